@@ -1,0 +1,216 @@
+//! Labels: classes or numbers, decided in one place for all faces.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+
+/// A number column with more distinct values than this is a regression target.
+pub const MOST_CLASSES_IN_NUMBERS: usize = 50;
+
+/// What the rows are to be told apart by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Labels {
+    /// One of c classes a row: `codes[i]` indexes `names`, which ascend (as numbers where all of them are numbers).
+    Classes {
+        /// The class of each row, 0..c.
+        codes: Vec<usize>,
+        /// What the classes are called.
+        names: Vec<String>,
+    },
+    /// One number a row.
+    Numbers(Vec<f64>),
+}
+
+/// How a target column is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Decide by the rule of [`Labels::decide`].
+    #[default]
+    Auto,
+    /// Every distinct value is a class.
+    Classes,
+    /// The values are numbers.
+    Numbers,
+}
+
+/// A target column as it came, before it is decided what it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Text, booleans, categories.
+    Text(Vec<String>),
+    /// A column of an integer type.
+    Integers(Vec<i64>),
+    /// A column of a floating-point type, or numbers in a text file.
+    Numbers(Vec<f64>),
+}
+
+impl Column {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(v) => v.len(),
+            Self::Integers(v) => v.len(),
+            Self::Numbers(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Labels {
+    /// Classes or numbers? Text and integers are classes; numbers are numbers if any is not whole or if more than
+    /// 50 are distinct, else classes. `task` overrides.
+    ///
+    /// ```
+    /// use mercer::data::{Column, Labels, Task};
+    ///
+    /// let labels = Labels::decide(Column::Numbers(vec![10.0, 9.0, 10.0]), Task::Auto)?;
+    /// assert_eq!(labels, Labels::Classes { codes: vec![1, 0, 1], names: vec!["9".into(), "10".into()] });
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn decide(column: Column, task: Task) -> Result<Self> {
+        if let Column::Numbers(values) = &column
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        }
+        match (column, task) {
+            (Column::Text(values), Task::Numbers) => {
+                let text = values.iter().find(|v| v.trim().parse::<f64>().is_err());
+                match text {
+                    Some(text) => Err(Error::data(format!(
+                        "task = numbers, but the target holds the text `{text}`; use task = classes"
+                    ))),
+                    None => Ok(Self::Numbers(values.iter().filter_map(|v| v.trim().parse().ok()).collect())),
+                }
+            }
+            (Column::Text(values), _) => Ok(Self::classes(&values)),
+            (Column::Integers(values), Task::Numbers) => {
+                Ok(Self::Numbers(values.into_iter().map(|v| v as f64).collect()))
+            }
+            (Column::Integers(values), _) => {
+                Ok(Self::classes(&values.iter().map(i64::to_string).collect::<Vec<_>>()))
+            }
+            (Column::Numbers(values), Task::Numbers) => Ok(Self::Numbers(values)),
+            (Column::Numbers(values), task) => {
+                let names: Vec<String> = values.iter().map(|v| (v + 0.0).to_string()).collect();
+                let classes = Self::classes(&names);
+                let whole = values.iter().all(|v| v.fract() == 0.0);
+                let few = classes.n_classes().is_some_and(|c| c <= MOST_CLASSES_IN_NUMBERS);
+                Ok(if task == Task::Classes || (whole && few) { classes } else { Self::Numbers(values) })
+            }
+        }
+    }
+
+    /// Classes named by text. They are ordered as numbers if all of them are, else as text.
+    pub fn classes<S: AsRef<str>>(values: &[S]) -> Self {
+        let mut names: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+        names.sort_unstable();
+        names.dedup();
+        let numbers: Option<Vec<f64>> =
+            names.iter().map(|s| s.trim().parse::<f64>().ok().filter(|v| v.is_finite())).collect();
+        if let Some(numbers) = numbers {
+            let mut order: Vec<usize> = (0..names.len()).collect();
+            order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+            names = order.into_iter().map(|i| names[i]).collect();
+        }
+        let code: BTreeMap<&str, usize> = names.iter().enumerate().map(|(i, s)| (*s, i)).collect();
+        Self::Classes {
+            codes: values.iter().map(|v| code[v.as_ref()]).collect(),
+            names: names.into_iter().map(String::from).collect(),
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Classes { codes, .. } => codes.len(),
+            Self::Numbers(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of classes; None for numbers.
+    pub fn n_classes(&self) -> Option<usize> {
+        match self {
+            Self::Classes { names, .. } => Some(names.len()),
+            Self::Numbers(_) => None,
+        }
+    }
+
+    /// The class codes, or an error that names the method and the way out.
+    pub fn require_classes(&self, method: &str) -> Result<(&[usize], usize)> {
+        match self {
+            Self::Classes { names, .. } if names.len() < 2 => Err(Error::data(format!(
+                "`{method}` needs at least 2 classes, but the target holds only one: {}",
+                names.first().map_or("(none)", String::as_str)
+            ))),
+            Self::Classes { codes, names } => Ok((codes, names.len())),
+            Self::Numbers(_) => Err(Error::data(format!(
+                "`{method}` needs classes, but the target was read as numbers\n\
+                 hint: if the values are classes, say so: task = classes (`--task classes`)"
+            ))),
+        }
+    }
+
+    /// The labels of the rows with these indices; the classes keep their codes and names.
+    pub fn select(&self, indices: &[usize]) -> Self {
+        match self {
+            Self::Classes { codes, names } => {
+                Self::Classes { codes: indices.iter().map(|&i| codes[i]).collect(), names: names.clone() }
+            }
+            Self::Numbers(values) => Self::Numbers(indices.iter().map(|&i| values[i]).collect()),
+        }
+    }
+
+    /// As columns of numbers, row-major n×c: one-hot classes, or the numbers themselves (c = 1).
+    pub(crate) fn one_hot(&self) -> (Vec<f64>, usize) {
+        match self {
+            Self::Classes { codes, names } => {
+                let c = names.len();
+                let mut out = vec![0.0; codes.len() * c];
+                for (row, &code) in out.chunks_exact_mut(c.max(1)).zip(codes) {
+                    row[code] = 1.0;
+                }
+                (out, c)
+            }
+            Self::Numbers(values) => (values.clone(), 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(column: Column, task: Task) -> Option<usize> {
+        Labels::decide(column, task).expect("decided").n_classes()
+    }
+
+    #[test]
+    fn the_rule_of_decision_eight_holds() {
+        let many: Vec<f64> = (0..51).map(f64::from).collect();
+        assert_eq!(kind(Column::Numbers(vec![0.0, 1.0, 1.5]), Task::Auto), None);
+        assert_eq!(kind(Column::Numbers(many[..50].to_vec()), Task::Auto), Some(50));
+        assert_eq!(kind(Column::Numbers(many.clone()), Task::Auto), None);
+        assert_eq!(kind(Column::Numbers(many), Task::Classes), Some(51));
+        assert_eq!(kind(Column::Integers((0..60).collect()), Task::Auto), Some(60));
+        assert_eq!(kind(Column::Integers((0..60).collect()), Task::Numbers), None);
+        assert_eq!(kind(Column::Text(vec!["b".into(), "a".into()]), Task::Auto), Some(2));
+        assert_eq!(kind(Column::Text(vec!["1".into(), "2".into()]), Task::Numbers), None);
+        assert!(Labels::decide(Column::Text(vec!["x".into()]), Task::Numbers).is_err());
+        assert!(Labels::decide(Column::Numbers(vec![f64::NAN]), Task::Auto).is_err());
+    }
+
+    #[test]
+    fn minus_zero_and_zero_are_one_class() {
+        assert_eq!(kind(Column::Numbers(vec![0.0, -0.0, 1.0]), Task::Auto), Some(2));
+    }
+}

@@ -1,0 +1,16 @@
+//! Stage 1: rows in. Dense or sparse rows, labels, scaling, readers and generators.
+
+pub mod rows;
+pub mod labels;
+pub mod scale;
+pub mod table;
+pub mod synth;
+#[cfg(feature = "formats")]
+pub mod read;
+#[cfg(feature = "formats")]
+pub mod write;
+
+pub use labels::{Column, Labels, Task};
+pub use rows::{Csr, Dense, Rows};
+pub use scale::{Scale, Scaling};
+pub use table::Table;

@@ -1,0 +1,269 @@
+//! Rows of numbers, dense or sparse, behind one type.
+//!
+//! Dense rows lie row after row, so that a panel of rows is one contiguous slice; sparse rows are CSR. Both may borrow
+//! the caller's memory.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use faer::MatRef;
+
+use crate::error::{Error, Result};
+
+/// n rows of p numbers.
+///
+/// ```
+/// use mercer::Rows;
+///
+/// let rows = Rows::dense(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3)?;
+/// assert_eq!((rows.n(), rows.p()), (2, 3));
+/// assert_eq!(rows.select(&[1]).to_dense(), [4.0, 5.0, 6.0]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rows<'a> {
+    /// Every number is stored.
+    Dense(Dense<'a>),
+    /// Only the numbers that are not zero are stored.
+    Sparse(Csr<'a>),
+}
+
+/// Row-major dense rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dense<'a> {
+    values: Cow<'a, [f64]>,
+    n: usize,
+    p: usize,
+}
+
+/// Compressed sparse rows: row i holds `indices[indptr[i]..indptr[i+1]]`, ascending, with their `values`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr<'a> {
+    indptr: Cow<'a, [usize]>,
+    indices: Cow<'a, [u32]>,
+    values: Cow<'a, [f64]>,
+    p: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Dense rows from a row-major slice or vector of n·p numbers.
+    pub fn dense(values: impl Into<Cow<'a, [f64]>>, n: usize, p: usize) -> Result<Self> {
+        let values = values.into();
+        if n.checked_mul(p) != Some(values.len()) {
+            return Err(Error::data(format!("{} numbers given for {n} rows of {p} columns", values.len())));
+        }
+        Ok(Self::Dense(Dense { values, n, p }))
+    }
+
+    /// Sparse rows from the three parts of CSR. Indices within a row must ascend.
+    ///
+    /// ```
+    /// use mercer::Rows;
+    ///
+    /// let rows = Rows::sparse(vec![0, 1, 3], vec![2, 0, 1], vec![9.0, 7.0, 8.0], 3)?;
+    /// assert_eq!(rows.to_dense(), [0.0, 0.0, 9.0, 7.0, 8.0, 0.0]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn sparse(
+        indptr: impl Into<Cow<'a, [usize]>>,
+        indices: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [f64]>>,
+        p: usize,
+    ) -> Result<Self> {
+        let csr = Csr { indptr: indptr.into(), indices: indices.into(), values: values.into(), p };
+        csr.check()?;
+        Ok(Self::Sparse(csr))
+    }
+
+    /// Dense rows copied from a matrix, one sample a row.
+    pub fn from_mat(mat: MatRef<'_, f64>) -> Rows<'static> {
+        let values: Vec<f64> = (0..mat.nrows()).flat_map(|i| mat.row(i).iter().copied()).collect();
+        Rows::Dense(Dense { values: Cow::Owned(values), n: mat.nrows(), p: mat.ncols() })
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        match self {
+            Self::Dense(d) => d.n,
+            Self::Sparse(s) => s.indptr.len() - 1,
+        }
+    }
+
+    /// Number of columns.
+    pub fn p(&self) -> usize {
+        match self {
+            Self::Dense(d) => d.p,
+            Self::Sparse(s) => s.p,
+        }
+    }
+
+    /// Whether only non-zero numbers are stored.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Self::Sparse(_))
+    }
+
+    /// Copies of the rows with these indices, in this order.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn select(&self, indices: &[usize]) -> Rows<'static> {
+        match self {
+            Self::Dense(d) => {
+                let values: Vec<f64> = indices.iter().flat_map(|&i| d.row(i).iter().copied()).collect();
+                Rows::Dense(Dense { values: Cow::Owned(values), n: indices.len(), p: d.p })
+            }
+            Self::Sparse(s) => {
+                let mut indptr = vec![0];
+                let (mut columns, mut values) = (Vec::new(), Vec::new());
+                for &i in indices {
+                    let (c, v) = s.row(i);
+                    columns.extend_from_slice(c);
+                    values.extend_from_slice(v);
+                    indptr.push(columns.len());
+                }
+                Rows::Sparse(Csr { indptr: indptr.into(), indices: columns.into(), values: values.into(), p: s.p })
+            }
+        }
+    }
+
+    /// The rows of a range, without copying.
+    ///
+    /// # Panics
+    /// If the range reaches past n.
+    pub fn slice(&self, range: Range<usize>) -> Rows<'_> {
+        match self {
+            Self::Dense(d) => Rows::Dense(Dense {
+                values: Cow::Borrowed(&d.values[range.start * d.p..range.end * d.p]),
+                n: range.len(),
+                p: d.p,
+            }),
+            Self::Sparse(s) => Rows::Sparse(Csr {
+                indptr: Cow::Borrowed(&s.indptr[range.start..=range.end]),
+                indices: Cow::Borrowed(&s.indices),
+                values: Cow::Borrowed(&s.values),
+                p: s.p,
+            }),
+        }
+    }
+
+    /// All numbers, row-major, zeros included.
+    pub fn to_dense(&self) -> Vec<f64> {
+        match self {
+            Self::Dense(d) => d.values.to_vec(),
+            Self::Sparse(s) => {
+                let mut out = vec![0.0; self.n() * s.p];
+                for i in 0..self.n() {
+                    let (columns, values) = s.row(i);
+                    for (&j, &v) in columns.iter().zip(values) {
+                        out[i * s.p + j as usize] = v;
+                    }
+                }
+                out
+            }
+        }
+    }
+
+    /// The same rows, stored sparsely.
+    pub(crate) fn to_sparse(&self) -> Rows<'_> {
+        match self {
+            Self::Sparse(_) => self.slice(0..self.n()),
+            Self::Dense(d) => {
+                let mut indptr = vec![0];
+                let (mut columns, mut values) = (Vec::new(), Vec::new());
+                for i in 0..d.n {
+                    for (j, &v) in d.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                        columns.push(j as u32);
+                        values.push(v);
+                    }
+                    indptr.push(columns.len());
+                }
+                Rows::Sparse(Csr { indptr: indptr.into(), indices: columns.into(), values: values.into(), p: d.p })
+            }
+        }
+    }
+
+    /// The numbers that are stored: all of a dense matrix, the non-zero ones of a sparse one.
+    pub(crate) fn stored(&self) -> &[f64] {
+        match self {
+            Self::Dense(d) => &d.values,
+            Self::Sparse(s) => &s.values[s.indptr[0]..s.indptr[s.indptr.len() - 1]],
+        }
+    }
+
+    /// An error that names the first NaN or infinity by row and column (counted from 1; by name where names are given).
+    pub fn check_finite(&self, names: Option<&[String]>) -> Result<()> {
+        if self.stored().iter().all(|v| v.is_finite()) {
+            return Ok(());
+        }
+        for i in 0..self.n() {
+            let found = match self {
+                Self::Dense(d) => d.row(i).iter().copied().enumerate().find(|(_, v)| !v.is_finite()),
+                Self::Sparse(s) => {
+                    let (columns, values) = s.row(i);
+                    let at = values.iter().position(|v| !v.is_finite());
+                    at.map(|at| (columns[at] as usize, values[at]))
+                }
+            };
+            if let Some((j, v)) = found {
+                let column = names.and_then(|n| n.get(j)).map_or(String::new(), |name| format!(" (`{name}`)"));
+                let what = if v.is_nan() { "NaN" } else { "infinity" };
+                return Err(Error::data(format!(
+                    "Input contains {what} at row {}, column {}{column}; only finite numbers are allowed\n\
+                     hint: fill or drop such rows first",
+                    i + 1,
+                    j + 1
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Dense<'_> {
+    /// Row i.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.p..(i + 1) * self.p]
+    }
+
+    /// All rows, one after the other.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The rows as a matrix, n×p.
+    pub fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_row_major_slice(&self.values, self.n, self.p)
+    }
+}
+
+impl Csr<'_> {
+    /// Column indices and values of row i.
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let range = self.indptr[i]..self.indptr[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    fn check(&self) -> Result<()> {
+        let shapes_fit = self.indptr.first() == Some(&0)
+            && self.indptr.last() == Some(&self.indices.len())
+            && self.indices.len() == self.values.len()
+            && self.indptr.windows(2).all(|w| w[0] <= w[1]);
+        if !shapes_fit {
+            return Err(Error::data(
+                "sparse rows do not fit together: indptr must start at 0, never fall and end at the number of values",
+            ));
+        }
+        for i in 0..self.indptr.len() - 1 {
+            let (columns, _) = self.row(i);
+            let ascending = columns.windows(2).all(|w| w[0] < w[1]);
+            if !ascending || columns.last().is_some_and(|&j| j as usize >= self.p) {
+                return Err(Error::data(format!(
+                    "sparse row {}: column indices must ascend and lie below {}",
+                    i + 1,
+                    self.p
+                )));
+            }
+        }
+        Ok(())
+    }
+}

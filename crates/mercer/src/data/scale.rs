@@ -1,0 +1,224 @@
+//! Column scaling, learned on training rows and kept in the model: x' = (x − center) · factor.
+//!
+//! cost    two passes over the rows
+//! differs sparse rows keep their zeros, so they are divided and never shifted; a constant column gets factor 1
+
+use std::borrow::Cow;
+
+use super::rows::Rows;
+use crate::error::{Error, Result};
+
+/// How columns are brought to one scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Mean 0 and standard deviation 1 (sparse rows: standard deviation 1).
+    #[default]
+    Standard,
+    /// Into [0, 1] (sparse rows: largest magnitude 1).
+    MinMax,
+    /// As they are.
+    None,
+}
+
+impl Scale {
+    /// All choices by name.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("standard", Self::Standard), ("min-max", Self::MinMax), ("none", Self::None)];
+}
+
+impl std::str::FromStr for Scale {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::NAMES.iter().find(|(n, _)| *n == name).map(|(_, scale)| *scale).ok_or_else(|| {
+            Error::argument(format!("scale = `{name}` is not known; use one of standard, min-max, none"))
+        })
+    }
+}
+
+/// A fitted scaling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaling {
+    /// Subtracted from each column.
+    pub center: Vec<f64>,
+    /// Multiplied into each column after that.
+    pub factor: Vec<f64>,
+}
+
+impl Scaling {
+    /// Learns the scaling of these rows; `None` for [`Scale::None`]. The second part lists the constant columns.
+    ///
+    /// ```
+    /// use mercer::{Rows, data::{Scale, Scaling}};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 7.0, 4.0, 7.0], 2, 2)?;
+    /// let (scaling, constant) = Scaling::fit(Scale::MinMax, &rows);
+    /// let scaling = scaling.expect("min-max scales");
+    /// assert_eq!(scaling.apply(&rows)?.to_dense(), [0.0, 0.0, 1.0, 0.0]);
+    /// assert_eq!(constant, [1]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit(scale: Scale, rows: &Rows) -> (Option<Self>, Vec<usize>) {
+        let (n, p) = (rows.n(), rows.p());
+        let mut low = vec![f64::INFINITY; p];
+        let mut high = vec![f64::NEG_INFINITY; p];
+        let mut seen = vec![0usize; p];
+        let mut mean = vec![0.0; p];
+        each_value(rows, |j, v| {
+            low[j] = low[j].min(v);
+            high[j] = high[j].max(v);
+            seen[j] += 1;
+            mean[j] += (v - mean[j]) / seen[j] as f64;
+        });
+        for j in (0..p).filter(|&j| seen[j] < n) {
+            // The zeros that sparse rows do not store.
+            low[j] = low[j].min(0.0);
+            high[j] = high[j].max(0.0);
+            mean[j] *= seen[j] as f64 / n as f64;
+        }
+        let constant: Vec<usize> = (0..p).filter(|&j| n > 0 && low[j] == high[j]).collect();
+        let scaling = match scale {
+            Scale::None => return (None, constant),
+            Scale::Standard => {
+                // Deviations are divided by the column's spread before they are squared: nothing overflows.
+                let spread: Vec<f64> = low.iter().zip(&high).map(|(l, h)| h / 2.0 - l / 2.0).collect();
+                let mut sum: Vec<f64> = (0..p)
+                    .map(|j| (n - seen[j]) as f64 * (mean[j] / spread[j]).powi(2))
+                    .collect();
+                each_value(rows, |j, v| sum[j] += ((v - mean[j]) / spread[j]).powi(2));
+                let factor = (0..p).map(|j| 1.0 / (spread[j] * (sum[j] / n as f64).sqrt())).collect();
+                Self { center: if rows.is_sparse() { vec![0.0; p] } else { mean }, factor }
+            }
+            Scale::MinMax if rows.is_sparse() => {
+                let factor = (0..p).map(|j| 1.0 / low[j].abs().max(high[j].abs())).collect();
+                Self { center: vec![0.0; p], factor }
+            }
+            Scale::MinMax => {
+                let factor = (0..p).map(|j| 1.0 / (high[j] - low[j])).collect();
+                Self { center: low, factor }
+            }
+        };
+        (Some(scaling.with_plain_factors(&constant)), constant)
+    }
+
+    /// Constant columns, and ranges too small or too large for a reciprocal, are not multiplied.
+    fn with_plain_factors(mut self, constant: &[usize]) -> Self {
+        for &j in constant {
+            self.factor[j] = 1.0;
+        }
+        for f in self.factor.iter_mut().filter(|f| !f.is_finite() || **f == 0.0) {
+            *f = 1.0;
+        }
+        self
+    }
+
+    /// The rows, scaled.
+    pub fn apply(&self, rows: &Rows) -> Result<Rows<'static>> {
+        if rows.p() != self.factor.len() {
+            return Err(Error::data(format!(
+                "the rows have {} columns, but the scaling was learned on {}",
+                rows.p(),
+                self.factor.len()
+            )));
+        }
+        match rows {
+            Rows::Dense(d) => {
+                let mut values = d.values().to_vec();
+                for row in values.chunks_exact_mut(rows.p().max(1)) {
+                    for ((v, c), f) in row.iter_mut().zip(&self.center).zip(&self.factor) {
+                        *v = (*v - c) * f;
+                    }
+                }
+                Rows::dense(values, rows.n(), rows.p())
+            }
+            Rows::Sparse(s) => {
+                if self.center.iter().any(|&c| c != 0.0) {
+                    return Err(Error::data(
+                        "the model was fitted on dense rows and shifts its columns, which sparse rows cannot be\n\
+                         hint: make the rows dense, or fit with scale = none",
+                    ));
+                }
+                let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+                for i in 0..rows.n() {
+                    let (columns, stored) = s.row(i);
+                    indices.extend_from_slice(columns);
+                    values.extend(columns.iter().zip(stored).map(|(&j, v)| v * self.factor[j as usize]));
+                    indptr.push(indices.len());
+                }
+                Rows::sparse(indptr, indices, values, rows.p())
+            }
+        }
+    }
+
+    /// Takes the scaling back, in place, from dense row-major values.
+    pub(crate) fn undo(&self, values: &mut [f64]) {
+        for row in values.chunks_exact_mut(self.factor.len().max(1)) {
+            for ((v, c), f) in row.iter_mut().zip(&self.center).zip(&self.factor) {
+                *v = *v / f + c;
+            }
+        }
+    }
+}
+
+impl Scaling {
+    /// The scaling as `center` and `factor` borrowed, for writing a model.
+    pub(crate) fn parts(&self) -> [(&'static str, Cow<'_, [f64]>); 2] {
+        [("scaling.center", Cow::Borrowed(&self.center)), ("scaling.factor", Cow::Borrowed(&self.factor))]
+    }
+}
+
+fn each_value(rows: &Rows, mut f: impl FnMut(usize, f64)) {
+    match rows {
+        Rows::Dense(d) => {
+            for i in 0..rows.n() {
+                d.row(i).iter().enumerate().for_each(|(j, &v)| f(j, v));
+            }
+        }
+        Rows::Sparse(s) => {
+            for i in 0..rows.n() {
+                let (columns, values) = s.row(i);
+                columns.iter().zip(values).for_each(|(&j, &v)| f(j as usize, v));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_columns_have_mean_zero_and_deviation_one_at_any_scale() {
+        for unit in [1e-150, 1.0, 1e150] {
+            let values: Vec<f64> = [1.0, 5.0, 2.0, -3.0, 4.0, 11.0].iter().map(|v| v * unit).collect();
+            let rows = Rows::dense(values, 3, 2).expect("rows");
+            let (scaling, constant) = Scaling::fit(Scale::Standard, &rows);
+            let z = scaling.expect("scaled").apply(&rows).expect("applied").to_dense();
+            for j in 0..2 {
+                let column: Vec<f64> = (0..3).map(|i| z[i * 2 + j]).collect();
+                assert!(column.iter().sum::<f64>().abs() < 1e-14);
+                assert!((column.iter().map(|v| v * v).sum::<f64>() / 3.0 - 1.0).abs() < 1e-14);
+            }
+            assert!(constant.is_empty());
+        }
+    }
+
+    #[test]
+    fn sparse_rows_are_divided_like_dense_ones_and_keep_their_zeros() {
+        let dense = Rows::dense(vec![0.0, 3.0, 2.0, 0.0, 0.0, -1.0, 5.0, 0.0], 4, 2).expect("rows");
+        let sparse = dense.to_sparse();
+        for scale in [Scale::Standard, Scale::MinMax] {
+            let (scaling, _) = Scaling::fit(scale, &sparse);
+            let scaling = scaling.expect("scaled");
+            assert_eq!(scaling.center, [0.0, 0.0]);
+            let scaled = scaling.apply(&sparse).expect("applied");
+            assert_eq!(scaled.stored().len(), sparse.stored().len());
+            if scale == Scale::Standard {
+                let full = Scaling::fit(scale, &dense).0.expect("scaled");
+                for (a, b) in scaling.factor.iter().zip(&full.factor) {
+                    assert!((a - b).abs() < 1e-14 * b);
+                }
+            }
+        }
+    }
+}
