@@ -4,8 +4,18 @@
 
 pub mod error;
 pub mod monitor;
+mod linalg;
+mod random;
 pub mod data;
+pub mod kernel;
+pub mod basis;
+pub mod map;
+pub mod evaluate;
+pub mod methods;
 
+pub use basis::{Basis, FittedBasis};
+pub use map::FeatureMap;
 pub use data::{Labels, Rows};
 pub use error::{Error, Result};
+pub use kernel::{Gamma, Kernel, Shape};
 pub use monitor::{Monitor, Progress};

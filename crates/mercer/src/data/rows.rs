@@ -237,6 +237,11 @@ impl Dense<'_> {
 }
 
 impl Csr<'_> {
+    /// Number of columns.
+    pub fn p(&self) -> usize {
+        self.p
+    }
+
     /// Column indices and values of row i.
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.indptr[i]..self.indptr[i + 1];

@@ -3,8 +3,6 @@
 //! cost    two passes over the rows
 //! differs sparse rows keep their zeros, so they are divided and never shifted; a constant column gets factor 1
 
-use std::borrow::Cow;
-
 use super::rows::Rows;
 use crate::error::{Error, Result};
 
@@ -157,13 +155,6 @@ impl Scaling {
                 *v = *v / f + c;
             }
         }
-    }
-}
-
-impl Scaling {
-    /// The scaling as `center` and `factor` borrowed, for writing a model.
-    pub(crate) fn parts(&self) -> [(&'static str, Cow<'_, [f64]>); 2] {
-        [("scaling.center", Cow::Borrowed(&self.center)), ("scaling.factor", Cow::Borrowed(&self.factor))]
     }
 }
 

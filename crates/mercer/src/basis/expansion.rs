@@ -1,0 +1,180 @@
+//! z(x) = A·k(x, landmarks) − b: the arithmetic of every fitted map, applied to panels of rows.
+//!
+//! cost    l kernel values and 2·q·l flops a row; memory beyond the result: a panel of 256 rows a thread
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, Par};
+use rayon::prelude::*;
+
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::block::{PANEL, Panel, check_rows, diagonal};
+use crate::kernel::{Kernel, Shape};
+use crate::monitor::Monitor;
+
+/// The rows that a map compares new rows with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Landmarks {
+    /// Rows in the input space.
+    Rows(Rows<'static>),
+    /// Columns of a precomputed kernel, by training row.
+    Columns {
+        /// Which training rows.
+        indices: Vec<usize>,
+        /// How many training rows there were, so how many columns new rows must have.
+        n: usize,
+    },
+}
+
+impl Landmarks {
+    /// Number of landmarks.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.n(),
+            Self::Columns { indices, .. } => indices.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of columns that new rows must have.
+    pub fn p(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.p(),
+            Self::Columns { n, .. } => *n,
+        }
+    }
+}
+
+/// Kernel, landmarks, one matrix, one offset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expansion {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// l landmarks.
+    pub landmarks: Landmarks,
+    /// A, q×l.
+    pub matrix: Mat<f64>,
+    /// b, q numbers.
+    pub offset: Vec<f64>,
+    /// The point that z = 0 stands for, as weights of the landmarks; None: the kernel space's own zero.
+    pub origin: Option<Vec<f64>>,
+}
+
+impl Expansion {
+    /// Number of features q.
+    pub fn n_features(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    /// The landmarks, made ready.
+    pub(crate) fn panel(&self) -> Panel {
+        match &self.landmarks {
+            Landmarks::Rows(rows) => Panel::new(self.kernel, rows),
+            Landmarks::Columns { indices, n } => Panel::given(indices, *n),
+        }
+    }
+
+    /// An error unless the rows have the right number of columns and numbers that the kernel can use.
+    pub(crate) fn check(&self, rows: &Rows) -> Result<()> {
+        if rows.p() != self.landmarks.p() {
+            let hint = if self.kernel.shape == Shape::Precomputed {
+                "\nhint: a precomputed kernel needs the values of each new row against all training rows"
+            } else {
+                ""
+            };
+            return Err(Error::data(format!(
+                "X has {} features, but the map was fitted on {}{hint}",
+                rows.p(),
+                self.landmarks.p()
+            )));
+        }
+        rows.check_finite(None)?;
+        check_rows(self.kernel, rows)
+    }
+
+    /// z of every row into `out` (n×q). `prepare` is applied to each panel of rows first.
+    pub(crate) fn apply<'r>(
+        &self,
+        rows: &'r Rows<'r>,
+        prepare: impl Fn(Rows<'r>) -> Result<Cow<'r, Rows<'r>>> + Sync,
+        out: MatMut<'_, f64>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let (l, q) = (self.landmarks.len(), self.n_features());
+        if rows.n() == 0 || q == 0 {
+            return Ok(());
+        }
+        monitor.begin("transforming rows", rows.n());
+        let panel = self.panel();
+        out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, mut out)| {
+            monitor.check()?;
+            let h = out.nrows();
+            let part = prepare(rows.slice(at * PANEL..at * PANEL + h))?;
+            let mut k = vec![0.0; h * l];
+            panel.fill(&part, &mut k);
+            let k = faer::MatRef::from_row_major_slice(&k, h, l);
+            matmul(out.as_mut(), Accum::Replace, k, self.matrix.transpose(), 1.0, Par::Seq);
+            for (j, &b) in self.offset.iter().enumerate().filter(|(_, b)| **b != 0.0) {
+                out.as_mut().col_mut(j).iter_mut().for_each(|v| *v -= b);
+            }
+            monitor.advance(h);
+            Ok(())
+        })
+    }
+
+    /// z of every row, n×q.
+    pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
+        self.check(rows)?;
+        let mut out = Mat::zeros(rows.n(), self.n_features());
+        self.apply(rows, |part| Ok(Cow::Owned(part)), out.as_mut(), &Monitor::default())?;
+        Ok(out)
+    }
+
+    /// Squared distance of each row's image from the span: k(x,x) − ‖z(x)‖². Needs A `K_ll` Aᵀ = I and no offset.
+    pub(crate) fn residuals(&self, rows: &Rows, diagonal: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
+        let q = self.n_features();
+        let panel = self.panel();
+        let l = self.landmarks.len();
+        let stopped = AtomicBool::new(false);
+        let mut residuals = diagonal.to_vec();
+        residuals.par_chunks_mut(PANEL).enumerate().for_each(|(at, residuals)| {
+            if monitor.check().is_err() {
+                stopped.store(true, Ordering::Relaxed);
+                return;
+            }
+            let h = residuals.len();
+            let mut k = vec![0.0; h * l];
+            panel.fill(&rows.slice(at * PANEL..at * PANEL + h), &mut k);
+            let mut z = vec![0.0; h * q];
+            matmul(
+                MatMut::from_row_major_slice_mut(&mut z, h, q),
+                Accum::Replace,
+                faer::MatRef::from_row_major_slice(&k, h, l),
+                self.matrix.transpose(),
+                1.0,
+                Par::Seq,
+            );
+            for (r, z) in residuals.iter_mut().zip(z.chunks_exact(q.max(1))) {
+                *r = (*r - z.iter().map(|v| v * v).sum::<f64>()).max(0.0);
+            }
+        });
+        if stopped.into_inner() { Err(Error::Interrupted) } else { Ok(residuals) }
+    }
+
+    /// k(x,x) of rows; for a precomputed kernel they must be the training rows themselves.
+    pub(crate) fn diagonal(&self, rows: &Rows) -> Result<Vec<f64>> {
+        if self.kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
+            return Err(Error::data(
+                "k(x,x) of new rows is not known to a precomputed kernel; give the square training matrix",
+            ));
+        }
+        Ok(diagonal(self.kernel, rows))
+    }
+}

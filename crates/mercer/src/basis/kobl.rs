@@ -1,0 +1,119 @@
+//! KOBL: pivots by largest residual norm, until the residual is small for the number already taken.
+//!
+//!   accept the (j+1)-th while r_{j+1}/r_1 ≥ f(j/n)         r the pivot norms, f(t) = t by default
+//!
+//! cost    n·m² flops, at most 1.4·n·(m+1) kernel values (asserted in tests/it/basis.rs)
+//! stops   by the rule above, at the cap, or where only rounding is left (`RANK`)
+//! source  takes.txt 3.1 (KOBL); pivoted Cholesky: Harbrecht, Peters & Schneider 2012
+//! differs the paper updates every residual after every pivot. Residuals only fall, so an old one is an upper bound:
+//!         a few hundred candidates are kept exact, and as long as the best of them beats every other row's old
+//!         residual it is the true maximum. Pivots are those of the paper's loop, ties included.
+
+use super::pivoted::{Candidates, PENDING, Pivoted, Stop, TIE};
+use crate::error::{Error, Result};
+
+/// f in r_{j+1}/r_1 ≥ f(j/n).
+#[derive(Clone, Copy, Debug)]
+pub enum Threshold {
+    /// f(t) = t.
+    Linear,
+    /// f(t) = t^a, a > 0.
+    Power(f64),
+    /// The same f for all t, in [0, 1]; with 0 only the cap stops it.
+    Constant(f64),
+    /// Any increasing function with values in [0, 1].
+    Function(fn(f64) -> f64),
+}
+
+impl Threshold {
+    pub(crate) fn at(self, t: f64) -> f64 {
+        match self {
+            Self::Linear => t,
+            Self::Power(a) => t.powf(a),
+            Self::Constant(f) => f,
+            Self::Function(f) => f(t),
+        }
+    }
+
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Self::Power(a) if !(a > 0.0 && a.is_finite()) => {
+                Err(Error::argument(format!("threshold = power {a}, but the power must be finite and above 0")))
+            }
+            Self::Constant(f) if !(0.0..=1.0).contains(&f) => {
+                Err(Error::argument(format!("threshold = {f}, but a constant must lie between 0 and 1")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Grows the factor to its end.
+pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
+    let n = factor.n();
+    let tie = TIE * factor.largest;
+    let floor = factor.floor();
+    let mut first = None;
+    let mut active = 384.min(2 * n / 5).max(1);
+    let most_active = (n / 64).clamp(384, 4_096).min(2 * n / 5).max(1);
+    loop {
+        factor.check()?;
+        let mut candidates = Candidates::new(factor, largest_rows(factor, active));
+        let beaten = largest_outside(factor, &candidates.rows);
+        let stop = loop {
+            let accepted = factor.pivots.len() + candidates.eliminated.len();
+            if candidates.eliminated.len() == factor.room() {
+                break Some(Stop::Cap);
+            }
+            let Some(best) = candidates.farthest(tie) else { break None };
+            let square = candidates.residual[best];
+            // Right after a flush every residual is exact; later on only the candidates' are.
+            if !candidates.eliminated.is_empty() && candidates.largest_open() - tie <= beaten {
+                break None;
+            }
+            let first = *first.get_or_insert(square);
+            if (square / first).sqrt() < threshold.at(accepted as f64 / n as f64) {
+                break Some(Stop::Rule);
+            }
+            if square <= floor {
+                break Some(Stop::Rank);
+            }
+            if candidates.eliminated.len() == PENDING {
+                break None;
+            }
+            candidates.eliminate(factor, best);
+        };
+        if candidates.eliminated.len() < PENDING / 2 {
+            active = (2 * active).min(most_active);
+        }
+        factor.flush(&candidates)?;
+        if let Some(stop) = stop {
+            return Ok(stop);
+        }
+    }
+}
+
+/// The `count` rows with the largest residuals, the farthest row of the tie rule among them.
+fn largest_rows(factor: &Pivoted, count: usize) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..factor.n()).filter(|&i| !factor.is_pivot[i]).collect();
+    let by_residual =
+        |a: &usize, b: &usize| factor.residual[*b].total_cmp(&factor.residual[*a]).then_with(|| a.cmp(b));
+    if count < rows.len() {
+        rows.select_nth_unstable_by(count, by_residual);
+        rows.truncate(count);
+    }
+    if let Some(farthest) = factor.farthest()
+        && !rows.contains(&farthest)
+    {
+        rows.pop();
+        rows.push(farthest);
+    }
+    rows
+}
+
+/// The largest residual of all rows but these.
+fn largest_outside(factor: &Pivoted, rows: &[usize]) -> f64 {
+    let mut out = factor.is_pivot.clone();
+    rows.iter().for_each(|&i| out[i] = true);
+    (0..factor.n()).filter(|&i| !out[i]).map(|i| factor.residual[i]).fold(f64::NEG_INFINITY, f64::max)
+}

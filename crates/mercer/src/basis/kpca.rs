@@ -1,0 +1,274 @@
+//! Kernel principal components: eigenvectors of K, or of the centred HKH.
+//!
+//!   K U = U Λ,   z(x) = Λ^{−1/2} Uᵀ k(x),   centred: z(x) = Λ^{−1/2} Uᵀ (k(x) − K1/n)
+//!
+//! cost    n² kernel values and memory; all components: one n×n eigendecomposition; the top m ≪ n: block Lanczos,
+//!         n²·d flops with d a few times m. Beyond the memory budget: a pivoted factor G, n·l² flops, l = 1 000
+//! stops   m = n_components; else the smallest m with `tol` of the trace; else all above 1e−10 of the largest
+//! source  klfe.txt 4.3 and eq. 57 (uncentred, in the span); Schölkopf, Smola & Müller 1998
+//! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+use super::kobl::{self, Threshold};
+use super::pivoted::{Pivoted, Stop};
+use crate::error::Result;
+use crate::kernel::block::{Gram, PANEL};
+use crate::kernel::gamma::center;
+use crate::linalg::{eigen, positive_signs, product};
+use crate::monitor::Monitor;
+use crate::random;
+
+/// Eigenvalues up to this share of the largest are rounding.
+const RANK: f64 = 1e-10;
+
+/// A Ritz pair has converged when its residual is this small relative to the largest eigenvalue.
+const CONVERGED: f64 = 1e-12;
+
+/// Columns that the Krylov space grows by.
+const BLOCK: usize = 32;
+
+/// Components as coefficients over landmarks.
+pub(crate) struct Components {
+    /// None: every training row is a landmark.
+    pub(crate) pivots: Option<Vec<usize>>,
+    pub(crate) coefficients: Mat<f64>,
+    pub(crate) offset: Vec<f64>,
+    /// The mean image as weights of the landmarks, if centred.
+    pub(crate) origin: Option<Vec<f64>>,
+    pub(crate) eigenvalues: Vec<f64>,
+    /// Share of the (centred) trace that the components leave out.
+    pub(crate) residual: f64,
+    pub(crate) stop: Stop,
+}
+
+/// How many components to keep.
+#[derive(Clone, Copy)]
+pub(crate) struct Keep {
+    pub(crate) cap: Option<usize>,
+    pub(crate) share: Option<f64>,
+}
+
+impl Keep {
+    /// The number of eigenvalues (descending) to keep, and what decided it; those up to `noise` do not count.
+    fn count(self, values: &[f64], trace: f64, noise: f64) -> (usize, Stop) {
+        let positive = values.iter().take_while(|v| **v > (RANK * values[0]).max(noise)).count();
+        match (self.cap, self.share) {
+            (Some(cap), _) if cap <= positive => (cap, Stop::Cap),
+            (None, Some(share)) => {
+                let mut sum = 0.0;
+                let enough = values[..positive].iter().position(|v| {
+                    sum += v;
+                    sum >= share * trace
+                });
+                enough.map_or((positive, Stop::Rank), |at| (at + 1, Stop::Rule))
+            }
+            _ => (positive, Stop::Rank),
+        }
+    }
+}
+
+/// Components from the whole kernel matrix.
+pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) -> Result<Components> {
+    let n = gram.n();
+    monitor.begin("eigenvectors of the kernel matrix", 0);
+    let mut k = gram.whole();
+    let means: Vec<f64> = k.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
+    let largest = (0..n).map(|i| k[i * n + i]).fold(0.0, f64::max) * n as f64;
+    if centered {
+        let mut whole = MatRef::from_row_major_slice(&k, n, n).to_owned();
+        center(&mut whole);
+        k = (0..n).flat_map(|j| whole.col(j).iter().copied().collect::<Vec<_>>()).collect();
+    }
+    let trace: f64 = (0..n).map(|i| k[i * n + i]).sum();
+    monitor.check()?;
+    let few = keep.cap.filter(|m| n >= 16 * BLOCK && 6 * m <= n);
+    let top = match few {
+        Some(m) => lanczos(&k, n, m, monitor)?,
+        None => None,
+    };
+    let (values, vectors) = match top {
+        Some(top) => top,
+        None => eigen(MatRef::from_row_major_slice(&k, n, n))?,
+    };
+    // Centring cancels: what rounding leaves is relative to K as it was.
+    let noise = if centered { n as f64 * f64::EPSILON * largest } else { 0.0 };
+    let (m, stop) = keep.count(&values, trace, noise);
+    let signs = positive_signs(vectors.subcols(0, m));
+    let coefficients = Mat::from_fn(m, n, |i, j| vectors[(j, i)] * signs[i] / values[i].sqrt());
+    let offset = if centered {
+        (0..m).map(|i| (0..n).map(|j| coefficients[(i, j)] * means[j]).sum()).collect()
+    } else {
+        vec![0.0; m]
+    };
+    let kept: f64 = values[..m].iter().sum();
+    let eigenvalues = values[..m].to_vec();
+    let residual = (1.0 - kept / trace).max(0.0);
+    let origin = centered.then(|| vec![1.0 / n as f64; n]);
+    Ok(Components { pivots: None, coefficients, offset, origin, eigenvalues, residual, stop })
+}
+
+/// Components from a pivoted factor with at most `l` columns, for kernel matrices that do not fit.
+pub(crate) fn from_factor(
+    gram: &Gram,
+    keep: Keep,
+    centered: bool,
+    l: usize,
+    monitor: &Monitor,
+) -> Result<Components> {
+    let n = gram.n();
+    let mut factor = Pivoted::new(gram, l, monitor)?;
+    monitor.begin("choosing pivots", l);
+    kobl::grow(&mut factor, Threshold::Constant(0.0))?;
+    let a = factor.coefficients();
+    let pivots = factor.pivots.clone();
+    let unexplained: f64 = factor.residual.iter().sum();
+    let mut z = factor.into_features();
+    let l = pivots.len();
+    let mean = if centered { column_means(&z, l) } else { vec![0.0; l] };
+    z.par_chunks_mut(l).for_each(|row| row.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m));
+    let (values, vectors) = eigen(covariance(&z, l).as_ref())?;
+    let trace = values.iter().map(|v| v.max(0.0)).sum::<f64>() + unexplained;
+    let (m, stop) = keep.count(&values, trace, 0.0);
+    let features = product(MatRef::from_row_major_slice(&z, n, l), vectors.subcols(0, m));
+    let signs = positive_signs(features.as_ref());
+    let rotation = Mat::from_fn(m, l, |i, j| vectors[(j, i)] * signs[i]);
+    let offset = (0..m).map(|i| (0..l).map(|j| rotation[(i, j)] * mean[j]).sum()).collect();
+    let coefficients = product(rotation.as_ref(), a.as_ref());
+    let residual = (1.0 - values[..m].iter().sum::<f64>() / trace).max(0.0);
+    let origin = centered.then(|| (0..l).map(|i| (0..l).map(|j| mean[j] * a[(j, i)]).sum()).collect());
+    let eigenvalues = values[..m].to_vec();
+    Ok(Components { pivots: Some(pivots), coefficients, offset, origin, eigenvalues, residual, stop })
+}
+
+fn column_means(z: &[f64], l: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; l];
+    for row in z.chunks_exact(l) {
+        sums.iter_mut().zip(row).for_each(|(s, v)| *s += v);
+    }
+    let n = (z.len() / l) as f64;
+    sums.into_iter().map(|s| s / n).collect()
+}
+
+/// ZᵀZ, in panels that are summed in their order: the same bits from any number of threads.
+fn covariance(z: &[f64], l: usize) -> Mat<f64> {
+    const ROWS: usize = 64 * PANEL;
+    let mut sum = Mat::<f64>::zeros(l, l);
+    for slab in z.chunks(ROWS * l) {
+        let parts: Vec<Mat<f64>> = slab
+            .par_chunks(ROWS / 8 * l)
+            .map(|panel| {
+                let panel = MatRef::from_row_major_slice(panel, panel.len() / l, l);
+                let mut product = Mat::zeros(l, l);
+                matmul(product.as_mut(), Accum::Replace, panel.transpose(), panel, 1.0, Par::Seq);
+                product
+            })
+            .collect();
+        for part in parts {
+            sum += part;
+        }
+    }
+    sum
+}
+
+/// The m largest eigenpairs of a symmetric matrix by block Lanczos with full reorthogonalisation; None if the Krylov
+/// space would have to grow past half of n.
+fn lanczos(k: &[f64], n: usize, m: usize, monitor: &Monitor) -> Result<Option<(Vec<f64>, Mat<f64>)>> {
+    let most = n / 2;
+    let mut generator = random::generator(0);
+    let mut space: Mat<f64> = Mat::zeros(n, 0);
+    let mut block = Mat::from_fn(n, BLOCK, |_, _| StandardNormal.sample(&mut generator));
+    orthonormalize(space.as_ref(), &mut block, &mut generator);
+    let mut t: Mat<f64> = Mat::new();
+    loop {
+        monitor.check()?;
+        let d = space.ncols();
+        if d + BLOCK > most {
+            return Ok(None);
+        }
+        space.resize_with(n, d + BLOCK, |i, j| block[(i, j - d)]);
+        let mut next = times(k, n, block.as_ref());
+        let products = product(space.transpose(), next.as_ref());
+        t.resize_with(d + BLOCK, d + BLOCK, |_, _| 0.0);
+        for j in 0..BLOCK {
+            for i in 0..d + BLOCK {
+                t[(i, d + j)] = products[(i, j)];
+                t[(d + j, i)] = products[(i, j)];
+            }
+        }
+        let coupling = orthonormalize(space.as_ref(), &mut next, &mut generator);
+        block = next;
+        let d = d + BLOCK;
+        if d < m + BLOCK || (d - m) % (2 * BLOCK) >= BLOCK {
+            continue;
+        }
+        let (values, vectors) = eigen(t.as_ref())?;
+        let last = vectors.subrows(d - BLOCK, BLOCK).subcols(0, m);
+        let residuals = product(coupling.as_ref(), last);
+        if (0..m).all(|j| residuals.col(j).norm_l2() <= CONVERGED * values[0]) {
+            let ritz = product(space.as_ref(), vectors.subcols(0, m));
+            return Ok(Some((values[..m].to_vec(), ritz)));
+        }
+    }
+}
+
+/// K·V by panels of rows.
+fn times(k: &[f64], n: usize, v: MatRef<'_, f64>) -> Mat<f64> {
+    let b = v.ncols();
+    let mut out = vec![0.0; n * b];
+    out.par_chunks_mut(PANEL * b).zip(k.par_chunks(PANEL * n)).for_each(|(out, k)| {
+        let rows = k.len() / n;
+        let out = MatMut::from_row_major_slice_mut(out, rows, b);
+        matmul(out, Accum::Replace, MatRef::from_row_major_slice(k, rows, n), v, 1.0, Par::Seq);
+    });
+    MatRef::from_row_major_slice(&out, n, b).to_owned()
+}
+
+/// Makes the block orthonormal and orthogonal to the space. Returns R, upper triangular, with block = new block·R up to
+/// the part in the space; directions that vanish are replaced by random ones and get a zero row in R.
+fn orthonormalize(space: MatRef<'_, f64>, block: &mut Mat<f64>, generator: &mut impl rand::Rng) -> Mat<f64> {
+    let b = block.ncols();
+    let mut r = Mat::zeros(b, b);
+    let scale = (0..b).map(|j| block.col(j).norm_l2()).fold(0.0, f64::max);
+    let clear = |block: &mut Mat<f64>| {
+        for _ in 0..2 {
+            let products = product(space.transpose(), block.as_ref());
+            if space.ncols() > 0 {
+                matmul(block.as_mut(), Accum::Add, space, products.as_ref(), -1.0, Par::Seq);
+            }
+        }
+    };
+    clear(block);
+    for j in 0..b {
+        let mut vanished = false;
+        for pass in 0..3 {
+            for i in 0..j {
+                let product: f64 = block.col(i).iter().zip(block.col(j).iter()).map(|(a, b)| a * b).sum();
+                let earlier = block.col(i).to_owned();
+                block.col_mut(j).iter_mut().zip(earlier.iter()).for_each(|(v, e)| *v -= product * e);
+                if !vanished {
+                    r[(i, j)] += product;
+                }
+            }
+            let norm = block.col(j).norm_l2();
+            if pass == 1 {
+                if norm <= 1e-14 * scale {
+                    vanished = true;
+                    let mut fresh =
+                        Mat::from_fn(block.nrows(), 1, |_, _| StandardNormal.sample(generator));
+                    clear(&mut fresh);
+                    block.col_mut(j).copy_from(fresh.col(0));
+                } else {
+                    r[(j, j)] = norm;
+                    break;
+                }
+            }
+        }
+        let norm = block.col(j).norm_l2();
+        block.col_mut(j).iter_mut().for_each(|v| *v /= norm);
+    }
+    r
+}

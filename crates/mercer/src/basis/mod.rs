@@ -1,0 +1,561 @@
+//! Stage 3: coordinates. A basis of the span of the rows' images, orthonormal in the kernel's space.
+//!
+//!   z(x) = A·k(x, landmarks),   A K_ll Aᵀ = I
+//!
+//! [`Basis`] holds the settings, [`FittedBasis`] the result. One file an algorithm.
+
+pub mod expansion;
+pub(crate) mod pivoted;
+pub(crate) mod kobl;
+pub(crate) mod gram_schmidt;
+pub(crate) mod sparse;
+pub(crate) mod kpca;
+pub(crate) mod nystrom;
+pub(crate) mod rpcholesky;
+pub(crate) mod csi;
+pub(crate) mod loo;
+pub(crate) mod preimage;
+
+use faer::Mat;
+
+pub use expansion::{Expansion, Landmarks};
+pub use kobl::Threshold;
+pub use pivoted::Stop;
+
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::gamma;
+use crate::kernel::{Gamma, Gram, Kernel, Shape};
+use crate::linalg::product;
+use crate::monitor::Monitor;
+use pivoted::Pivoted;
+
+/// Up to this many rows a basis without `n_components` is as large as its rule wants.
+pub const UNCAPPED_ROWS: usize = 5_000;
+
+/// Beyond [`UNCAPPED_ROWS`], and for `nystrom` and `rpcholesky` always, this is the size without `n_components`.
+pub const DEFAULT_COMPONENTS: usize = 1_000;
+
+/// Bytes that a fit may take unless told otherwise.
+pub const DEFAULT_MEMORY: u64 = 8 << 30;
+
+/// Residual norms up to this share of √k(x,x) make `gram-schmidt` skip a row.
+pub const GRAM_SCHMIDT_TOL: f64 = 1e-6;
+
+/// The seven ways to choose a basis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Rows in their order, orthogonalised twice.
+    GramSchmidt,
+    /// The row farthest from the span so far.
+    Kobl,
+    /// Rows in random order that the ones before do not nearly span.
+    Sparse,
+    /// Principal components.
+    Kpca,
+    /// Rows drawn uniformly.
+    Nystrom,
+    /// Rows drawn in proportion to their squared distance from the span so far.
+    Rpcholesky,
+    /// Rows that explain the kernel and the labels.
+    Csi,
+}
+
+impl Method {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Self; 7] = [
+        Self::GramSchmidt,
+        Self::Kobl,
+        Self::Sparse,
+        Self::Kpca,
+        Self::Nystrom,
+        Self::Rpcholesky,
+        Self::Csi,
+    ];
+
+    /// The method's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GramSchmidt => "gram-schmidt",
+            Self::Kobl => "kobl",
+            Self::Sparse => "sparse",
+            Self::Kpca => "kpca",
+            Self::Nystrom => "nystrom",
+            Self::Rpcholesky => "rpcholesky",
+            Self::Csi => "csi",
+        }
+    }
+
+    /// The method with this name.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|m| m.name()).collect();
+            Error::argument(format!("method = `{name}` is not a basis; use one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// Settings of a basis; [`fit`](Self::fit) finds it.
+///
+/// ```
+/// use mercer::{Basis, Kernel, data::synth};
+///
+/// let table = synth::generate("ringnorm?n=300&seed=1")?;
+/// let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(40).fit(&table.rows)?;
+/// assert_eq!(basis.n_components(), 40);
+/// assert!(basis.pivot_norms.windows(2).all(|r| r[0] >= r[1] - 1e-12)); // Theorem 2 of the paper
+/// let z = basis.expansion.transform(&table.rows)?;
+/// assert_eq!((z.nrows(), z.ncols()), (300, 40));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Basis {
+    /// How landmarks are chosen.
+    pub method: Method,
+    /// The kernel's formula.
+    pub shape: Shape,
+    /// Its width, or the rule for it.
+    pub gamma: Gamma,
+    /// The most components; None: see [`UNCAPPED_ROWS`] and [`DEFAULT_COMPONENTS`].
+    pub n_components: Option<usize>,
+    /// When `kobl` stops.
+    pub threshold: Threshold,
+    /// `gram-schmidt`: residual norm to skip at; `kpca`: share of the trace to keep; `csi`: residual to stop at.
+    pub tol: Option<f64>,
+    /// `sparse`: how much of k(x,x) must be new, in [0, 1).
+    pub nu: f64,
+    /// Choose among these rows instead of the training rows.
+    pub landmarks: Option<Rows<'static>>,
+    /// `kpca`: centre in the kernel's space.
+    pub center: bool,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Most bytes that a fit may take.
+    pub memory: u64,
+    /// Progress out, stop in.
+    pub monitor: Monitor,
+}
+
+/// A fitted basis: z(x) = A·k(x, landmarks) and how it came about.
+#[derive(Clone, Debug)]
+pub struct FittedBasis {
+    /// How landmarks were chosen.
+    pub method: Method,
+    /// Kernel, landmarks, A and (centred `kpca` only) an offset.
+    pub expansion: Expansion,
+    /// Rows chosen, in order; indices into the rows they were chosen from. Empty for exact `kpca`.
+    pub pivots: Vec<usize>,
+    /// Norm of each pivot's residual when it was chosen. Empty for `kpca`.
+    pub pivot_norms: Vec<f64>,
+    /// `kpca`: eigenvalues of the (centred) kernel matrix, descending.
+    pub eigenvalues: Option<Vec<f64>>,
+    /// Mean squared residual over mean k(x,x), on the training rows; centred `kpca`: of the centred trace.
+    pub residual: f64,
+    /// Kernel values that the fit computed.
+    pub n_kernel_evaluations: u64,
+    /// Number of training rows.
+    pub n_rows: usize,
+    /// What ended it.
+    pub stop: Stop,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Basis {
+    /// A basis with all other settings at their defaults.
+    pub fn new(method: Method, kernel: Kernel) -> Self {
+        Self {
+            method,
+            shape: kernel.shape,
+            gamma: Gamma::Value(kernel.gamma),
+            n_components: None,
+            threshold: Threshold::Linear,
+            tol: None,
+            nu: 0.1,
+            landmarks: None,
+            center: false,
+            seed: 0,
+            memory: DEFAULT_MEMORY,
+            monitor: Monitor::default(),
+        }
+    }
+
+    /// Pivots by largest residual, the paper's stop rule.
+    pub fn kobl(kernel: Kernel) -> Self {
+        Self::new(Method::Kobl, kernel)
+    }
+
+    /// Caps the number of components.
+    pub fn n_components(mut self, n_components: usize) -> Self {
+        self.n_components = Some(n_components);
+        self
+    }
+
+    /// Sets the width by rule.
+    pub fn gamma(mut self, gamma: Gamma) -> Self {
+        self.gamma = gamma;
+        self
+    }
+
+    /// Sets `kobl`'s stop rule.
+    pub fn threshold(mut self, threshold: Threshold) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// Sets the seed.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Lets a caller watch and stop the fit.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.monitor = monitor.clone();
+        self
+    }
+
+    /// Fits without labels.
+    pub fn fit(&self, rows: &Rows) -> Result<FittedBasis> {
+        Ok(self.fit_with(rows, None, false)?.0)
+    }
+
+    /// Fits with labels, which `csi` and the rules `align` and `loo` for γ look at.
+    pub fn fit_supervised(&self, rows: &Rows, labels: &Labels) -> Result<FittedBasis> {
+        Ok(self.fit_with(rows, Some(labels), false)?.0)
+    }
+
+    /// Fits and returns the features of the training rows (row-major n×m) beside the basis, if they are wanted.
+    pub fn fit_with(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        want_features: bool,
+    ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
+        self.check(rows, labels)?;
+        let mut warnings = Vec::new();
+        let kernel = self.resolve_kernel(rows, labels)?;
+        let chosen_from = self.landmarks.as_ref().unwrap_or(rows);
+        let cap = self.cap(chosen_from.n(), &mut warnings);
+        self.check_memory(chosen_from.n(), cap)?;
+        let gram = Gram::new(kernel, chosen_from)?;
+        let own = self.landmarks.is_none();
+        let (mut fitted, features) = self.find(&gram, chosen_from, cap, labels, want_features && own)?;
+        fitted.n_rows = rows.n();
+        fitted.warnings.splice(0..0, warnings);
+        if !own {
+            fitted.n_kernel_evaluations += (rows.n() * (1 + fitted.expansion.landmarks.len())) as u64;
+            fitted.residual = fitted.relative_residual(rows, &self.monitor)?;
+        }
+        let features = match features {
+            None if want_features => Some(row_major(&fitted.expansion.transform(rows)?)),
+            features => features,
+        };
+        Ok((fitted, features))
+    }
+
+    fn find(
+        &self,
+        gram: &Gram,
+        rows: &Rows,
+        cap: usize,
+        labels: Option<&Labels>,
+        want_features: bool,
+    ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
+        match self.method {
+            Method::GramSchmidt => {
+                let tol = self.tol.unwrap_or(GRAM_SCHMIDT_TOL);
+                let found = gram_schmidt::run(gram, cap, tol, &self.monitor)?;
+                let m = found.pivots.len();
+                let mut fitted =
+                    self.assemble(gram, rows, Some(found.pivots), found.coefficients, vec![0.0; m], found.stop);
+                fitted.pivot_norms = found.norms;
+                fitted.residual = fitted.relative_residual(rows, &self.monitor)?;
+                fitted.n_kernel_evaluations += (rows.n() * m) as u64;
+                Ok((fitted, None))
+            }
+            Method::Kpca => Ok((self.find_components(gram, rows)?, None)),
+            _ => {
+                let mut factor = Pivoted::new(gram, cap, &self.monitor)?;
+                self.monitor.begin("choosing pivots", cap);
+                let stop = match (self.method, labels) {
+                    (Method::Sparse, _) => sparse::grow(&mut factor, self.nu, self.seed)?,
+                    (Method::Nystrom, _) => nystrom::grow(&mut factor, self.seed)?,
+                    (Method::Rpcholesky, _) => rpcholesky::grow(&mut factor, self.seed)?,
+                    (Method::Csi, Some(labels)) => csi::grow(&mut factor, labels, self.tol.unwrap_or(csi::TOL))?,
+                    _ => kobl::grow(&mut factor, self.threshold)?,
+                };
+                let (coefficients, residual) = (factor.coefficients(), factor.relative_residual());
+                let (pivots, norms) = (factor.pivots.clone(), factor.norms.clone());
+                let offset = vec![0.0; pivots.len()];
+                let mut fitted = self.assemble(gram, rows, Some(pivots), coefficients, offset, stop);
+                fitted.pivot_norms = norms;
+                fitted.residual = residual;
+                Ok((fitted, want_features.then(|| factor.into_features())))
+            }
+        }
+    }
+
+    fn find_components(&self, gram: &Gram, rows: &Rows) -> Result<FittedBasis> {
+        let n = gram.n();
+        let keep = kpca::Keep { cap: self.n_components, share: self.tol };
+        let fits = 3 * 8 * (n as u64) * (n as u64) <= self.memory;
+        let mut warnings = Vec::new();
+        let found = if fits {
+            kpca::exact(gram, keep, self.center, &self.monitor)?
+        } else {
+            let l = self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(4 * m)).min(n);
+            warnings.push(format!(
+                "the kernel matrix of {n} rows does not fit into {}; its components come from a `kobl` factor of \
+                 at most {l} columns, and `residual` says what is left out",
+                bytes(self.memory)
+            ));
+            kpca::from_factor(gram, keep, self.center, l, &self.monitor)?
+        };
+        let mut fitted =
+            self.assemble(gram, rows, found.pivots, found.coefficients, found.offset, found.stop);
+        fitted.expansion.origin = found.origin;
+        fitted.eigenvalues = Some(found.eigenvalues);
+        fitted.residual = found.residual;
+        fitted.warnings = warnings;
+        Ok(fitted)
+    }
+
+    /// Puts a result together; `pivots` None means that every row is a landmark.
+    fn assemble(
+        &self,
+        gram: &Gram,
+        rows: &Rows,
+        pivots: Option<Vec<usize>>,
+        matrix: Mat<f64>,
+        offset: Vec<f64>,
+        stop: Stop,
+    ) -> FittedBasis {
+        let every: Vec<usize>;
+        let indices = if let Some(pivots) = &pivots {
+            pivots
+        } else {
+            every = (0..rows.n()).collect();
+            &every
+        };
+        let landmarks = match self.shape {
+            Shape::Precomputed => Landmarks::Columns { indices: indices.clone(), n: rows.n() },
+            _ => Landmarks::Rows(rows.select(indices)),
+        };
+        FittedBasis {
+            method: self.method,
+            expansion: Expansion { kernel: gram.kernel(), landmarks, matrix, offset, origin: None },
+            pivots: pivots.unwrap_or_default(),
+            pivot_norms: Vec::new(),
+            eigenvalues: None,
+            residual: 0.0,
+            n_kernel_evaluations: gram.evaluations(),
+            n_rows: rows.n(),
+            stop,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>) -> Result<Kernel> {
+        let gamma = if self.gamma == Gamma::Loo && self.shape.uses_gamma() {
+            loo::resolve(self.shape, rows, gamma::require_labels(self.gamma, labels)?, self.seed, &self.monitor)?
+        } else {
+            gamma::resolve(self.gamma, self.shape, rows, labels, self.seed)?
+        };
+        let kernel = Kernel { shape: self.shape, gamma };
+        kernel.check()?;
+        Ok(kernel)
+    }
+
+    fn check(&self, rows: &Rows, labels: Option<&Labels>) -> Result<()> {
+        if rows.n() == 0 || rows.p() == 0 {
+            return Err(Error::data(format!(
+                "the data has {} rows and {} columns; at least one of each is needed",
+                rows.n(),
+                rows.p()
+            )));
+        }
+        self.shape.check()?;
+        self.threshold.check()?;
+        if self.n_components == Some(0) {
+            return Err(Error::argument("n_components = 0, but at least 1 is needed"));
+        }
+        if !(0.0..1.0).contains(&self.nu) {
+            return Err(Error::argument(format!("nu = {}, but it must be at least 0 and below 1", self.nu)));
+        }
+        if let Some(tol) = self.tol
+            && !(0.0..=1.0).contains(&tol)
+        {
+            return Err(Error::argument(format!("tol = {tol}, but it must lie between 0 and 1")));
+        }
+        if self.center && self.method != Method::Kpca {
+            return Err(Error::argument(format!(
+                "center = true is for the basis `kpca` alone, not for `{}`\n\
+                 hint: leave it out, or use method = `kpca`",
+                self.method.name()
+            )));
+        }
+        if let Some(labels) = labels
+            && labels.len() != rows.n()
+        {
+            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
+        }
+        if self.method == Method::Csi && labels.is_none() {
+            return Err(Error::argument(
+                "the basis `csi` looks at the labels, but none were given\n\
+                 hint: give them (y, `--target COL`), or use method = `kobl`",
+            ));
+        }
+        if let Some(landmarks) = &self.landmarks {
+            self.check_landmarks(landmarks, rows)?;
+        }
+        rows.check_finite(None)
+    }
+
+    fn check_landmarks(&self, landmarks: &Rows, rows: &Rows) -> Result<()> {
+        if self.shape == Shape::Precomputed {
+            return Err(Error::argument("landmarks cannot be given as rows when the kernel is precomputed"));
+        }
+        if self.method == Method::Csi {
+            return Err(Error::argument("the basis `csi` chooses among the labelled rows; leave landmarks out"));
+        }
+        if landmarks.n() == 0 || landmarks.p() != rows.p() {
+            return Err(Error::data(format!(
+                "landmarks are {} rows of {} columns, but at least one row of {} columns is needed",
+                landmarks.n(),
+                landmarks.p(),
+                rows.p()
+            )));
+        }
+        landmarks.check_finite(None)
+    }
+
+    /// The most components among n rows.
+    fn cap(&self, n: usize, warnings: &mut Vec<String>) -> usize {
+        if let Some(m) = self.n_components {
+            if m > n {
+                warnings.push(format!("n_components = {m}, but there are only {n} rows to choose from; using {n}"));
+            }
+            return m.min(n);
+        }
+        match self.method {
+            Method::Nystrom | Method::Rpcholesky => n.min(DEFAULT_COMPONENTS),
+            Method::GramSchmidt | Method::Kpca => n,
+            _ if n <= UNCAPPED_ROWS => n,
+            _ => {
+                warnings.push(format!(
+                    "{n} rows are more than {UNCAPPED_ROWS}: the basis is capped at {DEFAULT_COMPONENTS} components; \
+                     set n_components to choose another size"
+                ));
+                DEFAULT_COMPONENTS
+            }
+        }
+    }
+
+    /// Bytes that the fit will need beside the rows.
+    pub fn estimated_memory(&self, n: usize) -> u64 {
+        self.memory_for(n, self.cap(n, &mut Vec::new()))
+    }
+
+    fn memory_for(&self, n: usize, cap: usize) -> u64 {
+        let (n, cap) = (n as u64, cap as u64);
+        match self.method {
+            Method::GramSchmidt => 3 * 8 * cap * cap,
+            // Exact when it fits; from a factor when not.
+            Method::Kpca => (3 * 8 * n * n).min(8 * n * (DEFAULT_COMPONENTS as u64).min(n)),
+            Method::Csi => 8 * n * (2 * cap + 4 * csi::DELTA as u64),
+            _ => 8 * n * cap,
+        }
+    }
+
+    fn check_memory(&self, n: usize, cap: usize) -> Result<()> {
+        let needed = self.memory_for(n, cap);
+        if needed <= self.memory {
+            return Ok(());
+        }
+        let hint = match self.method {
+            Method::GramSchmidt => "use method = `kobl`, whose memory is n × n_components, or set n_components",
+            _ => "lower n_components, or raise the budget (`memory`)",
+        };
+        Err(Error::Memory(format!(
+            "the basis `{}` of {n} rows with up to {cap} components needs {}, but the budget is {}\nhint: {hint}",
+            self.method.name(),
+            bytes(needed),
+            bytes(self.memory)
+        )))
+    }
+}
+
+impl FittedBasis {
+    /// Number of components m.
+    pub fn n_components(&self) -> usize {
+        self.expansion.n_features()
+    }
+
+    /// E(M), eq. 19 of takes.txt: the mean distance of the rows' images from the span.
+    pub fn reconstruction_cost(&self, rows: &Rows) -> Result<f64> {
+        self.expansion.check(rows)?;
+        let residuals = self.squared_residuals(rows, &Monitor::default())?;
+        Ok(residuals.iter().map(|r| r.sqrt()).sum::<f64>() / rows.n() as f64)
+    }
+
+    /// ‖A `K_ll` Aᵀ − I‖, Frobenius. For a precomputed kernel, `rows` must be the training matrix; else it is not used.
+    pub fn orthogonality_loss(&self, rows: Option<&Rows>) -> Result<f64> {
+        let Expansion { kernel, landmarks, matrix, .. } = &self.expansion;
+        let k = match (landmarks, rows) {
+            (Landmarks::Rows(rows), _) => kernel.matrix(rows, rows)?,
+            (Landmarks::Columns { indices, n }, Some(Rows::Dense(d))) if d.view().nrows() == *n => {
+                Mat::from_fn(indices.len(), indices.len(), |i, j| d.row(indices[i])[indices[j]])
+            }
+            _ => {
+                return Err(Error::argument(
+                    "the basis was fitted on a precomputed kernel: give the training matrix again",
+                ));
+            }
+        };
+        let mut gram = product(product(matrix.as_ref(), k.as_ref()).as_ref(), matrix.transpose());
+        for i in 0..gram.nrows() {
+            gram[(i, i)] -= 1.0;
+        }
+        Ok(gram.norm_l2())
+    }
+
+    fn is_centered(&self) -> bool {
+        self.expansion.origin.is_some()
+    }
+
+    /// Squared distance of each row's image from the span (centred `kpca`: from the affine span through the mean).
+    fn squared_residuals(&self, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
+        if self.is_centered() {
+            return Err(Error::argument(
+                "a centred basis spans differences from the mean, so the residual of a row is not defined\n\
+                 hint: use center = false",
+            ));
+        }
+        let diagonal = self.expansion.diagonal(rows)?;
+        self.expansion.residuals(rows, &diagonal, monitor)
+    }
+
+    fn relative_residual(&self, rows: &Rows, monitor: &Monitor) -> Result<f64> {
+        if self.is_centered() {
+            return Ok(self.residual);
+        }
+        let diagonal = self.expansion.diagonal(rows)?;
+        let residuals = self.expansion.residuals(rows, &diagonal, monitor)?;
+        Ok(residuals.iter().sum::<f64>() / diagonal.iter().sum::<f64>())
+    }
+}
+
+fn row_major(mat: &Mat<f64>) -> Vec<f64> {
+    (0..mat.nrows()).flat_map(|i| mat.row(i).iter().copied().collect::<Vec<_>>()).collect()
+}
+
+/// A number of bytes for people.
+pub(crate) fn bytes(count: u64) -> String {
+    match count {
+        0..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.0} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
+}

@@ -1,0 +1,31 @@
+//! Nyström: landmarks drawn uniformly, orthonormalised in the order drawn.
+//!
+//!   A = L⁻¹,  L Lᵀ = K_ll                (a root of K_ll⁻¹ on its numerical rank)
+//!
+//! cost    n·m² flops by matrix products, at most 1.4·n·(m+1) kernel values; the pass over all n is for the residual
+//! stops   when the drawn rows are used up; rows that are numerically dependent on earlier ones are left out
+//! source  Williams & Seeger 2001
+
+use super::pivoted::{Candidates, PENDING, Pivoted, Stop};
+use crate::error::Result;
+use crate::random;
+
+/// Grows the factor to its end.
+pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
+    let drawn = random::sample(factor.n(), factor.room(), seed);
+    let floor = factor.floor();
+    let mut stop = Stop::Cap;
+    for rows in drawn.chunks(PENDING.min(2 * factor.n() / 5).max(1)) {
+        factor.check()?;
+        let mut candidates = Candidates::new(factor, rows.to_vec());
+        for position in 0..rows.len() {
+            if candidates.residual[position] > floor {
+                candidates.eliminate(factor, position);
+            } else {
+                stop = Stop::Rank;
+            }
+        }
+        factor.flush(&candidates)?;
+    }
+    Ok(stop)
+}

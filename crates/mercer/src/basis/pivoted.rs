@@ -1,0 +1,367 @@
+//! The partial Cholesky factor that `kobl`, `rpcholesky`, `sparse`, `nystrom` and `csi` grow, in blocks of pivots.
+//!
+//!   K ≈ G Gᵀ,   G[:, new] = (K(:, P) − G G_Pᵀ) L⁻ᵀ,   L Lᵀ = the residual Gram matrix of the new pivots P
+//!
+//! Rows of G at the pivots are the Cholesky factor of `K_PP`, so A = (`G_PP`)⁻¹ gives z(x) = A·k(x, P).
+//!
+//! cost    n·m² flops by matrix products on panels of rows, n·(m+1) kernel values; candidates add theirs
+//! differs residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::block::{Gram, PANEL};
+use crate::monitor::Monitor;
+
+/// Squared residuals this close to the largest, relative to max k(x,x), are tied with it.
+pub(crate) const TIE: f64 = 1e-12;
+
+/// Squared residuals up to this, relative to max k(x,x), are rounding: beyond it no double-precision A is orthonormal.
+pub(crate) const RANK: f64 = 1e-10;
+
+/// A squared residual below minus this, relative to max k(x,x), is no rounding.
+const NOT_PSD: f64 = 1e-8;
+
+/// Pivots that wait for one pass over the rows.
+pub(crate) const PENDING: usize = 64;
+
+/// Why a basis has the size it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The method's own rule.
+    Rule,
+    /// The cap on the number of components.
+    Cap,
+    /// Nothing was left but rounding.
+    Rank,
+}
+
+/// A growing factor G of K with what is left of the diagonal.
+pub(crate) struct Pivoted<'a> {
+    gram: &'a Gram<'a>,
+    monitor: &'a Monitor,
+    cap: usize,
+    /// Columns allocated: G is n×width, row-major, of which the first `pivots.len()` columns are filled.
+    width: usize,
+    g: Vec<f64>,
+    pub(crate) diagonal: Vec<f64>,
+    /// Squared residual of each row; 0 for pivots.
+    pub(crate) residual: Vec<f64>,
+    pub(crate) pivots: Vec<usize>,
+    pub(crate) norms: Vec<f64>,
+    pub(crate) is_pivot: Vec<bool>,
+    /// max k(x,x)
+    pub(crate) largest: f64,
+}
+
+impl<'a> Pivoted<'a> {
+    /// Nothing chosen yet; at most `cap` pivots will be.
+    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, monitor: &'a Monitor) -> Result<Self> {
+        let n = gram.n();
+        let diagonal = gram.diagonal();
+        let magnitude = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        if magnitude == 0.0 {
+            return Err(Error::data(
+                "k(x,x) = 0 for every row: the rows are all zero in the kernel's space, so there is no basis\n\
+                 hint: look at the rows, or use a kernel such as `rbf`",
+            ));
+        }
+        if let Some(i) = diagonal.iter().position(|v| *v < -NOT_PSD * magnitude) {
+            return Err(not_psd(gram, i, diagonal[i]));
+        }
+        let cap = cap.min(n);
+        // Where the rule and not the cap is expected to stop it, memory grows with the basis.
+        let width = if n <= super::UNCAPPED_ROWS { cap.min(PENDING) } else { cap };
+        Ok(Self {
+            gram,
+            monitor,
+            cap,
+            width,
+            g: vec![0.0; n * width],
+            residual: diagonal.iter().map(|v| v.max(0.0)).collect(),
+            diagonal,
+            pivots: Vec::new(),
+            norms: Vec::new(),
+            is_pivot: vec![false; n],
+            largest: magnitude,
+        })
+    }
+
+    pub(crate) fn n(&self) -> usize {
+        self.residual.len()
+    }
+
+    /// Squared residuals at or below this are nothing but rounding.
+    pub(crate) fn floor(&self) -> f64 {
+        RANK * self.largest
+    }
+
+    /// How many pivots may still be chosen.
+    pub(crate) fn room(&self) -> usize {
+        self.cap - self.pivots.len()
+    }
+
+    /// The row with the largest residual; the lowest index among those tied with it.
+    pub(crate) fn farthest(&self) -> Option<usize> {
+        first_of_largest(&self.residual, &self.is_pivot, TIE * self.largest)
+    }
+
+    /// Row i of G, as far as it is filled.
+    fn row(&self, i: usize) -> &[f64] {
+        &self.g[i * self.width..i * self.width + self.pivots.len()]
+    }
+
+    /// Adds the pivots that `candidates` has eliminated: one pass over all rows.
+    pub(crate) fn flush(&mut self, candidates: &Candidates) -> Result<()> {
+        let new: Vec<usize> = candidates.eliminated.iter().map(|&local| candidates.rows[local]).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.grow(new.len());
+        let (j, b, width) = (self.pivots.len(), new.len(), self.width);
+        let factor = candidates.factor();
+        let l = MatRef::from_row_major_slice(&factor, b, b);
+        let earlier: Vec<f64> = new.iter().flat_map(|&i| self.row(i).iter().copied()).collect();
+        let earlier = MatRef::from_row_major_slice(&earlier, b, j);
+        let panel = self.gram.panel(&new);
+        let (gram, monitor) = (self.gram, self.monitor);
+        self.g.par_chunks_mut(PANEL * width).zip(self.residual.par_chunks_mut(PANEL)).enumerate().try_for_each(
+            |(at, (g, residual))| {
+                monitor.check()?;
+                let h = residual.len();
+                let mut t = vec![0.0; h * b];
+                gram.fill(&panel, at * PANEL..at * PANEL + h, &mut t);
+                let mut t = MatMut::from_row_major_slice_mut(&mut t, h, b);
+                let g = MatMut::from_row_major_slice_mut(g, h, width);
+                let (done, rest) = g.split_at_col_mut(j);
+                matmul(t.as_mut(), Accum::Add, done.as_ref(), earlier.transpose(), -1.0, Par::Seq);
+                solve_lower_triangular_in_place(l, t.as_mut().transpose_mut(), Par::Seq);
+                let mut fresh = rest.subcols_mut(0, b);
+                for (i, residual) in residual.iter_mut().enumerate() {
+                    for c in 0..b {
+                        fresh[(i, c)] = t[(i, c)];
+                        *residual -= t[(i, c)] * t[(i, c)];
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        for (c, &i) in new.iter().enumerate() {
+            // Exactly triangular at the pivots, whatever the products rounded to.
+            let row = &mut self.g[i * width + j..i * width + j + b];
+            row.copy_from_slice(&factor[c * b..(c + 1) * b]);
+            self.norms.push(row[c]);
+            self.residual[i] = 0.0;
+            self.is_pivot[i] = true;
+        }
+        self.pivots.extend(&new);
+        self.clip_residuals()?;
+        self.monitor.advance(b);
+        Ok(())
+    }
+
+    /// (K − G Gᵀ)[:, i], at n kernel values.
+    pub(crate) fn residual_column(&self, i: usize) -> Vec<f64> {
+        let panel = self.gram.panel(&[i]);
+        let own = self.row(i);
+        let mut column = vec![0.0; self.n()];
+        column.par_chunks_mut(PANEL).zip(self.g.par_chunks(PANEL * self.width)).enumerate().for_each(
+            |(at, (column, g))| {
+                self.gram.fill(&panel, at * PANEL..at * PANEL + column.len(), column);
+                for (c, row) in column.iter_mut().zip(g.chunks_exact(self.width)) {
+                    *c -= row.iter().zip(own).map(|(a, b)| a * b).sum::<f64>();
+                }
+            },
+        );
+        column
+    }
+
+    /// Adds one pivot whose residual column is known; returns the new column of G.
+    pub(crate) fn push(&mut self, pivot: usize, residual_column: &[f64]) -> Result<Vec<f64>> {
+        self.grow(1);
+        let (j, width) = (self.pivots.len(), self.width);
+        let norm = residual_column[pivot].sqrt();
+        let mut column: Vec<f64> = residual_column.iter().map(|c| c / norm).collect();
+        column[pivot] = norm;
+        for &earlier in &self.pivots {
+            column[earlier] = 0.0;
+        }
+        for (i, c) in column.iter().enumerate() {
+            self.g[i * width + j] = *c;
+            self.residual[i] -= c * c;
+        }
+        self.residual[pivot] = 0.0;
+        self.pivots.push(pivot);
+        self.norms.push(norm);
+        self.is_pivot[pivot] = true;
+        self.clip_residuals()?;
+        self.monitor.advance(1);
+        Ok(column)
+    }
+
+    /// Rounding below 0 becomes 0; more than rounding is an error.
+    fn clip_residuals(&mut self) -> Result<()> {
+        let limit = -NOT_PSD * self.largest;
+        if let Some(i) = self.residual.iter().position(|r| *r < limit || r.is_nan()) {
+            return Err(not_psd(self.gram, i, self.residual[i]));
+        }
+        self.residual.iter_mut().for_each(|r| *r = r.max(0.0));
+        Ok(())
+    }
+
+    /// Makes room for b more columns.
+    fn grow(&mut self, b: usize) {
+        let needed = self.pivots.len() + b;
+        if needed <= self.width {
+            return;
+        }
+        let (old, width) = (self.width, (2 * self.width).max(needed).min(self.cap.max(needed)));
+        let mut g = vec![0.0; self.n() * width];
+        for (new, old) in g.chunks_exact_mut(width).zip(self.g.chunks_exact(old)) {
+            new[..old.len()].copy_from_slice(old);
+        }
+        (self.g, self.width) = (g, width);
+    }
+
+    /// A = (`G_PP`)⁻¹, m×m lower triangular.
+    pub(crate) fn coefficients(&self) -> Mat<f64> {
+        let m = self.pivots.len();
+        let l = Mat::from_fn(m, m, |i, j| self.row(self.pivots[i])[j]);
+        let mut inverse = Mat::zeros(m, m);
+        invert_lower_triangular(inverse.as_mut(), l.as_ref(), Par::Seq);
+        inverse
+    }
+
+    /// Mean squared residual over mean k(x,x).
+    pub(crate) fn relative_residual(&self) -> f64 {
+        self.residual.iter().sum::<f64>() / self.diagonal.iter().sum::<f64>()
+    }
+
+    /// Z, row-major n×m.
+    pub(crate) fn into_features(mut self) -> Vec<f64> {
+        let (n, m, width) = (self.n(), self.pivots.len(), self.width);
+        if m < width {
+            for i in 1..n {
+                self.g.copy_within(i * width..i * width + m, i * m);
+            }
+            self.g.truncate(n * m);
+            self.g.shrink_to_fit();
+        }
+        self.g
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        self.monitor.check()
+    }
+}
+
+/// The first index whose value is within `tie` of the largest, leaving out those marked.
+pub(crate) fn first_of_largest(values: &[f64], left_out: &[bool], tie: f64) -> Option<usize> {
+    let open = || values.iter().zip(left_out).enumerate().filter(|(_, (_, out))| !**out);
+    let largest = open().map(|(_, (v, _))| *v).fold(f64::NEG_INFINITY, f64::max);
+    open().find(|(_, (v, _))| **v >= largest - tie).map(|(i, _)| i)
+}
+
+pub(crate) fn not_psd(gram: &Gram, row: usize, value: f64) -> Error {
+    let name = gram.kernel().shape.name();
+    Error::Numerical(format!(
+        "the kernel `{name}` is not positive semi-definite on these rows: row {} has the squared residual {value:.3e}\n\
+         hint: use a kernel that is (`rbf`, `laplacian`, `linear`, `poly` with coef0 ≥ 0), or change gamma and coef0",
+        row + 1
+    ))
+}
+
+/// A few rows whose residuals are kept exact while pivots wait for the next flush.
+///
+/// Eliminating one of them costs |rows| kernel values and no pass over the data.
+pub(crate) struct Candidates {
+    /// Indices into the training rows.
+    pub(crate) rows: Vec<usize>,
+    /// Exact squared residuals, in the order of `rows`; 0 once eliminated.
+    pub(crate) residual: Vec<f64>,
+    /// Positions in `rows` of the pivots chosen since the last flush.
+    pub(crate) eliminated: Vec<usize>,
+    taken: Vec<bool>,
+    selected: Rows<'static>,
+    /// Rows of G (|rows|×j).
+    g: Mat<f64>,
+    /// The factor's next columns on these rows, one a pivot.
+    columns: Vec<Vec<f64>>,
+}
+
+impl Candidates {
+    pub(crate) fn new(factor: &Pivoted, rows: Vec<usize>) -> Self {
+        let j = factor.pivots.len();
+        Self {
+            residual: rows.iter().map(|&i| factor.residual[i]).collect(),
+            eliminated: Vec::new(),
+            taken: vec![false; rows.len()],
+            selected: factor.gram.select(&rows),
+            g: Mat::from_fn(rows.len(), j, |a, c| factor.row(rows[a])[c]),
+            columns: Vec::new(),
+            rows,
+        }
+    }
+
+    /// The candidate with the largest residual, the lowest *row* among those tied.
+    pub(crate) fn farthest(&self, tie: f64) -> Option<usize> {
+        let largest = self.largest_open();
+        let open = (0..self.rows.len()).filter(|&a| !self.taken[a]);
+        open.filter(|&a| self.residual[a] >= largest - tie).min_by_key(|&a| self.rows[a])
+    }
+
+    /// The largest residual of a candidate that is no pivot yet.
+    pub(crate) fn largest_open(&self) -> f64 {
+        let open = self.residual.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
+        open.map(|(r, _)| *r).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Makes the candidate at this position a pivot.
+    pub(crate) fn eliminate(&mut self, factor: &Pivoted, position: usize) {
+        let norm = self.residual[position].sqrt();
+        let mut column = vec![0.0; self.rows.len()];
+        factor.gram.column(&self.selected, self.rows[position], &mut column);
+        let j = self.g.ncols();
+        if j > 0 {
+            let n = column.len();
+            matmul(
+                MatMut::from_column_major_slice_mut(&mut column, n, 1),
+                Accum::Add,
+                self.g.as_ref(),
+                self.g.row(position).transpose().as_mat(),
+                -1.0,
+                Par::Seq,
+            );
+        }
+        for earlier in &self.columns {
+            let at = earlier[position];
+            column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= at * e);
+        }
+        for (c, r) in column.iter_mut().zip(&mut self.residual) {
+            *c /= norm;
+            *r = (*r - *c * *c).max(0.0);
+        }
+        column[position] = norm;
+        self.residual[position] = 0.0;
+        self.taken[position] = true;
+        self.columns.push(column);
+        self.eliminated.push(position);
+    }
+
+    /// The Cholesky factor of the eliminated rows' residual Gram matrix, row-major and lower triangular.
+    fn factor(&self) -> Vec<f64> {
+        let b = self.eliminated.len();
+        let mut l = vec![0.0; b * b];
+        for (i, &position) in self.eliminated.iter().enumerate() {
+            for j in 0..=i {
+                l[i * b + j] = self.columns[j][position];
+            }
+        }
+        l
+    }
+}

@@ -1,0 +1,172 @@
+//! Pre-images: rows whose features are the ones given, as nearly as rows can.
+//!
+//!   Φ = Σ_i β_i φ(l_i) is the shortest point with features z;   x = arg min ‖φ(x) − Φ‖²
+//!   linear: x = Σ β_i l_i.   Kernels of a squared distance: x ← x + Σ β_i s_i (l_i − x)/Σ β_i s_i,  s_i = −k'(x, l_i)
+//!
+//! cost    l² kernel values once, then l·p flops an iteration and row
+//! stops   when a step is below 1e−10 of the landmarks' spread, or after 200 iterations
+//! source  Mika et al. 1998 (the fixed point); near a true pre-image its step is Newton's
+//! differs steps are halved until they do not lose, the better of two starts is taken (the landmark nearest to Φ, the
+//!         weighted mean of all), and denominators near 0 are replaced, so it neither diverges nor divides by 0
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::expansion::{Expansion, Landmarks};
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Panel, Shape};
+use crate::linalg::{product, pseudo_inverse};
+use crate::monitor::Monitor;
+
+const ITERATIONS: usize = 200;
+
+impl Expansion {
+    /// Rows (row-major n×p) whose features come closest to these (n×q).
+    pub fn inverse_transform(&self, features: MatRef<'_, f64>, monitor: &Monitor) -> Result<Vec<f64>> {
+        let (Landmarks::Rows(landmarks), true) = (&self.landmarks, has_preimage(self.kernel)) else {
+            return Err(Error::argument(format!(
+                "the kernel `{}` has no pre-image here; kernels that have one: linear, rbf, matern12, matern32, \
+                 matern52, rq",
+                self.kernel.shape.name()
+            )));
+        };
+        if features.ncols() != self.n_features() {
+            return Err(Error::data(format!(
+                "{} features given, but the map has {}",
+                features.ncols(),
+                self.n_features()
+            )));
+        }
+        let weights = self.weights(landmarks, features)?;
+        let search = Search::new(self.kernel, landmarks);
+        let p = landmarks.p();
+        monitor.begin("searching pre-images", weights.nrows());
+        let mut out = vec![0.0; weights.nrows() * p];
+        out.par_chunks_mut(p).enumerate().try_for_each(|(i, out)| {
+            monitor.check()?;
+            let beta: Vec<f64> = weights.row(i).iter().copied().collect();
+            out.copy_from_slice(&search.run(&beta));
+            monitor.advance(1);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// β for every row of features: origin + (z Mᵀ-pseudo-inverse) in the metric of the kernel, n×l.
+    fn weights(&self, landmarks: &Rows, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let k = self.kernel.matrix(landmarks, landmarks)?;
+        let own = product(product(self.matrix.as_ref(), k.as_ref()).as_ref(), self.matrix.transpose());
+        let inverse = pseudo_inverse(own.as_ref())?;
+        let mut weights = product(product(features, inverse.as_ref()).as_ref(), self.matrix.as_ref());
+        if let Some(origin) = &self.origin {
+            for (column, b) in weights.col_iter_mut().zip(origin) {
+                column.iter_mut().for_each(|v| *v += b);
+            }
+        }
+        Ok(weights)
+    }
+}
+
+fn has_preimage(kernel: Kernel) -> bool {
+    kernel.shape == Shape::Linear || kernel.slope(1.0).is_some()
+}
+
+struct Search {
+    kernel: Kernel,
+    panel: Panel,
+    points: Vec<f64>,
+    p: usize,
+    /// Largest distance of a landmark from the first in any one column.
+    spread: f64,
+}
+
+impl Search {
+    fn new(kernel: Kernel, landmarks: &Rows) -> Self {
+        let points = landmarks.to_dense();
+        let p = landmarks.p();
+        let first = &points[..p];
+        let spread = points
+            .chunks_exact(p)
+            .flat_map(|row| row.iter().zip(first).map(|(a, b)| (a - b).abs()))
+            .fold(0.0, f64::max);
+        Self { kernel, panel: Panel::new(kernel, landmarks), points, p, spread }
+    }
+
+    fn run(&self, beta: &[f64]) -> Vec<f64> {
+        if self.kernel.shape == Shape::Linear {
+            return self.mix(beta);
+        }
+        let nearest = (0..beta.len())
+            .map(|i| (self.value(beta, self.point(i)), i))
+            .fold((f64::NEG_INFINITY, 0), |best, at| if at.0 > best.0 { at } else { best });
+        let total: f64 = beta.iter().map(|b| b.abs()).sum();
+        let shares: Vec<f64> = beta.iter().map(|b| b.abs() / total.max(f64::MIN_POSITIVE)).collect();
+        let climbed = [self.point(nearest.1).to_vec(), self.mix(&shares)].map(|start| self.climb(beta, start));
+        let [(a, x), (b, y)] = climbed;
+        if a >= b { x } else { y }
+    }
+
+    /// Climbs ⟨φ(x), Φ⟩, which for k(x,x) = 1 lowers ‖φ(x) − Φ‖².
+    fn climb(&self, beta: &[f64], mut x: Vec<f64>) -> (f64, Vec<f64>) {
+        let mut value = self.value(beta, &x);
+        for _ in 0..ITERATIONS {
+            let step = self.step(beta, &x);
+            let mut share = 1.0;
+            let mut moved = None;
+            for _ in 0..30 {
+                let next: Vec<f64> = x.iter().zip(&step).map(|(x, s)| x + share * s).collect();
+                let there = self.value(beta, &next);
+                if there >= value {
+                    moved = Some((there, next));
+                    break;
+                }
+                share /= 2.0;
+            }
+            let Some((there, next)) = moved else { break };
+            let longest = step.iter().fold(0.0f64, |m, s| m.max((share * s).abs()));
+            (value, x) = (there, next);
+            if longest <= 1e-10 * self.spread {
+                break;
+            }
+        }
+        (value, x)
+    }
+
+    fn step(&self, beta: &[f64], x: &[f64]) -> Vec<f64> {
+        let mut step = vec![0.0; self.p];
+        let (mut sum, mut size) = (0.0, 0.0);
+        for (point, b) in self.points.chunks_exact(self.p).zip(beta) {
+            let distance: f64 = point.iter().zip(x).map(|(a, b)| (a - b) * (a - b)).sum();
+            // `matern12` has a kink at its landmarks; a distance of 1e−10 is as good as none.
+            let slope = self.kernel.slope((self.kernel.gamma * distance).max(1e-20)).unwrap_or(0.0);
+            let weight = b * slope;
+            sum += weight;
+            size += weight.abs();
+            step.iter_mut().zip(point).zip(x).for_each(|((s, l), x)| *s += weight * (l - x));
+        }
+        let divisor = if sum > 0.1 * size { sum } else { size.max(f64::MIN_POSITIVE) };
+        step.iter_mut().for_each(|s| *s /= divisor);
+        step
+    }
+
+    fn value(&self, beta: &[f64], x: &[f64]) -> f64 {
+        let mut k = vec![0.0; beta.len()];
+        if let Ok(row) = Rows::dense(x, 1, self.p) {
+            self.panel.fill(&row, &mut k);
+        }
+        k.iter().zip(beta).map(|(k, b)| k * b).sum()
+    }
+
+    fn point(&self, i: usize) -> &[f64] {
+        &self.points[i * self.p..(i + 1) * self.p]
+    }
+
+    fn mix(&self, weights: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.p];
+        for (point, w) in self.points.chunks_exact(self.p).zip(weights) {
+            out.iter_mut().zip(point).for_each(|(o, l)| *o += w * l);
+        }
+        out
+    }
+}

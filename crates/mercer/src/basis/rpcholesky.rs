@@ -1,0 +1,58 @@
+//! RPCholesky: random pivots, in proportion to the squared residuals.
+//!
+//!   P(i) = d_i / Σd,   d the squared residuals
+//!
+//! cost    n·m² flops by matrix products, at most 1.5·n·(m+1) + m² kernel values
+//! stops   at the cap, or where only rounding is left
+//! source  Chen, Epperly, Tropp & Webber 2022; in blocks with rejection: Epperly, Tropp & Webber 2024
+//! differs a block is proposed from the residuals as of the last flush and thinned: a proposal is accepted with
+//!         probability (its residual now) / (its residual then), which gives the law of one pivot at a time
+
+use super::pivoted::{Candidates, PENDING, Pivoted, Stop};
+use crate::error::Result;
+use crate::random;
+
+/// Grows the factor to its end.
+pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
+    let mut generator = random::generator(seed);
+    let floor = factor.floor();
+    // A block's extra kernel values, |block| for each pivot it yields, stay within the budget.
+    let block = (2 * PENDING).min(2 * factor.n() / 5).max(1);
+    while factor.room() > 0 {
+        factor.check()?;
+        let mut sum = 0.0;
+        let cumulated: Vec<f64> = factor
+            .residual
+            .iter()
+            .map(|&r| {
+                sum += if r > floor { r } else { 0.0 };
+                sum
+            })
+            .collect();
+        if sum <= 0.0 {
+            return Ok(Stop::Rank);
+        }
+        let proposals: Vec<usize> = (0..block)
+            .map(|_| {
+                let target = random::uniform(&mut generator) * sum;
+                cumulated.partition_point(|&c| c <= target)
+            })
+            .collect();
+        let mut rows = proposals.clone();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut candidates = Candidates::new(factor, rows);
+        for row in proposals {
+            if candidates.eliminated.len() == factor.room().min(PENDING) {
+                break;
+            }
+            let Ok(position) = candidates.rows.binary_search(&row) else { unreachable!("every proposal is there") };
+            let now = candidates.residual[position];
+            if now > floor && random::uniform(&mut generator) * factor.residual[row] < now {
+                candidates.eliminate(factor, position);
+            }
+        }
+        factor.flush(&candidates)?;
+    }
+    Ok(Stop::Cap)
+}

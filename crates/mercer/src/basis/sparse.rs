@@ -1,0 +1,55 @@
+//! Sparse dictionary: one pass in random order, keeping a row that the kept ones do not nearly span.
+//!
+//!   accept x when k(x,x) − k_dᵀ K_dd⁻¹ k_d > ν·k(x,x)         d the rows kept so far
+//!
+//! cost    n·m² flops by matrix products, at most 1.4·n·(m+1) kernel values
+//! stops   at the end of the pass, or at the cap
+//! source  sk-relief.txt 4 (approximate linear dependence; Engel, Mannor & Meir 2004)
+//! differs a row that fails the test once always will, so rows are decided in blocks with the same outcome
+
+use super::pivoted::{Candidates, PENDING, Pivoted, Stop};
+use crate::error::Result;
+use crate::random;
+
+/// Rows of the order that are looked at between two passes over the data.
+const BLOCK: usize = 4 * PENDING;
+
+/// Grows the factor to its end.
+pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
+    let order = random::permutation(factor.n(), seed);
+    let block = BLOCK.min(2 * factor.n() / 5).max(1);
+    let floor = factor.floor();
+    let mut next = 0;
+    while next < order.len() {
+        factor.check()?;
+        let is_new = |residual: f64, i: usize| residual > (nu * factor.diagonal[i]).max(floor);
+        let mut rows = Vec::with_capacity(block);
+        let mut end = next;
+        while end < order.len() && rows.len() < block {
+            let i = order[end];
+            if is_new(factor.residual[i], i) {
+                rows.push(i);
+            }
+            end += 1;
+        }
+        let mut candidates = Candidates::new(factor, rows);
+        for position in 0..candidates.rows.len() {
+            if !is_new(candidates.residual[position], candidates.rows[position]) {
+                continue;
+            }
+            if candidates.eliminated.len() == factor.room() {
+                factor.flush(&candidates)?;
+                return Ok(Stop::Cap);
+            }
+            if candidates.eliminated.len() == PENDING {
+                // This row and those after it are looked at again after the pass.
+                end = next + order[next..].iter().take_while(|&&i| i != candidates.rows[position]).count();
+                break;
+            }
+            candidates.eliminate(factor, position);
+        }
+        factor.flush(&candidates)?;
+        next = end;
+    }
+    Ok(Stop::Rule)
+}

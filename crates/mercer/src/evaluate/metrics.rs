@@ -1,0 +1,107 @@
+//! Measures of a kernel against labels: alignment, and the dimension in which the labels live.
+//!
+//! The measures of a basis, reconstruction cost and loss of orthogonality, are methods of
+//! [`FittedBasis`](crate::FittedBasis).
+
+use faer::{Mat, MatRef};
+
+use crate::data::labels::Labels;
+use crate::error::{Error, Result};
+use crate::kernel::gamma::center;
+use crate::linalg::{eigen, product};
+
+/// ⟨K, YYᵀ⟩ / (‖K‖ ‖YYᵀ‖), Frobenius; both centred first if asked for (Cortes et al. 2012). Y: one-hot classes, or the
+/// numbers.
+///
+/// ```
+/// use faer::mat;
+/// use mercer::{Labels, evaluate::metrics::kernel_alignment};
+///
+/// let labels = Labels::classes(&["a", "a", "b"]);
+/// let ideal = mat![[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+/// assert!((kernel_alignment(ideal.as_ref(), &labels, false)? - 1.0).abs() < 1e-15);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn kernel_alignment(k: MatRef<'_, f64>, labels: &Labels, centered: bool) -> Result<f64> {
+    check_square(k, labels)?;
+    let mut k = k.to_owned();
+    let mut y = targets(labels);
+    if centered {
+        center(&mut k);
+        center_columns(&mut y);
+    }
+    let across = product(y.transpose(), product(k.as_ref(), y.as_ref()).as_ref());
+    let along = product(y.transpose(), y.as_ref());
+    let norms = k.norm_l2() * along.norm_l2();
+    if norms == 0.0 {
+        return Err(Error::data("the kernel or the labels are all zero, so there is no alignment"));
+    }
+    Ok(across.diagonal().column_vector().sum() / norms)
+}
+
+/// The dimension in which the labels live, and the noise that is left beyond it.
+///
+///   d minimises (d/n)·log(Σ_{i≤d} s_i²/d) + ((n−d)/n)·log(Σ_{i>d} s_i²/(n−d)),   s_i = u_iᵀy
+///
+/// with `u_i` the eigenvectors of the centred K in descending order (RDE; Braun, Buhmann & Müller 2008).
+///
+/// cost    one n×n eigendecomposition
+/// differs d stays below the numerical rank of the centred K: beyond it eigenvectors are arbitrary, and the constant
+///         one, in which the centred labels have nothing, would always win
+pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels) -> Result<(usize, f64)> {
+    /// Eigenvalues up to this share of the largest are rounding.
+    const RANK: f64 = 1e-10;
+    check_square(k, labels)?;
+    let n = k.nrows();
+    let mut k = k.to_owned();
+    let magnitude = (0..n).map(|i| k[(i, i)]).fold(0.0, f64::max);
+    center(&mut k);
+    let mut y = targets(labels);
+    center_columns(&mut y);
+    let (values, vectors) = eigen(k.as_ref())?;
+    let floor = (RANK * values[0]).max(n as f64 * f64::EPSILON * magnitude);
+    let rank = values.iter().take_while(|v| **v > floor).count();
+    if rank < 2 {
+        return Err(Error::data(format!("the centred kernel has rank {rank}; at least 2 is needed")));
+    }
+    let s = product(vectors.transpose(), y.as_ref());
+    let energy: Vec<f64> = (0..n).map(|i| s.row(i).squared_norm_l2()).collect();
+    let total: f64 = energy.iter().sum();
+    let mut sum = 0.0;
+    let mut best = (f64::INFINITY, 1, 0.0);
+    for d in 1..rank {
+        sum += energy[d - 1];
+        let (signal, noise) = (sum / d as f64, (total - sum).max(0.0) / (n - d) as f64);
+        let share = d as f64 / n as f64;
+        let value = share * signal.max(1e-300).ln() + (1.0 - share) * noise.max(1e-300).ln();
+        if value < best.0 {
+            best = (value, d, noise);
+        }
+    }
+    Ok((best.1, best.2))
+}
+
+fn check_square(k: MatRef<'_, f64>, labels: &Labels) -> Result<()> {
+    if k.nrows() == k.ncols() && k.nrows() == labels.len() && k.nrows() > 0 {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "a kernel matrix of the labelled rows is needed: it is {} × {}, and there are {} labels",
+        k.nrows(),
+        k.ncols(),
+        labels.len()
+    )))
+}
+
+fn targets(labels: &Labels) -> Mat<f64> {
+    let (y, c) = labels.one_hot();
+    MatRef::from_row_major_slice(&y, labels.len(), c).to_owned()
+}
+
+fn center_columns(y: &mut Mat<f64>) {
+    let n = y.nrows() as f64;
+    for column in y.col_iter_mut() {
+        let mean = column.sum() / n;
+        column.iter_mut().for_each(|v| *v -= mean);
+    }
+}

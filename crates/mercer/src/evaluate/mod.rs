@@ -1,0 +1,4 @@
+//! Stage 7: is it good? Measures of kernels and of features.
+
+pub mod metrics;
+pub mod knn;

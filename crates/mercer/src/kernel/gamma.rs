@@ -1,0 +1,189 @@
+//! γ by rule. The papers' σ is γ = 1/(2σ²).
+//!
+//!   scale   1/(p·var X), laplacian 1/(p·sd X)             1 where all numbers are equal
+//!   auto    1/p
+//!   median  1/(2·median‖x−x'‖²), laplacian 1/median‖x−x'‖₁, over all pairs of a sample of at most 1 000 rows
+//!   align   of scale × 10^{−2, −1.5, …, 1.5} the one with the largest centred alignment of K and YYᵀ on that sample
+//!   loo     the same grid by leave-one-out error; needs a basis, so it lives in `basis/loo.rs`
+//!
+//! cost    scale: one pass; median, align: 10⁶ kernel values (align: for each of 8 widths)
+//! source  Cortes, Mohri & Rostamizadeh 2012 for centred alignment
+//! differs the median is over pairs of distinct rows; where it is 0 (many duplicates) the mean stands in
+
+use std::str::FromStr;
+
+use faer::{Mat, MatRef};
+
+use super::block::Panel;
+use super::kernel::{Kernel, Shape};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::linalg::product;
+use crate::random;
+
+/// Rows that `median` and `align` look at.
+pub(crate) const SAMPLE: usize = 1_000;
+
+/// A width, or the rule that finds one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gamma {
+    /// This number.
+    Value(f64),
+    /// 1/(p·var X); for `laplacian` 1/(p·sd X).
+    Scale,
+    /// 1/p.
+    Auto,
+    /// 1/(2·median‖x−x'‖²) on a seeded sample.
+    Median,
+    /// Largest centred kernel–target alignment on a seeded sample. Needs labels.
+    Align,
+    /// Smallest leave-one-out error of ridge on the labels. Needs labels.
+    Loo,
+}
+
+impl Gamma {
+    /// The rules by name.
+    pub const RULES: [&'static str; 5] = ["scale", "auto", "median", "align", "loo"];
+
+    /// Whether the rule looks at the labels.
+    pub fn needs_labels(self) -> bool {
+        matches!(self, Self::Align | Self::Loo)
+    }
+}
+
+impl FromStr for Gamma {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Ok(match text {
+            "scale" => Self::Scale,
+            "auto" => Self::Auto,
+            "median" => Self::Median,
+            "align" => Self::Align,
+            "loo" => Self::Loo,
+            _ => match text.parse() {
+                Ok(value) if value > 0.0 && f64::is_finite(value) => Self::Value(value),
+                _ => {
+                    return Err(Error::argument(format!(
+                        "gamma = `{text}`, but it must be a number above 0 or one of {}",
+                        Self::RULES.join(", ")
+                    )));
+                }
+            },
+        })
+    }
+}
+
+/// γ = 1/(2σ²), the papers' bandwidth.
+///
+/// ```
+/// assert_eq!(mercer::kernel::gamma::gamma_from_sigma(0.5), 2.0);
+/// ```
+pub fn gamma_from_sigma(sigma: f64) -> f64 {
+    1.0 / (2.0 * sigma * sigma)
+}
+
+/// The widths that `align` and `loo` try.
+pub(crate) fn grid(shape: Shape, rows: &Rows) -> Vec<f64> {
+    let scale = scale(shape, rows);
+    (-4..=3).map(|half| scale * 10f64.powf(f64::from(half) / 2.0)).collect()
+}
+
+/// 1/(p·var X), or 1/(p·sd X) for `laplacian`.
+pub(crate) fn scale(shape: Shape, rows: &Rows) -> f64 {
+    let count = rows.n() as f64 * rows.p() as f64;
+    let values = rows.stored();
+    let zeros = count - values.len() as f64;
+    // Divided by the largest magnitude first, so that squares neither overflow nor vanish.
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 {
+        return 1.0;
+    }
+    let mean = values.iter().map(|v| v / largest).sum::<f64>() / count;
+    let square = values.iter().map(|v| (v / largest - mean).powi(2)).sum::<f64>() + zeros * mean * mean;
+    let sd = (square / count).sqrt() * largest;
+    let p = rows.p() as f64;
+    let gamma = if shape == Shape::Laplacian { 1.0 / (p * sd) } else { 1.0 / p / sd / sd };
+    if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 }
+}
+
+/// Every rule but `loo`.
+pub(crate) fn resolve(rule: Gamma, shape: Shape, rows: &Rows, labels: Option<&Labels>, seed: u64) -> Result<f64> {
+    if !shape.uses_gamma() {
+        return Ok(1.0);
+    }
+    match rule {
+        Gamma::Value(value) => Ok(value),
+        Gamma::Scale => Ok(scale(shape, rows)),
+        Gamma::Auto => Ok(1.0 / rows.p() as f64),
+        Gamma::Median => Ok(median(shape, &rows.select(&random::sample(rows.n(), SAMPLE, seed)))),
+        Gamma::Align | Gamma::Loo => {
+            let labels = require_labels(rule, labels)?;
+            let chosen = random::sample(rows.n(), SAMPLE, seed);
+            align(shape, &rows.select(&chosen), &labels.select(&chosen), &grid(shape, rows))
+        }
+    }
+}
+
+/// The labels, or an error that names the rule.
+pub(crate) fn require_labels(rule: Gamma, labels: Option<&Labels>) -> Result<&Labels> {
+    labels.ok_or_else(|| {
+        let name = if rule == Gamma::Loo { "loo" } else { "align" };
+        Error::argument(format!(
+            "gamma = `{name}` looks at the labels, but none were given\n\
+             hint: give them (y, `--target COL`), or use gamma = `scale` or `median`"
+        ))
+    })
+}
+
+fn median(shape: Shape, rows: &Rows) -> f64 {
+    // Distances in units of the `scale` rule, so that their squares stay in range.
+    let unit = scale(shape, rows);
+    let distance = if shape == Shape::Laplacian { Shape::Laplacian } else { Shape::Rbf };
+    let panel = Panel::new(Kernel { shape: distance, gamma: unit }, rows);
+    let n = rows.n();
+    let mut pairs = Vec::with_capacity(n * n.saturating_sub(1) / 2);
+    let mut line = vec![0.0; n];
+    for i in 1..n {
+        panel.statistics(&rows.slice(i..i + 1), &mut line);
+        pairs.extend_from_slice(&line[..i]);
+    }
+    pairs.sort_unstable_by(f64::total_cmp);
+    let Some(last) = pairs.len().checked_sub(1) else { return 1.0 };
+    let mut middle = f64::midpoint(pairs[last / 2], pairs[pairs.len() / 2]);
+    if middle == 0.0 {
+        middle = pairs.iter().sum::<f64>() / pairs.len() as f64;
+    }
+    let gamma = if shape == Shape::Laplacian { unit / middle } else { unit / (2.0 * middle) };
+    if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 }
+}
+
+fn align(shape: Shape, rows: &Rows, labels: &Labels, grid: &[f64]) -> Result<f64> {
+    let (y, c) = labels.one_hot();
+    let y = MatRef::from_row_major_slice(&y, rows.n(), c);
+    let mut best = (f64::NEG_INFINITY, grid[0]);
+    for &gamma in grid {
+        let mut k = Kernel { shape, gamma }.matrix(rows, rows)?;
+        center(&mut k);
+        let product: f64 = product(y.transpose(), product(k.as_ref(), y).as_ref()).diagonal().column_vector().sum();
+        // ‖HYYᵀH‖ is the same for every width.
+        let alignment = product / k.norm_l2();
+        if alignment > best.0 {
+            best = (alignment, gamma);
+        }
+    }
+    Ok(best.1)
+}
+
+/// HKH: rows and columns with mean 0.
+pub(crate) fn center(k: &mut Mat<f64>) {
+    let n = k.nrows();
+    let means: Vec<f64> = (0..n).map(|j| k.col(j).sum() / n as f64).collect();
+    let all = means.iter().sum::<f64>() / n as f64;
+    for j in 0..n {
+        for i in 0..n {
+            k[(i, j)] += all - means[i] - means[j];
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The dense solves that several stages share. Sequential: the same bits from any number of threads.
+
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+
+/// A·B.
+pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    if a.ncols() > 0 {
+        matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    }
+    out
+}
+
+/// A·B for an A with many rows, panels of which are shared out to the threads of the current pool.
+pub(crate) fn tall_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    const ROWS: usize = 2_048;
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    if a.ncols() > 0 && b.ncols() > 0 {
+        // Fixed panels, so that the bits do not depend on the number of threads.
+        out.par_row_chunks_mut(ROWS)
+            .zip(a.par_row_chunks(ROWS))
+            .for_each(|(out, a)| matmul(out, Accum::Replace, a, b, 1.0, Par::Seq));
+    }
+    out
+}
+
+/// Eigenvalues, descending, and eigenvectors (columns) of a symmetric matrix.
+pub(crate) fn eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+    let n = a.nrows();
+    let mut values = Diag::zeros(n);
+    let mut vectors = Mat::zeros(n, n);
+    let scratch =
+        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, faer::prelude::default());
+    let mut memory = MemBuffer::new(scratch);
+    self_adjoint_evd(
+        a,
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        faer::prelude::default(),
+    )
+    .map_err(|_| Error::Numerical(format!("the eigenvalues of a {n}×{n} matrix did not converge")))?;
+    let descending = (0..n).rev().map(|i| values.column_vector()[i]).collect();
+    let vectors = Mat::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]);
+    Ok((descending, vectors))
+}
+
+/// The inverse of a symmetric positive semi-definite matrix on its numerical range (eigenvalues above 1e−12 of the
+/// largest).
+pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    let (values, vectors) = eigen(a)?;
+    let rank = values.iter().take_while(|v| **v > 1e-12 * values[0]).count();
+    let scaled = Mat::from_fn(a.nrows(), rank, |i, j| vectors[(i, j)] / values[j]);
+    Ok(product(scaled.as_ref(), vectors.subcols(0, rank).transpose()))
+}
+
+/// Signs that make the entry of largest magnitude in each column positive (the first, where several are equal up to
+/// rounding).
+pub(crate) fn positive_signs(features: MatRef<'_, f64>) -> Vec<f64> {
+    /// Magnitudes this close, relative to the largest, are equal.
+    const EQUAL: f64 = 1e-9;
+    (0..features.ncols())
+        .map(|j| {
+            let column = features.col(j);
+            let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            let deciding = column.iter().find(|v| v.abs() >= largest * (1.0 - EQUAL));
+            if deciding.is_some_and(|v| *v < 0.0) { -1.0 } else { 1.0 }
+        })
+        .collect()
+}

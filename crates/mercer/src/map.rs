@@ -1,0 +1,422 @@
+//! Stage 6: the one fitted model. Scale the row, compare it with the landmarks, apply one matrix, subtract one offset.
+//!
+//!   f(x) = M·k(scale(x), landmarks) − b
+//!
+//! A model file is safetensors: tensors `matrix` (q×l), `offset` (q), the landmarks (`landmarks` l×p, or the CSR parts
+//! `landmarks.indptr`, `.indices`, `.values`, or `landmarks.columns` of a precomputed kernel) and, where there are,
+//! `scaling.center`, `scaling.factor`, `origin`, `scores`, `pivots`, `pivot_norms`, `eigenvalues`; and a JSON header
+//! under `mercer` in the metadata with everything else. There is no code in it. It is checked before it is trusted.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use faer::{Mat, MatMut, MatRef};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use serde_json::{Value, json};
+
+use crate::basis::{Expansion, FittedBasis, Landmarks};
+use crate::data::rows::Rows;
+use crate::data::scale::Scaling;
+use crate::data::table::plain_names;
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Shape};
+use crate::monitor::Monitor;
+
+/// The file format written; files up to it are read.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// A fitted map from rows to features: what every method ends as.
+///
+/// ```
+/// use mercer::{Basis, FeatureMap, Kernel, data::synth};
+///
+/// let table = synth::generate("ringnorm?n=200&seed=1")?;
+/// let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(5).fit(&table.rows)?;
+/// let map = FeatureMap::from(basis);
+/// let path = std::env::temp_dir().join("mercer-doc.mercer");
+/// map.save(&path)?;
+/// let again = FeatureMap::load(&path)?;
+/// assert_eq!(again.transform(&table.rows)?, map.transform(&table.rows)?);
+/// assert_eq!(again.feature_names, ["kobl0", "kobl1", "kobl2", "kobl3", "kobl4"]);
+/// # std::fs::remove_file(path).unwrap();
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeatureMap {
+    /// The method that made it.
+    pub method: String,
+    /// Applied to rows first, if any.
+    pub scaling: Option<Scaling>,
+    /// Kernel, landmarks, matrix, offset.
+    pub expansion: Expansion,
+    /// Names of the input columns.
+    pub input_names: Vec<String>,
+    /// Names of the features.
+    pub feature_names: Vec<String>,
+    /// One score a feature, high is good; empty if the method has none.
+    pub scores: Vec<f64>,
+    /// Training rows that are the landmarks, in the order chosen; empty if all are.
+    pub pivots: Vec<usize>,
+    /// Residual norms of the pivots when they were chosen.
+    pub pivot_norms: Vec<f64>,
+    /// Eigenvalues, where the method has them.
+    pub eigenvalues: Vec<f64>,
+    /// What else is worth keeping: number of rows, residual, settings, seed.
+    pub facts: serde_json::Map<String, Value>,
+}
+
+impl From<FittedBasis> for FeatureMap {
+    /// The map whose features are the basis' own coordinates.
+    fn from(basis: FittedBasis) -> Self {
+        let name = basis.method.name();
+        let mut facts = serde_json::Map::new();
+        facts.insert("rows".into(), basis.n_rows.into());
+        facts.insert("residual".into(), basis.residual.into());
+        facts.insert("kernel_evaluations".into(), basis.n_kernel_evaluations.into());
+        facts.insert("stopped_by".into(), format!("{:?}", basis.stop).to_lowercase().into());
+        Self {
+            method: name.into(),
+            scaling: None,
+            input_names: plain_names(basis.expansion.landmarks.p()),
+            feature_names: (0..basis.n_components()).map(|i| format!("{name}{i}")).collect(),
+            scores: Vec::new(),
+            pivots: basis.pivots,
+            pivot_norms: basis.pivot_norms,
+            eigenvalues: basis.eigenvalues.unwrap_or_default(),
+            facts,
+            expansion: basis.expansion,
+        }
+    }
+}
+
+impl FeatureMap {
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.expansion.n_features()
+    }
+
+    /// Features of every row, n×q.
+    pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
+        let mut out = Mat::zeros(rows.n(), self.n_features());
+        self.transform_into(rows, out.as_mut(), &Monitor::default())?;
+        Ok(out)
+    }
+
+    /// Features of every row into memory of the caller's, n×q, in panels of rows shared out to threads.
+    pub fn transform_into(&self, rows: &Rows, out: MatMut<'_, f64>, monitor: &Monitor) -> Result<()> {
+        match &self.scaling {
+            None => {
+                self.expansion.check(rows)?;
+                self.expansion.apply(rows, |part| Ok(Cow::Owned(part)), out, monitor)
+            }
+            Some(scaling) => {
+                rows.check_finite(Some(&self.input_names))?;
+                let scaled = |part: Rows<'_>| -> Result<Cow<'_, Rows<'_>>> {
+                    let part = scaling.apply(&part)?;
+                    self.expansion.check(&part)?;
+                    Ok(Cow::Owned(part))
+                };
+                if rows.p() != scaling.factor.len() {
+                    self.expansion.check(rows)?;
+                }
+                self.expansion.apply(rows, scaled, out, monitor)
+            }
+        }
+    }
+
+    /// Rows (row-major n×p) whose features come closest to these, for kernels that have a pre-image.
+    pub fn inverse_transform(&self, features: MatRef<'_, f64>, monitor: &Monitor) -> Result<Vec<f64>> {
+        let mut rows = self.expansion.inverse_transform(features, monitor)?;
+        if let Some(scaling) = &self.scaling {
+            scaling.undo(&mut rows);
+        }
+        Ok(rows)
+    }
+
+    /// Writes the model, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let bytes = self.to_bytes().map_err(|e| Error::file(path, e.to_string()))?;
+        let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|e| Error::io(path, e))?;
+        file.write_all(&bytes).map_err(|e| Error::io(path, e))?;
+        file.persist(path).map_err(|e| Error::io(path, e.error))?;
+        Ok(())
+    }
+
+    /// Reads a model, checking all of it.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::from_bytes(&bytes).map_err(|reason| Error::file(path, reason))
+    }
+
+    fn to_bytes(&self) -> std::result::Result<Vec<u8>, safetensors::SafeTensorError> {
+        let Expansion { kernel, landmarks, matrix, offset, origin } = &self.expansion;
+        let mut floats: Vec<(&str, Vec<usize>, Vec<f64>)> = Vec::new();
+        let mut whole: Vec<(&str, Vec<u64>)> = Vec::new();
+        let matrix_values = (0..matrix.nrows()).flat_map(|i| matrix.row(i).iter().copied().collect::<Vec<_>>());
+        floats.push(("matrix", vec![matrix.nrows(), matrix.ncols()], matrix_values.collect()));
+        let lists = [
+            ("offset", offset),
+            ("scores", &self.scores),
+            ("pivot_norms", &self.pivot_norms),
+            ("eigenvalues", &self.eigenvalues),
+        ];
+        floats.extend(lists.into_iter().map(|(name, v)| (name, vec![v.len()], v.clone())));
+        if let Some(origin) = origin {
+            floats.push(("origin", vec![origin.len()], origin.clone()));
+        }
+        if let Some(scaling) = &self.scaling {
+            floats.push(("scaling.center", vec![scaling.center.len()], scaling.center.clone()));
+            floats.push(("scaling.factor", vec![scaling.factor.len()], scaling.factor.clone()));
+        }
+        match landmarks {
+            Landmarks::Rows(rows @ Rows::Dense(d)) => {
+                floats.push(("landmarks", vec![rows.n(), rows.p()], d.values().to_vec()));
+            }
+            Landmarks::Rows(rows @ Rows::Sparse(csr)) => {
+                let (mut indptr, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
+                for i in 0..rows.n() {
+                    let (columns, row) = csr.row(i);
+                    indices.extend(columns.iter().map(|&j| u64::from(j)));
+                    values.extend_from_slice(row);
+                    indptr.push(indices.len() as u64);
+                }
+                whole.push(("landmarks.indptr", indptr));
+                whole.push(("landmarks.indices", indices));
+                floats.push(("landmarks.values", vec![values.len()], values));
+            }
+            Landmarks::Columns { indices, .. } => {
+                whole.push(("landmarks.columns", indices.iter().map(|&i| i as u64).collect()));
+            }
+        }
+        whole.push(("pivots", self.pivots.iter().map(|&i| i as u64).collect()));
+
+        let parts: Vec<(&str, Dtype, Vec<usize>, Vec<u8>)> = floats
+            .into_iter()
+            .map(|(name, shape, v)| (name, Dtype::F64, shape, v.iter().flat_map(|x| x.to_le_bytes()).collect()))
+            .chain(whole.into_iter().map(|(name, v)| {
+                (name, Dtype::U64, vec![v.len()], v.iter().flat_map(|x| x.to_le_bytes()).collect())
+            }))
+            .collect();
+        let mut views = Vec::with_capacity(parts.len());
+        for (name, dtype, shape, bytes) in &parts {
+            views.push((*name, TensorView::new(*dtype, shape.clone(), bytes)?));
+        }
+        let metadata = HashMap::from([("mercer".to_string(), self.header(*kernel).to_string())]);
+        serialize(views, Some(metadata))
+    }
+
+    fn header(&self, kernel: Kernel) -> Value {
+        let (degree, coef0, alpha) = match kernel.shape {
+            Shape::Poly { degree, coef0 } => (degree, coef0, 1.0),
+            Shape::Sigmoid { coef0 } => (3, coef0, 1.0),
+            Shape::Rq { alpha } => (3, 1.0, alpha),
+            _ => (3, 1.0, 1.0),
+        };
+        json!({
+            "format": FORMAT_VERSION,
+            "written_by": concat!("mercer ", env!("CARGO_PKG_VERSION")),
+            "method": self.method,
+            "kernel": { "name": kernel.shape.name(), "gamma": kernel.gamma, "degree": degree, "coef0": coef0, "alpha": alpha },
+            "n_inputs": self.expansion.landmarks.p(),
+            "input_names": self.input_names,
+            "feature_names": self.feature_names,
+            "facts": self.facts,
+        })
+    }
+
+    fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let file = ModelFile::open(bytes)?;
+        let kernel = file.kernel()?;
+        let p = file.number("n_inputs")? as usize;
+        let landmarks = file.landmarks(kernel, p)?;
+        let (shape, matrix) = file.floats("matrix")?;
+        let [q, l] = shape[..] else { return Err(format!("`matrix` has {} dimensions, not 2", shape.len())) };
+        if l != landmarks.len() {
+            return Err(format!("`matrix` has {l} columns for {} landmarks", landmarks.len()));
+        }
+        let scaling = match (file.list("scaling.center", Some(p))?, file.list("scaling.factor", Some(p))?) {
+            (Some(center), Some(factor)) => Some(Scaling { center, factor }),
+            (None, None) => None,
+            _ => return Err("only one half of the scaling is there".into()),
+        };
+        let list = |name: &str| file.list(name, None).map(Option::unwrap_or_default);
+        let scores = list("scores")?;
+        if !scores.is_empty() && scores.len() != q {
+            return Err(format!("{} scores for {q} features", scores.len()));
+        }
+        Ok(Self {
+            method: file.text("method")?,
+            scaling,
+            expansion: Expansion {
+                kernel,
+                landmarks,
+                matrix: MatRef::from_row_major_slice(&matrix, q, l).to_owned(),
+                offset: file.list("offset", Some(q))?.ok_or("`offset` is missing")?,
+                origin: file.list("origin", Some(l))?,
+            },
+            input_names: file.names("input_names", p)?,
+            feature_names: file.names("feature_names", q)?,
+            scores,
+            pivots: file.whole("pivots")?.unwrap_or_default(),
+            pivot_norms: list("pivot_norms")?,
+            eigenvalues: list("eigenvalues")?,
+            facts: file.header.get("facts").and_then(Value::as_object).cloned().unwrap_or_default(),
+        })
+    }
+}
+
+/// A model file that has been opened and is being doubted.
+struct ModelFile<'a> {
+    tensors: SafeTensors<'a>,
+    header: Value,
+}
+
+type Doubt<T> = std::result::Result<T, String>;
+
+impl<'a> ModelFile<'a> {
+    fn open(bytes: &'a [u8]) -> Doubt<Self> {
+        let foreign = |what: String| format!("not a mercer model: {what}\nhint: models are written by `mercer fit -o` and `mercer.save`");
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| {
+            // The first eight bytes say how long the header is; a file that ends before that was cut off.
+            let promised = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b));
+            match promised {
+                Some(length) if bytes.get(8) == Some(&b'{') && length.saturating_add(8) > bytes.len() as u64 => {
+                    "the file is truncated: it ends inside its header".to_string()
+                }
+                _ if bytes.len() < 8 => "the file is truncated or empty".to_string(),
+                _ => foreign(e.to_string()),
+            }
+        })?;
+        let header = metadata.metadata().as_ref().and_then(|m| m.get("mercer")).ok_or_else(|| {
+            foreign("it is a safetensors file without mercer's header".into())
+        })?;
+        let header: Value = serde_json::from_str(header).map_err(|e| format!("the header is damaged: {e}"))?;
+        let version = header.get("format").and_then(Value::as_u64).ok_or("the header has no format version")?;
+        if version > FORMAT_VERSION {
+            return Err(format!(
+                "the file has format {version}, newer than this program's {FORMAT_VERSION}\nhint: update mercer"
+            ));
+        }
+        let tensors = SafeTensors::deserialize(bytes)
+            .map_err(|e| format!("the file is truncated or damaged: its tensors do not match its length ({e})"))?;
+        Ok(Self { tensors, header })
+    }
+
+    fn kernel(&self) -> Doubt<Kernel> {
+        let kernel = self.header.get("kernel").ok_or("the header has no kernel")?;
+        let number = |key: &str| {
+            kernel.get(key).and_then(Value::as_f64).ok_or_else(|| format!("the kernel has no number `{key}`"))
+        };
+        let name = kernel.get("name").and_then(Value::as_str).ok_or("the kernel has no name")?;
+        let shape = Shape::named(name, number("degree")? as u32, number("coef0")?, number("alpha")?)
+            .map_err(|e| e.to_string())?;
+        let kernel = Kernel { shape, gamma: number("gamma")? };
+        kernel.check().map_err(|e| e.to_string())?;
+        Ok(kernel)
+    }
+
+    fn landmarks(&self, kernel: Kernel, p: usize) -> Doubt<Landmarks> {
+        if kernel.shape == Shape::Precomputed {
+            let indices = self.whole("landmarks.columns")?.ok_or("`landmarks.columns` is missing")?;
+            return match indices.iter().find(|&&i| i >= p) {
+                Some(i) => Err(format!("`landmarks.columns` holds {i}, but there are {p} columns")),
+                None => Ok(Landmarks::Columns { indices, n: p }),
+            };
+        }
+        let rows = match (self.whole("landmarks.indptr")?, self.whole("landmarks.indices")?) {
+            (Some(indptr), Some(indices)) => {
+                let values = self.list("landmarks.values", None)?.ok_or("`landmarks.values` is missing")?;
+                let indices: Option<Vec<u32>> = indices.into_iter().map(|i| u32::try_from(i).ok()).collect();
+                let indices = indices.ok_or("`landmarks.indices` holds a number that is too large")?;
+                if indptr.is_empty() {
+                    return Err("`landmarks.indptr` is empty".into());
+                }
+                Rows::sparse(indptr, indices, values, p)
+            }
+            _ => {
+                let (shape, values) = self.floats("landmarks")?;
+                let [l, columns] = shape[..] else {
+                    return Err(format!("`landmarks` has {} dimensions, not 2", shape.len()));
+                };
+                if columns != p {
+                    return Err(format!("`landmarks` has {columns} columns, but the header says {p}"));
+                }
+                Rows::dense(values, l, p)
+            }
+        };
+        rows.map(Landmarks::Rows).map_err(|e| format!("the landmarks are damaged: {e}"))
+    }
+
+    fn raw(&self, name: &str, dtype: Dtype) -> Doubt<Option<TensorView<'a>>> {
+        match self.tensors.tensor(name) {
+            Err(_) => Ok(None),
+            Ok(view) if view.dtype() == dtype => Ok(Some(view)),
+            Ok(view) => Err(format!("`{name}` has type {:?}, not {dtype:?}", view.dtype())),
+        }
+    }
+
+    fn floats(&self, name: &str) -> Doubt<(Vec<usize>, Vec<f64>)> {
+        let view = self.raw(name, Dtype::F64)?.ok_or_else(|| format!("`{name}` is missing"))?;
+        let values: Vec<f64> = eights(view.data()).map(f64::from_le_bytes).collect();
+        if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+            return Err(format!("`{name}` holds {} at position {at}: the file is damaged", values[at]));
+        }
+        Ok((view.shape().to_vec(), values))
+    }
+
+    fn list(&self, name: &str, length: Option<usize>) -> Doubt<Option<Vec<f64>>> {
+        if self.raw(name, Dtype::F64)?.is_none() {
+            return Ok(None);
+        }
+        let (shape, values) = self.floats(name)?;
+        match length {
+            _ if shape.len() != 1 => Err(format!("`{name}` has {} dimensions, not 1", shape.len())),
+            Some(length) if length != values.len() => {
+                Err(format!("`{name}` has {} numbers, but {length} are needed", values.len()))
+            }
+            _ => Ok(Some(values)),
+        }
+    }
+
+    fn whole(&self, name: &str) -> Doubt<Option<Vec<usize>>> {
+        let view = self.raw(name, Dtype::U64)?;
+        let numbers = |view: TensorView| {
+            eights(view.data())
+                .map(|b| usize::try_from(u64::from_le_bytes(b)).map_err(|_| format!("`{name}` holds a number that is too large")))
+                .collect::<Doubt<Vec<usize>>>()
+        };
+        view.map(numbers).transpose()
+    }
+
+    fn number(&self, key: &str) -> Doubt<u64> {
+        self.header.get(key).and_then(Value::as_u64).ok_or_else(|| format!("the header has no number `{key}`"))
+    }
+
+    fn text(&self, key: &str) -> Doubt<String> {
+        let text = self.header.get(key).and_then(Value::as_str).map(String::from);
+        text.ok_or_else(|| format!("the header has no text `{key}`"))
+    }
+
+    fn names(&self, key: &str, length: usize) -> Doubt<Vec<String>> {
+        let names: Option<Vec<String>> = self
+            .header
+            .get(key)
+            .and_then(Value::as_array)
+            .and_then(|a| a.iter().map(|v| v.as_str().map(String::from)).collect());
+        let names = names.ok_or_else(|| format!("the header has no list of names `{key}`"))?;
+        if names.len() == length {
+            Ok(names)
+        } else {
+            Err(format!("`{key}` has {} names, but {length} are needed", names.len()))
+        }
+    }
+}
+
+fn eights(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> {
+    bytes.chunks_exact(8).filter_map(|b| b.try_into().ok())
+}

@@ -1,0 +1,30 @@
+//! Seeded randomness: one generator (ChaCha8), so that a seed means the same everywhere.
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// The generator of a seed.
+pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// 0..n in random order.
+pub(crate) fn permutation(n: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut generator(seed));
+    order
+}
+
+/// `size` of 0..n without repetition, in random order; all of them in their own order if there are no more.
+pub(crate) fn sample(n: usize, size: usize, seed: u64) -> Vec<usize> {
+    if size >= n {
+        return (0..n).collect();
+    }
+    rand::seq::index::sample(&mut generator(seed), n, size).into_vec()
+}
+
+/// A number in [0, 1).
+pub(crate) fn uniform(generator: &mut ChaCha8Rng) -> f64 {
+    generator.random::<f64>()
+}
