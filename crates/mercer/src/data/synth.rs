@@ -212,7 +212,7 @@ fn twin_sine(n: usize, snr: f64, p: usize, draw: &mut Draw) -> Result<Table> {
             [x, x.sin() + y as f64 + noise * draw.normal(), draw.uniform()],
             row,
         );
-        target.push(2 * y as i64 - 1);
+        target.push(if y == 0 { -1 } else { 1 });
     })?;
     table(values, n, view.p, Column::Integers(target))
 }
@@ -261,7 +261,7 @@ fn classes(
     let values = fill(n, p, |row| {
         let class = draw.class(c);
         sample(class, row, draw);
-        target.push(class as i64);
+        target.push(class.cast_signed() as i64);
     })?;
     table(values, n, p, Column::Integers(target))
 }

@@ -268,13 +268,9 @@ impl Cells<'_> {
     fn texts(&self) -> Result<Vec<Option<String>>> {
         let options = FormatOptions::default();
         let format = ArrayFormatter::try_new(self.array, &options).map_err(|e| (self.broken)(&e))?;
-        let text = |i: usize| match self.array.is_null(i) {
-            true => Ok(None),
-            false => format
-                .value(i)
-                .try_to_string()
-                .map(Some)
-                .map_err(|e| (self.broken)(&e)),
+        let text = |i: usize| {
+            let text = (!self.array.is_null(i)).then(|| format.value(i).try_to_string());
+            text.transpose().map_err(|e| (self.broken)(&e))
         };
         (0..self.array.len()).map(text).collect()
     }

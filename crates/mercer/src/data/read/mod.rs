@@ -6,8 +6,9 @@
 mod columns;
 mod csv;
 mod libsvm;
-mod npy;
 mod columnar;
+mod npy;
+mod npz;
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -74,8 +75,8 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
         Format::Libsvm { gzip } => libsvm::read(source, bytes(source, gzip)?)?.arrange_padded(options),
         Format::Parquet => columnar::read_parquet(source, open(source)?, options),
         Format::Arrow => columnar::read_arrow(source, open(source)?, options),
-        Format::Npy => npy::read_npy(source, open(source)?)?.arrange(options),
-        Format::Npz => npy::read_npz(source, open(source)?, options)?.arrange(options),
+        Format::Npy => npy::read(source, open(source)?)?.arrange(options),
+        Format::Npz => npz::read(source, open(source)?, options)?.arrange(options),
     }
 }
 

@@ -1,21 +1,21 @@
-//! NumPy arrays: one matrix (NPY), or a zip of named arrays (NPZ).
+//! An array of `NumPy`: one matrix, or one column of an NPZ file.
 //!
 //! cost    one pass, in pieces: a header that promises more than the file holds reserves nothing
-//! source  the NPY format, versions 1 to 3 (NEP 1); SciPy's `save_npz` for the sparse layout
+//! source  the NPY format, versions 1 to 3 (NEP 1)
 //! differs the header is scanned for its three entries, not parsed as Python: nesting cannot exhaust the stack
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufReader, Read};
 
-use zip::ZipArchive;
-
-use super::ReadOptions;
 use super::columns::{MOST_COLUMNS, Source};
 use crate::data::{Column, Rows};
 use crate::error::{Error, Result};
 
 /// Bytes read at a time, about.
 const PIECE: usize = 1 << 16;
+
+/// A result whose error is a reason, to which the caller adds the file.
+pub(super) type Reasoned<T> = std::result::Result<T, String>;
 
 /// What an array holds: numbers of some width, or texts of some length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +40,12 @@ struct Header {
 }
 
 /// An array whose items are still to be read.
-struct Array<R> {
+pub(super) struct Array<R> {
     header: Header,
     input: R,
 }
 
-pub(super) fn read_npy(path: &str, file: File) -> Result<Source<'_>> {
+pub(super) fn read(path: &str, file: File) -> Result<Source<'_>> {
     let array = Array::open(BufReader::new(file)).map_err(|what| Error::file(path, what))?;
     let integers = matches!(array.header.kind, Kind::Signed | Kind::Unsigned);
     let rows = array.matrix().map_err(|what| Error::file(path, what))?;
@@ -55,177 +55,18 @@ pub(super) fn read_npy(path: &str, file: File) -> Result<Source<'_>> {
     })
 }
 
-pub(super) fn read_npz<'a>(path: &'a str, file: File, options: &ReadOptions) -> Result<Source<'a>> {
-    let mut arrays = Arrays::open(file).map_err(|what| Error::file(path, what))?;
-    let within = |name: &str, what: String| Error::file(path, format!("array `{name}`: {what}"));
-    let rows = if ["data", "indices", "indptr", "shape"]
-        .iter()
-        .all(|name| arrays.has(name))
-    {
-        sparse(&mut arrays).map_err(|what| Error::file(path, what))?
-    } else {
-        let name = arrays.matrix_name().map_err(|what| Error::file(path, what))?;
-        arrays
-            .get(&name)
-            .and_then(Array::matrix)
-            .map_err(|what| within(&name, what))?
-    };
-    let Some(name) = ["target", "y"].into_iter().find(|name| arrays.has(name)) else {
-        if options.target.is_some() {
-            let reason = format!(
-                "there is no array `target` or `y`; the arrays are {}",
-                arrays.list()
-            );
-            return Err(Error::file(path, reason));
-        }
-        return Ok(Source::new(path, rows));
-    };
-    let target = arrays
-        .get(name)
-        .and_then(Array::column)
-        .map_err(|what| within(name, what))?;
-    if target.len() != rows.n() {
-        return Err(within(
-            name,
-            format!("{} values for {} rows", target.len(), rows.n()),
-        ));
-    }
-    Ok(Source {
-        target: Some(target),
-        ..Source::new(path, rows)
-    })
-}
-
-/// SciPy's layout of sparse rows: `data`, `indices`, `indptr`, `shape`.
-fn sparse<R: Read + Seek>(arrays: &mut Arrays<R>) -> std::result::Result<Rows<'static>, String> {
-    if arrays.has("format")
-        && let Column::Text(format) = arrays.get("format")?.column()?
-        && format != ["csr"]
-    {
-        return Err(format!(
-            "a sparse matrix of the format {format:?}; store it by rows: `.tocsr()`"
-        ));
-    }
-    let shape = whole(&arrays.get("shape")?.integers()?)?;
-    let [n, p] = shape[..] else {
-        return Err(format!(
-            "the shape of a matrix has 2 numbers, not {}",
-            shape.len()
-        ));
-    };
-    if p > MOST_COLUMNS {
-        return Err(format!("{p} columns; at most {MOST_COLUMNS} can be read"));
-    }
-    let indptr = whole(&arrays.get("indptr")?.integers()?)?;
-    if indptr.len().checked_sub(1) != Some(n) {
-        return Err(format!(
-            "`indptr` holds {} numbers, but {n} rows need one more than {n}",
-            indptr.len()
-        ));
-    }
-    let indices = whole(&arrays.get("indices")?.integers()?)?;
-    let narrow = |j: &usize| u32::try_from(*j).map_err(|_| format!("column index {j} is too large"));
-    let indices: Vec<u32> = indices
-        .iter()
-        .map(narrow)
-        .collect::<std::result::Result<_, _>>()?;
-    let values = arrays.get("data")?.numbers()?;
-    let (indices, values) = ascending(&indptr, indices, values)?;
-    Rows::sparse(indptr, indices, values, p).map_err(|e| e.to_string())
-}
-
-fn whole(values: &[i64]) -> std::result::Result<Vec<usize>, String> {
-    let one = |v: &i64| usize::try_from(*v).map_err(|_| format!("{v}, where a count or an index must be"));
-    values.iter().map(one).collect()
-}
-
-/// SciPy may leave the indices of a row unsorted.
-fn ascending(
-    indptr: &[usize],
-    mut indices: Vec<u32>,
-    mut values: Vec<f64>,
-) -> std::result::Result<(Vec<u32>, Vec<f64>), String> {
-    for w in indptr.windows(2) {
-        let range = w[0]..w[1];
-        let (Some(columns), Some(stored)) = (indices.get_mut(range.clone()), values.get_mut(range)) else {
-            return Err("sparse rows do not fit together: `indptr` points past the values".into());
-        };
-        if !columns.is_sorted() {
-            let mut pairs: Vec<(u32, f64)> = columns.iter().copied().zip(stored.iter().copied()).collect();
-            pairs.sort_by_key(|(j, _)| *j);
-            for ((j, v), pair) in columns.iter_mut().zip(stored).zip(pairs) {
-                (*j, *v) = pair;
-            }
-        }
-    }
-    Ok((indices, values))
-}
-
-/// The arrays of an NPZ file.
-struct Arrays<R> {
-    zip: ZipArchive<R>,
-    names: Vec<String>,
-}
-
-impl Arrays<BufReader<File>> {
-    fn open(file: File) -> std::result::Result<Self, String> {
-        let zip = ZipArchive::new(BufReader::new(file))
-            .map_err(|e| format!("not an NPZ file, or not a whole one: {e}"))?;
-        let names = zip
-            .file_names()
-            .flatten()
-            .filter_map(|name| Some(name.strip_suffix(".npy")?.to_string()));
-        let names = names.collect();
-        Ok(Self { zip, names })
-    }
-}
-
-impl<R: Read + Seek> Arrays<R> {
-    fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|n| n == name)
-    }
-
-    fn list(&self) -> String {
-        self.names
-            .iter()
-            .map(|n| format!("`{n}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    }
-
-    fn get(&mut self, name: &str) -> std::result::Result<Array<impl Read + '_>, String> {
-        let entry = self
-            .zip
-            .by_name(&format!("{name}.npy"))
-            .map_err(|e| e.to_string())?;
-        Array::open(BufReader::new(entry))
-    }
-
-    /// `X`, or the first array that is a matrix.
-    fn matrix_name(&mut self) -> std::result::Result<String, String> {
-        if self.has("X") {
-            return Ok("X".into());
-        }
-        for name in self.names.clone() {
-            if self.get(&name).is_ok_and(|array| array.header.shape.len() == 2) {
-                return Ok(name);
-            }
-        }
-        Err(format!(
-            "there is no array `X` and no other matrix; the arrays are {}",
-            self.list()
-        ))
-    }
-}
-
 impl<R: Read> Array<R> {
-    fn open(mut input: R) -> std::result::Result<Self, String> {
+    pub(super) fn open(mut input: R) -> Reasoned<Self> {
         let header = Header::read(&mut input)?;
         Ok(Self { header, input })
     }
 
+    pub(super) fn is_matrix(&self) -> bool {
+        self.header.shape.len() == 2
+    }
+
     /// One row a first index; an array of one dimension is one column.
-    fn matrix(self) -> std::result::Result<Rows<'static>, String> {
+    pub(super) fn matrix(self) -> Reasoned<Rows<'static>> {
         let (n, p) = match self.header.shape[..] {
             [n] => (n, 1),
             [n, p] => (n, p),
@@ -245,7 +86,7 @@ impl<R: Read> Array<R> {
     }
 
     /// As a target: integers are integers, truth values are text.
-    fn column(self) -> std::result::Result<Column, String> {
+    pub(super) fn column(self) -> Reasoned<Column> {
         if self.header.shape.iter().filter(|d| **d != 1).count() > 1 {
             return Err("a target has one value a row".into());
         }
@@ -262,7 +103,7 @@ impl<R: Read> Array<R> {
         }
     }
 
-    fn numbers(self) -> std::result::Result<Vec<f64>, String> {
+    pub(super) fn numbers(self) -> Reasoned<Vec<f64>> {
         let Header {
             kind,
             big_endian,
@@ -280,7 +121,7 @@ impl<R: Read> Array<R> {
         }
     }
 
-    fn integers(self) -> std::result::Result<Vec<i64>, String> {
+    pub(super) fn integers(self) -> Reasoned<Vec<i64>> {
         let Header { kind, big_endian, .. } = self.header;
         match kind {
             Kind::Signed => self.items(move |b| Ok(signed(b, big_endian))),
@@ -295,8 +136,8 @@ impl<R: Read> Array<R> {
     /// Every item, in the order of the file.
     fn items<T>(
         mut self,
-        item: impl Fn(&[u8]) -> std::result::Result<T, String>,
-    ) -> std::result::Result<Vec<T>, String> {
+        item: impl Fn(&[u8]) -> Reasoned<T>,
+    ) -> Reasoned<Vec<T>> {
         let (size, shape) = (self.header.size, &self.header.shape);
         let total = shape.iter().try_fold(1usize, |total, d| total.checked_mul(*d));
         let total = total.ok_or_else(|| format!("the shape {shape:?} is too large"))?;
@@ -347,7 +188,7 @@ fn unicode_text(bytes: &[u8], big_endian: bool) -> String {
 }
 
 impl Header {
-    fn read(input: &mut impl Read) -> std::result::Result<Self, String> {
+    fn read(input: &mut impl Read) -> Reasoned<Self> {
         let mut start = [0; 8];
         let short = |e: std::io::Error| format!("not an NPY array, or not a whole one: {e}");
         input.read_exact(&mut start).map_err(short)?;
@@ -368,7 +209,7 @@ impl Header {
     }
 
     /// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`
-    fn parse(text: &str) -> std::result::Result<Self, String> {
+    fn parse(text: &str) -> Reasoned<Self> {
         let entry = |key: &str| {
             let at = text.find(&format!("'{key}'"))? + key.len() + 2;
             Some(text[at..].trim_start().strip_prefix(':')?.trim_start())
@@ -390,7 +231,7 @@ impl Header {
             .0;
         let shape = (shape.split(',').map(str::trim).filter(|d| !d.is_empty()))
             .map(|d| d.parse().map_err(|_| broken()))
-            .collect::<std::result::Result<Vec<usize>, String>>()?;
+            .collect::<Reasoned<Vec<usize>>>()?;
         let (kind, size) = kind(descr).ok_or_else(|| {
             format!(
                 "items of the type `{descr}` cannot be read; allowed are truth values, integers, float32, float64 \
@@ -435,7 +276,7 @@ mod tests {
         bytes
     }
 
-    fn numbers(descr: &str, data: &[u8]) -> std::result::Result<Vec<f64>, String> {
+    fn numbers(descr: &str, data: &[u8]) -> Reasoned<Vec<f64>> {
         Array::open(&array(descr, "(1,)", "False", data)[..])?.numbers()
     }
 
