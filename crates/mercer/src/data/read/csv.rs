@@ -38,19 +38,17 @@ impl<'a> Field<'a> {
 }
 
 pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &ReadOptions) -> Result<Table> {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .from_reader(input);
+    let mut format = ReaderBuilder::new();
+    format.has_headers(false).flexible(true).delimiter(separator);
+    let mut records = Records { path, reader: format.from_reader(input), carriage_return: None };
     let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
-    if !next(path, &mut reader, &mut first)? {
+    if !records.next(&mut first)? {
         return Err(Error::file(
             path,
             "the file is empty; it must hold rows of numbers",
         ));
     }
-    let two = next(path, &mut reader, &mut second)?;
+    let two = records.next(&mut second)?;
     let header = options
         .header
         .unwrap_or_else(|| is_header(&first, two.then_some(&second)));
@@ -66,18 +64,37 @@ pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &Re
     }
     if two {
         table.push(&second)?;
-        while next(path, &mut reader, &mut first)? {
+        while records.next(&mut first)? {
             table.push(&first)?;
         }
     }
     table.finish()
 }
 
-fn next(path: &str, reader: &mut Reader<Box<dyn Read>>, record: &mut ByteRecord) -> Result<bool> {
-    reader.read_byte_record(record).map_err(|e| match e.into_kind() {
-        csv::ErrorKind::Io(e) => unreadable(path, &e),
-        e => Error::file(path, format!("{e:?}")),
-    })
+/// The records of a file, each with the line it starts at.
+struct Records<'a> {
+    path: &'a str,
+    reader: Reader<Box<dyn Read>>,
+    /// Whether lines end in CR LF: the reader stops between the two, and counts a line at LF.
+    carriage_return: Option<bool>,
+}
+
+impl Records<'_> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
+        let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
+            csv::ErrorKind::Io(e) => unreadable(self.path, &e),
+            e => Error::file(self.path, format!("{e:?}")),
+        })?;
+        // The reader's own start of a record lies before the blank lines and the LF that it skips.
+        let inside = record.as_slice().iter().filter(|b| **b == b'\n').count() as u64;
+        let (start, end) = (line(record), self.reader.position().line().saturating_sub(inside));
+        let carriage_return = *self.carriage_return.get_or_insert(end == 1);
+        let line = if carriage_return { end } else { start.max(end.saturating_sub(1)) };
+        if let Some(mut position) = record.position().cloned() {
+            record.set_position(Some(position.set_line(line.max(1)).clone()));
+        }
+        Ok(more)
+    }
 }
 
 /// A header has text where the next line has a number, or nothing but text.
