@@ -40,7 +40,11 @@ impl<'a> Field<'a> {
 pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &ReadOptions) -> Result<Table> {
     let mut format = ReaderBuilder::new();
     format.has_headers(false).flexible(true).delimiter(separator);
-    let mut records = Records { path, reader: format.from_reader(input), carriage_return: None };
+    let mut records = Records {
+        path,
+        reader: format.from_reader(input),
+        carriage_return: None,
+    };
     let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
     if !records.next(&mut first)? {
         return Err(Error::file(
@@ -81,15 +85,22 @@ struct Records<'a> {
 
 impl Records<'_> {
     fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
-        let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
-            csv::ErrorKind::Io(e) => unreadable(self.path, &e),
-            e => Error::file(self.path, format!("{e:?}")),
-        })?;
+        let more = self
+            .reader
+            .read_byte_record(record)
+            .map_err(|e| match e.into_kind() {
+                csv::ErrorKind::Io(e) => unreadable(self.path, &e),
+                e => Error::file(self.path, format!("{e:?}")),
+            })?;
         // The reader's own start of a record lies before the blank lines and the LF that it skips.
-        let inside = record.as_slice().iter().filter(|b| **b == b'\n').count() as u64;
+        let inside = record.as_slice().iter().map(|b| u64::from(*b == b'\n')).sum();
         let (start, end) = (line(record), self.reader.position().line().saturating_sub(inside));
         let carriage_return = *self.carriage_return.get_or_insert(end == 1);
-        let line = if carriage_return { end } else { start.max(end.saturating_sub(1)) };
+        let line = if carriage_return {
+            end
+        } else {
+            start.max(end.saturating_sub(1))
+        };
         if let Some(mut position) = record.position().cloned() {
             record.set_position(Some(position.set_line(line.max(1)).clone()));
         }

@@ -134,10 +134,7 @@ impl<R: Read> Array<R> {
     }
 
     /// Every item, in the order of the file.
-    fn items<T>(
-        mut self,
-        item: impl Fn(&[u8]) -> Reasoned<T>,
-    ) -> Reasoned<Vec<T>> {
+    fn items<T>(mut self, item: impl Fn(&[u8]) -> Reasoned<T>) -> Reasoned<Vec<T>> {
         let (size, shape) = (self.header.size, &self.header.shape);
         let total = shape.iter().try_fold(1usize, |total, d| total.checked_mul(*d));
         let total = total.ok_or_else(|| format!("the shape {shape:?} is too large"))?;

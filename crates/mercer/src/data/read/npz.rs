@@ -84,10 +84,7 @@ fn sparse<R: Read + Seek>(arrays: &mut Arrays<R>) -> Reasoned<Rows<'static>> {
     }
     let indices = whole(&arrays.get("indices")?.integers()?)?;
     let narrow = |j: &usize| u32::try_from(*j).map_err(|_| format!("column index {j} is too large"));
-    let indices: Vec<u32> = indices
-        .iter()
-        .map(narrow)
-        .collect::<Reasoned<_>>()?;
+    let indices: Vec<u32> = indices.iter().map(narrow).collect::<Reasoned<_>>()?;
     let values = arrays.get("data")?.numbers()?;
     let (indices, values) = ascending(&indptr, indices, values)?;
     Rows::sparse(indptr, indices, values, p).map_err(|e| e.to_string())
@@ -176,4 +173,3 @@ impl<R: Read + Seek> Arrays<R> {
         ))
     }
 }
-

@@ -3,12 +3,14 @@
 //! A file appears whole or not at all: it is written beside its place under another name, and renamed when done.
 //! Numbers in text are the shortest that read back as the same bits.
 
+mod kept;
+
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::ipc::writer::FileWriter;
 use faer::MatRef;
@@ -21,6 +23,7 @@ use tempfile::NamedTempFile;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use self::kept::Kept;
 use super::format::Format;
 use crate::error::{Error, Result};
 
@@ -45,7 +48,10 @@ pub fn check_output(path: &str) -> Result<()> {
     if folder.is_dir() {
         Ok(())
     } else {
-        Err(Error::file(path, format!("the folder `{}` does not exist; make it first", folder.display())))
+        Err(Error::file(
+            path,
+            format!("the folder `{}` does not exist; make it first", folder.display()),
+        ))
     }
 }
 
@@ -59,10 +65,15 @@ pub fn check_output(path: &str) -> Result<()> {
 /// ```
 pub fn check_kept(path: &str, n_kept: usize) -> Result<()> {
     match (Format::of(path)?, n_kept) {
-        (Format::Npy, 1..) => Err(Error::file(path, "NPY holds numbers alone; use CSV, Parquet or NPZ to keep columns")),
+        (Format::Npy, 1..) => Err(Error::file(
+            path,
+            "NPY holds numbers alone; use CSV, Parquet or NPZ to keep columns",
+        )),
         (Format::Libsvm { .. }, 2..) => Err(Error::file(
             path,
-            format!("LIBSVM has room for one kept column, the label, but {n_kept} are kept; use CSV or Parquet"),
+            format!(
+                "LIBSVM has room for one kept column, the label, but {n_kept} are kept; use CSV or Parquet"
+            ),
         )),
         _ => Ok(()),
     }
@@ -94,7 +105,10 @@ pub fn write_features(
     let table = Output::new(names, values, kept)?;
     let mut file = temporary(path)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    table.write(Format::of(path)?, &mut out).and_then(|()| out.flush()).map_err(|e| Error::io(path, e))?;
+    table
+        .write(Format::of(path)?, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(|e| Error::io(path, e))?;
     drop(out);
     file.persist(path).map_err(|e| Error::io(path, e.error))?;
     Ok(())
@@ -123,7 +137,11 @@ pub fn write_csv(
 
 fn folder(path: &str) -> &Path {
     let parent = Path::new(path).parent().unwrap_or(Path::new(""));
-    if parent.as_os_str().is_empty() { Path::new(".") } else { parent }
+    if parent.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        parent
+    }
 }
 
 /// A file in the same folder, which vanishes unless it is renamed.
@@ -132,7 +150,10 @@ fn temporary(path: &str) -> Result<NamedTempFile> {
     // Temporary files are private; what becomes of this one should be as readable as any file the user makes.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.prefix(".mercer-").tempfile_in(folder(path)).map_err(|e| Error::io(path, e))
+    builder
+        .prefix(".mercer-")
+        .tempfile_in(folder(path))
+        .map_err(|e| Error::io(path, e))
 }
 
 /// What is to be written, checked.
@@ -145,22 +166,35 @@ struct Output<'a> {
 impl<'a> Output<'a> {
     fn new(names: &'a [String], values: MatRef<'a, f64>, kept: &'a [(String, Vec<String>)]) -> Result<Self> {
         if names.len() != values.ncols() {
-            return Err(Error::argument(format!("{} names for {} columns", names.len(), values.ncols())));
+            return Err(Error::argument(format!(
+                "{} names for {} columns",
+                names.len(),
+                values.ncols()
+            )));
         }
         if let Some((name, column)) = kept.iter().find(|(_, column)| column.len() != values.nrows()) {
             let n = values.nrows();
-            return Err(Error::argument(format!("kept column `{name}` has {} values for {n} rows", column.len())));
+            return Err(Error::argument(format!(
+                "kept column `{name}` has {} values for {n} rows",
+                column.len()
+            )));
         }
         let table = Self { names, values, kept };
         let mut seen = BTreeSet::new();
         if let Some(name) = table.all_names().find(|name| !seen.insert(*name)) {
-            return Err(Error::argument(format!("two columns are called `{name}`; rename or do not keep one of them")));
+            return Err(Error::argument(format!(
+                "two columns are called `{name}`; rename or do not keep one of them"
+            )));
         }
         Ok(table)
     }
 
     fn all_names(&self) -> impl Iterator<Item = &str> {
-        self.kept.iter().map(|(name, _)| name).chain(self.names).map(String::as_str)
+        self.kept
+            .iter()
+            .map(|(name, _)| name)
+            .chain(self.names)
+            .map(String::as_str)
     }
 
     fn write<W: Write + Seek + Send>(&self, format: Format, out: &mut W) -> std::io::Result<()> {
@@ -215,7 +249,9 @@ impl<'a> Output<'a> {
     fn write_parquet<W: Write + Send>(&self, out: &mut W) -> std::io::Result<()> {
         let kept = self.typed();
         let schema = self.schema(&kept);
-        let properties = WriterProperties::builder().set_compression(ParquetCompression::SNAPPY).build();
+        let properties = WriterProperties::builder()
+            .set_compression(ParquetCompression::SNAPPY)
+            .build();
         let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
         for batch in self.batches(&schema, &kept) {
             writer.write(&batch.map_err(std::io::Error::other)?)?;
@@ -229,7 +265,9 @@ impl<'a> Output<'a> {
         let schema = self.schema(&kept);
         let mut writer = FileWriter::try_new(out, &schema).map_err(std::io::Error::other)?;
         for batch in self.batches(&schema, &kept) {
-            batch.and_then(|batch| writer.write(&batch)).map_err(std::io::Error::other)?;
+            batch
+                .and_then(|batch| writer.write(&batch))
+                .map_err(std::io::Error::other)?;
         }
         writer.finish().map_err(std::io::Error::other)
     }
@@ -239,8 +277,15 @@ impl<'a> Output<'a> {
     }
 
     fn schema(&self, kept: &[Kept]) -> Arc<Schema> {
-        let kept = self.kept.iter().zip(kept).map(|((name, _), column)| Field::new(name, column.kind(), false));
-        let features = self.names.iter().map(|name| Field::new(name, DataType::Float64, false));
+        let kept = self
+            .kept
+            .iter()
+            .zip(kept)
+            .map(|((name, _), column)| Field::new(name, column.kind(), false));
+        let features = self
+            .names
+            .iter()
+            .map(|name| Field::new(name, DataType::Float64, false));
         Arc::new(Schema::new(kept.chain(features).collect::<Vec<_>>()))
     }
 
@@ -253,9 +298,13 @@ impl<'a> Output<'a> {
         (0..n).step_by(BATCH).map(move |start| {
             let count = BATCH.min(n - start);
             let part = self.values.subrows(start, count);
-            let feature = |j| Arc::new(Float64Array::from_iter_values(part.col(j).iter().copied())) as ArrayRef;
+            let feature =
+                |j| Arc::new(Float64Array::from_iter_values(part.col(j).iter().copied())) as ArrayRef;
             let kept = kept.iter().map(|column| column.array(start, count));
-            RecordBatch::try_new(schema.clone(), kept.chain((0..part.ncols()).map(feature)).collect())
+            RecordBatch::try_new(
+                schema.clone(),
+                kept.chain((0..part.ncols()).map(feature)).collect(),
+            )
         })
     }
 
@@ -307,7 +356,11 @@ fn shortest(v: f64, text: &mut String) {
     text.clear();
     let plain = v == 0.0 || (1e-5..1e16).contains(&v.abs()) || !v.is_finite();
     // Writing to a String cannot fail.
-    let _ = if plain { write!(text, "{v}") } else { write!(text, "{v:e}") };
+    let _ = if plain {
+        write!(text, "{v}")
+    } else {
+        write!(text, "{v:e}")
+    };
 }
 
 fn npy_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<()> {
@@ -319,67 +372,4 @@ fn npy_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<(
     out.write_all(b"\x93NUMPY\x01\x00")?;
     out.write_all(&(text.len() as u16).to_le_bytes())?;
     out.write_all(text.as_bytes())
-}
-
-/// A kept column with the type its texts have, where a type gives each text back exactly.
-enum Kept<'a> {
-    Integers(Vec<i64>),
-    Numbers(Vec<f64>),
-    Text(&'a [String]),
-}
-
-impl<'a> Kept<'a> {
-    fn of(column: &'a [String]) -> Self {
-        let integer = |text: &String| text.parse().ok().filter(|v: &i64| v.to_string() == *text);
-        let number = |text: &String| {
-            let same = |v: &f64| v.is_finite() && (v.to_string() == *text || format!("{v:?}") == *text);
-            text.parse().ok().filter(same)
-        };
-        if let Some(values) = column.iter().map(integer).collect() {
-            Self::Integers(values)
-        } else if let Some(values) = column.iter().map(number).collect() {
-            Self::Numbers(values)
-        } else {
-            Self::Text(column)
-        }
-    }
-
-    fn kind(&self) -> DataType {
-        match self {
-            Self::Integers(_) => DataType::Int64,
-            Self::Numbers(_) => DataType::Float64,
-            Self::Text(_) => DataType::Utf8,
-        }
-    }
-
-    fn array(&self, start: usize, count: usize) -> ArrayRef {
-        let range = start..start + count;
-        match self {
-            Self::Integers(v) => Arc::new(Int64Array::from_iter_values(v[range].iter().copied())),
-            Self::Numbers(v) => Arc::new(Float64Array::from_iter_values(v[range].iter().copied())),
-            Self::Text(v) => Arc::new(StringArray::from_iter_values(&v[range])),
-        }
-    }
-
-    fn write_npy(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        match self {
-            Self::Integers(v) => {
-                npy_header(out, "<i8", &format!("({},)", v.len()))?;
-                v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-            }
-            Self::Numbers(v) => {
-                npy_header(out, "<f8", &format!("({},)", v.len()))?;
-                v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-            }
-            Self::Text(v) => {
-                let length = v.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-                npy_header(out, &format!("<U{length}"), &format!("({},)", v.len()))?;
-                for text in *v {
-                    let letters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(length);
-                    letters.into_iter().try_for_each(|letter| out.write_all(&letter.to_le_bytes()))?;
-                }
-                Ok(())
-            }
-        }
-    }
 }
