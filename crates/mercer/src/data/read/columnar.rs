@@ -27,7 +27,10 @@ const ARROW_FILE: &[u8] = b"ARROW1";
 pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Result<Table> {
     whole(path, || {
         let broken = |e: &dyn std::fmt::Display| {
-            Error::file(path, format!("not a Parquet file, or not a whole one: {e}"))
+            Error::file(
+                path,
+                format!("it cannot be read as Parquet: {e}\nhint: is the file whole?"),
+            )
         };
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(&e))?;
         let mut batches = Batches::new(path, builder.schema(), options)?;
@@ -41,7 +44,10 @@ pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Res
 pub(super) fn read_arrow(path: &str, mut file: File, options: &ReadOptions) -> Result<Table> {
     whole(path, || {
         let broken = |e: &dyn std::fmt::Display| {
-            Error::file(path, format!("not an Arrow file, or not a whole one: {e}"))
+            Error::file(
+                path,
+                format!("it cannot be read as Arrow IPC: {e}\nhint: is the file whole?"),
+            )
         };
         let mut start = Vec::new();
         file.by_ref()
