@@ -6,6 +6,8 @@ pub mod scale;
 pub mod table;
 pub mod synth;
 #[cfg(feature = "formats")]
+mod format;
+#[cfg(feature = "formats")]
 pub mod read;
 #[cfg(feature = "formats")]
 pub mod write;

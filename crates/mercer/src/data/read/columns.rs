@@ -1,0 +1,387 @@
+//! The choice of columns: which is the target, which are inputs, which are handed back as text.
+//!
+//! Columns are counted over the whole source. A source that holds its target apart has it as one more, last column.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ReadOptions;
+use crate::data::table::plain_names;
+use crate::data::{Column, Rows, Table};
+use crate::error::{Error, Result};
+
+/// As many columns as a source may have: the names of more would fill the memory before anything is learned.
+pub(super) const MOST_COLUMNS: usize = 1 << 24;
+
+/// What each column of a source is used for.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// The names of all columns.
+    pub(super) names: Vec<String>,
+    pub(super) named: bool,
+    pub(super) target: Option<usize>,
+    pub(super) inputs: Vec<usize>,
+    pub(super) kept: Vec<usize>,
+    /// Whether a kept input that holds text is no input after all (else it is an error).
+    pub(super) text_may_leave: bool,
+}
+
+impl Choice {
+    /// For a source whose columns have these names, or that many columns without names.
+    pub(super) fn of_columns(
+        path: &str,
+        names: std::result::Result<Vec<String>, usize>,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let named = names.is_ok();
+        let names = names.unwrap_or_else(plain_names);
+        let target = options
+            .target
+            .as_ref()
+            .map(|name| find(path, &names, named, name))
+            .transpose()?;
+        Self::new(path, names, named, target, None, options)
+    }
+
+    /// `apart` is the place of a target that is never an input, asked for or not.
+    fn new(
+        path: &str,
+        names: Vec<String>,
+        named: bool,
+        target: Option<usize>,
+        apart: Option<usize>,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        if named {
+            check_names(path, &names)?;
+        }
+        let kept = options
+            .keep
+            .iter()
+            .map(|name| find(path, &names, named, name))
+            .collect::<Result<_>>()?;
+        let mut aside: BTreeSet<usize> = target.into_iter().chain(apart).collect();
+        for name in &options.drop {
+            aside.insert(find(path, &names, named, name)?);
+        }
+        let free: Vec<usize> = (0..names.len()).filter(|j| !aside.contains(j)).collect();
+        let inputs = match &options.columns {
+            None => free,
+            Some(wanted) if named => by_name(path, &names, wanted, &aside, target)?,
+            Some(wanted) => by_count(path, free, wanted.len(), target.or(apart).is_some())?,
+        };
+        if inputs.is_empty() {
+            return Err(Error::file(
+                path,
+                "no input columns are left; name fewer of them in target and drop",
+            ));
+        }
+        Ok(Self {
+            names,
+            named,
+            target,
+            inputs,
+            kept,
+            text_may_leave: options.columns.is_none(),
+        })
+    }
+
+    pub(super) fn input_names(&self) -> Vec<String> {
+        self.inputs.iter().map(|&j| self.names[j].clone()).collect()
+    }
+}
+
+fn check_names(path: &str, names: &[String]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        Some(name) => Err(Error::file(
+            path,
+            format!("two columns are called `{name}`; every column needs a name of its own"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn by_name(
+    path: &str,
+    names: &[String],
+    wanted: &[String],
+    aside: &BTreeSet<usize>,
+    target: Option<usize>,
+) -> Result<Vec<usize>> {
+    let places: BTreeMap<&str, usize> = names.iter().enumerate().map(|(j, n)| (n.as_str(), j)).collect();
+    let found = |name: &String| match places.get(name.as_str()).copied() {
+        None => Err(Error::file(
+            path,
+            format!("column `{name}` is missing; {}", nearest(names, name)),
+        )),
+        Some(j) if aside.contains(&j) => {
+            let use_ = if target == Some(j) {
+                "the target"
+            } else {
+                "dropped"
+            };
+            Err(Error::file(
+                path,
+                format!("column `{name}` is {use_}, but it is needed as an input"),
+            ))
+        }
+        Some(j) => Ok(j),
+    };
+    wanted.iter().map(found).collect()
+}
+
+/// The first columns, where there are no names to go by. The one column more that is allowed is a target, unless it
+/// is known where that is.
+fn by_count(path: &str, mut free: Vec<usize>, wanted: usize, target_known: bool) -> Result<Vec<usize>> {
+    let trailing_target = !target_known && free.len() == wanted + 1;
+    if free.len() != wanted && !trailing_target {
+        let allowed = if target_known {
+            ""
+        } else {
+            " (or one more, a target at the end)"
+        };
+        return Err(Error::file(
+            path,
+            format!(
+                "{wanted} input columns are needed{allowed}, but there are {}, without names",
+                free.len()
+            ),
+        ));
+    }
+    free.truncate(wanted);
+    Ok(free)
+}
+
+/// The column of this name, or at this place: `-1` is the last; where there are no names, `1` is the first.
+fn find(path: &str, names: &[String], named: bool, name: &str) -> Result<usize> {
+    let by_place = || {
+        let place: i64 = name.parse().ok()?;
+        let count = usize::try_from(place.unsigned_abs()).ok()?;
+        let j = if place < 0 {
+            names.len().checked_sub(count)?
+        } else if named {
+            return None;
+        } else {
+            count.checked_sub(1)?
+        };
+        (j < names.len()).then_some(j)
+    };
+    names
+        .iter()
+        .position(|n| n == name)
+        .or_else(by_place)
+        .ok_or_else(|| {
+            Error::file(
+                path,
+                format!("there is no column `{name}`; {}", nearest(names, name)),
+            )
+        })
+}
+
+/// All columns of a narrow source, the three most similar ones of a wide one.
+fn nearest(names: &[String], name: &str) -> String {
+    let quoted = |names: &[&String]| {
+        names
+            .iter()
+            .map(|n| format!("`{n}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    if names.len() <= 8 {
+        return format!("the columns are {}", quoted(&names.iter().collect::<Vec<_>>()));
+    }
+    let mut order: Vec<&String> = names.iter().collect();
+    order.sort_by_cached_key(|n| edits(n, name));
+    format!(
+        "the closest of {} columns are {}",
+        names.len(),
+        quoted(&order[..3])
+    )
+}
+
+/// Levenshtein's distance of the first 64 characters, letter case aside.
+fn edits(a: &str, b: &str) -> usize {
+    let letters = |s: &str| {
+        s.chars()
+            .take(64)
+            .flat_map(char::to_lowercase)
+            .collect::<Vec<_>>()
+    };
+    let (a, b) = (letters(a), letters(b));
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// A source that was read whole before its columns are chosen.
+pub(super) struct Source<'a> {
+    pub(super) path: &'a str,
+    pub(super) rows: Rows<'static>,
+    pub(super) names: Option<Vec<String>>,
+    /// The target, where the source holds it apart.
+    pub(super) target: Option<Column>,
+    /// Whether that target is handed over without being asked for.
+    pub(super) target_always: bool,
+    /// Whether the columns are of an integer type.
+    pub(super) integers: bool,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(path: &'a str, rows: Rows<'static>) -> Self {
+        Self {
+            path,
+            rows,
+            names: None,
+            target: None,
+            target_always: false,
+            integers: false,
+        }
+    }
+
+    /// Columns past the largest index of a LIBSVM file are zero, not missing.
+    pub(super) fn arrange_padded(mut self, options: &ReadOptions) -> Result<Table> {
+        let wanted = options.columns.as_ref().map_or(0, Vec::len);
+        if let Rows::Sparse(_) = &self.rows
+            && wanted > self.rows.p()
+        {
+            self.rows = choose_sparse(&self.rows, &(0..self.rows.p()).collect::<Vec<_>>(), wanted)?;
+        }
+        self.arrange(options)
+    }
+
+    pub(super) fn arrange(self, options: &ReadOptions) -> Result<Table> {
+        let p = self.rows.p();
+        if p > MOST_COLUMNS {
+            let reason = format!("{p} columns; at most {MOST_COLUMNS} can be read");
+            return Err(Error::file(self.path, reason));
+        }
+        if self.rows.n() == 0 {
+            return Err(Error::file(self.path, "there are no rows"));
+        }
+        let choice = self.choose(options)?;
+        let kept = choice
+            .kept
+            .iter()
+            .map(|&j| (choice.names[j].clone(), self.text(j)))
+            .collect();
+        let target = choice.target.map(|j| self.column(j));
+        let names = choice.input_names();
+        let rows = if choice.inputs.iter().copied().eq(0..p) {
+            self.rows
+        } else {
+            match &self.rows {
+                Rows::Dense(d) => {
+                    let values: Vec<f64> = (0..self.rows.n())
+                        .flat_map(|i| choice.inputs.iter().map(move |&j| d.row(i)[j]))
+                        .collect();
+                    Rows::dense(values, self.rows.n(), choice.inputs.len())?
+                }
+                Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
+            }
+        };
+        rows.check_finite(Some(&names))
+            .map_err(|e| Error::file(self.path, e.to_string()))?;
+        check_target(self.path, target.as_ref())?;
+        Ok(Table {
+            rows,
+            names,
+            named: choice.named,
+            target,
+            kept,
+        })
+    }
+
+    fn choose(&self, options: &ReadOptions) -> Result<Choice> {
+        let p = self.rows.p();
+        if self.target.is_none() {
+            return Choice::of_columns(self.path, self.names.clone().ok_or(p), options);
+        }
+        let named = self.names.is_some();
+        let mut names = self.names.clone().unwrap_or_else(|| plain_names(p));
+        names.push("target".into());
+        let target = match &options.target {
+            Some(name) => Some(find(self.path, &names, named, name).unwrap_or(p)),
+            None => self.target_always.then_some(p),
+        };
+        Choice::new(self.path, names, named, target, Some(p), options)
+    }
+
+    fn column(&self, j: usize) -> Column {
+        match &self.target {
+            Some(target) if j == self.rows.p() => target.clone(),
+            _ if self.integers => Column::Integers(self.numbers(j).iter().map(|v| *v as i64).collect()),
+            _ => Column::Numbers(self.numbers(j)),
+        }
+    }
+
+    fn numbers(&self, j: usize) -> Vec<f64> {
+        let n = self.rows.n();
+        match &self.rows {
+            Rows::Dense(d) => (0..n).map(|i| d.row(i)[j]).collect(),
+            Rows::Sparse(s) => (0..n)
+                .map(|i| {
+                    let (columns, values) = s.row(i);
+                    columns
+                        .iter()
+                        .position(|&c| c as usize == j)
+                        .map_or(0.0, |at| values[at])
+                })
+                .collect(),
+        }
+    }
+
+    fn text(&self, j: usize) -> Vec<String> {
+        match self.column(j) {
+            Column::Text(v) => v,
+            Column::Integers(v) => v.iter().map(ToString::to_string).collect(),
+            Column::Numbers(v) => v.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// Sparse rows of p columns, the first of which are these columns of the source, in this order.
+fn choose_sparse(rows: &Rows, inputs: &[usize], p: usize) -> Result<Rows<'static>> {
+    let Rows::Sparse(s) = rows else {
+        return Err(Error::data("the rows are dense"));
+    };
+    let mut place: Vec<Option<u32>> = vec![None; rows.p()];
+    for (to, &from) in inputs.iter().enumerate() {
+        place[from] = Some(to as u32);
+    }
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..rows.n() {
+        let (columns, stored) = s.row(i);
+        let mut row: Vec<(u32, f64)> = columns
+            .iter()
+            .zip(stored)
+            .filter_map(|(&j, &v)| Some((place[j as usize]?, v)))
+            .collect();
+        row.sort_unstable_by_key(|(j, _)| *j);
+        indices.extend(row.iter().map(|(j, _)| *j));
+        values.extend(row.iter().map(|(_, v)| *v));
+        indptr.push(indices.len());
+    }
+    Rows::sparse(indptr, indices, values, p)
+}
+
+/// A target read from an array of numbers may hold NaN.
+fn check_target(path: &str, target: Option<&Column>) -> Result<()> {
+    match target {
+        Some(Column::Numbers(values)) => match values.iter().position(|v| !v.is_finite()) {
+            Some(i) => Err(super::not_finite(path, i + 1, "target", &values[i].to_string())),
+            None => Ok(()),
+        },
+        Some(Column::Text(values)) => match values.iter().position(String::is_empty) {
+            Some(i) => Err(super::not_finite(path, i + 1, "target", "an empty text")),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,366 @@
+//! Text tables: CSV and TSV, streamed line by line into the matrix.
+//!
+//! cost    one pass; 8 bytes a number, text only for the target and kept columns
+//! differs whether a kept or target column is text is known at the end alone, so these are held as text meanwhile
+
+use std::io::Read;
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+
+use super::columns::Choice;
+use super::{ReadOptions, not_finite, text_inputs, unreadable};
+use crate::data::{Column, Rows, Table};
+use crate::error::{Error, Result};
+
+/// One field of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Field<'a> {
+    Number(f64),
+    Missing(&'a str),
+    Text(&'a str),
+}
+
+impl<'a> Field<'a> {
+    fn of(text: &'a str) -> Self {
+        let text = text.trim();
+        if ["", "na", "nan", "null", "?"]
+            .iter()
+            .any(|name| text.eq_ignore_ascii_case(name))
+        {
+            return Self::Missing(text);
+        }
+        text.parse().map_or(Self::Text(text), Self::Number)
+    }
+
+    fn of_bytes(bytes: &'a [u8]) -> Self {
+        std::str::from_utf8(bytes).map_or(Self::Text("(not UTF-8)"), Self::of)
+    }
+}
+
+pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &ReadOptions) -> Result<Table> {
+    let mut format = ReaderBuilder::new();
+    format.has_headers(false).flexible(true).delimiter(separator);
+    let mut records = Records {
+        path,
+        reader: format.from_reader(input),
+        carriage_return: None,
+    };
+    let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
+    if !records.next(&mut first)? {
+        return Err(Error::file(
+            path,
+            "the file is empty; it must hold rows of numbers",
+        ));
+    }
+    let two = records.next(&mut second)?;
+    let header = options
+        .header
+        .unwrap_or_else(|| is_header(&first, two.then_some(&second)));
+    let names = if header {
+        Ok(header_names(path, &first)?)
+    } else {
+        Err(first.len())
+    };
+    let choice = Choice::of_columns(path, names, options)?;
+    let mut table = Lines::new(path, &choice);
+    if !header {
+        table.push(&first)?;
+    }
+    if two {
+        table.push(&second)?;
+        while records.next(&mut first)? {
+            table.push(&first)?;
+        }
+    }
+    table.finish()
+}
+
+/// The records of a file, each with the line it starts at.
+struct Records<'a> {
+    path: &'a str,
+    reader: Reader<Box<dyn Read>>,
+    /// Whether lines end in CR LF: the reader stops between the two, and counts a line at LF.
+    carriage_return: Option<bool>,
+}
+
+impl Records<'_> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
+        let more = self
+            .reader
+            .read_byte_record(record)
+            .map_err(|e| match e.into_kind() {
+                csv::ErrorKind::Io(e) => unreadable(self.path, &e),
+                e => Error::file(self.path, format!("{e:?}")),
+            })?;
+        // The reader's own start of a record lies before the blank lines and the LF that it skips.
+        let inside = record.as_slice().iter().map(|b| u64::from(*b == b'\n')).sum();
+        let (start, end) = (line(record), self.reader.position().line().saturating_sub(inside));
+        let carriage_return = *self.carriage_return.get_or_insert(end == 1);
+        let line = if carriage_return {
+            end
+        } else {
+            start.max(end.saturating_sub(1))
+        };
+        if let Some(mut position) = record.position().cloned() {
+            record.set_position(Some(position.set_line(line.max(1)).clone()));
+        }
+        Ok(more)
+    }
+}
+
+/// A header has text where the next line has a number, or nothing but text.
+fn is_header(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
+    let is_text = |field: &[u8]| matches!(Field::of_bytes(field), Field::Text(_));
+    let is_number = |field: &[u8]| matches!(Field::of_bytes(field), Field::Number(_));
+    let over_number = |second: &ByteRecord| first.iter().zip(second).any(|(a, b)| is_text(a) && is_number(b));
+    second.is_some_and(over_number) || (first.iter().any(is_text) && !first.iter().any(is_number))
+}
+
+fn header_names(path: &str, record: &ByteRecord) -> Result<Vec<String>> {
+    let name = |(j, field)| match std::str::from_utf8(field).map(str::trim) {
+        // An index column written without a name.
+        Ok("") => Ok(format!("x{}", j + 1)),
+        Ok(name) => Ok(name.to_string()),
+        Err(_) => Err(not_utf8(path, record)),
+    };
+    record.iter().enumerate().map(name).collect()
+}
+
+fn not_utf8(path: &str, record: &ByteRecord) -> Error {
+    Error::file(
+        path,
+        format!("line {} is not UTF-8 text; convert the file first", line(record)),
+    )
+}
+
+fn line(record: &ByteRecord) -> u64 {
+    record.position().map_or(0, csv::Position::line)
+}
+
+/// A column of texts in one piece of memory.
+#[derive(Debug, Default)]
+struct Texts {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
+    }
+}
+
+/// A kept column that is an input as long as it holds numbers.
+#[derive(Debug)]
+struct Doubtful {
+    /// Its place among the inputs.
+    at: usize,
+    text: bool,
+    /// The first row where it is missing.
+    missing: Option<usize>,
+}
+
+/// The table as far as it is read.
+struct Lines<'a> {
+    path: &'a str,
+    choice: &'a Choice,
+    n: usize,
+    values: Vec<f64>,
+    target: Texts,
+    kept: Vec<Texts>,
+    doubtful: Vec<Doubtful>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(path: &'a str, choice: &'a Choice) -> Self {
+        let may_leave = |j: &usize| choice.text_may_leave && choice.kept.contains(j);
+        let doubtful = (0..choice.inputs.len())
+            .filter(|&at| may_leave(&choice.inputs[at]))
+            .map(|at| Doubtful {
+                at,
+                text: false,
+                missing: None,
+            })
+            .collect();
+        let kept = choice.kept.iter().map(|_| Texts::default()).collect();
+        Self {
+            path,
+            choice,
+            n: 0,
+            values: Vec::new(),
+            target: Texts::default(),
+            kept,
+            doubtful,
+        }
+    }
+
+    fn push(&mut self, record: &ByteRecord) -> Result<()> {
+        let width = self.choice.names.len();
+        if record.len() != width {
+            let reason = format!(
+                "line {} has {} fields, but the first line has {width}; every line needs as many",
+                line(record),
+                record.len()
+            );
+            return Err(Error::file(self.path, reason));
+        }
+        self.n += 1;
+        let choice = self.choice;
+        let mut doubtful = self.doubtful.iter_mut().peekable();
+        for (at, &j) in choice.inputs.iter().enumerate() {
+            let doubt = doubtful.next_if(|d| d.at == at);
+            match (Field::of_bytes(&record[j]), doubt) {
+                (Field::Number(v), _) if v.is_finite() => self.values.push(v),
+                (Field::Text(_), Some(doubt)) => {
+                    doubt.text = true;
+                    self.values.push(0.0);
+                }
+                (Field::Missing(_), Some(doubt)) => {
+                    doubt.missing.get_or_insert(self.n);
+                    self.values.push(0.0);
+                }
+                (field, _) => return Err(self.refuse(record, field, j)),
+            }
+        }
+        let text = |j: usize| std::str::from_utf8(&record[j]).map_err(|_| not_utf8(self.path, record));
+        for (kept, &j) in self.kept.iter_mut().zip(&choice.kept) {
+            kept.push(text(j)?);
+        }
+        if let Some(j) = choice.target {
+            let text = text(j)?.trim();
+            if let Field::Missing(found) = Field::of(text) {
+                return Err(missing(self.path, self.n, &choice.names[j], found));
+            }
+            self.target.push(text);
+        }
+        Ok(())
+    }
+
+    /// The error for a field that is no finite number. Text is reported for all inputs of the line at once.
+    fn refuse(&self, record: &ByteRecord, field: Field, j: usize) -> Error {
+        let name = &self.choice.names[j];
+        match field {
+            Field::Missing(found) => missing(self.path, self.n, name, found),
+            Field::Number(v) => not_finite(self.path, self.n, name, &v.to_string()),
+            Field::Text(found) => {
+                let sure = |j: &&usize| !(self.choice.text_may_leave && self.choice.kept.contains(*j));
+                let text = |j: &&usize| matches!(Field::of_bytes(&record[**j]), Field::Text(_));
+                let columns: Vec<&str> = (self.choice.inputs.iter().filter(sure).filter(text))
+                    .map(|&j| self.choice.names[j].as_str())
+                    .collect();
+                text_inputs(
+                    self.path,
+                    &columns,
+                    &format!("text (`{found}` at row {})", self.n),
+                )
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Table> {
+        if self.n == 0 {
+            return Err(Error::file(self.path, "there are no rows below the header"));
+        }
+        let mut names = self.choice.input_names();
+        self.leave_out_text(&mut names)?;
+        let target = self
+            .choice
+            .target
+            .map(|j| target(self.path, &self.choice.names[j], &self.target));
+        let kept = self.choice.kept.iter().zip(&self.kept);
+        Ok(Table {
+            kept: kept
+                .map(|(&j, texts)| {
+                    (
+                        self.choice.names[j].clone(),
+                        texts.iter().map(String::from).collect(),
+                    )
+                })
+                .collect(),
+            rows: Rows::dense(self.values, self.n, names.len())?,
+            names,
+            named: self.choice.named,
+            target: target.transpose()?,
+        })
+    }
+
+    /// Kept columns that turned out to be text move out of the matrix, in place.
+    fn leave_out_text(&mut self, names: &mut Vec<String>) -> Result<()> {
+        if let Some((at, row)) = self
+            .doubtful
+            .iter()
+            .find_map(|d| Some((d.at, d.missing.filter(|_| !d.text)?)))
+        {
+            return Err(missing(self.path, row, &names[at], ""));
+        }
+        let p = names.len();
+        let mut stays = vec![true; p];
+        for doubt in self.doubtful.iter().filter(|d| d.text) {
+            stays[doubt.at] = false;
+        }
+        if stays.iter().all(|s| *s) {
+            return Ok(());
+        }
+        let mut place = (0..p).cycle();
+        self.values.retain(|_| place.next().is_some_and(|j| stays[j]));
+        let mut stays = stays.iter();
+        names.retain(|_| stays.next().is_some_and(|s| *s));
+        if names.is_empty() {
+            return Err(Error::file(
+                self.path,
+                "no input columns are left: the others hold text",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn missing(path: &str, row: usize, column: &str, found: &str) -> Error {
+    let what = if found.is_empty() {
+        "a value is missing".into()
+    } else {
+        format!("a value is missing (`{found}`)")
+    };
+    not_finite(path, row, column, &what)
+}
+
+/// Numbers if all are numbers, else text.
+fn target(path: &str, name: &str, texts: &Texts) -> Result<Column> {
+    let numbers: Option<Vec<f64>> = texts.iter().map(|text| text.parse().ok()).collect();
+    let Some(numbers) = numbers else {
+        return Ok(Column::Text(texts.iter().map(String::from).collect()));
+    };
+    match numbers.iter().position(|v| !v.is_finite()) {
+        Some(i) => Err(not_finite(path, i + 1, name, &numbers[i].to_string())),
+        None => Ok(Column::Numbers(numbers)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(first: &[&str], second: &[&str]) -> bool {
+        is_header(
+            &ByteRecord::from(first.to_vec()),
+            Some(&ByteRecord::from(second.to_vec())),
+        )
+    }
+
+    #[test]
+    fn a_header_is_told_from_the_first_two_lines() {
+        assert!(header(&["a", "b", "kind"], &["1", "2", "yes"]));
+        assert!(header(&["", "b"], &["1", "2"]));
+        assert!(header(&["a", "b"], &["x", "y"]));
+        assert!(!header(&["1", "2", "yes"], &["3", "4", "no"]));
+        assert!(!header(&["NA", "2"], &["3", "4"]));
+        assert!(!header(&["1", "2"], &["3", "4"]));
+        assert!(header(&["0", "b"], &["1", "2"]));
+    }
+}

@@ -1,0 +1,84 @@
+//! LIBSVM text: a label and index:value pairs a line, indices from 1. The rows are sparse.
+//!
+//! cost    one pass over the text
+//! differs pairs need not ascend; a `qid:` is skipped; text after `#` is a comment
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::columns::{MOST_COLUMNS, Source};
+use super::unreadable;
+use crate::data::{Column, Rows};
+use crate::error::{Error, Result};
+
+pub(super) fn read(path: &str, input: Box<dyn Read>) -> Result<Source<'_>> {
+    let mut reader = BufReader::new(input);
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    let (mut labels, mut row) = (Vec::new(), Vec::new());
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        if reader
+            .read_until(b'\n', &mut bytes)
+            .map_err(|e| unreadable(path, &e))?
+            == 0
+        {
+            break;
+        }
+        let wrong = |what: &str| Error::file(path, format!("line {number}: {what}"));
+        let text =
+            std::str::from_utf8(&bytes).map_err(|_| wrong("not UTF-8 text; is this a LIBSVM file?"))?;
+        let text = text.split_once('#').map_or(text, |(text, _)| text);
+        let mut fields = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
+        let Some(label) = fields.next() else { continue };
+        if label.contains(':') {
+            return Err(wrong(&format!(
+                "it must start with a label, but starts with `{label}`"
+            )));
+        }
+        labels.push(label.to_string());
+        pairs(fields, &mut row).map_err(|what| wrong(&what))?;
+        indices.extend(row.iter().map(|(j, _)| *j));
+        values.extend(row.iter().map(|(_, v)| *v));
+        indptr.push(indices.len());
+    }
+    let p = indices.iter().max().map_or(0, |j| *j as usize + 1);
+    let rows = Rows::sparse(indptr, indices, values, p).map_err(|e| Error::file(path, e.to_string()))?;
+    let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
+    let target = numbers.map_or(Column::Text(labels), Column::Numbers);
+    Ok(Source {
+        target: Some(target),
+        ..Source::new(path, rows)
+    })
+}
+
+/// The pairs of a line, ascending, their indices counted from 0.
+fn pairs<'a>(
+    fields: impl Iterator<Item = &'a str>,
+    row: &mut Vec<(u32, f64)>,
+) -> std::result::Result<(), String> {
+    row.clear();
+    for field in fields {
+        let Some((index, value)) = field.split_once(':') else {
+            return Err(format!("`{field}` is not a pair such as `3:0.5`"));
+        };
+        if index == "qid" {
+            continue;
+        }
+        let Some(j) = index.parse().ok().filter(|j| (1..=MOST_COLUMNS).contains(j)) else {
+            return Err(format!(
+                "`{index}` is not an index; indices count from 1 to {MOST_COLUMNS}"
+            ));
+        };
+        let Some(v) = value.parse().ok().filter(|v: &f64| v.is_finite()) else {
+            return Err(format!(
+                "column {j} holds `{value}`; only finite numbers are allowed"
+            ));
+        };
+        row.push(((j - 1) as u32, v));
+    }
+    row.sort_by_key(|(j, _)| *j);
+    match row.windows(2).find(|w| w[0].0 == w[1].0) {
+        Some(w) => Err(format!("index {} is given twice", w[0].0 + 1)),
+        None => Ok(()),
+    }
+}

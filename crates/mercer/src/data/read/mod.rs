@@ -1,0 +1,138 @@
+//! Readers: a file or a generator in, a [`Table`] out. The end of the name tells the format.
+//!
+//! Every reader ends in the same choice of columns (`columns.rs`) and in the same errors: what is wrong, at which row
+//! and column, and what to do. No file, however damaged, makes a reader panic.
+
+mod columns;
+mod csv;
+mod libsvm;
+mod columnar;
+mod npy;
+mod npz;
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+use self::columns::Source;
+use super::format::Format;
+use super::{Table, synth};
+use crate::error::{Error, Result};
+
+/// What is wanted of a source. By default every column is an input and there is no target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The target: a column's name, or its place from the end, such as `-1` for the last. Columns without names are
+    /// called x1, x2, …, and may be counted from 1. NPZ, LIBSVM and generators hold their target apart: it is called
+    /// `target`, and whatever is not one of their columns means it; a generator's is always given.
+    pub target: Option<String>,
+    /// Columns that are not used.
+    pub drop: Vec<String>,
+    /// Columns to be handed back as text in [`Table::kept`]. They remain inputs unless they hold text, are the target
+    /// or are dropped.
+    pub keep: Vec<String>,
+    /// Whether the first line of a text file holds the names; None: look at it.
+    pub header: Option<bool>,
+    /// The inputs by name, in this order; other columns are ignored. A source without names must have as many columns,
+    /// or one more at the end, a target.
+    pub columns: Option<Vec<String>>,
+}
+
+/// Reads a file, CSV from standard input (`-`), or a generator (`synth:…`).
+///
+/// ```
+/// use mercer::data::{Column, read::{ReadOptions, read}};
+///
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("rows.csv").display().to_string();
+/// std::fs::write(&path, "a,b,kind\n1,2,yes\n3,4,no\n").expect("written");
+/// let table = read(&path, &ReadOptions { target: Some("kind".into()), ..ReadOptions::default() })?;
+/// assert_eq!(table.names, ["a", "b"]);
+/// assert_eq!(table.rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(table.target, Some(Column::Text(vec!["yes".into(), "no".into()])));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
+    if let Some(spec) = source.strip_prefix("synth:") {
+        let table = synth::generate(spec)?;
+        let source = Source {
+            names: Some(table.names),
+            ..Source::new(source, table.rows)
+        };
+        return Source {
+            target: table.target,
+            target_always: true,
+            ..source
+        }
+        .arrange(options);
+    }
+    if source == "-" {
+        return csv::read("standard input", Box::new(std::io::stdin()), b',', options);
+    }
+    match Format::of(source)? {
+        Format::Text { separator, gzip } => csv::read(source, bytes(source, gzip)?, separator, options),
+        Format::Libsvm { gzip } => libsvm::read(source, bytes(source, gzip)?)?.arrange_padded(options),
+        Format::Parquet => columnar::read_parquet(source, open(source)?, options),
+        Format::Arrow => columnar::read_arrow(source, open(source)?, options),
+        Format::Npy => npy::read(source, open(source)?)?.arrange(options),
+        Format::Npz => npz::read(source, open(source)?, options)?.arrange(options),
+    }
+}
+
+fn open(path: &str) -> Result<File> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let folder = file.metadata().map_err(|e| Error::io(path, e))?.is_dir();
+    if folder {
+        Err(Error::file(path, "this is a folder; name a file in it"))
+    } else {
+        Ok(file)
+    }
+}
+
+fn bytes(path: &str, gzip: bool) -> Result<Box<dyn Read>> {
+    let file = open(path)?;
+    Ok(if gzip {
+        Box::new(MultiGzDecoder::new(BufReader::new(file)))
+    } else {
+        Box::new(file)
+    })
+}
+
+/// The error for bytes that could not be had or unpacked.
+fn unreadable(path: &str, error: &std::io::Error) -> Error {
+    Error::file(
+        path,
+        format!("it cannot be read to its end: {error}\nhint: is the file whole?"),
+    )
+}
+
+/// The error for a number that is missing or infinite.
+fn not_finite(path: &str, row: usize, column: &str, what: &str) -> Error {
+    Error::file(
+        path,
+        format!(
+            "{what} at row {row}, column `{column}`; only finite numbers are allowed\n\
+             hint: fill or drop such rows first"
+        ),
+    )
+}
+
+/// The error for inputs that hold text; `example` is what was found in the first of them.
+fn text_inputs(path: &str, columns: &[&str], example: &str) -> Error {
+    let names: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
+    let (column, holds) = if columns.len() == 1 {
+        ("column", "holds")
+    } else {
+        ("columns", "hold")
+    };
+    Error::file(
+        path,
+        format!(
+            "{column} {} {holds} {example}, but an input must be a number\n\
+             hint: encode it as numbers, or leave it out: `--drop {}`",
+            names.join(", "),
+            columns.join(",")
+        ),
+    )
+}

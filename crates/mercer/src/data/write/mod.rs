@@ -1,0 +1,375 @@
+//! Writers: features out, in the format that the end of the name tells.
+//!
+//! A file appears whole or not at all: it is written beside its place under another name, and renamed when done.
+//! Numbers in text are the shortest that read back as the same bits.
+
+mod kept;
+
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::ipc::writer::FileWriter;
+use faer::MatRef;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression as ParquetCompression;
+use parquet::file::properties::WriterProperties;
+use tempfile::NamedTempFile;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use self::kept::Kept;
+use super::format::Format;
+use crate::error::{Error, Result};
+
+/// Rows of a batch in Parquet and Arrow files.
+const BATCH: usize = 1 << 14;
+
+/// Whether a file of this name could be written: a known format in a folder that exists. To be asked before long work.
+///
+/// ```
+/// use mercer::data::write::check_output;
+///
+/// assert!(check_output("features.parquet").is_ok());
+/// let error = check_output("features.xlsx").expect_err("not a format");
+/// assert!(error.to_string().contains(".csv, .tsv"));
+/// ```
+pub fn check_output(path: &str) -> Result<()> {
+    Format::of(path)?;
+    if Path::new(path).is_dir() {
+        return Err(Error::file(path, "this is a folder; name a file in it"));
+    }
+    let folder = folder(path);
+    if folder.is_dir() {
+        Ok(())
+    } else {
+        Err(Error::file(
+            path,
+            format!("the folder `{}` does not exist; make it first", folder.display()),
+        ))
+    }
+}
+
+/// Whether this many columns of text can stand beside the features in a file of this name.
+///
+/// ```
+/// use mercer::data::write::check_kept;
+///
+/// assert!(check_kept("features.csv", 3).is_ok());
+/// assert!(check_kept("features.npy", 1).is_err());
+/// ```
+pub fn check_kept(path: &str, n_kept: usize) -> Result<()> {
+    match (Format::of(path)?, n_kept) {
+        (Format::Npy, 1..) => Err(Error::file(
+            path,
+            "NPY holds numbers alone; use CSV, Parquet or NPZ to keep columns",
+        )),
+        (Format::Libsvm { .. }, 2..) => Err(Error::file(
+            path,
+            format!(
+                "LIBSVM has room for one kept column, the label, but {n_kept} are kept; use CSV or Parquet"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Writes n×q features, after the kept columns. NPZ holds the features as `X` and each kept column under its name; the
+/// kept column of LIBSVM is the label.
+///
+/// ```
+/// use faer::mat;
+/// use mercer::data::write::write_features;
+///
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("features.csv").display().to_string();
+/// let z = mat![[0.5, -1.0], [0.1, 2.0]];
+/// let kept = [("id".to_string(), vec!["a".to_string(), "b".to_string()])];
+/// write_features(&path, &["z1".into(), "z2".into()], z.as_ref(), &kept)?;
+/// assert_eq!(std::fs::read_to_string(&path).expect("written"), "id,z1,z2\na,0.5,-1\nb,0.1,2\n");
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn write_features(
+    path: &str,
+    names: &[String],
+    values: MatRef<'_, f64>,
+    kept: &[(String, Vec<String>)],
+) -> Result<()> {
+    check_output(path)?;
+    check_kept(path, kept.len())?;
+    let table = Output::new(names, values, kept)?;
+    let mut file = temporary(path)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    table
+        .write(Format::of(path)?, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(|e| Error::io(path, e))?;
+    drop(out);
+    file.persist(path).map_err(|e| Error::io(path, e.error))?;
+    Ok(())
+}
+
+/// Writes the same as CSV anywhere, such as to standard output.
+///
+/// ```
+/// use faer::mat;
+/// use mercer::data::write::write_csv;
+///
+/// let mut out = Vec::new();
+/// write_csv(&mut out, &["z1".into()], mat![[0.1], [1e-7]].as_ref(), &[])?;
+/// assert_eq!(out, b"z1\n0.1\n1e-7\n");
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn write_csv(
+    out: &mut dyn Write,
+    names: &[String],
+    values: MatRef<'_, f64>,
+    kept: &[(String, Vec<String>)],
+) -> Result<()> {
+    let table = Output::new(names, values, kept)?;
+    table.write_text(b',', out).map_err(|e| Error::io("output", e))
+}
+
+fn folder(path: &str) -> &Path {
+    let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+    if parent.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        parent
+    }
+}
+
+/// A file in the same folder, which vanishes unless it is renamed.
+fn temporary(path: &str) -> Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    // Temporary files are private; what becomes of this one should be as readable as any file the user makes.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
+        .prefix(".mercer-")
+        .tempfile_in(folder(path))
+        .map_err(|e| Error::io(path, e))
+}
+
+/// What is to be written, checked.
+struct Output<'a> {
+    names: &'a [String],
+    values: MatRef<'a, f64>,
+    kept: &'a [(String, Vec<String>)],
+}
+
+impl<'a> Output<'a> {
+    fn new(names: &'a [String], values: MatRef<'a, f64>, kept: &'a [(String, Vec<String>)]) -> Result<Self> {
+        if names.len() != values.ncols() {
+            return Err(Error::argument(format!(
+                "{} names for {} columns",
+                names.len(),
+                values.ncols()
+            )));
+        }
+        if let Some((name, column)) = kept.iter().find(|(_, column)| column.len() != values.nrows()) {
+            let n = values.nrows();
+            return Err(Error::argument(format!(
+                "kept column `{name}` has {} values for {n} rows",
+                column.len()
+            )));
+        }
+        let table = Self { names, values, kept };
+        let mut seen = BTreeSet::new();
+        if let Some(name) = table.all_names().find(|name| !seen.insert(*name)) {
+            return Err(Error::argument(format!(
+                "two columns are called `{name}`; rename or do not keep one of them"
+            )));
+        }
+        Ok(table)
+    }
+
+    fn all_names(&self) -> impl Iterator<Item = &str> {
+        self.kept
+            .iter()
+            .map(|(name, _)| name)
+            .chain(self.names)
+            .map(String::as_str)
+    }
+
+    fn write<W: Write + Seek + Send>(&self, format: Format, out: &mut W) -> std::io::Result<()> {
+        match format {
+            Format::Text { separator, gzip } => zipped(gzip, out, |out| self.write_text(separator, out)),
+            Format::Libsvm { gzip } => zipped(gzip, out, |out| self.write_libsvm(out)),
+            Format::Parquet => self.write_parquet(out),
+            Format::Arrow => self.write_arrow(out),
+            Format::Npy => self.write_npy(out),
+            Format::Npz => self.write_npz(out),
+        }
+    }
+
+    fn write_text(&self, separator: u8, out: &mut dyn Write) -> std::io::Result<()> {
+        let mut writer = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
+        writer.write_record(self.all_names())?;
+        let mut number = String::new();
+        for i in 0..self.values.nrows() {
+            for (_, column) in self.kept {
+                writer.write_field(&column[i])?;
+            }
+            for v in self.values.row(i).iter() {
+                shortest(*v, &mut number);
+                writer.write_field(&number)?;
+            }
+            writer.write_record(None::<&[u8]>)?;
+        }
+        writer.flush()
+    }
+
+    /// Without a kept column the label is 0. Zeros are left out, but for the last column: it tells how many there are.
+    fn write_libsvm(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let mut number = String::new();
+        for i in 0..self.values.nrows() {
+            let label = self.kept.first().map_or("0", |(_, column)| column[i].trim());
+            if label.is_empty() || label.contains(|c: char| c.is_whitespace() || c == ':' || c == '#') {
+                let reason = format!("row {}: `{label}` cannot be a LIBSVM label; use CSV", i + 1);
+                return Err(std::io::Error::other(reason));
+            }
+            out.write_all(label.as_bytes())?;
+            for (j, v) in self.values.row(i).iter().enumerate() {
+                if *v != 0.0 || j + 1 == self.values.ncols() {
+                    shortest(*v, &mut number);
+                    write!(out, " {}:{number}", j + 1)?;
+                }
+            }
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    fn write_parquet<W: Write + Send>(&self, out: &mut W) -> std::io::Result<()> {
+        let kept = self.typed();
+        let schema = self.schema(&kept);
+        let properties = WriterProperties::builder()
+            .set_compression(ParquetCompression::SNAPPY)
+            .build();
+        let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
+        for batch in self.batches(&schema, &kept) {
+            writer.write(&batch.map_err(std::io::Error::other)?)?;
+        }
+        writer.close()?;
+        Ok(())
+    }
+
+    fn write_arrow<W: Write>(&self, out: &mut W) -> std::io::Result<()> {
+        let kept = self.typed();
+        let schema = self.schema(&kept);
+        let mut writer = FileWriter::try_new(out, &schema).map_err(std::io::Error::other)?;
+        for batch in self.batches(&schema, &kept) {
+            batch
+                .and_then(|batch| writer.write(&batch))
+                .map_err(std::io::Error::other)?;
+        }
+        writer.finish().map_err(std::io::Error::other)
+    }
+
+    fn typed(&self) -> Vec<Kept<'a>> {
+        self.kept.iter().map(|(_, column)| Kept::of(column)).collect()
+    }
+
+    fn schema(&self, kept: &[Kept]) -> Arc<Schema> {
+        let kept = self
+            .kept
+            .iter()
+            .zip(kept)
+            .map(|((name, _), column)| Field::new(name, column.kind(), false));
+        let features = self
+            .names
+            .iter()
+            .map(|name| Field::new(name, DataType::Float64, false));
+        Arc::new(Schema::new(kept.chain(features).collect::<Vec<_>>()))
+    }
+
+    fn batches(
+        &self,
+        schema: &Arc<Schema>,
+        kept: &[Kept],
+    ) -> impl Iterator<Item = std::result::Result<RecordBatch, arrow::error::ArrowError>> {
+        let n = self.values.nrows();
+        (0..n).step_by(BATCH).map(move |start| {
+            let count = BATCH.min(n - start);
+            let part = self.values.subrows(start, count);
+            let feature =
+                |j| Arc::new(Float64Array::from_iter_values(part.col(j).iter().copied())) as ArrayRef;
+            let kept = kept.iter().map(|column| column.array(start, count));
+            RecordBatch::try_new(
+                schema.clone(),
+                kept.chain((0..part.ncols()).map(feature)).collect(),
+            )
+        })
+    }
+
+    fn write_npy(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let (n, q) = (self.values.nrows(), self.values.ncols());
+        npy_header(out, "<f8", &format!("({n}, {q})"))?;
+        for i in 0..n {
+            for v in self.values.row(i).iter() {
+                out.write_all(&v.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_npz<W: Write + Seek>(&self, out: &mut W) -> std::io::Result<()> {
+        let mut zip = ZipWriter::new(out);
+        // `large_file`: an array may be larger than 4 GiB.
+        let options = SimpleFileOptions::default().large_file(true);
+        zip.start_file("X.npy", options)?;
+        let mut inside = BufWriter::new(&mut zip);
+        self.write_npy(&mut inside)?;
+        inside.flush()?;
+        drop(inside);
+        for ((name, _), column) in self.kept.iter().zip(self.typed()) {
+            zip.start_file(format!("{name}.npy"), options)?;
+            column.write_npy(&mut zip)?;
+        }
+        zip.finish()?;
+        Ok(())
+    }
+}
+
+fn zipped(
+    gzip: bool,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    if !gzip {
+        return write(out);
+    }
+    let mut encoder = GzEncoder::new(out, Compression::default());
+    write(&mut encoder)?;
+    encoder.finish().map(|_| ())
+}
+
+/// The shortest digits that read back as the same bits; with an exponent where plain digits would be long.
+fn shortest(v: f64, text: &mut String) {
+    use std::fmt::Write as _;
+    text.clear();
+    let plain = v == 0.0 || (1e-5..1e16).contains(&v.abs()) || !v.is_finite();
+    // Writing to a String cannot fail.
+    let _ = if plain {
+        write!(text, "{v}")
+    } else {
+        write!(text, "{v:e}")
+    };
+}
+
+fn npy_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<()> {
+    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    // The data starts at a multiple of 64 bytes, 10 of which come before the text and 1 ends it.
+    let padding = (64 - (text.len() + 11) % 64) % 64;
+    text.extend(std::iter::repeat_n(' ', padding));
+    text.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&(text.len() as u16).to_le_bytes())?;
+    out.write_all(text.as_bytes())
+}
