@@ -14,8 +14,8 @@ pub mod evaluate;
 pub mod methods;
 
 pub use basis::{Basis, FittedBasis};
-pub use map::FeatureMap;
 pub use data::{Labels, Rows};
 pub use error::{Error, Result};
 pub use kernel::{Gamma, Kernel, Shape};
+pub use map::FeatureMap;
 pub use monitor::{Monitor, Progress};

@@ -157,7 +157,8 @@ impl FeatureMap {
         let Expansion { kernel, landmarks, matrix, offset, origin } = &self.expansion;
         let mut floats: Vec<(&str, Vec<usize>, Vec<f64>)> = Vec::new();
         let mut whole: Vec<(&str, Vec<u64>)> = Vec::new();
-        let matrix_values = (0..matrix.nrows()).flat_map(|i| matrix.row(i).iter().copied().collect::<Vec<_>>());
+        let matrix_values =
+            (0..matrix.nrows()).flat_map(|i| matrix.row(i).iter().copied().collect::<Vec<_>>());
         floats.push(("matrix", vec![matrix.nrows(), matrix.ncols()], matrix_values.collect()));
         let lists = [
             ("offset", offset),
@@ -197,7 +198,9 @@ impl FeatureMap {
 
         let parts: Vec<(&str, Dtype, Vec<usize>, Vec<u8>)> = floats
             .into_iter()
-            .map(|(name, shape, v)| (name, Dtype::F64, shape, v.iter().flat_map(|x| x.to_le_bytes()).collect()))
+            .map(|(name, shape, v)| {
+                (name, Dtype::F64, shape, v.iter().flat_map(|x| x.to_le_bytes()).collect())
+            })
             .chain(whole.into_iter().map(|(name, v)| {
                 (name, Dtype::U64, vec![v.len()], v.iter().flat_map(|x| x.to_le_bytes()).collect())
             }))
@@ -280,30 +283,41 @@ type Doubt<T> = std::result::Result<T, String>;
 
 impl<'a> ModelFile<'a> {
     fn open(bytes: &'a [u8]) -> Doubt<Self> {
-        let foreign = |what: String| format!("not a mercer model: {what}\nhint: models are written by `mercer fit -o` and `mercer.save`");
+        let foreign = |what: String| {
+            format!(
+                "not a mercer model: {what}\nhint: models are written by `mercer fit -o` and `mercer.save`"
+            )
+        };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| {
             // The first eight bytes say how long the header is; a file that ends before that was cut off.
             let promised = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b));
             match promised {
-                Some(length) if bytes.get(8) == Some(&b'{') && length.saturating_add(8) > bytes.len() as u64 => {
+                Some(length)
+                    if bytes.get(8) == Some(&b'{') && length.saturating_add(8) > bytes.len() as u64 =>
+                {
                     "the file is truncated: it ends inside its header".to_string()
                 }
                 _ if bytes.len() < 8 => "the file is truncated or empty".to_string(),
                 _ => foreign(e.to_string()),
             }
         })?;
-        let header = metadata.metadata().as_ref().and_then(|m| m.get("mercer")).ok_or_else(|| {
-            foreign("it is a safetensors file without mercer's header".into())
-        })?;
-        let header: Value = serde_json::from_str(header).map_err(|e| format!("the header is damaged: {e}"))?;
-        let version = header.get("format").and_then(Value::as_u64).ok_or("the header has no format version")?;
+        let header = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|m| m.get("mercer"))
+            .ok_or_else(|| foreign("it is a safetensors file without mercer's header".into()))?;
+        let header: Value =
+            serde_json::from_str(header).map_err(|e| format!("the header is damaged: {e}"))?;
+        let version =
+            header.get("format").and_then(Value::as_u64).ok_or("the header has no format version")?;
         if version > FORMAT_VERSION {
             return Err(format!(
                 "the file has format {version}, newer than this program's {FORMAT_VERSION}\nhint: update mercer"
             ));
         }
-        let tensors = SafeTensors::deserialize(bytes)
-            .map_err(|e| format!("the file is truncated or damaged: its tensors do not match its length ({e})"))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|e| {
+            format!("the file is truncated or damaged: its tensors do not match its length ({e})")
+        })?;
         Ok(Self { tensors, header })
     }
 
@@ -387,14 +401,20 @@ impl<'a> ModelFile<'a> {
         let view = self.raw(name, Dtype::U64)?;
         let numbers = |view: TensorView| {
             eights(view.data())
-                .map(|b| usize::try_from(u64::from_le_bytes(b)).map_err(|_| format!("`{name}` holds a number that is too large")))
+                .map(|b| {
+                    usize::try_from(u64::from_le_bytes(b))
+                        .map_err(|_| format!("`{name}` holds a number that is too large"))
+                })
                 .collect::<Doubt<Vec<usize>>>()
         };
         view.map(numbers).transpose()
     }
 
     fn number(&self, key: &str) -> Doubt<u64> {
-        self.header.get(key).and_then(Value::as_u64).ok_or_else(|| format!("the header has no number `{key}`"))
+        self.header
+            .get(key)
+            .and_then(Value::as_u64)
+            .ok_or_else(|| format!("the header has no number `{key}`"))
     }
 
     fn text(&self, key: &str) -> Doubt<String> {

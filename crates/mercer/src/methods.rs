@@ -264,7 +264,9 @@ pub fn parameter(name: &str) -> Result<&'static Parameter> {
 impl Parameter {
     /// An error unless the text is a value that the parameter may have.
     pub fn check(&self, text: &str) -> Result<()> {
-        let refuse = |allowed: String| Err(Error::argument(format!("{} = {text}, but it must be {allowed}", self.name)));
+        let refuse = |allowed: String| {
+            Err(Error::argument(format!("{} = {text}, but it must be {allowed}", self.name)))
+        };
         match self.kind {
             Kind::Whole { least } => match text.parse::<u64>() {
                 Ok(value) if value >= least => Ok(()),
@@ -360,7 +362,8 @@ pub fn basis<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<Basis> {
     // Every text was checked above or is a default, so nothing below falls back in silence.
     let number = |name: &str| value(name).and_then(|v| v.parse::<f64>().ok());
     let whole = |name: &str| value(name).and_then(|v| v.parse::<u64>().ok());
-    let degree = u32::try_from(whole("degree").unwrap_or(3)).map_err(|_| Error::argument("degree is too large"))?;
+    let degree =
+        u32::try_from(whole("degree").unwrap_or(3)).map_err(|_| Error::argument("degree is too large"))?;
     let shape = Shape::named(
         value("kernel").unwrap_or("rbf"),
         degree,

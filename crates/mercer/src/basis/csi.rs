@@ -80,7 +80,8 @@ fn gains(factor: &Pivoted, side: &Side, l: Mat<f64>) -> Vec<f64> {
     let lengths = tall_product(l.as_ref(), product(m.transpose(), m.as_ref()).as_ref());
     let toward = tall_product(l.as_ref(), product(m.transpose(), side.left.as_ref()).as_ref());
     let small = 1e-12 * n as f64 * factor.largest * factor.largest;
-    let along = |a: &Mat<f64>, i: usize| -> f64 { a.row(i).iter().zip(l.row(i).iter()).map(|(a, l)| a * l).sum() };
+    let along =
+        |a: &Mat<f64>, i: usize| -> f64 { a.row(i).iter().zip(l.row(i).iter()).map(|(a, l)| a * l).sum() };
     (0..n)
         .map(|i| {
             if factor.is_pivot[i] || factor.residual[i] <= factor.floor() {
@@ -171,7 +172,8 @@ impl LookAhead {
     /// Adds the row that these leave most of, if anything is left of it.
     fn extend(&mut self, factor: &Pivoted) {
         let l = self.factor(factor);
-        let left: Vec<f64> = (0..factor.n()).map(|i| factor.residual[i] - l.row(i).squared_norm_l2()).collect();
+        let left: Vec<f64> =
+            (0..factor.n()).map(|i| factor.residual[i] - l.row(i).squared_norm_l2()).collect();
         let mut out = factor.is_pivot.clone();
         self.rows.iter().for_each(|&i| out[i] = true);
         let next = first_of_largest(&left, &out, TIE * factor.largest);

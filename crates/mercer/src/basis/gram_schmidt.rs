@@ -37,7 +37,8 @@ pub(crate) fn run(gram: &Gram, cap: usize, tol: f64, monitor: &Monitor) -> Resul
     let n = gram.n();
     let diagonal = gram.diagonal();
     let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    let mut basis = Orthogonal { pivots: Vec::new(), norms: Vec::new(), coefficients: Mat::new(), stop: Stop::Rule };
+    let mut basis =
+        Orthogonal { pivots: Vec::new(), norms: Vec::new(), coefficients: Mat::new(), stop: Stop::Rule };
     let mut among: Mat<f64> = Mat::new(); // K over the accepted rows, m×m
     monitor.begin("orthogonalising rows", n);
     for start in (0..n).step_by(BLOCK) {

@@ -37,9 +37,9 @@ impl Threshold {
 
     pub(crate) fn check(self) -> Result<()> {
         match self {
-            Self::Power(a) if !(a > 0.0 && a.is_finite()) => {
-                Err(Error::argument(format!("threshold = power {a}, but the power must be finite and above 0")))
-            }
+            Self::Power(a) if !(a > 0.0 && a.is_finite()) => Err(Error::argument(format!(
+                "threshold = power {a}, but the power must be finite and above 0"
+            ))),
             Self::Constant(f) if !(0.0..=1.0).contains(&f) => {
                 Err(Error::argument(format!("threshold = {f}, but a constant must lie between 0 and 1")))
             }

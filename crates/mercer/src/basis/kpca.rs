@@ -257,8 +257,7 @@ fn orthonormalize(space: MatRef<'_, f64>, block: &mut Mat<f64>, generator: &mut 
             if pass == 1 {
                 if norm <= 1e-14 * scale {
                     vanished = true;
-                    let mut fresh =
-                        Mat::from_fn(block.nrows(), 1, |_, _| StandardNormal.sample(generator));
+                    let mut fresh = Mat::from_fn(block.nrows(), 1, |_, _| StandardNormal.sample(generator));
                     clear(&mut fresh);
                     block.col_mut(j).copy_from(fresh.col(0));
                 } else {

@@ -30,7 +30,13 @@ const COMPONENTS: usize = 300;
 const ROWS: usize = 20_000;
 
 /// The width with the smallest leave-one-out error.
-pub(crate) fn resolve(shape: Shape, rows: &Rows, labels: &Labels, seed: u64, monitor: &Monitor) -> Result<f64> {
+pub(crate) fn resolve(
+    shape: Shape,
+    rows: &Rows,
+    labels: &Labels,
+    seed: u64,
+    monitor: &Monitor,
+) -> Result<f64> {
     let widths = grid(shape, rows);
     let chosen = random::sample(rows.n(), ROWS, seed);
     let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
@@ -129,7 +135,8 @@ mod tests {
                 // which are recovered from the centred features.
                 let mean = |a: &Mat<f64>, j: usize| kept.iter().map(|&i| a[(i, j)]).sum::<f64>() / 24.0;
                 let centered = Mat::from_fn(24, 4, |i, j| z[(kept[i], j)] - mean(&z, j));
-                let (_, vectors) = eigen(product(centered.transpose(), centered.as_ref()).as_ref()).expect("eigen");
+                let (_, vectors) =
+                    eigen(product(centered.transpose(), centered.as_ref()).as_ref()).expect("eigen");
                 let row = Mat::from_fn(1, 4, |_, j| z[(out, j)] - mean(&z, j));
                 let rotated = product(row.as_ref(), vectors.as_ref());
                 for j in 0..2 {

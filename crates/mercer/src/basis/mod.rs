@@ -64,15 +64,8 @@ pub enum Method {
 
 impl Method {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 7] = [
-        Self::GramSchmidt,
-        Self::Kobl,
-        Self::Sparse,
-        Self::Kpca,
-        Self::Nystrom,
-        Self::Rpcholesky,
-        Self::Csi,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::GramSchmidt, Self::Kobl, Self::Sparse, Self::Kpca, Self::Nystrom, Self::Rpcholesky, Self::Csi];
 
     /// The method's name.
     pub fn name(self) -> &'static str {
@@ -268,8 +261,14 @@ impl Basis {
                 let tol = self.tol.unwrap_or(GRAM_SCHMIDT_TOL);
                 let found = gram_schmidt::run(gram, cap, tol, &self.monitor)?;
                 let m = found.pivots.len();
-                let mut fitted =
-                    self.assemble(gram, rows, Some(found.pivots), found.coefficients, vec![0.0; m], found.stop);
+                let mut fitted = self.assemble(
+                    gram,
+                    rows,
+                    Some(found.pivots),
+                    found.coefficients,
+                    vec![0.0; m],
+                    found.stop,
+                );
                 fitted.pivot_norms = found.norms;
                 fitted.residual = fitted.relative_residual(rows, &self.monitor)?;
                 fitted.n_kernel_evaluations += (rows.n() * m) as u64;
@@ -283,7 +282,9 @@ impl Basis {
                     (Method::Sparse, _) => sparse::grow(&mut factor, self.nu, self.seed)?,
                     (Method::Nystrom, _) => nystrom::grow(&mut factor, self.seed)?,
                     (Method::Rpcholesky, _) => rpcholesky::grow(&mut factor, self.seed)?,
-                    (Method::Csi, Some(labels)) => csi::grow(&mut factor, labels, self.tol.unwrap_or(csi::TOL))?,
+                    (Method::Csi, Some(labels)) => {
+                        csi::grow(&mut factor, labels, self.tol.unwrap_or(csi::TOL))?
+                    }
                     _ => kobl::grow(&mut factor, self.threshold)?,
                 };
                 let (coefficients, residual) = (factor.coefficients(), factor.relative_residual());
@@ -359,7 +360,13 @@ impl Basis {
 
     fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>) -> Result<Kernel> {
         let gamma = if self.gamma == Gamma::Loo && self.shape.uses_gamma() {
-            loo::resolve(self.shape, rows, gamma::require_labels(self.gamma, labels)?, self.seed, &self.monitor)?
+            loo::resolve(
+                self.shape,
+                rows,
+                gamma::require_labels(self.gamma, labels)?,
+                self.seed,
+                &self.monitor,
+            )?
         } else {
             gamma::resolve(self.gamma, self.shape, rows, labels, self.seed)?
         };
@@ -418,7 +425,9 @@ impl Basis {
             return Err(Error::argument("landmarks cannot be given as rows when the kernel is precomputed"));
         }
         if self.method == Method::Csi {
-            return Err(Error::argument("the basis `csi` chooses among the labelled rows; leave landmarks out"));
+            return Err(Error::argument(
+                "the basis `csi` chooses among the labelled rows; leave landmarks out",
+            ));
         }
         if landmarks.n() == 0 || landmarks.p() != rows.p() {
             return Err(Error::data(format!(
@@ -435,7 +444,9 @@ impl Basis {
     fn cap(&self, n: usize, warnings: &mut Vec<String>) -> usize {
         if let Some(m) = self.n_components {
             if m > n {
-                warnings.push(format!("n_components = {m}, but there are only {n} rows to choose from; using {n}"));
+                warnings.push(format!(
+                    "n_components = {m}, but there are only {n} rows to choose from; using {n}"
+                ));
             }
             return m.min(n);
         }
@@ -475,7 +486,9 @@ impl Basis {
             return Ok(());
         }
         let hint = match self.method {
-            Method::GramSchmidt => "use method = `kobl`, whose memory is n × n_components, or set n_components",
+            Method::GramSchmidt => {
+                "use method = `kobl`, whose memory is n × n_components, or set n_components"
+            }
             _ => "lower n_components, or raise the budget (`memory`)",
         };
         Err(Error::Memory(format!(

@@ -130,8 +130,11 @@ impl<'a> Pivoted<'a> {
         let earlier = MatRef::from_row_major_slice(&earlier, b, j);
         let panel = self.gram.panel(&new);
         let (gram, monitor) = (self.gram, self.monitor);
-        self.g.par_chunks_mut(PANEL * width).zip(self.residual.par_chunks_mut(PANEL)).enumerate().try_for_each(
-            |(at, (g, residual))| {
+        self.g
+            .par_chunks_mut(PANEL * width)
+            .zip(self.residual.par_chunks_mut(PANEL))
+            .enumerate()
+            .try_for_each(|(at, (g, residual))| {
                 monitor.check()?;
                 let h = residual.len();
                 let mut t = vec![0.0; h * b];
@@ -149,8 +152,7 @@ impl<'a> Pivoted<'a> {
                     }
                 }
                 Ok(())
-            },
-        )?;
+            })?;
         for (c, &i) in new.iter().enumerate() {
             // Exactly triangular at the pivots, whatever the products rounded to.
             let row = &mut self.g[i * width + j..i * width + j + b];

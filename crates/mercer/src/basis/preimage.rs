@@ -102,7 +102,8 @@ impl Search {
             .fold((f64::NEG_INFINITY, 0), |best, at| if at.0 > best.0 { at } else { best });
         let total: f64 = beta.iter().map(|b| b.abs()).sum();
         let shares: Vec<f64> = beta.iter().map(|b| b.abs() / total.max(f64::MIN_POSITIVE)).collect();
-        let climbed = [self.point(nearest.1).to_vec(), self.mix(&shares)].map(|start| self.climb(beta, start));
+        let climbed =
+            [self.point(nearest.1).to_vec(), self.mix(&shares)].map(|start| self.climb(beta, start));
         let [(a, x), (b, y)] = climbed;
         if a >= b { x } else { y }
     }

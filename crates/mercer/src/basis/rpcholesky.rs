@@ -46,7 +46,9 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
             if candidates.eliminated.len() == factor.room().min(PENDING) {
                 break;
             }
-            let Ok(position) = candidates.rows.binary_search(&row) else { unreachable!("every proposal is there") };
+            let Ok(position) = candidates.rows.binary_search(&row) else {
+                unreachable!("every proposal is there")
+            };
             let now = candidates.residual[position];
             if now > floor && random::uniform(&mut generator) * factor.residual[row] < now {
                 candidates.eliminate(factor, position);

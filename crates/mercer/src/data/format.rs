@@ -28,20 +28,12 @@ pub(crate) const ENDINGS: &str =
 impl Format {
     pub(crate) fn of(path: &str) -> Result<Self> {
         let lower = path.to_ascii_lowercase();
-        let (stem, gzip) = lower
-            .strip_suffix(".gz")
-            .map_or((lower.as_str(), false), |stem| (stem, true));
+        let (stem, gzip) = lower.strip_suffix(".gz").map_or((lower.as_str(), false), |stem| (stem, true));
         let file = stem.rsplit(['/', '\\']).next().unwrap_or(stem);
         let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
         match (ending, gzip) {
-            ("csv", gzip) => Ok(Self::Text {
-                separator: b',',
-                gzip,
-            }),
-            ("tsv", gzip) => Ok(Self::Text {
-                separator: b'\t',
-                gzip,
-            }),
+            ("csv", gzip) => Ok(Self::Text { separator: b',', gzip }),
+            ("tsv", gzip) => Ok(Self::Text { separator: b'\t', gzip }),
             ("libsvm" | "svm" | "svmlight", gzip) => Ok(Self::Libsvm { gzip }),
             ("parquet", false) => Ok(Self::Parquet),
             ("arrow" | "ipc" | "feather", false) => Ok(Self::Arrow),
@@ -63,12 +55,6 @@ mod tests {
     fn a_dot_in_a_folder_tells_no_format() {
         assert!(Format::of("data.csv/rows").is_err());
         assert!(Format::of("rows.parquet.gz").is_err());
-        assert_eq!(
-            Format::of("A.TSV.GZ").ok(),
-            Some(Format::Text {
-                separator: b'\t',
-                gzip: true
-            })
-        );
+        assert_eq!(Format::of("A.TSV.GZ").ok(), Some(Format::Text { separator: b'\t', gzip: true }));
     }
 }

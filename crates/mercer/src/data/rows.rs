@@ -121,7 +121,12 @@ impl<'a> Rows<'a> {
                     values.extend_from_slice(v);
                     indptr.push(columns.len());
                 }
-                Rows::Sparse(Csr { indptr: indptr.into(), indices: columns.into(), values: values.into(), p: s.p })
+                Rows::Sparse(Csr {
+                    indptr: indptr.into(),
+                    indices: columns.into(),
+                    values: values.into(),
+                    p: s.p,
+                })
             }
         }
     }
@@ -177,7 +182,12 @@ impl<'a> Rows<'a> {
                     }
                     indptr.push(columns.len());
                 }
-                Rows::Sparse(Csr { indptr: indptr.into(), indices: columns.into(), values: values.into(), p: d.p })
+                Rows::Sparse(Csr {
+                    indptr: indptr.into(),
+                    indices: columns.into(),
+                    values: values.into(),
+                    p: d.p,
+                })
             }
         }
     }
@@ -205,7 +215,8 @@ impl<'a> Rows<'a> {
                 }
             };
             if let Some((j, v)) = found {
-                let column = names.and_then(|n| n.get(j)).map_or(String::new(), |name| format!(" (`{name}`)"));
+                let column =
+                    names.and_then(|n| n.get(j)).map_or(String::new(), |name| format!(" (`{name}`)"));
                 let what = if v.is_nan() { "NaN" } else { "infinity" };
                 return Err(Error::data(format!(
                     "Input contains {what} at row {}, column {}{column}; only finite numbers are allowed\n\

@@ -80,9 +80,8 @@ impl Scaling {
             Scale::Standard => {
                 // Deviations are divided by the column's spread before they are squared: nothing overflows.
                 let spread: Vec<f64> = low.iter().zip(&high).map(|(l, h)| h / 2.0 - l / 2.0).collect();
-                let mut sum: Vec<f64> = (0..p)
-                    .map(|j| (n - seen[j]) as f64 * (mean[j] / spread[j]).powi(2))
-                    .collect();
+                let mut sum: Vec<f64> =
+                    (0..p).map(|j| (n - seen[j]) as f64 * (mean[j] / spread[j]).powi(2)).collect();
                 each_value(rows, |j, v| sum[j] += ((v - mean[j]) / spread[j]).powi(2));
                 let factor = (0..p).map(|j| 1.0 / (spread[j] * (sum[j] / n as f64).sqrt())).collect();
                 Self { center: if rows.is_sparse() { vec![0.0; p] } else { mean }, factor }

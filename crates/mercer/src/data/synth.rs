@@ -41,10 +41,8 @@ pub struct Parameter {
 }
 
 /// The parameters that every generator takes.
-pub const COMMON: &[Parameter] = &[
-    parameter("n", "1000", "number of rows"),
-    parameter("seed", "0", "same seed, same numbers"),
-];
+pub const COMMON: &[Parameter] =
+    &[parameter("n", "1000", "number of rows"), parameter("seed", "0", "same seed, same numbers")];
 
 /// Every generator.
 pub const GENERATORS: &[Generator] = &[
@@ -68,38 +66,22 @@ pub const GENERATORS: &[Generator] = &[
         about: "2 classes, -1 and 1: two sine surfaces at distance 1, seen through a random matrix (KLFE)",
         parameters: &[
             parameter("snr", "0", "20·log10(distance / noise), in dB"),
-            parameter(
-                "p",
-                "10",
-                "columns: rows of the random matrix; 0 = the 3 coordinates themselves",
-            ),
+            parameter("p", "10", "columns: rows of the random matrix; 0 = the 3 coordinates themselves"),
         ],
     },
     Generator {
         name: "swiss-roll",
         about: "a rolled-up sheet whose target is the angle t in [0, 4π] (KLFE)",
         parameters: &[
-            parameter(
-                "classes",
-                "0",
-                "cut t into that many equal pieces; 0 = t itself is the target",
-            ),
+            parameter("classes", "0", "cut t into that many equal pieces; 0 = t itself is the target"),
             parameter("noise", "0", "standard deviation of the noise on each coordinate"),
-            parameter(
-                "p",
-                "0",
-                "columns: rows of a random matrix; 0 = the 3 coordinates themselves",
-            ),
+            parameter("p", "0", "columns: rows of a random matrix; 0 = the 3 coordinates themselves"),
         ],
     },
     Generator {
         name: "moons",
         about: "2 classes in 2 columns: two half circles that reach into each other",
-        parameters: &[parameter(
-            "noise",
-            "0.1",
-            "standard deviation of the noise on each coordinate",
-        )],
+        parameters: &[parameter("noise", "0.1", "standard deviation of the noise on each coordinate")],
     },
     Generator {
         name: "blobs",
@@ -141,11 +123,7 @@ pub fn generate(spec: &str) -> Result<Table> {
     let mut draw = Draw(ChaCha8Rng::seed_from_u64(spec.whole("seed", 0)? as u64));
     match spec.generator.name {
         "ringnorm" => classes(n, 20, 2, &mut draw, |class, row, draw| {
-            let (mean, deviation) = if class == 0 {
-                (0.0, 2.0)
-            } else {
-                (2.0 / 20f64.sqrt(), 1.0)
-            };
+            let (mean, deviation) = if class == 0 { (0.0, 2.0) } else { (2.0 / 20f64.sqrt(), 1.0) };
             row.fill_with(|| mean + deviation * draw.normal());
         }),
         "twonorm" => classes(n, 20, 2, &mut draw, |class, row, draw| {
@@ -153,31 +131,18 @@ pub fn generate(spec: &str) -> Result<Table> {
             row.fill_with(|| mean + draw.normal());
         }),
         "waveform" => classes(n, 21, 3, &mut draw, waveform),
-        "twin-sine" => twin_sine(
-            n,
-            spec.number("snr", f64::NEG_INFINITY)?,
-            spec.whole("p", 0)?,
-            &mut draw,
-        ),
+        "twin-sine" => twin_sine(n, spec.number("snr", f64::NEG_INFINITY)?, spec.whole("p", 0)?, &mut draw),
         "swiss-roll" => swiss_roll(&spec, n, &mut draw),
         "moons" => {
             let noise = spec.number("noise", 0.0)?;
             classes(n, 2, 2, &mut draw, |class, row, draw| {
                 let (sin, cos) = (PI * draw.uniform()).sin_cos();
-                let point = if class == 0 {
-                    [cos, sin]
-                } else {
-                    [1.0 - cos, 0.5 - sin]
-                };
+                let point = if class == 0 { [cos, sin] } else { [1.0 - cos, 0.5 - sin] };
                 row.copy_from_slice(&point.map(|v| v + noise * draw.normal()));
             })
         }
         "blobs" => {
-            let (c, p, noise) = (
-                spec.whole("classes", 1)?,
-                spec.whole("p", 1)?,
-                spec.number("noise", 0.0)?,
-            );
+            let (c, p, noise) = (spec.whole("classes", 1)?, spec.whole("p", 1)?, spec.number("noise", 0.0)?);
             let mut centres = storage(c, p)?;
             centres.extend((0..c * p).map(|_| 20.0 * draw.uniform() - 10.0));
             classes(n, p, c, &mut draw, |class, row, draw| {
@@ -208,10 +173,7 @@ fn twin_sine(n: usize, snr: f64, p: usize, draw: &mut Draw) -> Result<Table> {
     let values = fill(n, view.p, |row| {
         let y = draw.class(2);
         let x = TAU * draw.uniform();
-        view.show(
-            [x, x.sin() + y as f64 + noise * draw.normal(), draw.uniform()],
-            row,
-        );
+        view.show([x, x.sin() + y as f64 + noise * draw.normal(), draw.uniform()], row);
         target.push(if y == 0 { -1 } else { 1 });
     })?;
     table(values, n, view.p, Column::Integers(target))
@@ -276,27 +238,17 @@ fn fill(n: usize, p: usize, sample: impl FnMut(&mut [f64])) -> Result<Vec<f64>> 
 /// Room for n·p numbers, or an error where a larger vector would end the program.
 fn storage(n: usize, p: usize) -> Result<Vec<f64>> {
     let mut values = Vec::new();
-    let room = n
-        .checked_mul(p)
-        .is_some_and(|size| values.try_reserve_exact(size).is_ok());
+    let room = n.checked_mul(p).is_some_and(|size| values.try_reserve_exact(size).is_ok());
     if room {
         Ok(values)
     } else {
-        Err(Error::Memory(format!(
-            "{n} rows of {p} columns do not fit into memory; lower n or p"
-        )))
+        Err(Error::Memory(format!("{n} rows of {p} columns do not fit into memory; lower n or p")))
     }
 }
 
 fn table(values: Vec<f64>, n: usize, p: usize, target: Column) -> Result<Table> {
     let rows = Rows::dense(values, n, p)?;
-    Ok(Table {
-        rows,
-        names: plain_names(p),
-        named: true,
-        target: Some(target),
-        kept: Vec::new(),
-    })
+    Ok(Table { rows, names: plain_names(p), named: true, target: Some(target), kept: Vec::new() })
 }
 
 struct Draw(ChaCha8Rng);
@@ -326,10 +278,7 @@ impl View {
     fn draw(p: usize, draw: &mut Draw) -> Result<Self> {
         storage(p, 3)?;
         let mixture = (0..p).map(|_| std::array::from_fn(|_| draw.normal())).collect();
-        Ok(Self {
-            mixture,
-            p: if p == 0 { 3 } else { p },
-        })
+        Ok(Self { mixture, p: if p == 0 { 3 } else { p } })
     }
 
     fn show(&self, point: [f64; 3], row: &mut [f64]) {
@@ -353,32 +302,20 @@ impl<'a> Spec<'a> {
         let (name, settings) = spec.split_once('?').unwrap_or((spec, ""));
         let generator = GENERATORS.iter().find(|g| g.name == name).ok_or_else(|| {
             let names: Vec<_> = GENERATORS.iter().map(|g| g.name).collect();
-            Error::argument(format!(
-                "there is no generator `{name}`; use one of {}",
-                names.join(", ")
-            ))
+            Error::argument(format!("there is no generator `{name}`; use one of {}", names.join(", ")))
         })?;
-        let mut parsed = Self {
-            generator,
-            given: Vec::new(),
-        };
+        let mut parsed = Self { generator, given: Vec::new() };
         for setting in settings.split('&').filter(|s| !s.is_empty()) {
             let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
             if parsed.parameter(key).is_none() {
-                let names: Vec<_> = COMMON
-                    .iter()
-                    .chain(generator.parameters)
-                    .map(|p| p.name)
-                    .collect();
+                let names: Vec<_> = COMMON.iter().chain(generator.parameters).map(|p| p.name).collect();
                 return Err(Error::argument(format!(
                     "{name} has no parameter `{key}`; it takes {}",
                     names.join(", ")
                 )));
             }
             if parsed.given.iter().any(|(k, _)| *k == key) {
-                return Err(Error::argument(format!(
-                    "{name}: `{key}` is set twice; set it once"
-                )));
+                return Err(Error::argument(format!("{name}: `{key}` is set twice; set it once")));
             }
             parsed.given.push((key, value));
         }
@@ -386,21 +323,12 @@ impl<'a> Spec<'a> {
     }
 
     fn parameter(&self, name: &str) -> Option<&'static Parameter> {
-        COMMON
-            .iter()
-            .chain(self.generator.parameters)
-            .find(|p| p.name == name)
+        COMMON.iter().chain(self.generator.parameters).find(|p| p.name == name)
     }
 
     fn text(&self, name: &str) -> &str {
-        let given = self
-            .given
-            .iter()
-            .find(|(k, _)| *k == name)
-            .map(|(_, value)| *value);
-        given
-            .or(self.parameter(name).map(|p| p.default))
-            .unwrap_or_default()
+        let given = self.given.iter().find(|(k, _)| *k == name).map(|(_, value)| *value);
+        given.or(self.parameter(name).map(|p| p.default)).unwrap_or_default()
     }
 
     fn whole(&self, name: &str, least: usize) -> Result<usize> {
@@ -413,11 +341,8 @@ impl<'a> Spec<'a> {
 
     fn number(&self, name: &str, least: f64) -> Result<f64> {
         let text = self.text(name);
-        let allowed = if least.is_finite() {
-            format!("a number of at least {least}")
-        } else {
-            "a number".into()
-        };
+        let allowed =
+            if least.is_finite() { format!("a number of at least {least}") } else { "a number".into() };
         text.parse::<f64>()
             .ok()
             .filter(|v| v.is_finite() && *v >= least)

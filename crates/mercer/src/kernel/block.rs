@@ -63,7 +63,11 @@ impl Kernel {
             return Err(Error::argument("the kernel is precomputed: there is nothing to evaluate"));
         }
         if rows.p() != others.p() {
-            return Err(Error::data(format!("rows of {} and of {} columns do not match", rows.p(), others.p())));
+            return Err(Error::data(format!(
+                "rows of {} and of {} columns do not match",
+                rows.p(),
+                others.p()
+            )));
         }
         let panel = Panel::new(self, others);
         let mut values = vec![0.0; rows.n() * panel.l];
@@ -174,7 +178,8 @@ impl Panel {
                 self.fill_sparse(rows, landmarks, index, totals, out);
             }
             (_, Rows::Sparse(_)) => {
-                let dense = Rows::dense(rows.to_dense(), rows.n(), rows.p()).unwrap_or_else(|e| unreachable!("{e}"));
+                let dense =
+                    Rows::dense(rows.to_dense(), rows.n(), rows.p()).unwrap_or_else(|e| unreachable!("{e}"));
                 self.statistics(&dense, out);
             }
             (Side::Products { points, p }, Rows::Dense(d)) => {
@@ -287,7 +292,9 @@ impl Panel {
             let total = unit.total(values);
             for (j, o) in out.iter_mut().enumerate() {
                 let s = match unit.statistic {
-                    Statistic::Cosine if total > 0.0 && totals[j] > 0.0 => *o / (total.sqrt() * totals[j].sqrt()),
+                    Statistic::Cosine if total > 0.0 && totals[j] > 0.0 => {
+                        *o / (total.sqrt() * totals[j].sqrt())
+                    }
                     Statistic::Cosine => 0.0,
                     Statistic::Product | Statistic::Given => *o,
                     _ => {
@@ -326,7 +333,9 @@ impl Unit {
 
     fn total(self, values: &[f64]) -> f64 {
         match self.statistic {
-            Statistic::Manhattan | Statistic::ChiSquared => values.iter().map(|v| (v * self.root_gamma).abs()).sum(),
+            Statistic::Manhattan | Statistic::ChiSquared => {
+                values.iter().map(|v| (v * self.root_gamma).abs()).sum()
+            }
             _ => values.iter().map(|v| (v * self.root_gamma).powi(2)).sum(),
         }
     }

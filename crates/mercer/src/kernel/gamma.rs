@@ -109,7 +109,13 @@ pub(crate) fn scale(shape: Shape, rows: &Rows) -> f64 {
 }
 
 /// Every rule but `loo`.
-pub(crate) fn resolve(rule: Gamma, shape: Shape, rows: &Rows, labels: Option<&Labels>, seed: u64) -> Result<f64> {
+pub(crate) fn resolve(
+    rule: Gamma,
+    shape: Shape,
+    rows: &Rows,
+    labels: Option<&Labels>,
+    seed: u64,
+) -> Result<f64> {
     if !shape.uses_gamma() {
         return Ok(1.0);
     }
@@ -166,7 +172,8 @@ fn align(shape: Shape, rows: &Rows, labels: &Labels, grid: &[f64]) -> Result<f64
     for &gamma in grid {
         let mut k = Kernel { shape, gamma }.matrix(rows, rows)?;
         center(&mut k);
-        let product: f64 = product(y.transpose(), product(k.as_ref(), y).as_ref()).diagonal().column_vector().sum();
+        let product: f64 =
+            product(y.transpose(), product(k.as_ref(), y).as_ref()).diagonal().column_vector().sum();
         // ‖HYYᵀH‖ is the same for every width.
         let alignment = product / k.norm_l2();
         if alignment > best.0 {

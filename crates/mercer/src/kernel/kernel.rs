@@ -159,15 +159,15 @@ impl Shape {
             Self::Poly { degree: 0, .. } => {
                 Err(Error::argument("degree = 0, but the kernel `poly` needs at least 1"))
             }
-            Self::Poly { coef0, .. } if !(coef0 >= 0.0 && coef0.is_finite()) => Err(Error::argument(format!(
-                "coef0 = {coef0}, but the kernel `poly` needs a finite number of at least 0"
-            ))),
+            Self::Poly { coef0, .. } if !(coef0 >= 0.0 && coef0.is_finite()) => Err(Error::argument(
+                format!("coef0 = {coef0}, but the kernel `poly` needs a finite number of at least 0"),
+            )),
             Self::Sigmoid { coef0 } if !coef0.is_finite() => {
                 Err(Error::argument(format!("coef0 = {coef0}, but it must be finite")))
             }
-            Self::Rq { alpha } if !(alpha > 0.0 && alpha.is_finite()) => {
-                Err(Error::argument(format!("alpha = {alpha}, but the kernel `rq` needs a finite number above 0")))
-            }
+            Self::Rq { alpha } if !(alpha > 0.0 && alpha.is_finite()) => Err(Error::argument(format!(
+                "alpha = {alpha}, but the kernel `rq` needs a finite number above 0"
+            ))),
             _ => Ok(()),
         }
     }
@@ -284,7 +284,8 @@ mod tests {
 
     #[test]
     fn slopes_are_the_derivatives_of_the_values() {
-        for shape in [Shape::Rbf, Shape::Matern12, Shape::Matern32, Shape::Matern52, Shape::Rq { alpha: 1.7 }] {
+        for shape in [Shape::Rbf, Shape::Matern12, Shape::Matern32, Shape::Matern52, Shape::Rq { alpha: 1.7 }]
+        {
             let kernel = Kernel { shape, gamma: 1.0 };
             for s in [0.01, 0.3, 2.0] {
                 let h = 1e-6;

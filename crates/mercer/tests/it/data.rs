@@ -28,17 +28,11 @@ fn within(folder: &TempDir, name: &str) -> String {
 }
 
 fn target(name: &str) -> ReadOptions {
-    ReadOptions {
-        target: Some(name.into()),
-        ..ReadOptions::default()
-    }
+    ReadOptions { target: Some(name.into()), ..ReadOptions::default() }
 }
 
 fn columns(names: &[&str]) -> ReadOptions {
-    ReadOptions {
-        columns: Some(texts(names)),
-        ..ReadOptions::default()
-    }
+    ReadOptions { columns: Some(texts(names)), ..ReadOptions::default() }
 }
 
 fn texts(names: &[&str]) -> Vec<String> {
@@ -63,18 +57,8 @@ fn csv_error(text: &str, options: &ReadOptions) -> String {
 
 /// Numbers that are hard to print: the smallest, the largest, no short decimal.
 fn hard_numbers() -> Mat<f64> {
-    let hard = [
-        0.1,
-        -0.0,
-        1.0 / 3.0,
-        f64::MAX,
-        f64::MIN_POSITIVE,
-        5e-324,
-        -1e16,
-        123_456_789.123_456_78,
-        2.0,
-        1e-5,
-    ];
+    let hard =
+        [0.1, -0.0, 1.0 / 3.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, -1e16, 123_456_789.123_456_78, 2.0, 1e-5];
     Mat::from_fn(5, 2, |i, j| hard[2 * i + j])
 }
 
@@ -118,10 +102,7 @@ fn kept_columns_stand_before_the_features_with_their_own_types() {
     for ending in ["csv", "tsv", "parquet", "arrow"] {
         let path = within(&folder, &format!("z.{ending}"));
         write_features(&path, &texts(&["z1"]), z.as_ref(), &kept).expect(ending);
-        let options = ReadOptions {
-            keep: texts(&["id", "size", "note"]),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { keep: texts(&["id", "size", "note"]), ..ReadOptions::default() };
         let table = read(&path, &options).expect(ending);
         assert_eq!(table.kept, kept, "{ending}");
         assert_eq!(
@@ -131,31 +112,17 @@ fn kept_columns_stand_before_the_features_with_their_own_types() {
         );
         assert_eq!(table.rows.to_dense(), [7.0, 1.0, 1.5, -8.0, 2.5, 2.5], "{ending}");
     }
-    for (ending, expected) in [
-        ("npz", Column::Text(texts(&["yes", "no"]))),
-        ("libsvm", Column::Text(texts(&["yes", "no"]))),
-    ] {
+    for (ending, expected) in
+        [("npz", Column::Text(texts(&["yes", "no"]))), ("libsvm", Column::Text(texts(&["yes", "no"])))]
+    {
         let path = within(&folder, &format!("z.{ending}"));
         let kept = [("target".to_string(), texts(&["yes", "no"]))];
         write_features(&path, &texts(&["z1"]), z.as_ref(), &kept).expect(ending);
-        assert_eq!(
-            read(&path, &target("target")).expect(ending).target,
-            Some(expected),
-            "{ending}"
-        );
+        assert_eq!(read(&path, &target("target")).expect(ending).target, Some(expected), "{ending}");
     }
     let path = within(&folder, "integers.npz");
-    write_features(
-        &path,
-        &texts(&["z1"]),
-        z.as_ref(),
-        &[("y".into(), texts(&["3", "4"]))],
-    )
-    .expect("written");
-    assert_eq!(
-        read(&path, &target("y")).expect("read").target,
-        Some(Column::Integers(vec![3, 4]))
-    );
+    write_features(&path, &texts(&["z1"]), z.as_ref(), &[("y".into(), texts(&["3", "4"]))]).expect("written");
+    assert_eq!(read(&path, &target("y")).expect("read").target, Some(Column::Integers(vec![3, 4])));
 }
 
 #[test]
@@ -165,12 +132,7 @@ fn a_write_that_fails_leaves_nothing_behind() {
     let kept = [("label".to_string(), texts(&["fine", "two words"]))];
     let error =
         write_features(&path, &texts(&["z1"]), mat![[1.0], [2.0]].as_ref(), &kept).expect_err("refused");
-    assert!(
-        error
-            .to_string()
-            .contains("row 2: `two words` cannot be a LIBSVM label"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("row 2: `two words` cannot be a LIBSVM label"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 0);
 }
 
@@ -211,36 +173,21 @@ fn quotes_line_ends_and_marks_of_csv_are_understood() {
     let table = csv(text, &target("kind")).expect("read");
     assert_eq!(table.names, ["a,1", "b"]);
     assert_eq!(table.rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
-    assert_eq!(
-        table.target,
-        Some(Column::Text(texts(&["say \"hi\"", "two\nlines"])))
-    );
+    assert_eq!(table.target, Some(Column::Text(texts(&["say \"hi\"", "two\nlines"]))));
 }
 
 #[test]
 fn a_header_is_detected_unless_told() {
-    let with = |header| ReadOptions {
-        header,
-        ..ReadOptions::default()
-    };
+    let with = |header| ReadOptions { header, ..ReadOptions::default() };
     let table = csv("1,2\n3,4\n", &with(None)).expect("read");
-    assert_eq!(
-        (table.named, table.rows.n(), table.names),
-        (false, 2, texts(&["x1", "x2"]))
-    );
+    assert_eq!((table.named, table.rows.n(), table.names), (false, 2, texts(&["x1", "x2"])));
     let table = csv("1,2\n3,4\n", &with(Some(true))).expect("read");
-    assert_eq!(
-        (table.named, table.rows.n(), table.names),
-        (true, 1, texts(&["1", "2"]))
-    );
+    assert_eq!((table.named, table.rows.n(), table.names), (true, 1, texts(&["1", "2"])));
     let table = csv("a,2\n3,4\n", &with(None)).expect("read");
     assert_eq!((table.named, table.rows.n()), (true, 1));
     let table = csv(",b\n3,4\n", &with(None)).expect("read");
     assert_eq!(table.names, ["x1", "b"], "an index column without a name");
-    let no_header = ReadOptions {
-        header: Some(false),
-        ..target("-1")
-    };
+    let no_header = ReadOptions { header: Some(false), ..target("-1") };
     let table = csv("a\nb\n", &no_header).map(|t| t.rows.n());
     assert!(table.is_err_and(|e| e.contains("no input columns are left")));
     let table = csv("5.1,3.5,setosa\n4.9,3.0,virginica\n", &target("-1")).expect("read");
@@ -255,15 +202,9 @@ fn a_target_is_found_by_name_and_by_place() {
     assert_eq!(numbers("b"), Some(Column::Numbers(vec![2.0, 5.0])));
     assert_eq!(numbers("-1"), Some(Column::Numbers(vec![3.0, 6.0])));
     assert_eq!(numbers("-3"), Some(Column::Numbers(vec![1.0, 4.0])));
-    assert_eq!(
-        csv_error(text, &target("d")),
-        "t.csv: there is no column `d`; the columns are `a`, `b`, `c`"
-    );
+    assert_eq!(csv_error(text, &target("d")), "t.csv: there is no column `d`; the columns are `a`, `b`, `c`");
     assert!(csv_error(text, &target("-4")).contains("there is no column `-4`"));
-    assert!(
-        csv_error(text, &target("1")).contains("there is no column `1`"),
-        "names are there to be used"
-    );
+    assert!(csv_error(text, &target("1")).contains("there is no column `1`"), "names are there to be used");
     let unnamed = csv("1,2\n3,4\n", &target("1")).expect("read");
     assert_eq!(unnamed.target, Some(Column::Numbers(vec![1.0, 3.0])));
     assert_eq!(unnamed.names, ["x2"]);
@@ -278,9 +219,7 @@ fn a_number_target_in_text_keeps_its_numbers_and_a_mixed_one_its_texts() {
         csv("a,y\n1,1.0\n2,007\n", &target("y")).expect("read").target,
         Some(Column::Numbers(vec![1.0, 7.0]))
     );
-    let mixed = csv("a,y\n1,1.0\n2,007\n3,x\n", &target("y"))
-        .expect("read")
-        .target;
+    let mixed = csv("a,y\n1,1.0\n2,007\n3,x\n", &target("y")).expect("read").target;
     assert_eq!(mixed, Some(Column::Text(texts(&["1.0", "007", "x"]))));
 }
 
@@ -288,16 +227,10 @@ fn a_number_target_in_text_keeps_its_numbers_and_a_mixed_one_its_texts() {
 fn missing_and_infinite_values_are_named_by_row_and_column() {
     for value in ["", "NA", "NaN", "nan", "null", "?"] {
         let error = csv_error(&format!("a,b\n1,2\n3,{value}\n"), &ReadOptions::default());
-        assert!(
-            error.contains("a value is missing") && error.contains("at row 2, column `b`"),
-            "{error}"
-        );
+        assert!(error.contains("a value is missing") && error.contains("at row 2, column `b`"), "{error}");
         assert!(error.ends_with("hint: fill or drop such rows first"), "{error}");
         let error = csv_error(&format!("a,b\n1,2\n3,{value}\n"), &target("b"));
-        assert!(
-            error.contains("a value is missing") && error.contains("at row 2, column `b`"),
-            "{error}"
-        );
+        assert!(error.contains("a value is missing") && error.contains("at row 2, column `b`"), "{error}");
     }
     for value in ["inf", "-Infinity", "1e999"] {
         for options in [ReadOptions::default(), target("b")] {
@@ -309,19 +242,10 @@ fn missing_and_infinite_values_are_named_by_row_and_column() {
 
 #[test]
 fn a_dropped_column_may_hold_anything() {
-    let options = ReadOptions {
-        drop: texts(&["b"]),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { drop: texts(&["b"]), ..ReadOptions::default() };
     let table = csv("a,b,c\n1,,3\n4,x,6\n", &options).expect("read");
-    assert_eq!(
-        (table.names, table.rows.to_dense()),
-        (texts(&["a", "c"]), vec![1.0, 3.0, 4.0, 6.0])
-    );
-    let options = ReadOptions {
-        drop: texts(&["z"]),
-        ..ReadOptions::default()
-    };
+    assert_eq!((table.names, table.rows.to_dense()), (texts(&["a", "c"]), vec![1.0, 3.0, 4.0, 6.0]));
+    let options = ReadOptions { drop: texts(&["z"]), ..ReadOptions::default() };
     assert!(csv_error("a,b\n1,2\n", &options).contains("there is no column `z`"));
 }
 
@@ -349,23 +273,10 @@ fn broken_text_files_are_reported_by_line() {
     for end in ["\n", "\r\n"] {
         for blank in [0, 2] {
             for last in ["", end] {
-                let text = [
-                    "a,b",
-                    end,
-                    "1,\"2\n\"",
-                    &end.repeat(1 + blank),
-                    "3,4",
-                    end,
-                    "5",
-                    last,
-                ]
-                .concat();
+                let text = ["a,b", end, "1,\"2\n\"", &end.repeat(1 + blank), "3,4", end, "5", last].concat();
                 let (error, line) = (csv_error(&text, &all), 5 + blank);
                 let exact = blank == 0 || last == end;
-                assert!(
-                    error.contains(&format!("line {line} has 1 fields")) || !exact,
-                    "{text:?}: {error}"
-                );
+                assert!(error.contains(&format!("line {line} has 1 fields")) || !exact, "{text:?}: {error}");
             }
         }
     }
@@ -384,22 +295,14 @@ fn broken_text_files_are_reported_by_line() {
 fn what_is_not_there_or_not_known_is_said() {
     let folder = folder();
     let all = ReadOptions::default();
-    assert!(matches!(
-        read(&within(&folder, "none.csv"), &all),
-        Err(Error::Io { .. })
-    ));
+    assert!(matches!(read(&within(&folder, "none.csv"), &all), Err(Error::Io { .. })));
     let error = read("rows.xlsx", &all).expect_err("unknown").to_string();
     assert!(
         error.starts_with("rows.xlsx: the name tells no known format; it must end in one of .csv"),
         "{error}"
     );
     std::fs::create_dir(folder.path().join("d.csv")).expect("made");
-    assert!(
-        read(&within(&folder, "d.csv"), &all)
-            .expect_err("a folder")
-            .to_string()
-            .contains("is a folder")
-    );
+    assert!(read(&within(&folder, "d.csv"), &all).expect_err("a folder").to_string().contains("is a folder"));
 }
 
 #[test]
@@ -409,95 +312,37 @@ fn wanted_columns_come_by_name_in_their_order() {
     assert_eq!(table.rows.to_dense(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(table.names, ["a", "b", "c"]);
     let error = csv_error(text, &columns(&["a", "d"]));
-    assert_eq!(
-        error,
-        "t.csv: column `d` is missing; the columns are `c`, `y`, `b`, `a`"
-    );
-    let error = csv_error(
-        text,
-        &ReadOptions {
-            drop: texts(&["a"]),
-            ..columns(&["a", "b"])
-        },
-    );
-    assert!(
-        error.contains("column `a` is dropped, but it is needed"),
-        "{error}"
-    );
-    let kept = csv(
-        text,
-        &ReadOptions {
-            keep: texts(&["y", "a"]),
-            ..columns(&["b", "a"])
-        },
-    )
-    .expect("read");
-    assert_eq!(
-        kept.kept,
-        [
-            ("y".into(), texts(&["yes", "no"])),
-            ("a".into(), texts(&["1", "4"]))
-        ]
-    );
+    assert_eq!(error, "t.csv: column `d` is missing; the columns are `c`, `y`, `b`, `a`");
+    let error = csv_error(text, &ReadOptions { drop: texts(&["a"]), ..columns(&["a", "b"]) });
+    assert!(error.contains("column `a` is dropped, but it is needed"), "{error}");
+    let kept = csv(text, &ReadOptions { keep: texts(&["y", "a"]), ..columns(&["b", "a"]) }).expect("read");
+    assert_eq!(kept.kept, [("y".into(), texts(&["yes", "no"])), ("a".into(), texts(&["1", "4"]))]);
     assert_eq!(kept.rows.to_dense(), [2.0, 1.0, 5.0, 4.0]);
 }
 
 #[test]
 fn without_names_the_first_columns_are_taken_if_the_count_fits() {
     let two = columns(&["u", "v"]);
-    assert_eq!(
-        csv("1,2\n3,4\n", &two).expect("equal").rows.to_dense(),
-        [1.0, 2.0, 3.0, 4.0]
-    );
+    assert_eq!(csv("1,2\n3,4\n", &two).expect("equal").rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     let trailing = csv("1,2,yes\n3,4,no\n", &two).expect("a trailing target");
     assert_eq!(trailing.rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(
         csv_error("1,2,3,4\n5,6,7,8\n", &two),
         "t.csv: 2 input columns are needed (or one more, a target at the end), but there are 4, without names"
     );
-    let known = ReadOptions {
-        target: Some("1".into()),
-        ..two
-    };
-    assert_eq!(
-        csv("9,1,2\n9,3,4\n", &known)
-            .expect("target first")
-            .rows
-            .to_dense(),
-        [1.0, 2.0, 3.0, 4.0]
-    );
+    let known = ReadOptions { target: Some("1".into()), ..two };
+    assert_eq!(csv("9,1,2\n9,3,4\n", &known).expect("target first").rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     assert!(csv_error("1,2,3,4\n5,6,7,8\n", &known).contains("2 input columns are needed, but there are 3"));
 }
 
 #[test]
 fn kept_columns_keep_their_exact_text() {
-    let options = ReadOptions {
-        keep: texts(&["id", "a"]),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { keep: texts(&["id", "a"]), ..ReadOptions::default() };
     let table = csv("id,a,b\nx 1,1.50,2\n,3,4\n", &options).expect("read");
-    assert_eq!(
-        table.kept,
-        [
-            ("id".into(), texts(&["x 1", ""])),
-            ("a".into(), texts(&["1.50", "3"]))
-        ]
-    );
-    assert_eq!(
-        (table.names, table.rows.to_dense()),
-        (texts(&["a", "b"]), vec![1.5, 2.0, 3.0, 4.0])
-    );
-    let error = csv_error(
-        "id,a\n,1\n2,3\n",
-        &ReadOptions {
-            keep: texts(&["id"]),
-            ..ReadOptions::default()
-        },
-    );
-    assert!(
-        error.contains("a value is missing at row 1, column `id`"),
-        "{error}"
-    );
+    assert_eq!(table.kept, [("id".into(), texts(&["x 1", ""])), ("a".into(), texts(&["1.50", "3"]))]);
+    assert_eq!((table.names, table.rows.to_dense()), (texts(&["a", "b"]), vec![1.5, 2.0, 3.0, 4.0]));
+    let error = csv_error("id,a\n,1\n2,3\n", &ReadOptions { keep: texts(&["id"]), ..ReadOptions::default() });
+    assert!(error.contains("a value is missing at row 1, column `id`"), "{error}");
 }
 
 #[test]
@@ -507,12 +352,7 @@ fn libsvm_rows_are_sparse_and_count_from_one() {
     assert!(table.rows.is_sparse());
     assert_eq!(table.rows.to_dense(), [2.0, 0.0, 0.5, 0.0, -1e-3, 0.0]);
     assert_eq!(table.target, Some(Column::Numbers(vec![1.0, -1.0])));
-    assert_eq!(
-        read_bytes("t.svm", text, &ReadOptions::default())
-            .expect("read")
-            .target,
-        None
-    );
+    assert_eq!(read_bytes("t.svm", text, &ReadOptions::default()).expect("read").target, None);
     let wider =
         read_bytes("t.svm", text, &columns(&["x1", "x2", "x3", "x4"])).expect("absent columns are zero");
     assert_eq!(wider.rows.to_dense(), [2.0, 0.0, 0.5, 0.0, 0.0, -1e-3, 0.0, 0.0]);
@@ -526,58 +366,27 @@ fn libsvm_rows_are_sparse_and_count_from_one() {
     assert!(error("1:2\n", &all).contains("must start with a label"));
     assert!(error("1 4000000000:1\n", &all).contains("is not an index"));
     assert!(error("", &all).contains("there are no rows"));
-    let chosen = ReadOptions {
-        drop: texts(&["x1"]),
-        keep: texts(&["target", "x3"]),
-        ..target("x2")
-    };
+    let chosen = ReadOptions { drop: texts(&["x1"]), keep: texts(&["target", "x3"]), ..target("x2") };
     let table = read_bytes("t.svm", text, &chosen).expect("read");
-    assert_eq!(
-        (table.names, table.rows.to_dense()),
-        (texts(&["x3"]), vec![0.5, 0.0])
-    );
+    assert_eq!((table.names, table.rows.to_dense()), (texts(&["x3"]), vec![0.5, 0.0]));
     assert_eq!(table.target, Some(Column::Numbers(vec![0.0, -1e-3])));
-    assert_eq!(
-        table.kept,
-        [
-            ("target".into(), texts(&["1", "-1"])),
-            ("x3".into(), texts(&["0.5", "0"]))
-        ]
-    );
+    assert_eq!(table.kept, [("target".into(), texts(&["1", "-1"])), ("x3".into(), texts(&["0.5", "0"]))]);
 }
 
 #[test]
 fn npy_has_its_target_among_its_columns() {
     let folder = folder();
     let path = within(&folder, "m.npy");
-    write_features(
-        &path,
-        &texts(&["a", "b"]),
-        mat![[1.0, 0.5], [2.0, 1.5]].as_ref(),
-        &[],
-    )
-    .expect("written");
+    write_features(&path, &texts(&["a", "b"]), mat![[1.0, 0.5], [2.0, 1.5]].as_ref(), &[]).expect("written");
     let table = read(&path, &target("-1")).expect("read");
-    assert_eq!(
-        (table.target, table.named),
-        (Some(Column::Numbers(vec![0.5, 1.5])), false)
-    );
+    assert_eq!((table.target, table.named), (Some(Column::Numbers(vec![0.5, 1.5])), false));
     assert_eq!(table.rows.to_dense(), [1.0, 2.0]);
     assert_eq!(read(&path, &target("x1")).expect("read").names, ["x2"]);
     let error = read(&path, &target("3")).expect_err("two columns").to_string();
-    assert!(
-        error.contains("there is no column `3`; the columns are `x1`, `x2`"),
-        "{error}"
-    );
+    assert!(error.contains("there is no column `3`; the columns are `x1`, `x2`"), "{error}");
     let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }\n";
     let length = [header.len() as u8, 0];
-    let bytes = [
-        b"\x93NUMPY\x01\x00",
-        length.as_slice(),
-        header.as_bytes(),
-        &[1, 7, 2, 8],
-    ]
-    .concat();
+    let bytes = [b"\x93NUMPY\x01\x00", length.as_slice(), header.as_bytes(), &[1, 7, 2, 8]].concat();
     let integers = read_bytes("u.npy", bytes, &target("2")).expect("read");
     assert_eq!(integers.target, Some(Column::Integers(vec![7, 8])));
     write_features(&path, &texts(&["a"]), mat![[1.0], [f64::NAN]].as_ref(), &[]).expect("written");
@@ -589,18 +398,10 @@ fn npy_has_its_target_among_its_columns() {
 fn npz_without_a_target_says_what_it_has() {
     let folder = folder();
     let path = within(&folder, "m.npz");
-    write_features(
-        &path,
-        &texts(&["a"]),
-        mat![[1.0]].as_ref(),
-        &[("id".into(), texts(&["u"]))],
-    )
-    .expect("written");
+    write_features(&path, &texts(&["a"]), mat![[1.0]].as_ref(), &[("id".into(), texts(&["u"]))])
+        .expect("written");
     let error = read(&path, &target("target")).expect_err("no target").to_string();
-    assert!(
-        error.contains("there is no array `target` or `y`; the arrays are `X`, `id`"),
-        "{error}"
-    );
+    assert!(error.contains("there is no array `target` or `y`; the arrays are `X`, `id`"), "{error}");
 }
 
 /// A table of every kind of column that has its own treatment.
@@ -610,10 +411,7 @@ fn mixed_batch() -> RecordBatch {
         ("integer", Arc::new(Int32Array::from(vec![3, 1, 2]))),
         ("truth", Arc::new(BooleanArray::from(vec![true, false, true]))),
         ("text", Arc::new(StringArray::from(vec!["u", "v", "w"]))),
-        (
-            "kind",
-            Arc::new(["a", "b", "a"].into_iter().collect::<DictionaryArray<Int8Type>>()),
-        ),
+        ("kind", Arc::new(["a", "b", "a"].into_iter().collect::<DictionaryArray<Int8Type>>())),
     ];
     RecordBatch::try_from_iter(columns).expect("a batch")
 }
@@ -642,57 +440,28 @@ fn types_of_columnar_files_decide_what_a_target_is() {
             read_bytes(
                 name,
                 &bytes,
-                &ReadOptions {
-                    target: Some(target.into()),
-                    drop: texts(drop),
-                    ..Default::default()
-                },
+                &ReadOptions { target: Some(target.into()), drop: texts(drop), ..Default::default() },
             )
         };
         let table = with("text", &["kind"]).expect(name);
-        assert_eq!(
-            table.target,
-            Some(Column::Text(texts(&["u", "v", "w"]))),
-            "{name}"
-        );
+        assert_eq!(table.target, Some(Column::Text(texts(&["u", "v", "w"]))), "{name}");
         assert_eq!(table.names, ["number", "integer", "truth"], "{name}");
-        assert_eq!(
-            table.rows.to_dense(),
-            [0.5, 3.0, 1.0, 1.5, 1.0, 0.0, 2.5, 2.0, 1.0],
-            "{name}"
-        );
-        assert_eq!(
-            with("kind", &["text"]).expect(name).target,
-            Some(Column::Text(texts(&["a", "b", "a"])))
-        );
+        assert_eq!(table.rows.to_dense(), [0.5, 3.0, 1.0, 1.5, 1.0, 0.0, 2.5, 2.0, 1.0], "{name}");
+        assert_eq!(with("kind", &["text"]).expect(name).target, Some(Column::Text(texts(&["a", "b", "a"]))));
         let truth = with("truth", &["text", "kind"]).expect(name).target;
-        assert_eq!(
-            truth,
-            Some(Column::Text(texts(&["true", "false", "true"]))),
-            "{name}"
-        );
+        assert_eq!(truth, Some(Column::Text(texts(&["true", "false", "true"]))), "{name}");
         let integer = with("integer", &["text", "kind"]).expect(name).target;
         assert_eq!(integer, Some(Column::Integers(vec![3, 1, 2])), "{name}");
         let number = with("number", &["text", "kind"]).expect(name).target;
         assert_eq!(number, Some(Column::Numbers(vec![0.5, 1.5, 2.5])), "{name}");
         let error = with("number", &[]).expect_err("text inputs");
-        assert!(
-            error.contains("columns `text`, `kind` hold values of the type Utf8"),
-            "{name}: {error}"
-        );
+        assert!(error.contains("columns `text`, `kind` hold values of the type Utf8"), "{name}: {error}");
         assert!(error.contains("`--drop text,kind`"), "{name}: {error}");
-        let wanted = ReadOptions {
-            keep: texts(&["kind", "integer"]),
-            ..columns(&["truth", "number"])
-        };
+        let wanted = ReadOptions { keep: texts(&["kind", "integer"]), ..columns(&["truth", "number"]) };
         let table = read_bytes(name, &bytes, &wanted).expect(name);
         assert_eq!(table.rows.to_dense(), [1.0, 0.5, 0.0, 1.5, 1.0, 2.5], "{name}");
         assert_eq!(table.kept[0], ("kind".into(), texts(&["a", "b", "a"])), "{name}");
-        assert_eq!(
-            table.kept[1],
-            ("integer".into(), texts(&["3", "1", "2"])),
-            "{name}"
-        );
+        assert_eq!(table.kept[1], ("integer".into(), texts(&["3", "1", "2"])), "{name}");
     }
 }
 
@@ -704,24 +473,14 @@ fn nulls_of_columnar_files_are_named_by_row_and_column() {
         parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).expect("a writer");
     parquet.write(&batch).expect("written");
     parquet.write(&batch).expect("written");
-    let error = read_bytes(
-        "t.parquet",
-        parquet.into_inner().expect("whole"),
-        &ReadOptions::default(),
-    );
+    let error = read_bytes("t.parquet", parquet.into_inner().expect("whole"), &ReadOptions::default());
     let error = error.expect_err("a null");
-    assert!(
-        error.contains("a value is missing at row 2, column `a`"),
-        "{error}"
-    );
+    assert!(error.contains("a value is missing at row 2, column `a`"), "{error}");
 }
 
 #[test]
 fn every_format_tells_that_a_file_is_not_its_own() {
-    for ending in ENDINGS
-        .iter()
-        .filter(|e| !e.starts_with("csv") && !e.starts_with("tsv"))
-    {
+    for ending in ENDINGS.iter().filter(|e| !e.starts_with("csv") && !e.starts_with("tsv")) {
         let error =
             read_bytes(&format!("t.{ending}"), "a,b\n1,2\n", &ReadOptions::default()).expect_err(ending);
         assert!(error.starts_with(&format!("t.{ending}: ")), "{error}");
@@ -732,9 +491,7 @@ fn every_format_tells_that_a_file_is_not_its_own() {
 fn scatter(count: usize, below: usize) -> impl Iterator<Item = usize> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     std::iter::repeat_with(move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     })
     .take(count)
@@ -754,13 +511,8 @@ fn damaged_files_of_every_format_give_a_table_or_an_error_but_no_panic() {
         write_features(&path, &texts(&["u", "v"]), z.as_ref(), &kept).expect(ending);
         (format!("t.{ending}"), std::fs::read(&path).expect("read"))
     });
-    let mixed = mixed_files()
-        .into_iter()
-        .map(|(name, bytes)| (name.to_string(), bytes));
-    let options = ReadOptions {
-        target: Some("-1".into()),
-        ..ReadOptions::default()
-    };
+    let mixed = mixed_files().into_iter().map(|(name, bytes)| (name.to_string(), bytes));
+    let options = ReadOptions { target: Some("-1".into()), ..ReadOptions::default() };
     let mut refused = 0;
     let mut panicked = Vec::new();
     for (name, bytes) in written.into_iter().chain(mixed) {
@@ -806,20 +558,12 @@ fn every_shared_data_set_is_read_as_its_manifest_says() {
     for record in manifest.records().map(|r| r.expect("a record")) {
         let (name, n, p, c) = (&record[0], &record[1], &record[2], &record[3]);
         let table = read(&folder.join(name).display().to_string(), &target("target")).expect(name);
-        assert_eq!(
-            (table.rows.n().to_string(), table.rows.p().to_string()),
-            (n.into(), p.into()),
-            "{name}"
-        );
+        assert_eq!((table.rows.n().to_string(), table.rows.p().to_string()), (n.into(), p.into()), "{name}");
         if c == "regression" {
             assert!(matches!(table.target, Some(Column::Numbers(_))), "{name}");
         } else {
             let labels = Labels::decide(table.target.expect("a target"), Task::Auto).expect(name);
-            assert_eq!(
-                labels.n_classes().map(|c| c.to_string()).as_deref(),
-                Some(c),
-                "{name}"
-            );
+            assert_eq!(labels.n_classes().map(|c| c.to_string()).as_deref(), Some(c), "{name}");
         }
         assert_eq!(table.rows.is_sparse(), name.ends_with("npz"), "{name}");
         seen += 1;
@@ -833,15 +577,10 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 
 /// Mean and variance of column j over the rows of a class.
 fn moments(table: &Table, class: i64, j: usize) -> (f64, f64) {
-    let Some(Column::Integers(codes)) = &table.target else {
-        panic!("classes")
-    };
+    let Some(Column::Integers(codes)) = &table.target else { panic!("classes") };
     let (values, p) = (table.rows.to_dense(), table.rows.p());
-    let column = codes
-        .iter()
-        .zip(values.chunks_exact(p))
-        .filter(|(c, _)| **c == class)
-        .map(|(_, row)| row[j]);
+    let column =
+        codes.iter().zip(values.chunks_exact(p)).filter(|(c, _)| **c == class).map(|(_, row)| row[j]);
     let m = mean(column.clone());
     (m, mean(column.map(|v| (v - m).powi(2))))
 }
@@ -854,18 +593,9 @@ fn every_generator_is_the_same_for_the_same_seed_and_finite() {
         assert_eq!(table.target.as_ref().map(Column::len), Some(40));
         assert!(table.named && table.names[0] == "x1" && table.names.len() == table.rows.p());
         table.rows.check_finite(None).expect(generator.name);
-        assert_eq!(
-            table,
-            generate(&format!("{}?seed=3&n=40", generator.name)).expect(generator.name)
-        );
-        assert_ne!(
-            table,
-            generate(&format!("{}?seed=4&n=40", generator.name)).expect(generator.name)
-        );
-        let read = read(
-            &format!("synth:{}?n=40&seed=3", generator.name),
-            &ReadOptions::default(),
-        );
+        assert_eq!(table, generate(&format!("{}?seed=3&n=40", generator.name)).expect(generator.name));
+        assert_ne!(table, generate(&format!("{}?seed=4&n=40", generator.name)).expect(generator.name));
+        let read = read(&format!("synth:{}?n=40&seed=3", generator.name), &ReadOptions::default());
         assert_eq!(table, read.expect("read"), "its target is always given");
         assert_eq!(generate(generator.name).expect("defaults").rows.n(), 1000);
     }
@@ -875,10 +605,9 @@ fn every_generator_is_the_same_for_the_same_seed_and_finite() {
 fn breimans_normals_have_their_moments() {
     // 20 000 rows a class: 6 standard errors of a mean are below 0.09, of a variance below 0.25.
     let a = 2.0 / 20f64.sqrt();
-    for (spec, expected) in [
-        ("ringnorm?n=40000", [(0.0, 4.0), (a, 1.0)]),
-        ("twonorm?n=40000", [(a, 1.0), (-a, 1.0)]),
-    ] {
+    for (spec, expected) in
+        [("ringnorm?n=40000", [(0.0, 4.0), (a, 1.0)]), ("twonorm?n=40000", [(a, 1.0), (-a, 1.0)])]
+    {
         let table = generate(spec).expect(spec);
         for (class, (m, v)) in (0..).zip(expected) {
             for j in [0, 19] {
@@ -895,15 +624,9 @@ fn waveform_peaks_where_two_waves_meet() {
     let table = generate("waveform?n=30000&seed=1").expect("made");
     // Column 11 is the top of wave 1 (6), where waves 2 and 3 are at 2; u is uniform, so classes 0, 1 average 4.
     for (class, expected) in [(0, 4.0), (1, 4.0), (2, 2.0)] {
-        assert!(
-            (moments(&table, class, 10).0 - expected).abs() < 0.1,
-            "class {class}"
-        );
+        assert!((moments(&table, class, 10).0 - expected).abs() < 0.1, "class {class}");
         let (_, edge) = moments(&table, class, 0);
-        assert!(
-            (edge - 1.0).abs() < 0.1,
-            "column 1 is noise alone, but for wave 3: {edge}"
-        );
+        assert!((edge - 1.0).abs() < 0.1, "column 1 is noise alone, but for wave 3: {edge}");
     }
 }
 
@@ -911,14 +634,9 @@ fn waveform_peaks_where_two_waves_meet() {
 fn twin_sine_has_the_noise_its_snr_asks_for() {
     for (snr, noise) in [(0.0, 1.0), (20.0, 0.1), (-6.020_599_913, 2.0)] {
         let table = generate(&format!("twin-sine?n=20000&p=0&snr={snr}")).expect("made");
-        let Some(Column::Integers(y)) = &table.target else {
-            panic!("classes")
-        };
+        let Some(Column::Integers(y)) = &table.target else { panic!("classes") };
         let values = table.rows.to_dense();
-        let rest = y
-            .iter()
-            .zip(values.chunks_exact(3))
-            .map(|(y, x)| x[1] - x[0].sin() - f64::from(*y == 1));
+        let rest = y.iter().zip(values.chunks_exact(3)).map(|(y, x)| x[1] - x[0].sin() - f64::from(*y == 1));
         let m = mean(rest.clone());
         let deviation = mean(rest.map(|v| (v - m).powi(2))).sqrt();
         assert!((deviation / noise - 1.0).abs() < 0.04, "{snr} dB: {deviation}");
@@ -930,26 +648,19 @@ fn twin_sine_has_the_noise_its_snr_asks_for() {
 #[test]
 fn swiss_roll_has_its_angle_as_its_radius() {
     let table = generate("swiss-roll?n=200").expect("made");
-    let Some(Column::Numbers(t)) = &table.target else {
-        panic!("numbers")
-    };
+    let Some(Column::Numbers(t)) = &table.target else { panic!("numbers") };
     for (t, x) in t.iter().zip(table.rows.to_dense().chunks_exact(3)) {
         assert!((x[0].hypot(x[1]) - t).abs() < 1e-12 && (0.0..2.0).contains(&x[2]));
     }
     let cut = generate("swiss-roll?n=200&classes=2").expect("made");
     let classes = t.iter().map(|t| i64::from(*t >= std::f64::consts::TAU)).collect();
-    assert_eq!(
-        (cut.target, cut.rows),
-        (Some(Column::Integers(classes)), table.rows)
-    );
+    assert_eq!((cut.target, cut.rows), (Some(Column::Integers(classes)), table.rows));
 }
 
 #[test]
 fn friedman_without_noise_is_its_formula() {
     let table = generate("friedman?n=50&noise=0&p=7").expect("made");
-    let Some(Column::Numbers(y)) = &table.target else {
-        panic!("numbers")
-    };
+    let Some(Column::Numbers(y)) = &table.target else { panic!("numbers") };
     for (y, x) in y.iter().zip(table.rows.to_dense().chunks_exact(7)) {
         let f = 10.0 * (std::f64::consts::PI * x[0] * x[1]).sin()
             + 20.0 * (x[2] - 0.5).powi(2)
@@ -962,9 +673,7 @@ fn friedman_without_noise_is_its_formula() {
 #[test]
 fn moons_and_blobs_have_the_shape_that_is_asked_for() {
     let moons = generate("moons?n=100&noise=0").expect("made");
-    let Some(Column::Integers(codes)) = &moons.target else {
-        panic!("classes")
-    };
+    let Some(Column::Integers(codes)) = &moons.target else { panic!("classes") };
     for (class, x) in codes.iter().zip(moons.rows.to_dense().chunks_exact(2)) {
         let centre = if *class == 0 { [0.0, 0.0] } else { [1.0, 0.5] };
         assert!(((x[0] - centre[0]).hypot(x[1] - centre[1]) - 1.0).abs() < 1e-12);
@@ -982,10 +691,7 @@ fn a_generator_that_is_not_understood_lists_what_is_allowed() {
         error("ring")
             .starts_with("there is no generator `ring`; use one of ringnorm, twonorm, waveform, twin-sine")
     );
-    assert_eq!(
-        error("moons?noize=1"),
-        "moons has no parameter `noize`; it takes n, seed, noise"
-    );
+    assert_eq!(error("moons?noize=1"), "moons has no parameter `noize`; it takes n, seed, noise");
     assert_eq!(
         error("moons?n=0"),
         "moons: n = `0`, but it must be a whole number of at least 1, as in `n=1000`"

@@ -27,10 +27,7 @@ const ARROW_FILE: &[u8] = b"ARROW1";
 pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Result<Table> {
     whole(path, || {
         let broken = |e: &dyn std::fmt::Display| {
-            Error::file(
-                path,
-                format!("it cannot be read as Parquet: {e}\nhint: is the file whole?"),
-            )
+            Error::file(path, format!("it cannot be read as Parquet: {e}\nhint: is the file whole?"))
         };
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(&e))?;
         let mut batches = Batches::new(path, builder.schema(), options)?;
@@ -44,22 +41,13 @@ pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Res
 pub(super) fn read_arrow(path: &str, mut file: File, options: &ReadOptions) -> Result<Table> {
     whole(path, || {
         let broken = |e: &dyn std::fmt::Display| {
-            Error::file(
-                path,
-                format!("it cannot be read as Arrow IPC: {e}\nhint: is the file whole?"),
-            )
+            Error::file(path, format!("it cannot be read as Arrow IPC: {e}\nhint: is the file whole?"))
         };
         let mut start = Vec::new();
-        file.by_ref()
-            .take(ARROW_FILE.len() as u64)
-            .read_to_end(&mut start)
-            .map_err(|e| broken(&e))?;
+        file.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|e| broken(&e))?;
         file.rewind().map_err(|e| broken(&e))?;
         if start.starts_with(b"FEA1") {
-            return Err(Error::file(
-                path,
-                "Feather version 1; write it again as version 2 (Arrow IPC)",
-            ));
+            return Err(Error::file(path, "Feather version 1; write it again as version 2 (Arrow IPC)"));
         }
         let input = BufReader::new(&file);
         if start == ARROW_FILE {
@@ -109,25 +97,13 @@ impl<'a> Batches<'a> {
             let kept = choice.kept.clone();
             choice.inputs.retain(|j| is_number(kind(*j)) || !kept.contains(j));
         }
-        let text: Vec<usize> = choice
-            .inputs
-            .iter()
-            .copied()
-            .filter(|&j| !is_number(kind(j)))
-            .collect();
+        let text: Vec<usize> = choice.inputs.iter().copied().filter(|&j| !is_number(kind(j))).collect();
         if let Some(&first) = text.first() {
             let columns: Vec<&str> = text.iter().map(|&j| choice.names[j].as_str()).collect();
-            return Err(text_inputs(
-                path,
-                &columns,
-                &format!("values of the type {}", kind(first)),
-            ));
+            return Err(text_inputs(path, &columns, &format!("values of the type {}", kind(first))));
         }
         if choice.inputs.is_empty() {
-            return Err(Error::file(
-                path,
-                "no input columns are left: the others hold text",
-            ));
+            return Err(Error::file(path, "no input columns are left: the others hold text"));
         }
         let target = match choice.target.map(kind) {
             None => None,
@@ -136,25 +112,12 @@ impl<'a> Batches<'a> {
             Some(t) if t.is_floating() || t.is_decimal() => Some(Column::Numbers(Vec::new())),
             Some(_) => Some(Column::Text(Vec::new())),
         };
-        let mut wanted: Vec<usize> = choice
-            .inputs
-            .iter()
-            .chain(&choice.kept)
-            .copied()
-            .chain(choice.target)
-            .collect();
+        let mut wanted: Vec<usize> =
+            choice.inputs.iter().chain(&choice.kept).copied().chain(choice.target).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let kept = vec![Vec::new(); choice.kept.len()];
-        Ok(Self {
-            path,
-            choice,
-            wanted,
-            n: 0,
-            values: Vec::new(),
-            target,
-            kept,
-        })
+        Ok(Self { path, choice, wanted, n: 0, values: Vec::new(), target, kept })
     }
 
     fn extend(
@@ -165,10 +128,7 @@ impl<'a> Batches<'a> {
         for batch in batches {
             let batch = batch.map_err(|e| broken(&e))?;
             if batch.num_columns() != self.wanted.len() {
-                return Err(broken(&format!(
-                    "{} columns in a batch of rows",
-                    batch.num_columns()
-                )));
+                return Err(broken(&format!("{} columns in a batch of rows", batch.num_columns())));
             }
             self.push(&batch, broken)?;
         }
@@ -177,10 +137,7 @@ impl<'a> Batches<'a> {
 
     fn push(&mut self, batch: &RecordBatch, broken: &Broken) -> Result<()> {
         let column = |j: usize| {
-            let at = self
-                .wanted
-                .binary_search(&j)
-                .map_err(|_| broken(&"a column is missing"))?;
+            let at = self.wanted.binary_search(&j).map_err(|_| broken(&"a column is missing"))?;
             Ok(Cells {
                 array: batch.column(at),
                 path: self.path,
@@ -251,12 +208,7 @@ impl Cells<'_> {
         for (i, (place, v)) in places.zip(numbers.iter()).enumerate() {
             *place = v.ok_or_else(|| self.missing(i))?;
             if !place.is_finite() {
-                return Err(not_finite(
-                    self.path,
-                    self.before + i + 1,
-                    self.name,
-                    &place.to_string(),
-                ));
+                return Err(not_finite(self.path, self.before + i + 1, self.name, &place.to_string()));
             }
         }
         Ok(())

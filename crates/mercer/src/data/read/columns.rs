@@ -34,11 +34,7 @@ impl Choice {
     ) -> Result<Self> {
         let named = names.is_ok();
         let names = names.unwrap_or_else(plain_names);
-        let target = options
-            .target
-            .as_ref()
-            .map(|name| find(path, &names, named, name))
-            .transpose()?;
+        let target = options.target.as_ref().map(|name| find(path, &names, named, name)).transpose()?;
         Self::new(path, names, named, target, None, options)
     }
 
@@ -54,11 +50,7 @@ impl Choice {
         if named {
             check_names(path, &names)?;
         }
-        let kept = options
-            .keep
-            .iter()
-            .map(|name| find(path, &names, named, name))
-            .collect::<Result<_>>()?;
+        let kept = options.keep.iter().map(|name| find(path, &names, named, name)).collect::<Result<_>>()?;
         let mut aside: BTreeSet<usize> = target.into_iter().chain(apart).collect();
         for name in &options.drop {
             aside.insert(find(path, &names, named, name)?);
@@ -75,14 +67,7 @@ impl Choice {
                 "no input columns are left; name fewer of them in target and drop",
             ));
         }
-        Ok(Self {
-            names,
-            named,
-            target,
-            inputs,
-            kept,
-            text_may_leave: options.columns.is_none(),
-        })
+        Ok(Self { names, named, target, inputs, kept, text_may_leave: options.columns.is_none() })
     }
 
     pub(super) fn input_names(&self) -> Vec<String> {
@@ -110,20 +95,10 @@ fn by_name(
 ) -> Result<Vec<usize>> {
     let places: BTreeMap<&str, usize> = names.iter().enumerate().map(|(j, n)| (n.as_str(), j)).collect();
     let found = |name: &String| match places.get(name.as_str()).copied() {
-        None => Err(Error::file(
-            path,
-            format!("column `{name}` is missing; {}", nearest(names, name)),
-        )),
+        None => Err(Error::file(path, format!("column `{name}` is missing; {}", nearest(names, name)))),
         Some(j) if aside.contains(&j) => {
-            let use_ = if target == Some(j) {
-                "the target"
-            } else {
-                "dropped"
-            };
-            Err(Error::file(
-                path,
-                format!("column `{name}` is {use_}, but it is needed as an input"),
-            ))
+            let use_ = if target == Some(j) { "the target" } else { "dropped" };
+            Err(Error::file(path, format!("column `{name}` is {use_}, but it is needed as an input")))
         }
         Some(j) => Ok(j),
     };
@@ -135,11 +110,7 @@ fn by_name(
 fn by_count(path: &str, mut free: Vec<usize>, wanted: usize, target_known: bool) -> Result<Vec<usize>> {
     let trailing_target = !target_known && free.len() == wanted + 1;
     if free.len() != wanted && !trailing_target {
-        let allowed = if target_known {
-            ""
-        } else {
-            " (or one more, a target at the end)"
-        };
+        let allowed = if target_known { "" } else { " (or one more, a target at the end)" };
         return Err(Error::file(
             path,
             format!(
@@ -170,43 +141,23 @@ fn find(path: &str, names: &[String], named: bool, name: &str) -> Result<usize> 
         .iter()
         .position(|n| n == name)
         .or_else(by_place)
-        .ok_or_else(|| {
-            Error::file(
-                path,
-                format!("there is no column `{name}`; {}", nearest(names, name)),
-            )
-        })
+        .ok_or_else(|| Error::file(path, format!("there is no column `{name}`; {}", nearest(names, name))))
 }
 
 /// All columns of a narrow source, the three most similar ones of a wide one.
 fn nearest(names: &[String], name: &str) -> String {
-    let quoted = |names: &[&String]| {
-        names
-            .iter()
-            .map(|n| format!("`{n}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let quoted = |names: &[&String]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     if names.len() <= 8 {
         return format!("the columns are {}", quoted(&names.iter().collect::<Vec<_>>()));
     }
     let mut order: Vec<&String> = names.iter().collect();
     order.sort_by_cached_key(|n| edits(n, name));
-    format!(
-        "the closest of {} columns are {}",
-        names.len(),
-        quoted(&order[..3])
-    )
+    format!("the closest of {} columns are {}", names.len(), quoted(&order[..3]))
 }
 
 /// Levenshtein's distance of the first 64 characters, letter case aside.
 fn edits(a: &str, b: &str) -> usize {
-    let letters = |s: &str| {
-        s.chars()
-            .take(64)
-            .flat_map(char::to_lowercase)
-            .collect::<Vec<_>>()
-    };
+    let letters = |s: &str| s.chars().take(64).flat_map(char::to_lowercase).collect::<Vec<_>>();
     let (a, b) = (letters(a), letters(b));
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
@@ -235,14 +186,7 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(super) fn new(path: &'a str, rows: Rows<'static>) -> Self {
-        Self {
-            path,
-            rows,
-            names: None,
-            target: None,
-            target_always: false,
-            integers: false,
-        }
+        Self { path, rows, names: None, target: None, target_always: false, integers: false }
     }
 
     /// Columns past the largest index of a LIBSVM file are zero, not missing.
@@ -266,11 +210,7 @@ impl<'a> Source<'a> {
             return Err(Error::file(self.path, "there are no rows"));
         }
         let choice = self.choose(options)?;
-        let kept = choice
-            .kept
-            .iter()
-            .map(|&j| (choice.names[j].clone(), self.text(j)))
-            .collect();
+        let kept = choice.kept.iter().map(|&j| (choice.names[j].clone(), self.text(j))).collect();
         let target = choice.target.map(|j| self.column(j));
         let names = choice.input_names();
         let rows = if choice.inputs.iter().copied().eq(0..p) {
@@ -286,16 +226,9 @@ impl<'a> Source<'a> {
                 Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
             }
         };
-        rows.check_finite(Some(&names))
-            .map_err(|e| Error::file(self.path, e.to_string()))?;
+        rows.check_finite(Some(&names)).map_err(|e| Error::file(self.path, e.to_string()))?;
         check_target(self.path, target.as_ref())?;
-        Ok(Table {
-            rows,
-            names,
-            named: choice.named,
-            target,
-            kept,
-        })
+        Ok(Table { rows, names, named: choice.named, target, kept })
     }
 
     fn choose(&self, options: &ReadOptions) -> Result<Choice> {
@@ -328,10 +261,7 @@ impl<'a> Source<'a> {
             Rows::Sparse(s) => (0..n)
                 .map(|i| {
                     let (columns, values) = s.row(i);
-                    columns
-                        .iter()
-                        .position(|&c| c as usize == j)
-                        .map_or(0.0, |at| values[at])
+                    columns.iter().position(|&c| c as usize == j).map_or(0.0, |at| values[at])
                 })
                 .collect(),
         }
@@ -358,11 +288,8 @@ fn choose_sparse(rows: &Rows, inputs: &[usize], p: usize) -> Result<Rows<'static
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for i in 0..rows.n() {
         let (columns, stored) = s.row(i);
-        let mut row: Vec<(u32, f64)> = columns
-            .iter()
-            .zip(stored)
-            .filter_map(|(&j, &v)| Some((place[j as usize]?, v)))
-            .collect();
+        let mut row: Vec<(u32, f64)> =
+            columns.iter().zip(stored).filter_map(|(&j, &v)| Some((place[j as usize]?, v))).collect();
         row.sort_unstable_by_key(|(j, _)| *j);
         indices.extend(row.iter().map(|(j, _)| *j));
         values.extend(row.iter().map(|(_, v)| *v));

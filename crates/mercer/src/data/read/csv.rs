@@ -23,10 +23,7 @@ enum Field<'a> {
 impl<'a> Field<'a> {
     fn of(text: &'a str) -> Self {
         let text = text.trim();
-        if ["", "na", "nan", "null", "?"]
-            .iter()
-            .any(|name| text.eq_ignore_ascii_case(name))
-        {
+        if ["", "na", "nan", "null", "?"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
             return Self::Missing(text);
         }
         text.parse().map_or(Self::Text(text), Self::Number)
@@ -40,27 +37,14 @@ impl<'a> Field<'a> {
 pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &ReadOptions) -> Result<Table> {
     let mut format = ReaderBuilder::new();
     format.has_headers(false).flexible(true).delimiter(separator);
-    let mut records = Records {
-        path,
-        reader: format.from_reader(input),
-        carriage_return: None,
-    };
+    let mut records = Records { path, reader: format.from_reader(input), carriage_return: None };
     let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
     if !records.next(&mut first)? {
-        return Err(Error::file(
-            path,
-            "the file is empty; it must hold rows of numbers",
-        ));
+        return Err(Error::file(path, "the file is empty; it must hold rows of numbers"));
     }
     let two = records.next(&mut second)?;
-    let header = options
-        .header
-        .unwrap_or_else(|| is_header(&first, two.then_some(&second)));
-    let names = if header {
-        Ok(header_names(path, &first)?)
-    } else {
-        Err(first.len())
-    };
+    let header = options.header.unwrap_or_else(|| is_header(&first, two.then_some(&second)));
+    let names = if header { Ok(header_names(path, &first)?) } else { Err(first.len()) };
     let choice = Choice::of_columns(path, names, options)?;
     let mut table = Lines::new(path, &choice);
     if !header {
@@ -85,22 +69,15 @@ struct Records<'a> {
 
 impl Records<'_> {
     fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
-        let more = self
-            .reader
-            .read_byte_record(record)
-            .map_err(|e| match e.into_kind() {
-                csv::ErrorKind::Io(e) => unreadable(self.path, &e),
-                e => Error::file(self.path, format!("{e:?}")),
-            })?;
+        let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
+            csv::ErrorKind::Io(e) => unreadable(self.path, &e),
+            e => Error::file(self.path, format!("{e:?}")),
+        })?;
         // The reader's own start of a record lies before the blank lines and the LF that it skips.
         let inside = record.as_slice().iter().map(|b| u64::from(*b == b'\n')).sum();
         let (start, end) = (line(record), self.reader.position().line().saturating_sub(inside));
         let carriage_return = *self.carriage_return.get_or_insert(end == 1);
-        let line = if carriage_return {
-            end
-        } else {
-            start.max(end.saturating_sub(1))
-        };
+        let line = if carriage_return { end } else { start.max(end.saturating_sub(1)) };
         if let Some(mut position) = record.position().cloned() {
             record.set_position(Some(position.set_line(line.max(1)).clone()));
         }
@@ -127,10 +104,7 @@ fn header_names(path: &str, record: &ByteRecord) -> Result<Vec<String>> {
 }
 
 fn not_utf8(path: &str, record: &ByteRecord) -> Error {
-    Error::file(
-        path,
-        format!("line {} is not UTF-8 text; convert the file first", line(record)),
-    )
+    Error::file(path, format!("line {} is not UTF-8 text; convert the file first", line(record)))
 }
 
 fn line(record: &ByteRecord) -> u64 {
@@ -182,22 +156,10 @@ impl<'a> Lines<'a> {
         let may_leave = |j: &usize| choice.text_may_leave && choice.kept.contains(j);
         let doubtful = (0..choice.inputs.len())
             .filter(|&at| may_leave(&choice.inputs[at]))
-            .map(|at| Doubtful {
-                at,
-                text: false,
-                missing: None,
-            })
+            .map(|at| Doubtful { at, text: false, missing: None })
             .collect();
         let kept = choice.kept.iter().map(|_| Texts::default()).collect();
-        Self {
-            path,
-            choice,
-            n: 0,
-            values: Vec::new(),
-            target: Texts::default(),
-            kept,
-            doubtful,
-        }
+        Self { path, choice, n: 0, values: Vec::new(), target: Texts::default(), kept, doubtful }
     }
 
     fn push(&mut self, record: &ByteRecord) -> Result<()> {
@@ -254,11 +216,7 @@ impl<'a> Lines<'a> {
                 let columns: Vec<&str> = (self.choice.inputs.iter().filter(sure).filter(text))
                     .map(|&j| self.choice.names[j].as_str())
                     .collect();
-                text_inputs(
-                    self.path,
-                    &columns,
-                    &format!("text (`{found}` at row {})", self.n),
-                )
+                text_inputs(self.path, &columns, &format!("text (`{found}` at row {})", self.n))
             }
         }
     }
@@ -269,19 +227,11 @@ impl<'a> Lines<'a> {
         }
         let mut names = self.choice.input_names();
         self.leave_out_text(&mut names)?;
-        let target = self
-            .choice
-            .target
-            .map(|j| target(self.path, &self.choice.names[j], &self.target));
+        let target = self.choice.target.map(|j| target(self.path, &self.choice.names[j], &self.target));
         let kept = self.choice.kept.iter().zip(&self.kept);
         Ok(Table {
             kept: kept
-                .map(|(&j, texts)| {
-                    (
-                        self.choice.names[j].clone(),
-                        texts.iter().map(String::from).collect(),
-                    )
-                })
+                .map(|(&j, texts)| (self.choice.names[j].clone(), texts.iter().map(String::from).collect()))
                 .collect(),
             rows: Rows::dense(self.values, self.n, names.len())?,
             names,
@@ -292,10 +242,8 @@ impl<'a> Lines<'a> {
 
     /// Kept columns that turned out to be text move out of the matrix, in place.
     fn leave_out_text(&mut self, names: &mut Vec<String>) -> Result<()> {
-        if let Some((at, row)) = self
-            .doubtful
-            .iter()
-            .find_map(|d| Some((d.at, d.missing.filter(|_| !d.text)?)))
+        if let Some((at, row)) =
+            self.doubtful.iter().find_map(|d| Some((d.at, d.missing.filter(|_| !d.text)?)))
         {
             return Err(missing(self.path, row, &names[at], ""));
         }
@@ -312,10 +260,7 @@ impl<'a> Lines<'a> {
         let mut stays = stays.iter();
         names.retain(|_| stays.next().is_some_and(|s| *s));
         if names.is_empty() {
-            return Err(Error::file(
-                self.path,
-                "no input columns are left: the others hold text",
-            ));
+            return Err(Error::file(self.path, "no input columns are left: the others hold text"));
         }
         Ok(())
     }
@@ -347,10 +292,7 @@ mod tests {
     use super::*;
 
     fn header(first: &[&str], second: &[&str]) -> bool {
-        is_header(
-            &ByteRecord::from(first.to_vec()),
-            Some(&ByteRecord::from(second.to_vec())),
-        )
+        is_header(&ByteRecord::from(first.to_vec()), Some(&ByteRecord::from(second.to_vec())))
     }
 
     #[test]

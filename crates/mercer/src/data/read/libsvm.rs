@@ -17,11 +17,7 @@ pub(super) fn read(path: &str, input: Box<dyn Read>) -> Result<Source<'_>> {
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
-        if reader
-            .read_until(b'\n', &mut bytes)
-            .map_err(|e| unreadable(path, &e))?
-            == 0
-        {
+        if reader.read_until(b'\n', &mut bytes).map_err(|e| unreadable(path, &e))? == 0 {
             break;
         }
         let wrong = |what: &str| Error::file(path, format!("line {number}: {what}"));
@@ -31,9 +27,7 @@ pub(super) fn read(path: &str, input: Box<dyn Read>) -> Result<Source<'_>> {
         let mut fields = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
         let Some(label) = fields.next() else { continue };
         if label.contains(':') {
-            return Err(wrong(&format!(
-                "it must start with a label, but starts with `{label}`"
-            )));
+            return Err(wrong(&format!("it must start with a label, but starts with `{label}`")));
         }
         labels.push(label.to_string());
         pairs(fields, &mut row).map_err(|what| wrong(&what))?;
@@ -45,10 +39,7 @@ pub(super) fn read(path: &str, input: Box<dyn Read>) -> Result<Source<'_>> {
     let rows = Rows::sparse(indptr, indices, values, p).map_err(|e| Error::file(path, e.to_string()))?;
     let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
     let target = numbers.map_or(Column::Text(labels), Column::Numbers);
-    Ok(Source {
-        target: Some(target),
-        ..Source::new(path, rows)
-    })
+    Ok(Source { target: Some(target), ..Source::new(path, rows) })
 }
 
 /// The pairs of a line, ascending, their indices counted from 0.
@@ -65,14 +56,10 @@ fn pairs<'a>(
             continue;
         }
         let Some(j) = index.parse().ok().filter(|j| (1..=MOST_COLUMNS).contains(j)) else {
-            return Err(format!(
-                "`{index}` is not an index; indices count from 1 to {MOST_COLUMNS}"
-            ));
+            return Err(format!("`{index}` is not an index; indices count from 1 to {MOST_COLUMNS}"));
         };
         let Some(v) = value.parse().ok().filter(|v: &f64| v.is_finite()) else {
-            return Err(format!(
-                "column {j} holds `{value}`; only finite numbers are allowed"
-            ));
+            return Err(format!("column {j} holds `{value}`; only finite numbers are allowed"));
         };
         row.push(((j - 1) as u32, v));
     }

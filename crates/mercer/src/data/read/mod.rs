@@ -56,16 +56,8 @@ pub struct ReadOptions {
 pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     if let Some(spec) = source.strip_prefix("synth:") {
         let table = synth::generate(spec)?;
-        let source = Source {
-            names: Some(table.names),
-            ..Source::new(source, table.rows)
-        };
-        return Source {
-            target: table.target,
-            target_always: true,
-            ..source
-        }
-        .arrange(options);
+        let source = Source { names: Some(table.names), ..Source::new(source, table.rows) };
+        return Source { target: table.target, target_always: true, ..source }.arrange(options);
     }
     if source == "-" {
         return csv::read("standard input", Box::new(std::io::stdin()), b',', options);
@@ -83,28 +75,17 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
 fn open(path: &str) -> Result<File> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let folder = file.metadata().map_err(|e| Error::io(path, e))?.is_dir();
-    if folder {
-        Err(Error::file(path, "this is a folder; name a file in it"))
-    } else {
-        Ok(file)
-    }
+    if folder { Err(Error::file(path, "this is a folder; name a file in it")) } else { Ok(file) }
 }
 
 fn bytes(path: &str, gzip: bool) -> Result<Box<dyn Read>> {
     let file = open(path)?;
-    Ok(if gzip {
-        Box::new(MultiGzDecoder::new(BufReader::new(file)))
-    } else {
-        Box::new(file)
-    })
+    Ok(if gzip { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
 }
 
 /// The error for bytes that could not be had or unpacked.
 fn unreadable(path: &str, error: &std::io::Error) -> Error {
-    Error::file(
-        path,
-        format!("it cannot be read to its end: {error}\nhint: is the file whole?"),
-    )
+    Error::file(path, format!("it cannot be read to its end: {error}\nhint: is the file whole?"))
 }
 
 /// The error for a number that is missing or infinite.
@@ -121,11 +102,7 @@ fn not_finite(path: &str, row: usize, column: &str, what: &str) -> Error {
 /// The error for inputs that hold text; `example` is what was found in the first of them.
 fn text_inputs(path: &str, columns: &[&str], example: &str) -> Error {
     let names: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
-    let (column, holds) = if columns.len() == 1 {
-        ("column", "holds")
-    } else {
-        ("columns", "hold")
-    };
+    let (column, holds) = if columns.len() == 1 { ("column", "holds") } else { ("columns", "hold") };
     Error::file(
         path,
         format!(

@@ -49,10 +49,7 @@ pub(super) fn read(path: &str, file: File) -> Result<Source<'_>> {
     let array = Array::open(BufReader::new(file)).map_err(|what| Error::file(path, what))?;
     let integers = matches!(array.header.kind, Kind::Signed | Kind::Unsigned);
     let rows = array.matrix().map_err(|what| Error::file(path, what))?;
-    Ok(Source {
-        integers,
-        ..Source::new(path, rows)
-    })
+    Ok(Source { integers, ..Source::new(path, rows) })
 }
 
 impl<R: Read> Array<R> {
@@ -78,9 +75,7 @@ impl<R: Read> Array<R> {
         let by_columns = self.header.by_columns;
         let mut values = self.numbers()?;
         if by_columns && n > 1 && p > 1 {
-            values = (0..n)
-                .flat_map(|i| values[i..].iter().step_by(n).copied())
-                .collect();
+            values = (0..n).flat_map(|i| values[i..].iter().step_by(n).copied()).collect();
         }
         Rows::dense(values, n, p).map_err(|e| e.to_string())
     }
@@ -97,19 +92,13 @@ impl<R: Read> Array<R> {
             Kind::Bytes => self.items(|b| Ok(bytes_text(b))).map(Column::Text),
             Kind::Unicode => {
                 let big_endian = self.header.big_endian;
-                self.items(move |b| Ok(unicode_text(b, big_endian)))
-                    .map(Column::Text)
+                self.items(move |b| Ok(unicode_text(b, big_endian))).map(Column::Text)
             }
         }
     }
 
     pub(super) fn numbers(self) -> Reasoned<Vec<f64>> {
-        let Header {
-            kind,
-            big_endian,
-            size,
-            ..
-        } = self.header;
+        let Header { kind, big_endian, size, .. } = self.header;
         match (kind, size) {
             (Kind::Float, 8) => self.items(move |b| Ok(f64::from_bits(unsigned(b, big_endian)))),
             (Kind::Float, _) => {
@@ -157,11 +146,7 @@ impl<R: Read> Array<R> {
 /// Up to 8 bytes as a number.
 fn unsigned(bytes: &[u8], big_endian: bool) -> u64 {
     let fold = |total: u64, byte: &u8| total << 8 | u64::from(*byte);
-    if big_endian {
-        bytes.iter().fold(0, fold)
-    } else {
-        bytes.iter().rev().fold(0, fold)
-    }
+    if big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) }
 }
 
 fn signed(bytes: &[u8], big_endian: bool) -> i64 {
@@ -176,12 +161,7 @@ fn bytes_text(bytes: &[u8]) -> String {
 fn unicode_text(bytes: &[u8], big_endian: bool) -> String {
     let letter =
         |b: &[u8]| char::from_u32(unsigned(b, big_endian) as u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-    bytes
-        .chunks_exact(4)
-        .map(letter)
-        .collect::<String>()
-        .trim_end_matches('\0')
-        .into()
+    bytes.chunks_exact(4).map(letter).collect::<String>().trim_end_matches('\0').into()
 }
 
 impl Header {
@@ -211,21 +191,13 @@ impl Header {
             let at = text.find(&format!("'{key}'"))? + key.len() + 2;
             Some(text[at..].trim_start().strip_prefix(':')?.trim_start())
         };
-        let broken = || {
-            format!(
-                "the NPY header is broken: {}",
-                text.chars().take(100).collect::<String>()
-            )
-        };
+        let broken = || format!("the NPY header is broken: {}", text.chars().take(100).collect::<String>());
         let descr = entry("descr").ok_or_else(broken)?;
         let Some((descr, _)) = descr.strip_prefix('\'').and_then(|d| d.split_once('\'')) else {
             return Err("an array of records; store each column, or one matrix".into());
         };
         let by_columns = entry("fortran_order").ok_or_else(broken)?.starts_with("True");
-        let shape = entry("shape")
-            .and_then(|s| s.strip_prefix('(')?.split_once(')'))
-            .ok_or_else(broken)?
-            .0;
+        let shape = entry("shape").and_then(|s| s.strip_prefix('(')?.split_once(')')).ok_or_else(broken)?.0;
         let shape = (shape.split(',').map(str::trim).filter(|d| !d.is_empty()))
             .map(|d| d.parse().map_err(|_| broken()))
             .collect::<Reasoned<Vec<usize>>>()?;
@@ -235,13 +207,7 @@ impl Header {
                  and text\nhint: `array.astype(\"float64\")`"
             )
         })?;
-        Ok(Self {
-            kind,
-            big_endian: descr.starts_with('>'),
-            size,
-            by_columns,
-            shape,
-        })
+        Ok(Self { kind, big_endian: descr.starts_with('>'), size, by_columns, shape })
     }
 }
 
@@ -302,25 +268,14 @@ mod tests {
             Array::open(&array(descr, "(1,)", "False", data)[..]).and_then(Array::column)
         };
         assert_eq!(column("|S3", b"ab\0"), Ok(Column::Text(vec!["ab".into()])));
-        assert_eq!(
-            column(">U2", &[0, 0, 0, 0xe9, 0, 0, 0, 0]),
-            Ok(Column::Text(vec!["é".into()]))
-        );
+        assert_eq!(column(">U2", &[0, 0, 0, 0xe9, 0, 0, 0, 0]), Ok(Column::Text(vec!["é".into()])));
     }
 
     #[test]
     fn a_shape_beyond_all_memory_is_an_error() {
         let bytes = array("<f8", "(4294967296, 4294967296, 16)", "False", &[]);
-        assert!(
-            Array::open(&bytes[..])
-                .and_then(Array::numbers)
-                .is_err_and(|e| e.contains("too large"))
-        );
+        assert!(Array::open(&bytes[..]).and_then(Array::numbers).is_err_and(|e| e.contains("too large")));
         let bytes = array("<f8", "(1000000000, 1000)", "False", &[0; 64]);
-        assert!(
-            Array::open(&bytes[..])
-                .and_then(Array::numbers)
-                .is_err_and(|e| e.contains("ends early"))
-        );
+        assert!(Array::open(&bytes[..]).and_then(Array::numbers).is_err_and(|e| e.contains("ends early")));
     }
 }

@@ -17,42 +17,24 @@ use crate::error::{Error, Result};
 pub(super) fn read<'a>(path: &'a str, file: File, options: &ReadOptions) -> Result<Source<'a>> {
     let mut arrays = Arrays::open(file).map_err(|what| Error::file(path, what))?;
     let within = |name: &str, what: String| Error::file(path, format!("array `{name}`: {what}"));
-    let rows = if ["data", "indices", "indptr", "shape"]
-        .iter()
-        .all(|name| arrays.has(name))
-    {
+    let rows = if ["data", "indices", "indptr", "shape"].iter().all(|name| arrays.has(name)) {
         sparse(&mut arrays).map_err(|what| Error::file(path, what))?
     } else {
         let name = arrays.matrix_name().map_err(|what| Error::file(path, what))?;
-        arrays
-            .get(&name)
-            .and_then(Array::matrix)
-            .map_err(|what| within(&name, what))?
+        arrays.get(&name).and_then(Array::matrix).map_err(|what| within(&name, what))?
     };
     let Some(name) = ["target", "y"].into_iter().find(|name| arrays.has(name)) else {
         if options.target.is_some() {
-            let reason = format!(
-                "there is no array `target` or `y`; the arrays are {}",
-                arrays.list()
-            );
+            let reason = format!("there is no array `target` or `y`; the arrays are {}", arrays.list());
             return Err(Error::file(path, reason));
         }
         return Ok(Source::new(path, rows));
     };
-    let target = arrays
-        .get(name)
-        .and_then(Array::column)
-        .map_err(|what| within(name, what))?;
+    let target = arrays.get(name).and_then(Array::column).map_err(|what| within(name, what))?;
     if target.len() != rows.n() {
-        return Err(within(
-            name,
-            format!("{} values for {} rows", target.len(), rows.n()),
-        ));
+        return Err(within(name, format!("{} values for {} rows", target.len(), rows.n())));
     }
-    Ok(Source {
-        target: Some(target),
-        ..Source::new(path, rows)
-    })
+    Ok(Source { target: Some(target), ..Source::new(path, rows) })
 }
 
 /// The layout of `scipy.sparse.save_npz`: `data`, `indices`, `indptr`, `shape`.
@@ -61,26 +43,18 @@ fn sparse<R: Read + Seek>(arrays: &mut Arrays<R>) -> Reasoned<Rows<'static>> {
         && let Column::Text(format) = arrays.get("format")?.column()?
         && format != ["csr"]
     {
-        return Err(format!(
-            "a sparse matrix of the format {format:?}; store it by rows: `.tocsr()`"
-        ));
+        return Err(format!("a sparse matrix of the format {format:?}; store it by rows: `.tocsr()`"));
     }
     let shape = whole(&arrays.get("shape")?.integers()?)?;
     let [n, p] = shape[..] else {
-        return Err(format!(
-            "the shape of a matrix has 2 numbers, not {}",
-            shape.len()
-        ));
+        return Err(format!("the shape of a matrix has 2 numbers, not {}", shape.len()));
     };
     if p > MOST_COLUMNS {
         return Err(format!("{p} columns; at most {MOST_COLUMNS} can be read"));
     }
     let indptr = whole(&arrays.get("indptr")?.integers()?)?;
     if indptr.len().checked_sub(1) != Some(n) {
-        return Err(format!(
-            "`indptr` holds {} numbers, but {n} rows need one more than {n}",
-            indptr.len()
-        ));
+        return Err(format!("`indptr` holds {} numbers, but {n} rows need one more than {n}", indptr.len()));
     }
     let indices = whole(&arrays.get("indices")?.integers()?)?;
     let narrow = |j: &usize| u32::try_from(*j).map_err(|_| format!("column index {j} is too large"));
@@ -127,10 +101,8 @@ impl Arrays<BufReader<File>> {
     fn open(file: File) -> Reasoned<Self> {
         let zip = ZipArchive::new(BufReader::new(file))
             .map_err(|e| format!("not an NPZ file, or not a whole one: {e}"))?;
-        let names = zip
-            .file_names()
-            .flatten()
-            .filter_map(|name| Some(name.strip_suffix(".npy")?.to_string()));
+        let names =
+            zip.file_names().flatten().filter_map(|name| Some(name.strip_suffix(".npy")?.to_string()));
         let names = names.collect();
         Ok(Self { zip, names })
     }
@@ -142,18 +114,11 @@ impl<R: Read + Seek> Arrays<R> {
     }
 
     fn list(&self) -> String {
-        self.names
-            .iter()
-            .map(|n| format!("`{n}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
+        self.names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     }
 
     fn get(&mut self, name: &str) -> Reasoned<Array<impl Read + '_>> {
-        let entry = self
-            .zip
-            .by_name(&format!("{name}.npy"))
-            .map_err(|e| e.to_string())?;
+        let entry = self.zip.by_name(&format!("{name}.npy")).map_err(|e| e.to_string())?;
         Array::open(BufReader::new(entry))
     }
 
@@ -167,9 +132,6 @@ impl<R: Read + Seek> Arrays<R> {
                 return Ok(name);
             }
         }
-        Err(format!(
-            "there is no array `X` and no other matrix; the arrays are {}",
-            self.list()
-        ))
+        Err(format!("there is no array `X` and no other matrix; the arrays are {}", self.list()))
     }
 }

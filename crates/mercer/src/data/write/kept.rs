@@ -59,22 +59,11 @@ impl<'a> Kept<'a> {
                 v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
             }
             Self::Text(v) => {
-                let length = v
-                    .iter()
-                    .map(|text| text.chars().count())
-                    .max()
-                    .unwrap_or(0)
-                    .max(1);
+                let length = v.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
                 npy_header(out, &format!("<U{length}"), &format!("({},)", v.len()))?;
                 for text in *v {
-                    let letters = text
-                        .chars()
-                        .map(u32::from)
-                        .chain(std::iter::repeat(0))
-                        .take(length);
-                    letters
-                        .into_iter()
-                        .try_for_each(|letter| out.write_all(&letter.to_le_bytes()))?;
+                    let letters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(length);
+                    letters.into_iter().try_for_each(|letter| out.write_all(&letter.to_le_bytes()))?;
                 }
                 Ok(())
             }

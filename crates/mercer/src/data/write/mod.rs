@@ -48,10 +48,7 @@ pub fn check_output(path: &str) -> Result<()> {
     if folder.is_dir() {
         Ok(())
     } else {
-        Err(Error::file(
-            path,
-            format!("the folder `{}` does not exist; make it first", folder.display()),
-        ))
+        Err(Error::file(path, format!("the folder `{}` does not exist; make it first", folder.display())))
     }
 }
 
@@ -65,10 +62,9 @@ pub fn check_output(path: &str) -> Result<()> {
 /// ```
 pub fn check_kept(path: &str, n_kept: usize) -> Result<()> {
     match (Format::of(path)?, n_kept) {
-        (Format::Npy, 1..) => Err(Error::file(
-            path,
-            "NPY holds numbers alone; use CSV, Parquet or NPZ to keep columns",
-        )),
+        (Format::Npy, 1..) => {
+            Err(Error::file(path, "NPY holds numbers alone; use CSV, Parquet or NPZ to keep columns"))
+        }
         (Format::Libsvm { .. }, 2..) => Err(Error::file(
             path,
             format!(
@@ -105,10 +101,7 @@ pub fn write_features(
     let table = Output::new(names, values, kept)?;
     let mut file = temporary(path)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    table
-        .write(Format::of(path)?, &mut out)
-        .and_then(|()| out.flush())
-        .map_err(|e| Error::io(path, e))?;
+    table.write(Format::of(path)?, &mut out).and_then(|()| out.flush()).map_err(|e| Error::io(path, e))?;
     drop(out);
     file.persist(path).map_err(|e| Error::io(path, e.error))?;
     Ok(())
@@ -137,11 +130,7 @@ pub fn write_csv(
 
 fn folder(path: &str) -> &Path {
     let parent = Path::new(path).parent().unwrap_or(Path::new(""));
-    if parent.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        parent
-    }
+    if parent.as_os_str().is_empty() { Path::new(".") } else { parent }
 }
 
 /// A file in the same folder, which vanishes unless it is renamed.
@@ -150,10 +139,7 @@ fn temporary(path: &str) -> Result<NamedTempFile> {
     // Temporary files are private; what becomes of this one should be as readable as any file the user makes.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder
-        .prefix(".mercer-")
-        .tempfile_in(folder(path))
-        .map_err(|e| Error::io(path, e))
+    builder.prefix(".mercer-").tempfile_in(folder(path)).map_err(|e| Error::io(path, e))
 }
 
 /// What is to be written, checked.
@@ -166,11 +152,7 @@ struct Output<'a> {
 impl<'a> Output<'a> {
     fn new(names: &'a [String], values: MatRef<'a, f64>, kept: &'a [(String, Vec<String>)]) -> Result<Self> {
         if names.len() != values.ncols() {
-            return Err(Error::argument(format!(
-                "{} names for {} columns",
-                names.len(),
-                values.ncols()
-            )));
+            return Err(Error::argument(format!("{} names for {} columns", names.len(), values.ncols())));
         }
         if let Some((name, column)) = kept.iter().find(|(_, column)| column.len() != values.nrows()) {
             let n = values.nrows();
@@ -190,11 +172,7 @@ impl<'a> Output<'a> {
     }
 
     fn all_names(&self) -> impl Iterator<Item = &str> {
-        self.kept
-            .iter()
-            .map(|(name, _)| name)
-            .chain(self.names)
-            .map(String::as_str)
+        self.kept.iter().map(|(name, _)| name).chain(self.names).map(String::as_str)
     }
 
     fn write<W: Write + Seek + Send>(&self, format: Format, out: &mut W) -> std::io::Result<()> {
@@ -249,9 +227,7 @@ impl<'a> Output<'a> {
     fn write_parquet<W: Write + Send>(&self, out: &mut W) -> std::io::Result<()> {
         let kept = self.typed();
         let schema = self.schema(&kept);
-        let properties = WriterProperties::builder()
-            .set_compression(ParquetCompression::SNAPPY)
-            .build();
+        let properties = WriterProperties::builder().set_compression(ParquetCompression::SNAPPY).build();
         let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
         for batch in self.batches(&schema, &kept) {
             writer.write(&batch.map_err(std::io::Error::other)?)?;
@@ -265,9 +241,7 @@ impl<'a> Output<'a> {
         let schema = self.schema(&kept);
         let mut writer = FileWriter::try_new(out, &schema).map_err(std::io::Error::other)?;
         for batch in self.batches(&schema, &kept) {
-            batch
-                .and_then(|batch| writer.write(&batch))
-                .map_err(std::io::Error::other)?;
+            batch.and_then(|batch| writer.write(&batch)).map_err(std::io::Error::other)?;
         }
         writer.finish().map_err(std::io::Error::other)
     }
@@ -277,15 +251,9 @@ impl<'a> Output<'a> {
     }
 
     fn schema(&self, kept: &[Kept]) -> Arc<Schema> {
-        let kept = self
-            .kept
-            .iter()
-            .zip(kept)
-            .map(|((name, _), column)| Field::new(name, column.kind(), false));
-        let features = self
-            .names
-            .iter()
-            .map(|name| Field::new(name, DataType::Float64, false));
+        let kept =
+            self.kept.iter().zip(kept).map(|((name, _), column)| Field::new(name, column.kind(), false));
+        let features = self.names.iter().map(|name| Field::new(name, DataType::Float64, false));
         Arc::new(Schema::new(kept.chain(features).collect::<Vec<_>>()))
     }
 
@@ -301,10 +269,7 @@ impl<'a> Output<'a> {
             let feature =
                 |j| Arc::new(Float64Array::from_iter_values(part.col(j).iter().copied())) as ArrayRef;
             let kept = kept.iter().map(|column| column.array(start, count));
-            RecordBatch::try_new(
-                schema.clone(),
-                kept.chain((0..part.ncols()).map(feature)).collect(),
-            )
+            RecordBatch::try_new(schema.clone(), kept.chain((0..part.ncols()).map(feature)).collect())
         })
     }
 
@@ -356,11 +321,7 @@ fn shortest(v: f64, text: &mut String) {
     text.clear();
     let plain = v == 0.0 || (1e-5..1e16).contains(&v.abs()) || !v.is_finite();
     // Writing to a String cannot fail.
-    let _ = if plain {
-        write!(text, "{v}")
-    } else {
-        write!(text, "{v:e}")
-    };
+    let _ = if plain { write!(text, "{v}") } else { write!(text, "{v:e}") };
 }
 
 fn npy_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<()> {
