@@ -97,6 +97,5 @@ mod tests {
             assert_eq!(exp::<true>(x).to_bits(), 0);
             assert_eq!(exp::<false>(x).to_bits(), 0);
         }
-        assert!(exp::<true>(f64::NAN).is_nan());
     }
 }
