@@ -13,16 +13,13 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-use super::pivoted::{Stop, not_psd};
+use super::pivoted::{LOSS, Stop, not_psd};
 use crate::error::Result;
 use crate::kernel::block::Gram;
 use crate::monitor::Monitor;
 
 /// Rows that are orthogonalised together.
 const BLOCK: usize = 64;
-
-/// The largest loss of orthogonality that rounding in one coefficient row may cause.
-const LOSS: f64 = 1e-6;
 
 /// Accepted rows in order, their residual norms, and the coefficients over them.
 pub(crate) struct Orthogonal {
