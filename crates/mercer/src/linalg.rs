@@ -32,6 +32,25 @@ pub(crate) fn tall_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
+/// Σ f(i) over 0..count for f that yield rows×columns matrices: computed by the threads of the current pool, added in
+/// order, so the bits do not depend on their number; at most 16 wait at a time.
+pub(crate) fn sum_in_order(
+    count: usize,
+    rows: usize,
+    columns: usize,
+    f: impl Fn(usize) -> Mat<f64> + Sync,
+) -> Mat<f64> {
+    let mut sum = Mat::zeros(rows, columns);
+    let all: Vec<usize> = (0..count).collect();
+    for slab in all.chunks(16) {
+        let parts: Vec<Mat<f64>> = slab.par_iter().map(|&i| f(i)).collect();
+        for part in parts {
+            sum += part;
+        }
+    }
+    sum
+}
+
 /// Eigenvalues, descending, and eigenvectors (columns) of a symmetric matrix.
 pub(crate) fn eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();

@@ -18,7 +18,7 @@ use super::pivoted::{Pivoted, Stop};
 use crate::error::Result;
 use crate::kernel::block::{Gram, PANEL};
 use crate::kernel::gamma::center;
-use crate::linalg::{eigen, positive_signs, product};
+use crate::linalg::{eigen, positive_signs, product, sum_in_order};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -153,25 +153,13 @@ fn column_means(z: &[f64], l: usize) -> Vec<f64> {
     sums.into_iter().map(|s| s / n).collect()
 }
 
-/// ZᵀZ, in panels that are summed in their order: the same bits from any number of threads.
+/// ZᵀZ.
 fn covariance(z: &[f64], l: usize) -> Mat<f64> {
-    const ROWS: usize = 64 * PANEL;
-    let mut sum = Mat::<f64>::zeros(l, l);
-    for slab in z.chunks(ROWS * l) {
-        let parts: Vec<Mat<f64>> = slab
-            .par_chunks(ROWS / 8 * l)
-            .map(|panel| {
-                let panel = MatRef::from_row_major_slice(panel, panel.len() / l, l);
-                let mut product = Mat::zeros(l, l);
-                matmul(product.as_mut(), Accum::Replace, panel.transpose(), panel, 1.0, Par::Seq);
-                product
-            })
-            .collect();
-        for part in parts {
-            sum += part;
-        }
-    }
-    sum
+    let panels: Vec<&[f64]> = z.chunks(8 * PANEL * l).collect();
+    sum_in_order(panels.len(), l, l, |at| {
+        let panel = MatRef::from_row_major_slice(panels[at], panels[at].len() / l, l);
+        product(panel.transpose(), panel)
+    })
 }
 
 /// The m largest eigenpairs of a symmetric matrix by block Lanczos with full reorthogonalisation; None if the Krylov
