@@ -403,7 +403,7 @@ fn chi2_term(x: f64, y: f64) -> f64 {
 
 /// Also true for NaN, which products of overflowing rows give.
 fn is_cancelled(s: f64, terms: f64) -> bool {
-    !(s >= CANCELLED * terms) || terms == f64::INFINITY
+    s.is_nan() || s < CANCELLED * terms || terms == f64::INFINITY
 }
 
 /// Adds the norms to −2⟨u,v⟩; whether any result has cancelled.

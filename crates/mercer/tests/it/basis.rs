@@ -53,7 +53,8 @@ fn kobl_has_the_textbook_pivots_norms_and_features() {
 
 #[test]
 fn kobl_agrees_with_the_textbook_on_nasty_rows_and_every_threshold() {
-    let thresholds: [(Threshold, fn(f64) -> f64); 4] = [
+    type Function = fn(f64) -> f64;
+    let thresholds: [(Threshold, Function); 4] = [
         (Threshold::Linear, |t| t),
         (Threshold::Power(0.5), f64::sqrt),
         (Threshold::Constant(0.2), |_| 0.2),
