@@ -111,7 +111,7 @@ impl Klfe {
         let z = basis.expansion.transform(rows)?;
         let monitor = Monitor::default();
         let neighbours = Neighbours::find(basis.expansion.kernel, rows, codes, self.n_neighbors, &monitor)?;
-        Ok(FeatureMap::from_directions("klfe", basis, self.directions(z.as_ref(), &neighbours)?))
+        Ok(FeatureMap::from_directions("klfe", basis, self.directions(z.as_ref(), &neighbours, &monitor)?))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::evidence::margins::scatter;
 use crate::evidence::neighbours::Neighbours;
 use crate::linalg::{eigen, positive_signs, product};
+use crate::monitor::Monitor;
 
 /// Eigenvalues up to this share of the largest magnitude are rounding.
 const RANK: f64 = 1e-12;
@@ -29,9 +30,14 @@ pub struct Klfe {
 
 impl Klfe {
     /// The directions in the coordinates `z` (n×m).
-    pub fn directions(&self, z: MatRef<'_, f64>, neighbours: &Neighbours) -> Result<Directions> {
+    pub fn directions(
+        &self,
+        z: MatRef<'_, f64>,
+        neighbours: &Neighbours,
+        monitor: &Monitor,
+    ) -> Result<Directions> {
         let sum = scatter(z, &neighbours.misses) - scatter(z, &neighbours.hits);
-        let (values, vectors) = eigen(sum.as_ref())?;
+        let (values, vectors) = eigen(sum.as_ref(), monitor)?;
         let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let positive = values.iter().take_while(|v| **v > RANK * largest).count();
         let q = self.n_components.unwrap_or(positive);

@@ -3,7 +3,7 @@
 use mercer::data::Labels;
 use mercer::evaluate::knn::nearest_neighbour_error;
 use mercer::evaluate::metrics::{kernel_alignment, relevant_dimension};
-use mercer::{Kernel, Rows};
+use mercer::{Kernel, Monitor, Rows};
 
 use crate::kernel::rows;
 use crate::naive::{self, Matrix};
@@ -43,7 +43,8 @@ fn relevant_dimension_equals_its_definition_below_the_rank() {
         let rank = values.iter().filter(|v| **v > 1e-10 * values[0]).count();
         let (d, noise) = naive::relevant_dimension_up_to(&naive::label_energies(&slow, &target), rank - 1);
         let k = Kernel::rbf(1.0).matrix(&rows(&x), &rows(&x)).expect("values");
-        let fast = relevant_dimension(k.as_ref(), &Labels::Numbers(y)).expect("dimension");
+        let fast =
+            relevant_dimension(k.as_ref(), &Labels::Numbers(y), &Monitor::default()).expect("dimension");
         assert_eq!(fast.0, d);
         assert!((fast.1 - noise).abs() < 1e-9 * noise);
     }
@@ -59,7 +60,10 @@ fn relevant_dimension_finds_a_planted_one() {
     let y: Vec<f64> =
         vectors.iter().map(|r| r[0] - r[1] + r[2] + 0.002 * naive::random_normal(&mut state)).collect();
     let k = Kernel::rbf(0.5).matrix(&rows(&x), &rows(&x)).expect("values");
-    assert_eq!(relevant_dimension(k.as_ref(), &Labels::Numbers(y)).expect("dimension").0, 3);
+    assert_eq!(
+        relevant_dimension(k.as_ref(), &Labels::Numbers(y), &Monitor::default()).expect("dimension").0,
+        3
+    );
 }
 
 #[test]
