@@ -565,7 +565,11 @@ fn row_major(mat: &Mat<f64>) -> Vec<f64> {
 }
 
 /// A number of bytes for people.
-pub(crate) fn bytes(count: u64) -> String {
+///
+/// ```
+/// assert_eq!(mercer::basis::bytes(2_500_000_000), "2.5 GB");
+/// ```
+pub fn bytes(count: u64) -> String {
     match count {
         0..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.0} MB", count as f64 / 1e6),

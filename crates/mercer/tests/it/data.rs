@@ -255,7 +255,7 @@ fn text_inputs_are_refused_together_with_the_way_out() {
     assert_eq!(
         error,
         "t.csv: columns `city`, `name` hold text (`Paris` at row 1), but an input must be a number\n\
-         hint: encode it as numbers, or leave it out: `--drop city,name`"
+         hint: leave them out (`--drop city,name`), or encode them as numbers"
     );
 }
 

@@ -100,7 +100,12 @@ impl<'a> Batches<'a> {
         let text: Vec<usize> = choice.inputs.iter().copied().filter(|&j| !is_number(kind(j))).collect();
         if let Some(&first) = text.first() {
             let columns: Vec<&str> = text.iter().map(|&j| choice.names[j].as_str()).collect();
-            return Err(text_inputs(path, &columns, &format!("values of the type {}", kind(first))));
+            return Err(text_inputs(
+                path,
+                &columns,
+                &format!("values of the type {}", kind(first)),
+                choice.text_may_leave,
+            ));
         }
         if choice.inputs.is_empty() {
             return Err(Error::file(path, "no input columns are left: the others hold text"));
