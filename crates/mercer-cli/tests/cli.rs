@@ -67,6 +67,10 @@ fn fit(folder: &Path, more: &[&str]) -> (String, String) {
     done(folder, &[&FIT[..], more].concat())
 }
 
+fn to_model<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["fit"], args, &["-o", "model.mercer"]].concat()
+}
+
 /// The lines of a CSV text, its head apart.
 fn csv(text: &str) -> (Vec<&str>, Vec<Vec<&str>>) {
     let mut lines = text.lines().map(|line| line.split(',').collect());
@@ -208,7 +212,6 @@ fn data_that_cannot_be_used_is_refused_with_its_place() {
     file("hole.csv", "a,b\n1,2\n3,nan\n");
     file("words.csv", "a,city\n1,Oslo\n2,Rome\n");
     file("numbers.csv", "a,y\n1,0.5\n2,1.25\n3,7.5\n");
-    let to_model = |args: &[&str]| [&["fit"], args, &["-o", "model.mercer"]].concat();
     let error = refused(folder.path(), 1, &to_model(&["hole.csv", "--method", "kobl"]));
     assert!(error.contains("row 2, column `b`") && error.contains("\nhint: "), "{error}");
     let error = refused(folder.path(), 1, &to_model(&["words.csv", "--method", "kobl"]));
@@ -241,7 +244,7 @@ fn bad_usage_is_told_apart_from_failure() {
     let error = fit(&["--nu", "0.2"]);
     assert!(error.contains("`nu` is not a parameter of `kobl`; it has kernel, gamma"), "{error}");
     assert!(fit(&["--threshold", "2"]).contains("threshold = 2, but it must be"));
-    assert!(fit(&["--coef0", "-inf"]).contains("coef0 = -inf, but it must be a finite number"));
+    assert!(fit(&["--coef0=-inf"]).contains("coef0 = -inf, but it must be a finite number"));
     assert!(fit(&["--n-components", "0"]).contains("at least 1"));
     assert!(fit(&["--n-components", "ten"]).contains("n_components = ten"));
     assert!(fit(&["--kernel", "gauss"]).contains("rbf, laplacian"));
@@ -389,7 +392,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
 }
 
-/// Starts a fit of minutes, waits until it works, and sends it this many interrupts.
+/// Starts a fit of minutes, waits until it works, and interrupts it.
 #[cfg(unix)]
 fn interrupted(folder: &Path) -> Output {
     use std::io::{BufRead, BufReader, Read};

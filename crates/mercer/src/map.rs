@@ -13,6 +13,7 @@ use std::io::Write;
 use std::path::Path;
 
 use faer::{Mat, MatMut, MatRef};
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde_json::{Value, json};
 
@@ -298,6 +299,9 @@ impl<'a> ModelFile<'a> {
                     "the file is truncated: it ends inside its header".to_string()
                 }
                 _ if bytes.len() < 8 => "the file is truncated or empty".to_string(),
+                _ if matches!(e, SafeTensorError::MetadataIncompleteBuffer) => {
+                    "the file is truncated or damaged: its tensors do not match its length".to_string()
+                }
                 _ => foreign(e.to_string()),
             }
         })?;

@@ -12,6 +12,7 @@ mod npz;
 
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::panic::AssertUnwindSafe;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -83,6 +84,11 @@ fn open(path: &str) -> Result<File> {
 fn bytes(path: &str, gzip: bool) -> Result<Box<dyn Read>> {
     let file = open(path)?;
     Ok(if gzip { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
+}
+
+/// What a decoder yields. They check most of what a damaged file can hold, and panic at some of the rest: None.
+fn caught<T>(decode: impl FnOnce() -> T) -> Option<T> {
+    std::panic::catch_unwind(AssertUnwindSafe(decode)).ok()
 }
 
 /// The error for bytes that could not be had or unpacked.

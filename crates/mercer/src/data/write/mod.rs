@@ -22,7 +22,7 @@ use parquet::file::properties::WriterProperties;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use self::kept::Kept;
+use self::kept::{Kept, write_array};
 use super::format::Format;
 use crate::error::{Error, Result};
 use crate::whole_file::{folder, temporary};
@@ -287,13 +287,8 @@ impl<'a> Output<'a> {
 
     fn write_npy(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let (n, q) = (self.values.nrows(), self.values.ncols());
-        npy_header(out, "<f8", &format!("({n}, {q})"))?;
-        for i in 0..n {
-            for v in self.values.row(i).iter() {
-                out.write_all(&v.to_le_bytes())?;
-            }
-        }
-        Ok(())
+        let rows = (0..n).flat_map(|i| self.values.row(i).iter().copied());
+        write_array(out, &[n as u64, q as u64], rows)
     }
 
     fn write_npz<W: Write + Seek>(&self, out: &mut W) -> std::io::Result<()> {
@@ -334,15 +329,4 @@ fn shortest(v: f64, text: &mut String) {
     let plain = v == 0.0 || (1e-5..1e16).contains(&v.abs()) || !v.is_finite();
     // Writing to a String cannot fail.
     let _ = if plain { write!(text, "{v}") } else { write!(text, "{v:e}") };
-}
-
-fn npy_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<()> {
-    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    // The data starts at a multiple of 64 bytes, 10 of which come before the text and 1 ends it.
-    let padding = (64 - (text.len() + 11) % 64) % 64;
-    text.extend(std::iter::repeat_n(' ', padding));
-    text.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&(text.len() as u16).to_le_bytes())?;
-    out.write_all(text.as_bytes())
 }
