@@ -42,7 +42,7 @@ impl Context {
             monitor.stop();
         };
         if let Err(e) = ctrlc::set_handler(handler) {
-            context.warn(&format!("Ctrl-C cannot be handled, so it will end the program at once: {e}"));
+            talk::warn(&format!("Ctrl-C cannot be handled, so it will end the program at once: {e}"));
         }
         context
     }
@@ -61,12 +61,6 @@ impl Context {
         if !self.quiet {
             talk::line("", text);
         }
-    }
-
-    /// What the user should know, quiet or not.
-    #[expect(clippy::unused_self, reason = "it stands beside `say`")]
-    pub(crate) fn warn(&self, text: &str) {
-        talk::warn(text);
     }
 }
 

@@ -11,11 +11,9 @@ use tempfile::TempDir;
 /// A folder with `train.csv`: 40 rows of `a`, `b`, `c` and a `kind`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut text = String::from("a,b,c,kind\n");
-    for i in 0..40 {
-        let kind = if i % 3 == 0 { "yes" } else { "no" };
-        text.push_str(&format!("{},{},{},{kind}\n", i % 7, (i * i) % 11, (i % 5) * 2));
-    }
+    let kind = |i: usize| if i.is_multiple_of(3) { "yes" } else { "no" };
+    let line = |i: usize| format!("{},{},{},{}\n", i % 7, (i * i) % 11, (i % 5) * 2, kind(i));
+    let text: String = std::iter::once("a,b,c,kind\n".to_string()).chain((0..40).map(line)).collect();
     fs::write(folder.path().join("train.csv"), text).expect("written");
     folder
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args;
 use crate::context::Context;
-use crate::talk::{first, short};
+use crate::talk::{first, short, warn};
 
 /// Names that a target is often given, in lower case.
 const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let labels = labels(args, &mut table)?;
     describe(args, &table, labels.as_ref(), context);
     let (scaling, constant) = Scaling::fit(scale, &table.rows);
-    warn_of_constants(&table.names, &constant, context);
+    warn_of_constants(&table.names, &constant);
     let rows = match &scaling {
         Some(scaling) => scaling.apply(&table.rows)?,
         None => table.rows,
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let memory = bytes(basis.estimated_memory(rows.n()));
     context.say(&format!("fitting `{}`, which takes up to {memory} beside the data", basis.method.name()));
     let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
-    fitted.warnings.iter().for_each(|warning| context.warn(warning));
+    fitted.warnings.iter().for_each(|warning| warn(warning));
 
     let summary = summary(&fitted, started);
     let mut map = FeatureMap::from(fitted);
@@ -104,20 +104,20 @@ fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: 
     if args::text(args, "target").is_none()
         && let Some(name) = suspect
     {
-        context.warn(&format!(
+        warn(&format!(
             "column `{name}` is used as an input\nhint: if it is what to learn, say so: `--target {name}`; to leave it \
              out: `--drop {name}`"
         ));
     }
 }
 
-fn warn_of_constants(names: &[String], constant: &[usize], context: &Context) {
+fn warn_of_constants(names: &[String], constant: &[usize]) {
     if constant.is_empty() {
         return;
     }
     let quoted: Vec<String> = constant.iter().map(|&j| format!("`{}`", names[j])).collect();
     let (column, are) = if constant.len() == 1 { ("column", "is") } else { ("columns", "are") };
-    context.warn(&format!(
+    warn(&format!(
         "{} {column} {are} constant, which does no harm and no good: {}",
         constant.len(),
         first(&quoted, NAMED)

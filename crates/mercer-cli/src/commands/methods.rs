@@ -37,7 +37,7 @@ fn describe(card: &Card) -> Result<String> {
         lines.extend(parameter.default.map(|default| ("default", default.into())));
         lines.extend(parameter.none.map(|none| ("left out", none.into())));
         let lines: Vec<Vec<String>> = lines.into_iter().map(|(k, v)| vec![format!("      {k}"), v]).collect();
-        text.push_str(&format!("  --{}\n{}", args::flag_name(name), table(&lines, usize::MAX)));
+        text.extend(["  --", &args::flag_name(name), "\n", &table(&lines, usize::MAX)]);
     }
     Ok(text)
 }

@@ -330,6 +330,8 @@ fn without_names_the_first_columns_are_taken_if_the_count_fits() {
         csv_error("1,2,3,4\n5,6,7,8\n", &two),
         "t.csv: 2 input columns are needed (or one more, a target at the end), but there are 4, and no names to go by"
     );
+    let by_place = ReadOptions { by_place: true, ..two.clone() };
+    assert_eq!(csv("a,b\n1,2\n3,4\n", &by_place).expect("by place").rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     let known = ReadOptions { target: Some("1".into()), ..two };
     assert_eq!(csv("9,1,2\n9,3,4\n", &known).expect("target first").rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     assert!(csv_error("1,2,3,4\n5,6,7,8\n", &known).contains("2 input columns are needed, but there are 3"));
