@@ -18,7 +18,8 @@ Examples:
   mercer transform model.mercer new.csv -o features.parquet
   mercer inspect model.mercer
 
-Standard output is data, standard error is talk. Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
+Standard output is data, standard error is talk.
+Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
 
 const FIT_EXAMPLES: &str = "\
 Examples:
@@ -57,7 +58,7 @@ pub(crate) fn command() -> Command {
                 .value_parser(value_parser!(u16).range(1..))
                 .global(true)
                 .help_heading("Options of every command")
-                .help("Threads to use [default: one a core]; results do not depend on it"),
+                .help("Threads; the results do not depend on it"),
         )
         .arg(
             Arg::new("quiet")

@@ -27,8 +27,8 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// From here on, Ctrl-C ends the program at once while it only reads, and cleanly while it works; a second one
-    /// always ends it at once.
+    /// From here on, Ctrl-C ends the program at once while it only reads or prints, and cleanly while it works; a second
+    /// one always ends it at once.
     pub(crate) fn new(quiet: bool) -> Self {
         let context =
             Self { quiet, monitor: Monitor::default(), busy: Arc::default(), stopped: Arc::default() };
@@ -53,7 +53,16 @@ impl Context {
         let bar = Bar::start(self.quiet, &self.monitor);
         let result = work(&self.monitor);
         drop(bar);
+        self.busy.store(false, Ordering::SeqCst);
         if self.stopped.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { result }
+    }
+
+    /// Writes a file, which comes to its end even if Ctrl-C is pressed once: half of it would stay behind.
+    pub(crate) fn write<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.busy.store(true, Ordering::SeqCst);
+        let result = write();
+        self.busy.store(false, Ordering::SeqCst);
+        result
     }
 
     /// A line about what is going on, unless the user wants quiet.
@@ -90,13 +99,13 @@ impl Bar {
 }
 
 fn show(bar: &ProgressBar, Progress { stage, done, total }: Progress) {
+    bar.set_length(total as u64);
+    bar.set_position(done as u64);
+    bar.set_message(stage);
     let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len} {eta}" };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_message(stage);
-    bar.set_length(total as u64);
-    bar.set_position(done as u64);
     bar.tick();
 }
 

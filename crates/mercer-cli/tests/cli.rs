@@ -20,7 +20,12 @@ fn folder() -> TempDir {
 
 fn run_with_input(folder: &Path, args: &[&str], input: &str) -> Output {
     let mut command = cargo_bin_cmd!("mercer");
-    command.current_dir(folder).env_remove("MERCER_NUM_THREADS").args(args).write_stdin(input);
+    command
+        .current_dir(folder)
+        .env_remove("MERCER_NUM_THREADS")
+        .env("COLUMNS", "100")
+        .args(args)
+        .write_stdin(input);
     command.output().expect("started")
 }
 
@@ -224,6 +229,9 @@ fn data_that_cannot_be_used_is_refused_with_its_place() {
     let text_as_numbers = ["train.csv", "--target", "kind", "--task", "numbers", "--method", "csi"];
     let error = refused(folder.path(), 1, &to_model(&text_as_numbers));
     assert!(error.contains("the target holds the text"), "{error}");
+    let without_target = ["hole.csv", "--drop", "b", "--task", "classes", "--method", "kobl"];
+    let error = refused(folder.path(), 2, &to_model(&without_target));
+    assert!(error.contains("there is no target\nhint: "), "{error}");
     let error = refused(folder.path(), 1, &to_model(&["missing.csv", "--method", "kobl"]));
     assert!(error.contains("missing.csv"), "{error}");
     let drop = ["words.csv", "--drop", "city", "--method", "kobl"];
@@ -354,6 +362,41 @@ fn every_parameter_is_a_flag_and_every_command_has_an_example() {
         assert!(help.contains(&format!("\n  mercer {command}")), "{help}");
     }
     assert!(done(folder.path(), &["--version"]).0.starts_with("mercer "));
+}
+
+#[test]
+fn the_help_fits_on_a_screen() {
+    let folder = folder();
+    insta::assert_snapshot!(done(folder.path(), &["--help"]).0, @r"
+    Feature selection and feature extraction in kernel space
+
+    Usage: mercer [OPTIONS] <COMMAND>
+
+    Commands:
+      fit        Learn a map from rows to features, and store it
+      transform  Turn rows into features with a stored model
+      inspect    Say what is in a model
+      methods    List the methods, or say all about one
+      demo       See every basis at work on made-up data
+      help       Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Options of every command:
+          --threads <N>  Threads; the results do not depend on it [env: MERCER_NUM_THREADS=]
+      -q, --quiet        Only warnings and errors on standard error
+
+    Examples:
+      mercer demo
+      mercer fit train.csv --target class --method kobl -o model.mercer
+      mercer transform model.mercer new.csv -o features.parquet
+      mercer inspect model.mercer
+
+    Standard output is data, standard error is talk.
+    Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.
+    ");
 }
 
 #[test]

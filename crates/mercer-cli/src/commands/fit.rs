@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use mercer::basis::{Stop, bytes};
 use mercer::data::write::check_place;
-use mercer::data::{Scale, Scaling, Table, read};
+use mercer::data::{Scale, Scaling, Table, Task, read};
 use mercer::{Basis, Error, FeatureMap, FittedBasis, Labels, Result, Shape, methods};
 use serde_json::json;
 
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         ("task", labels.as_ref().map(task_name).into()),
     ];
     map.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
-    map.save(output)?;
+    context.write(|| map.save(output))?;
     context.say(&format!("{summary}\nwrote {output}"));
     Ok(())
 }
@@ -80,7 +80,14 @@ fn scale_name(scale: Scale) -> &'static str {
 }
 
 fn labels(args: &ArgMatches, table: &mut Table) -> Result<Option<Labels>> {
-    table.target.take().map(|column| Labels::decide(column, args::task(args))).transpose()
+    match (table.target.take(), args::task(args)) {
+        (Some(column), task) => Labels::decide(column, task).map(Some),
+        (None, Task::Auto) => Ok(None),
+        (None, _) => Err(Error::Argument(
+            "the task says what the target holds, but there is no target\nhint: name it: `--target COL`"
+                .into(),
+        )),
+    }
 }
 
 fn task_name(labels: &Labels) -> &'static str {

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (names, kept) = (&model.feature_names, &table.kept);
     match output {
         Some(output) => {
-            write::write_features(output, names, features.as_ref(), kept)?;
+            context.write(|| write::write_features(output, names, features.as_ref(), kept))?;
             context.say(&format!("wrote {output}: {} rows of {} features", table.rows.n(), names.len()));
         }
         None => write::write_csv(&mut std::io::stdout().lock(), names, features.as_ref(), kept)?,
