@@ -346,26 +346,25 @@ impl<'a> ModelFile<'a> {
                 None => Ok(Landmarks::Columns { indices, n: p }),
             };
         }
-        let rows = match (self.whole("landmarks.indptr")?, self.whole("landmarks.indices")?) {
-            (Some(indptr), Some(indices)) => {
-                let values = self.list("landmarks.values", None)?.ok_or("`landmarks.values` is missing")?;
-                let indices: Option<Vec<u32>> = indices.into_iter().map(|i| u32::try_from(i).ok()).collect();
-                let indices = indices.ok_or("`landmarks.indices` holds a number that is too large")?;
-                if indptr.is_empty() {
-                    return Err("`landmarks.indptr` is empty".into());
-                }
-                Rows::sparse(indptr, indices, values, p)
+        let rows = if let (Some(indptr), Some(indices)) =
+            (self.whole("landmarks.indptr")?, self.whole("landmarks.indices")?)
+        {
+            let values = self.list("landmarks.values", None)?.ok_or("`landmarks.values` is missing")?;
+            let indices: Option<Vec<u32>> = indices.into_iter().map(|i| u32::try_from(i).ok()).collect();
+            let indices = indices.ok_or("`landmarks.indices` holds a number that is too large")?;
+            if indptr.is_empty() {
+                return Err("`landmarks.indptr` is empty".into());
             }
-            _ => {
-                let (shape, values) = self.floats("landmarks")?;
-                let [l, columns] = shape[..] else {
-                    return Err(format!("`landmarks` has {} dimensions, not 2", shape.len()));
-                };
-                if columns != p {
-                    return Err(format!("`landmarks` has {columns} columns, but the header says {p}"));
-                }
-                Rows::dense(values, l, p)
+            Rows::sparse(indptr, indices, values, p)
+        } else {
+            let (shape, values) = self.floats("landmarks")?;
+            let [l, columns] = shape[..] else {
+                return Err(format!("`landmarks` has {} dimensions, not 2", shape.len()));
+            };
+            if columns != p {
+                return Err(format!("`landmarks` has {columns} columns, but the header says {p}"));
             }
+            Rows::dense(values, l, p)
         };
         rows.map(Landmarks::Rows).map_err(|e| format!("the landmarks are damaged: {e}"))
     }

@@ -137,9 +137,10 @@ fn summary(fitted: &FittedBasis, started: Instant) -> String {
         Stop::Cap => "the largest number of components",
         Stop::Rank => "having spanned all rows",
     };
+    let m = fitted.n_components();
     format!(
-        "{} components, residual {}, {} kernel values, stopped by {stop}, {:.2} s",
-        fitted.n_components(),
+        "{m} component{}, residual {}, {} kernel values, stopped by {stop}, {:.2} s",
+        if m == 1 { "" } else { "s" },
         short(fitted.residual),
         fitted.n_kernel_evaluations,
         started.elapsed().as_secs_f64()

@@ -571,7 +571,8 @@ fn row_major(mat: &Mat<f64>) -> Vec<f64> {
 /// ```
 pub fn bytes(count: u64) -> String {
     match count {
-        0..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
+        0..1_000 => format!("{count} bytes"),
+        1_000..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.0} MB", count as f64 / 1e6),
         _ => format!("{:.1} GB", count as f64 / 1e9),
     }
