@@ -1,1 +1,68 @@
-fn main() {}
+//! `mercer`: features in kernel space, from a shell. Standard output is data, standard error is talk.
+//!
+//! exit    0 done · 1 failed · 2 bad usage · 130 interrupted
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod context;
+mod talk;
+
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use mercer::{Error, Result};
+
+use crate::context::Context;
+
+fn main() -> ExitCode {
+    talk::silence_panics();
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        talk::report_bug();
+        ExitCode::FAILURE
+    })
+}
+
+fn run() -> ExitCode {
+    let matches = match args::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(answer) => {
+            // Help and version are answers too. Where nobody reads them, there is nobody to tell.
+            let _ = answer.print();
+            return ExitCode::from(if answer.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match start(&matches) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader has seen enough, as `| head` does.
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            talk::report(&error);
+            ExitCode::from(match error {
+                Error::Argument(_) => 2,
+                Error::Interrupted => context::INTERRUPTED,
+                _ => 1,
+            })
+        }
+    }
+}
+
+fn start(matches: &ArgMatches) -> Result<()> {
+    if let Some(&threads) = matches.get_one::<u16>("threads") {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .map_err(|e| Error::Argument(format!("threads = {threads}: {e}")))?;
+    }
+    let context = Context::new(matches.get_flag("quiet"));
+    match matches.subcommand() {
+        Some(("fit", args)) => commands::fit::run(args, &context),
+        Some(("transform", args)) => commands::transform::run(args, &context),
+        Some(("inspect", args)) => commands::inspect::run(args),
+        Some(("methods", args)) => commands::methods::run(args),
+        Some(("demo", args)) => commands::demo::run(args, &context),
+        _ => Err(Error::Argument("no command was given\nhint: see `mercer --help`".into())),
+    }
+}

@@ -29,6 +29,7 @@ pub mod error;
 pub mod monitor;
 mod linalg;
 mod random;
+mod whole_file;
 pub mod data;
 pub mod kernel;
 pub mod basis;

@@ -28,6 +28,7 @@ use crate::extract::{Directions, Klfe};
 use crate::kernel::{Kernel, Shape};
 use crate::linalg::product;
 use crate::monitor::Monitor;
+use crate::whole_file::temporary;
 
 /// The file format written; files up to it are read.
 pub const FORMAT_VERSION: u64 = 1;
@@ -176,8 +177,7 @@ impl FeatureMap {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let bytes = self.to_bytes().map_err(|e| Error::file(path, e.to_string()))?;
-        let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|e| Error::io(path, e))?;
+        let mut file = temporary(path)?;
         file.write_all(&bytes).map_err(|e| Error::io(path, e))?;
         file.persist(path).map_err(|e| Error::io(path, e.error))?;
         Ok(())

@@ -301,12 +301,11 @@ impl Basis {
     fn find_components(&self, gram: &Gram, rows: &Rows) -> Result<FittedBasis> {
         let n = gram.n();
         let keep = kpca::Keep { cap: self.n_components, share: self.tol };
-        let fits = 3 * 8 * (n as u64) * (n as u64) <= self.memory;
         let mut warnings = Vec::new();
-        let found = if fits {
+        let found = if Self::exact_kpca(n as u64) <= self.memory {
             kpca::exact(gram, keep, self.center, &self.monitor)?
         } else {
-            let l = self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(4 * m)).min(n);
+            let l = self.factor_columns(n);
             warnings.push(format!(
                 "the kernel matrix of {n} rows does not fit into {}; its components come from a `kobl` factor of \
                  at most {l} columns, and `residual` says what is left out",
@@ -474,10 +473,21 @@ impl Basis {
         match self.method {
             Method::GramSchmidt => 3 * 8 * cap * cap,
             // Exact when it fits; from a factor when not.
-            Method::Kpca => (3 * 8 * n * n).min(8 * n * (DEFAULT_COMPONENTS as u64).min(n)),
+            Method::Kpca if Self::exact_kpca(n) <= self.memory => Self::exact_kpca(n),
+            Method::Kpca => 8 * n * self.factor_columns(n as usize) as u64,
             Method::Csi => 8 * n * (2 * cap + 4 * csi::DELTA as u64),
             _ => 8 * n * cap,
         }
+    }
+
+    /// The kernel matrix, its eigenvectors and the solver's own copy.
+    fn exact_kpca(n: u64) -> u64 {
+        3 * 8 * n * n
+    }
+
+    /// Columns of the factor that stands in for a kernel matrix that does not fit.
+    fn factor_columns(&self, n: usize) -> usize {
+        self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(4 * m)).min(n)
     }
 
     fn check_memory(&self, n: usize, cap: usize) -> Result<()> {
@@ -565,9 +575,14 @@ fn row_major(mat: &Mat<f64>) -> Vec<f64> {
 }
 
 /// A number of bytes for people.
-pub(crate) fn bytes(count: u64) -> String {
+///
+/// ```
+/// assert_eq!(mercer::basis::bytes(2_500_000_000), "2.5 GB");
+/// ```
+pub fn bytes(count: u64) -> String {
     match count {
-        0..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
+        0..1_000 => format!("{count} bytes"),
+        1_000..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.0} MB", count as f64 / 1e6),
         _ => format!("{:.1} GB", count as f64 / 1e9),
     }

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 15] = [
+const ORDER: [(&str, usize); 16] = [
     ("error", 0),
     ("monitor", 1),
     ("random", 1),
+    ("whole_file", 1),
     ("linalg", 2),
     ("data", 3),
     ("kernel", 4),

@@ -255,7 +255,7 @@ fn text_inputs_are_refused_together_with_the_way_out() {
     assert_eq!(
         error,
         "t.csv: columns `city`, `name` hold text (`Paris` at row 1), but an input must be a number\n\
-         hint: encode it as numbers, or leave it out: `--drop city,name`"
+         hint: leave them out (`--drop city,name`), or encode them as numbers"
     );
 }
 
@@ -328,8 +328,10 @@ fn without_names_the_first_columns_are_taken_if_the_count_fits() {
     assert_eq!(trailing.rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(
         csv_error("1,2,3,4\n5,6,7,8\n", &two),
-        "t.csv: 2 input columns are needed (or one more, a target at the end), but there are 4, without names"
+        "t.csv: 2 input columns are needed (or one more, a target at the end), but there are 4, and no names to go by"
     );
+    let by_place = ReadOptions { by_place: true, ..two.clone() };
+    assert_eq!(csv("a,b\n1,2\n3,4\n", &by_place).expect("by place").rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     let known = ReadOptions { target: Some("1".into()), ..two };
     assert_eq!(csv("9,1,2\n9,3,4\n", &known).expect("target first").rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
     assert!(csv_error("1,2,3,4\n5,6,7,8\n", &known).contains("2 input columns are needed, but there are 3"));

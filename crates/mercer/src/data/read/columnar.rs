@@ -5,7 +5,6 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-use std::panic::AssertUnwindSafe;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
@@ -17,7 +16,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columns::Choice;
-use super::{ReadOptions, not_finite, text_inputs};
+use super::{ReadOptions, caught, not_finite, text_inputs};
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
@@ -67,10 +66,8 @@ pub(super) fn read_arrow(path: &str, mut file: File, options: &ReadOptions) -> R
     })
 }
 
-/// The decoders check most of what a damaged file can hold, and panic at some of the rest.
 fn whole(path: &str, read: impl FnOnce() -> Result<Table>) -> Result<Table> {
-    std::panic::catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(Error::file(path, "the file is damaged: its decoder gave up")))
+    caught(read).unwrap_or_else(|| Err(Error::file(path, "the file is damaged: its decoder gave up")))
 }
 
 /// Makes the error for a file that its decoder refuses.
@@ -100,7 +97,12 @@ impl<'a> Batches<'a> {
         let text: Vec<usize> = choice.inputs.iter().copied().filter(|&j| !is_number(kind(j))).collect();
         if let Some(&first) = text.first() {
             let columns: Vec<&str> = text.iter().map(|&j| choice.names[j].as_str()).collect();
-            return Err(text_inputs(path, &columns, &format!("values of the type {}", kind(first))));
+            return Err(text_inputs(
+                path,
+                &columns,
+                &format!("values of the type {}", kind(first)),
+                choice.text_may_leave,
+            ));
         }
         if choice.inputs.is_empty() {
             return Err(Error::file(path, "no input columns are left: the others hold text"));

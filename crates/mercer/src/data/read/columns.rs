@@ -58,7 +58,7 @@ impl Choice {
         let free: Vec<usize> = (0..names.len()).filter(|j| !aside.contains(j)).collect();
         let inputs = match &options.columns {
             None => free,
-            Some(wanted) if named => by_name(path, &names, wanted, &aside, target)?,
+            Some(wanted) if named && !options.by_place => by_name(path, &names, wanted, &aside, target)?,
             Some(wanted) => by_count(path, free, wanted.len(), target.or(apart).is_some())?,
         };
         if inputs.is_empty() {
@@ -114,7 +114,7 @@ fn by_count(path: &str, mut free: Vec<usize>, wanted: usize, target_known: bool)
         return Err(Error::file(
             path,
             format!(
-                "{wanted} input columns are needed{allowed}, but there are {}, without names",
+                "{wanted} input columns are needed{allowed}, but there are {}, and no names to go by",
                 free.len()
             ),
         ));

@@ -216,7 +216,8 @@ impl<'a> Lines<'a> {
                 let columns: Vec<&str> = (self.choice.inputs.iter().filter(sure).filter(text))
                     .map(|&j| self.choice.names[j].as_str())
                     .collect();
-                text_inputs(self.path, &columns, &format!("text (`{found}` at row {})", self.n))
+                let example = format!("text (`{found}` at row {})", self.n);
+                text_inputs(self.path, &columns, &example, self.choice.text_may_leave)
             }
         }
     }

@@ -12,6 +12,7 @@ mod npz;
 
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::panic::AssertUnwindSafe;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -37,6 +38,8 @@ pub struct ReadOptions {
     /// The inputs by name, in this order; other columns are ignored. A source without names must have as many columns,
     /// or one more at the end, a target.
     pub columns: Option<Vec<String>>,
+    /// Whether `columns` says only how many inputs there are: the first ones are taken, whatever they are called.
+    pub by_place: bool,
 }
 
 /// Reads a file, CSV from standard input (`-`), or a generator (`synth:…`).
@@ -83,6 +86,11 @@ fn bytes(path: &str, gzip: bool) -> Result<Box<dyn Read>> {
     Ok(if gzip { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
 }
 
+/// What a decoder yields. They check most of what a damaged file can hold, and panic at some of the rest: None.
+fn caught<T>(decode: impl FnOnce() -> T) -> Option<T> {
+    std::panic::catch_unwind(AssertUnwindSafe(decode)).ok()
+}
+
 /// The error for bytes that could not be had or unpacked.
 fn unreadable(path: &str, error: &std::io::Error) -> Error {
     Error::file(path, format!("it cannot be read to its end: {error}\nhint: is the file whole?"))
@@ -99,17 +107,21 @@ fn not_finite(path: &str, row: usize, column: &str, what: &str) -> Error {
     )
 }
 
-/// The error for inputs that hold text; `example` is what was found in the first of them.
-fn text_inputs(path: &str, columns: &[&str], example: &str) -> Error {
+/// The error for inputs that hold text; `example` is what was found in the first of them. `free`: whether the user may
+/// still choose what is an input.
+fn text_inputs(path: &str, columns: &[&str], example: &str, free: bool) -> Error {
     let names: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
     let (column, holds) = if columns.len() == 1 { ("column", "holds") } else { ("columns", "hold") };
+    let hint = match columns {
+        _ if !free => "encode it as the numbers that it was when the model was fitted".to_string(),
+        [name] => format!(
+            "leave it out (`--drop {name}`), name it as the target (`--target {name}`), or encode it as numbers"
+        ),
+        _ => format!("leave them out (`--drop {}`), or encode them as numbers", columns.join(",")),
+    };
+    let names = names.join(", ");
     Error::file(
         path,
-        format!(
-            "{column} {} {holds} {example}, but an input must be a number\n\
-             hint: encode it as numbers, or leave it out: `--drop {}`",
-            names.join(", "),
-            columns.join(",")
-        ),
+        format!("{column} {names} {holds} {example}, but an input must be a number\nhint: {hint}"),
     )
 }

@@ -1,78 +1,83 @@
 //! An array of `NumPy`: one matrix, or one column of an NPZ file.
 //!
-//! cost    one pass, in pieces: a header that promises more than the file holds reserves nothing
-//! source  the NPY format, versions 1 to 3 (NEP 1)
-//! differs the header is scanned for its three entries, not parsed as Python: nesting cannot exhaust the stack
+//! cost    one pass; a header that promises more than the file holds reserves nothing
+//! source  the NPY format, versions 1 to 3 (NEP 1), read by the crate `npyz`
+//! differs a header must be short and flat: `npyz` parses it as Python, and deep nesting would exhaust the stack
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Chain, Cursor, ErrorKind, Read};
 
+use npyz::{DType, Deserialize, NpyFile, Order, TypeChar};
+
+use super::caught;
 use super::columns::{MOST_COLUMNS, Source};
 use crate::data::{Column, Rows};
 use crate::error::{Error, Result};
 
-/// Bytes read at a time, about.
-const PIECE: usize = 1 << 16;
+/// Bytes of a header, and brackets in it, at most. Those of plain arrays take 128 bytes and 4 brackets.
+const MOST_HEADER: usize = 1 << 10;
+const MOST_BRACKETS: usize = 32;
+
+/// Letters of a text, at most.
+const MOST_LETTERS: u64 = 1 << 16;
 
 /// A result whose error is a reason, to which the caller adds the file.
 pub(super) type Reasoned<T> = std::result::Result<T, String>;
 
-/// What an array holds: numbers of some width, or texts of some length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Boolean,
-    Signed,
-    Unsigned,
-    Float,
-    Bytes,
-    Unicode,
-}
-
-/// The header of an array.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Header {
-    kind: Kind,
-    big_endian: bool,
-    /// Bytes of one item.
-    size: usize,
-    by_columns: bool,
-    shape: Vec<usize>,
-}
-
 /// An array whose items are still to be read.
-pub(super) struct Array<R> {
-    header: Header,
-    input: R,
+pub(super) struct Array<R: Read> {
+    file: NpyFile<BufReader<Chain<Cursor<Vec<u8>>, R>>>,
+    /// What the items are, and of how many bytes or letters.
+    kind: (TypeChar, u64),
 }
 
 pub(super) fn read(path: &str, file: File) -> Result<Source<'_>> {
-    let array = Array::open(BufReader::new(file)).map_err(|what| Error::file(path, what))?;
-    let integers = matches!(array.header.kind, Kind::Signed | Kind::Unsigned);
+    let array = Array::open(file).map_err(|what| Error::file(path, what))?;
+    let integers = matches!(array.kind.0, TypeChar::Int | TypeChar::Uint);
     let rows = array.matrix().map_err(|what| Error::file(path, what))?;
     Ok(Source { integers, ..Source::new(path, rows) })
 }
 
 impl<R: Read> Array<R> {
     pub(super) fn open(mut input: R) -> Reasoned<Self> {
-        let header = Header::read(&mut input)?;
-        Ok(Self { header, input })
+        let start = harmless_start(&mut input)?;
+        let input = BufReader::new(Cursor::new(start).chain(input));
+        let too_large = || "the shape in its header is too large".to_string();
+        let file = caught(|| NpyFile::new(input))
+            .ok_or_else(too_large)?
+            .map_err(|e| format!("not an NPY array, or not a whole one: {e}"))?;
+        if file.shape().iter().try_fold(1u64, |total, d| total.checked_mul(*d)).is_none() {
+            return Err(too_large());
+        }
+        let DType::Plain(kind) = file.dtype() else {
+            return Err("an array of records; store each column, or one matrix".into());
+        };
+        match (kind.type_char(), kind.size_field()) {
+            known @ ((TypeChar::Bool | TypeChar::Int | TypeChar::Uint, _)
+            | (TypeChar::Float, 4 | 8)
+            | (TypeChar::ByteStr | TypeChar::UnicodeStr, 1..MOST_LETTERS)) => Ok(Self { file, kind: known }),
+            _ => Err(format!(
+                "items of the type `{kind}` cannot be read; allowed are truth values, integers, float32, float64 and \
+                 text\nhint: `array.astype(\"float64\")`"
+            )),
+        }
     }
 
     pub(super) fn is_matrix(&self) -> bool {
-        self.header.shape.len() == 2
+        self.file.shape().len() == 2
     }
 
     /// One row a first index; an array of one dimension is one column.
     pub(super) fn matrix(self) -> Reasoned<Rows<'static>> {
-        let (n, p) = match self.header.shape[..] {
-            [n] => (n, 1),
-            [n, p] => (n, p),
-            _ => return Err(format!("{} dimensions; a matrix has 2", self.header.shape.len())),
+        let (n, p) = match self.file.shape() {
+            [n] => (*n as usize, 1),
+            [n, p] => (*n as usize, *p as usize),
+            shape => return Err(format!("{} dimensions; a matrix has 2", shape.len())),
         };
         if p > MOST_COLUMNS {
             return Err(format!("{p} columns; at most {MOST_COLUMNS} can be read"));
         }
-        let by_columns = self.header.by_columns;
+        let by_columns = self.file.order() == Order::Fortran;
         let mut values = self.numbers()?;
         if by_columns && n > 1 && p > 1 {
             values = (0..n).flat_map(|i| values[i..].iter().step_by(n).copied()).collect();
@@ -82,148 +87,81 @@ impl<R: Read> Array<R> {
 
     /// As a target: integers are integers, truth values are text.
     pub(super) fn column(self) -> Reasoned<Column> {
-        if self.header.shape.iter().filter(|d| **d != 1).count() > 1 {
+        if self.file.shape().iter().filter(|d| **d != 1).count() > 1 {
             return Err("a target has one value a row".into());
         }
-        match self.header.kind {
-            Kind::Signed | Kind::Unsigned => self.integers().map(Column::Integers),
-            Kind::Float => self.numbers().map(Column::Numbers),
-            Kind::Boolean => self.items(|b| Ok((b[0] != 0).to_string())).map(Column::Text),
-            Kind::Bytes => self.items(|b| Ok(bytes_text(b))).map(Column::Text),
-            Kind::Unicode => {
-                let big_endian = self.header.big_endian;
-                self.items(move |b| Ok(unicode_text(b, big_endian))).map(Column::Text)
-            }
+        match self.kind.0 {
+            TypeChar::Int | TypeChar::Uint => self.integers().map(Column::Integers),
+            TypeChar::Float => self.numbers().map(Column::Numbers),
+            TypeChar::Bool => self.items(|truth: bool| truth.to_string()).map(Column::Text),
+            _ => self.items(|text: String| text).map(Column::Text),
         }
     }
 
     pub(super) fn numbers(self) -> Reasoned<Vec<f64>> {
-        let Header { kind, big_endian, size, .. } = self.header;
-        match (kind, size) {
-            (Kind::Float, 8) => self.items(move |b| Ok(f64::from_bits(unsigned(b, big_endian)))),
-            (Kind::Float, _) => {
-                self.items(move |b| Ok(f64::from(f32::from_bits(unsigned(b, big_endian) as u32))))
+        match self.kind {
+            (TypeChar::Float, 8) => self.items(|v: f64| v),
+            (TypeChar::Float, _) => self.items::<f32, _>(f64::from),
+            (TypeChar::Bool, _) => self.items::<bool, _>(f64::from),
+            (TypeChar::Uint, 8) => self.items(|v: u64| v as f64),
+            (TypeChar::Int | TypeChar::Uint, _) => {
+                Ok(self.integers()?.into_iter().map(|v| v as f64).collect())
             }
-            (Kind::Signed, _) => self.items(move |b| Ok(signed(b, big_endian) as f64)),
-            (Kind::Unsigned | Kind::Boolean, _) => self.items(move |b| Ok(unsigned(b, big_endian) as f64)),
-            (Kind::Bytes | Kind::Unicode, _) => Err("it holds text, but must hold numbers".into()),
+            _ => Err("it holds text, but must hold numbers".into()),
         }
     }
 
     pub(super) fn integers(self) -> Reasoned<Vec<i64>> {
-        let Header { kind, big_endian, .. } = self.header;
-        match kind {
-            Kind::Signed => self.items(move |b| Ok(signed(b, big_endian))),
-            Kind::Unsigned => self.items(move |b| {
-                let v = unsigned(b, big_endian);
-                i64::try_from(v).map_err(|_| format!("{v} is too large; integers go up to {}", i64::MAX))
-            }),
+        match self.kind {
+            (TypeChar::Int, 1) => self.items::<i8, _>(i64::from),
+            (TypeChar::Int, 2) => self.items::<i16, _>(i64::from),
+            (TypeChar::Int, 4) => self.items::<i32, _>(i64::from),
+            (TypeChar::Int, _) => self.items(|v: i64| v),
+            (TypeChar::Uint, 1) => self.items::<u8, _>(i64::from),
+            (TypeChar::Uint, 2) => self.items::<u16, _>(i64::from),
+            (TypeChar::Uint, 4) => self.items::<u32, _>(i64::from),
+            (TypeChar::Uint, _) => {
+                (self.items::<u64, _>(i64::try_from)?.into_iter().collect::<std::result::Result<_, _>>())
+                    .map_err(|_| format!("an integer is too large; they go up to {}", i64::MAX))
+            }
             _ => Err("it must hold integers".into()),
         }
     }
 
     /// Every item, in the order of the file.
-    fn items<T>(mut self, item: impl Fn(&[u8]) -> Reasoned<T>) -> Reasoned<Vec<T>> {
-        let (size, shape) = (self.header.size, &self.header.shape);
-        let total = shape.iter().try_fold(1usize, |total, d| total.checked_mul(*d));
-        let total = total.ok_or_else(|| format!("the shape {shape:?} is too large"))?;
-        let mut piece = vec![0; (PIECE / size).max(1) * size];
-        let mut items = Vec::new();
-        while items.len() < total {
-            let count = (total - items.len()).min(piece.len() / size);
-            let piece = &mut piece[..count * size];
-            self.input.read_exact(piece).map_err(|e| {
-                format!("the header promises {total} values of shape {shape:?}, but the data ends early: {e}")
-            })?;
-            for bytes in piece.chunks_exact(size) {
-                items.push(item(bytes)?);
+    fn items<T: Deserialize, U>(self, item: impl Fn(T) -> U) -> Reasoned<Vec<U>> {
+        let shape = self.file.shape().to_vec();
+        let items = self.file.data().map_err(|e| e.to_string())?;
+        items.map(|v| v.map(&item)).collect::<std::io::Result<_>>().map_err(|e| match e.kind() {
+            ErrorKind::UnexpectedEof => {
+                format!("the header promises the shape {shape:?}, but the data ends early: {e}")
             }
-        }
-        Ok(items)
+            _ => e.to_string(),
+        })
     }
 }
 
-/// Up to 8 bytes as a number.
-fn unsigned(bytes: &[u8], big_endian: bool) -> u64 {
-    let fold = |total: u64, byte: &u8| total << 8 | u64::from(*byte);
-    if big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) }
-}
-
-fn signed(bytes: &[u8], big_endian: bool) -> i64 {
-    let unused = 64 - 8 * bytes.len().min(8);
-    (unsigned(bytes, big_endian) << unused).cast_signed() >> unused
-}
-
-fn bytes_text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim_end_matches('\0').into()
-}
-
-fn unicode_text(bytes: &[u8], big_endian: bool) -> String {
-    let letter =
-        |b: &[u8]| char::from_u32(unsigned(b, big_endian) as u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-    bytes.chunks_exact(4).map(letter).collect::<String>().trim_end_matches('\0').into()
-}
-
-impl Header {
-    fn read(input: &mut impl Read) -> Reasoned<Self> {
-        let mut start = [0; 8];
-        let short = |e: std::io::Error| format!("not an NPY array, or not a whole one: {e}");
-        input.read_exact(&mut start).map_err(short)?;
-        if !start.starts_with(b"\x93NUMPY") {
-            return Err("not an NPY array: it does not start with `\\x93NUMPY`".into());
-        }
-        let width = match start[6] {
-            1 => 2,
-            2 | 3 => 4,
-            version => return Err(format!("NPY version {version}; versions 1 to 3 can be read")),
-        };
-        let mut length = [0; 4];
-        input.read_exact(&mut length[..width]).map_err(short)?;
-        let length = u64::from(u32::from_le_bytes(length));
-        let mut text = Vec::new();
-        input.take(length).read_to_end(&mut text).map_err(short)?;
-        Self::parse(&String::from_utf8_lossy(&text))
+/// The first bytes of the file, if the header in them is one that can be parsed without harm.
+fn harmless_start(input: &mut impl Read) -> Reasoned<Vec<u8>> {
+    let mut start = Vec::new();
+    let short = |e: std::io::Error| format!("not an NPY array, or not a whole one: {e}");
+    input.take(MOST_HEADER as u64).read_to_end(&mut start).map_err(short)?;
+    if !start.starts_with(b"\x93NUMPY") {
+        return Err("not an NPY array: it does not start with `\\x93NUMPY`".into());
     }
-
-    /// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`
-    fn parse(text: &str) -> Reasoned<Self> {
-        let entry = |key: &str| {
-            let at = text.find(&format!("'{key}'"))? + key.len() + 2;
-            Some(text[at..].trim_start().strip_prefix(':')?.trim_start())
-        };
-        let broken = || format!("the NPY header is broken: {}", text.chars().take(100).collect::<String>());
-        let descr = entry("descr").ok_or_else(broken)?;
-        let Some((descr, _)) = descr.strip_prefix('\'').and_then(|d| d.split_once('\'')) else {
-            return Err("an array of records; store each column, or one matrix".into());
-        };
-        let by_columns = entry("fortran_order").ok_or_else(broken)?.starts_with("True");
-        let shape = entry("shape").and_then(|s| s.strip_prefix('(')?.split_once(')')).ok_or_else(broken)?.0;
-        let shape = (shape.split(',').map(str::trim).filter(|d| !d.is_empty()))
-            .map(|d| d.parse().map_err(|_| broken()))
-            .collect::<Reasoned<Vec<usize>>>()?;
-        let (kind, size) = kind(descr).ok_or_else(|| {
-            format!(
-                "items of the type `{descr}` cannot be read; allowed are truth values, integers, float32, float64 \
-                 and text\nhint: `array.astype(\"float64\")`"
-            )
-        })?;
-        Ok(Self { kind, big_endian: descr.starts_with('>'), size, by_columns, shape })
+    let length = match start[6..] {
+        [1, _, a, b, ..] => u32::from_le_bytes([a, b, 0, 0]),
+        [_, _, a, b, c, d, ..] => u32::from_le_bytes([a, b, c, d]),
+        _ => return Err("not a whole NPY array: it ends inside its header".into()),
+    };
+    let header = &start[..start.len().min((length as usize).saturating_add(12))];
+    let brackets = header.iter().filter(|b| b"([{".contains(b)).count();
+    if length as usize > MOST_HEADER - 12 || brackets > MOST_BRACKETS {
+        return Err(format!(
+            "a header of {length} bytes, which no plain array has; store each column of records, or one matrix"
+        ));
     }
-}
-
-fn kind(descr: &str) -> Option<(Kind, usize)> {
-    let mut letters = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr).chars();
-    let letter = letters.next()?;
-    let size: usize = letters.as_str().parse().ok()?;
-    match (letter, size) {
-        ('b', 1) => Some((Kind::Boolean, 1)),
-        ('i', 1 | 2 | 4 | 8) => Some((Kind::Signed, size)),
-        ('u', 1 | 2 | 4 | 8) => Some((Kind::Unsigned, size)),
-        ('f', 4 | 8) => Some((Kind::Float, size)),
-        ('S', 1..PIECE) => Some((Kind::Bytes, size)),
-        ('U', 1..PIECE) => Some((Kind::Unicode, 4 * size)),
-        _ => None,
-    }
+    Ok(start)
 }
 
 #[cfg(test)]
@@ -275,7 +213,20 @@ mod tests {
     fn a_shape_beyond_all_memory_is_an_error() {
         let bytes = array("<f8", "(4294967296, 4294967296, 16)", "False", &[]);
         assert!(Array::open(&bytes[..]).and_then(Array::numbers).is_err_and(|e| e.contains("too large")));
+        let bytes = array("<f8", "(4611686018427387904, 4)", "False", &[]);
+        assert!(Array::open(&bytes[..]).is_err_and(|e| e.contains("too large")));
         let bytes = array("<f8", "(1000000000, 1000)", "False", &[0; 64]);
         assert!(Array::open(&bytes[..]).and_then(Array::numbers).is_err_and(|e| e.contains("ends early")));
+    }
+
+    #[test]
+    fn a_header_that_nests_without_end_is_refused() {
+        let nested = |depth: usize| array("<f8", &"(".repeat(depth), "False", &[]);
+        for depth in [1, 20, 100, 900, 20_000] {
+            assert!(Array::open(&nested(depth)[..]).is_err(), "{depth}");
+        }
+        let mut long = b"\x93NUMPY\x02\x00".to_vec();
+        long.extend(u32::MAX.to_le_bytes());
+        assert!(Array::open(&long[..]).is_err_and(|e| e.contains("4294967295 bytes")));
     }
 }

@@ -119,7 +119,7 @@ impl<R: Read + Seek> Arrays<R> {
 
     fn get(&mut self, name: &str) -> Reasoned<Array<impl Read + '_>> {
         let entry = self.zip.by_name(&format!("{name}.npy")).map_err(|e| e.to_string())?;
-        Array::open(BufReader::new(entry))
+        Array::open(entry)
     }
 
     /// `X`, or the first array that is a matrix.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::DataType;
-
-use super::npy_header;
+use npyz::{AutoSerialize, DType, WriteOptions, WriterBuilder};
 
 /// A kept column with the type its texts have, where a type gives each text back exactly.
 pub(super) enum Kept<'a> {
@@ -50,23 +49,27 @@ impl<'a> Kept<'a> {
 
     pub(super) fn write_npy(&self, out: &mut dyn Write) -> std::io::Result<()> {
         match self {
-            Self::Integers(v) => {
-                npy_header(out, "<i8", &format!("({},)", v.len()))?;
-                v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-            }
-            Self::Numbers(v) => {
-                npy_header(out, "<f8", &format!("({},)", v.len()))?;
-                v.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-            }
+            Self::Integers(v) => write_array(out, &[v.len() as u64], v.iter().copied()),
+            Self::Numbers(v) => write_array(out, &[v.len() as u64], v.iter().copied()),
             Self::Text(v) => {
                 let length = v.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-                npy_header(out, &format!("<U{length}"), &format!("({},)", v.len()))?;
-                for text in *v {
-                    let letters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(length);
-                    letters.into_iter().try_for_each(|letter| out.write_all(&letter.to_le_bytes()))?;
-                }
-                Ok(())
+                let kind = format!("<U{length}").parse().map_err(std::io::Error::other)?;
+                let options = WriteOptions::<str>::new().dtype(DType::Plain(kind)).shape(&[v.len() as u64]);
+                let mut array = options.writer(out).begin_nd()?;
+                v.iter().try_for_each(|text| array.push(text))?;
+                array.finish()
             }
         }
     }
+}
+
+/// An array of numbers, as NPY.
+pub(super) fn write_array<T: AutoSerialize>(
+    out: &mut dyn Write,
+    shape: &[u64],
+    values: impl Iterator<Item = T>,
+) -> std::io::Result<()> {
+    let mut array = WriteOptions::new().default_dtype().shape(shape).writer(out).begin_nd()?;
+    array.extend(values)?;
+    array.finish()
 }

@@ -19,13 +19,13 @@ use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression as ParquetCompression;
 use parquet::file::properties::WriterProperties;
-use tempfile::NamedTempFile;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use self::kept::Kept;
+use self::kept::{Kept, write_array};
 use super::format::Format;
 use crate::error::{Error, Result};
+use crate::whole_file::{folder, temporary};
 
 /// Rows of a batch in Parquet and Arrow files.
 const BATCH: usize = 1 << 14;
@@ -41,15 +41,33 @@ const BATCH: usize = 1 << 14;
 /// ```
 pub fn check_output(path: &str) -> Result<()> {
     Format::of(path)?;
-    if Path::new(path).is_dir() {
+    check_place(path)
+}
+
+/// Whether a file of any format could be written there. To be asked before long work.
+///
+/// ```
+/// use mercer::data::write::check_place;
+///
+/// assert!(check_place("model.mercer").is_ok());
+/// assert!(check_place("no-such-folder/model.mercer").is_err());
+/// ```
+pub fn check_place(path: &str) -> Result<()> {
+    let place = Path::new(path);
+    if path.is_empty() || place.is_dir() {
         return Err(Error::file(path, "this is a folder; name a file in it"));
     }
-    let folder = folder(path);
-    if folder.is_dir() {
-        Ok(())
-    } else {
-        Err(Error::file(path, format!("the folder `{}` does not exist; make it first", folder.display())))
+    // A device or a pipe would be replaced by the file, not written to.
+    if place.exists() && !place.is_file() {
+        return Err(Error::file(path, "this is no plain file, which is what is written"));
     }
+    let folder = folder(place);
+    if !folder.is_dir() {
+        let reason = format!("the folder `{}` does not exist; make it first", folder.display());
+        return Err(Error::file(path, reason));
+    }
+    // Whether the folder may be written to is best asked by trying.
+    temporary(path.as_ref()).map(drop)
 }
 
 /// Whether this many columns of text can stand beside the features in a file of this name.
@@ -99,7 +117,7 @@ pub fn write_features(
     check_output(path)?;
     check_kept(path, kept.len())?;
     let table = Output::new(names, values, kept)?;
-    let mut file = temporary(path)?;
+    let mut file = temporary(path.as_ref())?;
     let mut out = BufWriter::new(file.as_file_mut());
     table.write(Format::of(path)?, &mut out).and_then(|()| out.flush()).map_err(|e| Error::io(path, e))?;
     drop(out);
@@ -126,20 +144,6 @@ pub fn write_csv(
 ) -> Result<()> {
     let table = Output::new(names, values, kept)?;
     table.write_text(b',', out).map_err(|e| Error::io("output", e))
-}
-
-fn folder(path: &str) -> &Path {
-    let parent = Path::new(path).parent().unwrap_or(Path::new(""));
-    if parent.as_os_str().is_empty() { Path::new(".") } else { parent }
-}
-
-/// A file in the same folder, which vanishes unless it is renamed.
-fn temporary(path: &str) -> Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    // Temporary files are private; what becomes of this one should be as readable as any file the user makes.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.prefix(".mercer-").tempfile_in(folder(path)).map_err(|e| Error::io(path, e))
 }
 
 /// What is to be written, checked.
@@ -187,6 +191,14 @@ impl<'a> Output<'a> {
     }
 
     fn write_text(&self, separator: u8, out: &mut dyn Write) -> std::io::Result<()> {
+        self.write_records(separator, out).map_err(|e| match e.into_kind() {
+            // As it came, so that a caller can tell a closed pipe.
+            csv::ErrorKind::Io(e) => e,
+            e => std::io::Error::other(format!("{e:?}")),
+        })
+    }
+
+    fn write_records(&self, separator: u8, out: &mut dyn Write) -> csv::Result<()> {
         let mut writer = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
         writer.write_record(self.all_names())?;
         let mut number = String::new();
@@ -200,7 +212,7 @@ impl<'a> Output<'a> {
             }
             writer.write_record(None::<&[u8]>)?;
         }
-        writer.flush()
+        Ok(writer.flush()?)
     }
 
     /// Without a kept column the label is 0. Zeros are left out, but for the last column: it tells how many there are.
@@ -275,13 +287,8 @@ impl<'a> Output<'a> {
 
     fn write_npy(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let (n, q) = (self.values.nrows(), self.values.ncols());
-        npy_header(out, "<f8", &format!("({n}, {q})"))?;
-        for i in 0..n {
-            for v in self.values.row(i).iter() {
-                out.write_all(&v.to_le_bytes())?;
-            }
-        }
-        Ok(())
+        let rows = (0..n).flat_map(|i| self.values.row(i).iter().copied());
+        write_array(out, &[n as u64, q as u64], rows)
     }
 
     fn write_npz<W: Write + Seek>(&self, out: &mut W) -> std::io::Result<()> {
@@ -322,15 +329,4 @@ fn shortest(v: f64, text: &mut String) {
     let plain = v == 0.0 || (1e-5..1e16).contains(&v.abs()) || !v.is_finite();
     // Writing to a String cannot fail.
     let _ = if plain { write!(text, "{v}") } else { write!(text, "{v:e}") };
-}
-
-fn npy_header(out: &mut dyn Write, kind: &str, shape: &str) -> std::io::Result<()> {
-    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    // The data starts at a multiple of 64 bytes, 10 of which come before the text and 1 ends it.
-    let padding = (64 - (text.len() + 11) % 64) % 64;
-    text.extend(std::iter::repeat_n(' ', padding));
-    text.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&(text.len() as u16).to_le_bytes())?;
-    out.write_all(text.as_bytes())
 }

@@ -1,0 +1,121 @@
+//! What every command shares: whether to talk, how far the work is, and Ctrl-C.
+
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use mercer::{Error, Monitor, Progress, Result};
+
+use crate::talk;
+
+/// The exit code of a program that Ctrl-C ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// How often the progress bar looks.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What every command shares.
+pub(crate) struct Context {
+    quiet: bool,
+    pub(crate) monitor: Monitor,
+    /// Whether there is work that must be asked to end, rather than ended.
+    busy: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Context {
+    /// From here on, Ctrl-C ends the program at once while it only reads or prints, and cleanly while it works; a second
+    /// one always ends it at once.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let context =
+            Self { quiet, monitor: Monitor::default(), busy: Arc::default(), stopped: Arc::default() };
+        let (monitor, busy, stopped) =
+            (context.monitor.clone(), context.busy.clone(), context.stopped.clone());
+        let handler = move || {
+            if stopped.swap(true, Ordering::SeqCst) || !busy.load(Ordering::SeqCst) {
+                talk::report(&Error::Interrupted);
+                process::exit(INTERRUPTED.into());
+            }
+            monitor.stop();
+        };
+        if let Err(e) = ctrlc::set_handler(handler) {
+            talk::warn(&format!("Ctrl-C cannot be handled, so it will end the program at once: {e}"));
+        }
+        context
+    }
+
+    /// Does long work under a progress bar, on a terminal. What was stopped is not a result, even if it came to its end.
+    pub(crate) fn work<T>(&self, work: impl FnOnce(&Monitor) -> Result<T>) -> Result<T> {
+        self.busy.store(true, Ordering::SeqCst);
+        let bar = Bar::start(self.quiet, &self.monitor);
+        let result = work(&self.monitor);
+        drop(bar);
+        self.busy.store(false, Ordering::SeqCst);
+        if self.stopped.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { result }
+    }
+
+    /// Writes a file, which comes to its end even if Ctrl-C is pressed once: half of it would stay behind.
+    pub(crate) fn write<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.busy.store(true, Ordering::SeqCst);
+        let result = write();
+        self.busy.store(false, Ordering::SeqCst);
+        result
+    }
+
+    /// A line about what is going on, unless the user wants quiet.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            talk::line("", text);
+        }
+    }
+}
+
+/// A bar on standard error, where that is a terminal. It vanishes when it is dropped.
+struct Bar {
+    done: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Bar {
+    fn start(quiet: bool, monitor: &Monitor) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let bar = ProgressBar::new(0);
+        if quiet || bar.is_hidden() {
+            return Self { done, thread: None };
+        }
+        let (monitor, seen) = (monitor.clone(), done.clone());
+        let thread = thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                show(&bar, monitor.progress());
+                thread::park_timeout(TICK);
+            }
+            bar.finish_and_clear();
+        });
+        Self { done, thread: Some(thread) }
+    }
+}
+
+fn show(bar: &ProgressBar, Progress { stage, done, total }: Progress) {
+    bar.set_length(total as u64);
+    bar.set_position(done as u64);
+    bar.set_message(stage);
+    let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len} {eta}" };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.tick();
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A bar that broke is no reason to lose the work.
+            let _ = thread.join();
+        }
+    }
+}
