@@ -147,7 +147,7 @@ fn methods() -> Command {
         .about("List the methods, or say all about one")
         .after_help(METHODS_EXAMPLES)
         .arg(Arg::new("name").value_name("NAME").help("The method"))
-        .arg(format())
+        .arg(format().value_parser(PossibleValuesParser::new(["text", "json", "markdown"])))
 }
 
 fn demo() -> Command {

@@ -365,6 +365,19 @@ fn every_parameter_is_a_flag_and_every_command_has_an_example() {
 }
 
 #[test]
+fn the_page_of_methods_in_the_docs_is_the_catalogue() {
+    let folder = folder();
+    let (page, _) = done(folder.path(), &["methods", "--format", "markdown"]);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md");
+    assert_eq!(page, fs::read_to_string(docs).expect("docs/methods.md"), "`make gen` writes it again");
+    for card in mercer::methods::METHODS {
+        let file = format!("../mercer/src/{}/{}.rs", card.stage.name(), card.name.replace('-', "_"));
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file).exists(), "{file}");
+    }
+    refused(folder.path(), 2, &["methods", "kobl", "--format", "markdown"]);
+}
+
+#[test]
 fn the_help_fits_on_a_screen() {
     let folder = folder();
     insta::assert_snapshot!(done(folder.path(), &["--help"]).0, @r"
@@ -411,6 +424,8 @@ fn the_demo_compares_every_basis() {
         line.split_whitespace().find(|word| word.contains('.')).map(String::from)
     };
     assert_eq!(error("gram-schmidt"), error("the columns"), "{out}");
+    let percent = error("klfe on kobl").and_then(|e| e.parse::<f64>().ok()).expect("a number");
+    assert!(percent < 5.0, "{out}");
     assert!(talk.contains("labels"), "{talk}");
     assert_eq!(done(folder.path(), &["demo", "--seed", "2", "-q"]), (out, String::new()));
     refused(folder.path(), 2, &["demo", "--seed", "-1"]);

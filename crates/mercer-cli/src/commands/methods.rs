@@ -1,8 +1,8 @@
 //! `mercer methods`: the catalogue.
 
 use clap::ArgMatches;
-use mercer::Result;
-use mercer::methods::{self, Card, METHODS};
+use mercer::methods::{self, Card, METHODS, PARAMETERS};
+use mercer::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args;
@@ -10,13 +10,54 @@ use crate::talk::{print, table};
 
 pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     let card = args::text(args, "name").map(methods::method).transpose()?;
-    let text = match (card, args::is_json(args)) {
-        (None, false) => list(),
-        (None, true) => format!("{:#}\n", methods::to_json()),
-        (Some(card), false) => describe(card)?,
-        (Some(card), true) => format!("{:#}\n", one(card)),
+    let text = match (card, args::text(args, "format")) {
+        (None, Some("json")) => format!("{:#}\n", methods::to_json()),
+        (Some(card), Some("json")) => format!("{:#}\n", one(card)),
+        (None, Some("markdown")) => page(),
+        (Some(_), Some("markdown")) => {
+            return Err(Error::Argument("markdown is for the whole catalogue: leave the name out".into()));
+        }
+        (None, _) => list(),
+        (Some(card), _) => describe(card)?,
     };
     print(&text)
+}
+
+/// The page docs/methods.md.
+fn page() -> String {
+    let mut text = String::from(
+        "# Methods\n\nMade from the catalogue by `make gen`. Each file's head says what its method computes, what it costs, \
+         when it stops and where it differs from its source.\n\n| method | stage | what it does | source | cost | file |\n\
+         |---|---|---|---|---|---|\n",
+    );
+    for Card { name, stage, help, source, cost, .. } in METHODS {
+        let (stage, file) = (stage.name(), name.replace('-', "_"));
+        let line = format!(
+            "| `{name}` | {stage} | {help} | {source} | {cost} | [{stage}/{file}.rs](../crates/mercer/src/{stage}/{file}.rs) |\n"
+        );
+        text.push_str(&line);
+    }
+    text.push_str(
+        "\n## Parameters\n\n| name | methods | allowed | default | what |\n|---|---|---|---|---|\n",
+    );
+    for parameter in PARAMETERS {
+        let users: Vec<&str> = METHODS
+            .iter()
+            .filter(|card| card.parameters.contains(&parameter.name))
+            .map(|card| card.name)
+            .collect();
+        let users = if users.len() == METHODS.len() { "all".to_string() } else { users.join(", ") };
+        let default = parameter.default.map_or_else(
+            || format!("none: {}", parameter.none.unwrap_or_default()),
+            |value| format!("`{value}`"),
+        );
+        let allowed = parameter.allowed().replace('|', "\\|");
+        let line =
+            format!("| `{}` | {users} | {allowed} | {default} | {} |\n", parameter.name, parameter.help);
+        text.push_str(&line);
+    }
+    text.push_str("\nThe command line writes `-` for `_`; Python calls the seed `random_state`.\n");
+    text
 }
 
 fn list() -> String {
