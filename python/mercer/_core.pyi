@@ -29,12 +29,12 @@ class Expansion(TypedDict):
     offset: Numbers
     origin: Numbers | None
     scaling: tuple[Numbers, Numbers] | None
+    input_names: list[str] | None
 
 class Model(Expansion):
     """What a model file holds."""
 
     method: str
-    input_names: list[str] | None
     feature_names: list[str]
     scores: Numbers
     pivot_norms: Numbers

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from mercer import _core
 from mercer._input import FLOATS, as_csr, as_rows, as_target
@@ -255,8 +255,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         needs_y = self._needs_y()
         if needs_y:
             X, y = validate_data(self, X, y, **self._checks())
+            X = self._non_negative(X)
         else:
-            X = validate_data(self, X, **self._checks())
+            X = self._non_negative(validate_data(self, X, **self._checks()))
         landmarks = self.landmarks
         if landmarks is not None:
             landmarks = as_rows(check_array(landmarks, accept_sparse="csr", input_name="landmarks"))
@@ -321,8 +322,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[10.],
                [ 0.]])
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._checks())
+        X = self._check_new(X)
         Z = _core.transform(self._expansion(), as_rows(X), verbose=int(self.verbose))
         return Z.astype(X.dtype, copy=False)
 
@@ -374,8 +374,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> basis.reconstruction_cost([[6.0, 8.0], [-4.0, 3.0]])
         2.5
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._checks())
+        X = self._check_new(X)
         return _core.reconstruction_cost(self._expansion(), as_rows(X), verbose=int(self.verbose))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -425,11 +424,21 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._non_negative(validate_data(self, X, reset=False, **self._checks()))
+
+    def _non_negative(self, X: Any) -> Any:
+        if self.kernel == "chi2":
+            check_non_negative(X, "KernelBasis with the kernel chi2")
+        return X
+
     def _checks(self) -> dict[str, Any]:
         accept_sparse = False if self.kernel == "precomputed" else "csr"
         return {"accept_sparse": accept_sparse, "dtype": FLOATS, "order": "C"}
 
     def _expansion(self) -> _core.Expansion:
+        names = getattr(self, "feature_names_in_", None)
         return {
             "kernel": self._fitted_with["kernel"],
             "gamma": float(self.gamma_),
@@ -443,15 +452,14 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "offset": self.offset_,
             "origin": self.origin_,
             "scaling": None,
+            "input_names": None if names is None else [str(name) for name in names],
         }
 
     def _model(self) -> _core.Model:
-        names = getattr(self, "feature_names_in_", None)
         nothing = np.empty(0)
         return {
             **self._expansion(),
             "method": self._fitted_with["method"],
-            "input_names": None if names is None else [str(name) for name in names],
             "feature_names": self.get_feature_names_out().tolist(),
             "scores": nothing,
             "pivot_norms": self.pivot_norms_,

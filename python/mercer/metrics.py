@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, overload
 
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._input import as_rows, as_target
@@ -64,7 +64,7 @@ def orthogonality_loss(basis: KernelBasis, X: Any = None) -> float:
     True
     """
     check_is_fitted(basis)
-    rows = None if X is None else as_rows(validate_data(basis, X, reset=False, **basis._checks()))
+    rows = None if X is None else as_rows(basis._check_new(X))
     return _core.orthogonality_loss(basis._expansion(), rows)
 
 
@@ -86,12 +86,13 @@ def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto
     Returns
     -------
     alignment : float
-        1 for a kernel that is 1 within and 0 between classes of equal size.
+        At most 1; it is 1 where K is 1 within classes and 0 between them.
 
     Examples
     --------
     >>> from mercer.metrics import kernel_alignment
-    >>> kernel_alignment([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], ["a", "a", "b"])
+    >>> K = [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> round(kernel_alignment(K, ["a", "a", "b"]), 12)
     1.0
     """
     return _core.kernel_alignment(as_rows(check_array(K)), as_target(y), center=bool(center), task=task)
@@ -132,9 +133,9 @@ def relevant_dimension(
     --------
     >>> import numpy as np
     >>> from mercer.metrics import relevant_dimension
-    >>> x = np.random.default_rng(0).normal(size=(100, 8)) * [4, 2, 1, 1, 1, 1, 1, 1]
-    >>> y = x[:, 0] + x[:, 1]
-    >>> relevant_dimension(x @ x.T, y)
+    >>> x, noise = np.random.default_rng(0).normal(size=(2, 200, 10))
+    >>> x *= [9, 5, 1, 1, 1, 1, 1, 1, 1, 1]
+    >>> relevant_dimension(x @ x.T, x[:, 0] - 2 * x[:, 1] + noise[:, 0])
     2
     """
     dimension, noise = _core.relevant_dimension(as_rows(check_array(K)), as_target(y), task=task)

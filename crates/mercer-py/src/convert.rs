@@ -2,6 +2,7 @@
 
 use faer::{Mat, MatRef};
 use mercer::basis::{Expansion, Landmarks};
+use mercer::data::table::plain_names;
 use mercer::data::{Column, Scaling, Task};
 use mercer::{FeatureMap, Kernel, Labels, Rows, Shape};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -154,6 +155,7 @@ pub(crate) struct PyExpansion<'py> {
     offset: Numbers<'py>,
     origin: Option<Numbers<'py>>,
     scaling: Option<(Numbers<'py>, Numbers<'py>)>,
+    input_names: Option<Vec<String>>,
 }
 
 impl PyExpansion<'_> {
@@ -200,7 +202,7 @@ impl PyExpansion<'_> {
             method: String::new(),
             scaling,
             expansion: self.expansion()?,
-            input_names: Vec::new(),
+            input_names: self.input_names.clone().unwrap_or_else(|| plain_names(self.n_inputs)),
             feature_names: Vec::new(),
             scores: Vec::new(),
             pivots: self.pivots()?,
@@ -231,7 +233,6 @@ fn check(expansion: &Expansion) -> PyResult<()> {
 #[pyo3(from_item_all)]
 pub(crate) struct PyDetails<'py> {
     method: String,
-    input_names: Option<Vec<String>>,
     feature_names: Vec<String>,
     scores: Numbers<'py>,
     pivot_norms: Numbers<'py>,
@@ -244,11 +245,8 @@ impl PyDetails<'_> {
     pub(crate) fn complete(self, map: FeatureMap) -> PyResult<FeatureMap> {
         let facts = serde_json::from_str(&self.facts)
             .map_err(|e| PyValueError::new_err(format!("the facts are not a JSON object: {e}")))?;
-        let p = map.expansion.landmarks.p();
-        let input_names = self.input_names.unwrap_or_else(|| mercer::data::table::plain_names(p));
         Ok(FeatureMap {
             method: self.method,
-            input_names,
             feature_names: self.feature_names,
             scores: self.scores.as_slice()?.to_vec(),
             pivot_norms: self.pivot_norms.as_slice()?.to_vec(),

@@ -1,5 +1,6 @@
 //! The one gate that every call goes through: no GIL, our threads, progress out, Ctrl-C in, errors as exceptions.
 
+use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -113,16 +114,27 @@ pub(crate) fn exception(error: Error) -> PyErr {
         Error::Numerical(text) => NumericalError::new_err(text),
         Error::Memory(text) => PyMemoryError::new_err(text),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        // With a number and a file name, Python picks the subclass: FileNotFoundError, PermissionError, …
-        Error::Io { path, source } => match source.raw_os_error() {
-            Some(number) => {
-                let text = source.to_string();
-                let text = text.split(" (os error").next().unwrap_or_default().to_string();
-                PyOSError::new_err((number, text, path))
-            }
-            None => PyOSError::new_err(format!("{path}: {source}")),
-        },
+        Error::Io { path, source } => os_error(path, &source),
         // Files, and whatever is added later.
         error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// With a number and a file name, Python picks the subclass: `FileNotFoundError`, `PermissionError`, …
+fn os_error(path: String, source: &io::Error) -> PyErr {
+    let number = source.raw_os_error().or(match source.kind() {
+        // What wraps an error for a temporary file keeps its kind and loses its number.
+        io::ErrorKind::NotFound => Some(2),
+        io::ErrorKind::PermissionDenied => Some(13),
+        io::ErrorKind::NotADirectory => Some(20),
+        io::ErrorKind::StorageFull => Some(28),
+        io::ErrorKind::ReadOnlyFilesystem => Some(30),
+        _ => None,
+    });
+    let text = source.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_string();
+    match number {
+        Some(number) => PyOSError::new_err((number, text, path)),
+        None => PyOSError::new_err(format!("{path}: {text}")),
     }
 }
