@@ -1,4 +1,27 @@
 //! mercer: feature selection and feature extraction in kernel space.
+//!
+//! Rows become explicit coordinates of a kernel's feature space ([`Basis`]), the coordinates that matter for the labels
+//! are selected or combined, and what comes back is one [`FeatureMap`] that turns any rows into features.
+//!
+//! ```
+//! use mercer::{Basis, Kernel, Klfe, data::{Labels, Task, synth}};
+//! # let folder = std::env::temp_dir().join("mercer-tour");
+//! # std::fs::create_dir_all(&folder).unwrap();
+//! # let file = folder.join("model.mercer");
+//! # let path = file.to_str().unwrap();
+//! # let table = synth::generate("ringnorm?n=400&seed=1")?;
+//! # let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+//! # let (rows, new_rows) = (table.rows, synth::generate("ringnorm?n=100&seed=2")?.rows);
+//! let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&rows)?;
+//! let map   = Klfe { n_components: Some(10), n_neighbors: 5 }.fit(&rows, &labels, basis)?;
+//! let z     = map.transform(&new_rows)?;          map.save(path)?;
+//! assert_eq!((z.nrows(), z.ncols()), (100, 10));
+//! # Ok::<(), mercer::Error>(())
+//! ```
+//!
+//! The modules stand in the order the data flows, and each uses only those above it:
+//! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`extract`] → [`map`] → [`evaluate`]. The catalogue of methods and
+//! their parameters is in [`methods`].
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +32,8 @@ mod random;
 pub mod data;
 pub mod kernel;
 pub mod basis;
+pub mod evidence;
+pub mod extract;
 pub mod map;
 pub mod evaluate;
 pub mod methods;
@@ -16,6 +41,7 @@ pub mod methods;
 pub use basis::{Basis, FittedBasis};
 pub use data::{Labels, Rows};
 pub use error::{Error, Result};
+pub use extract::Klfe;
 pub use kernel::{Gamma, Kernel, Shape};
 pub use map::FeatureMap;
 pub use monitor::{Monitor, Progress};

@@ -1,5 +1,8 @@
 //! The dense solves that several stages share. Sequential: the same bits from any number of threads.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -9,6 +12,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 
 /// A·B.
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
@@ -32,8 +36,49 @@ pub(crate) fn tall_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
+/// Σ f(i) over 0..count for f that yield rows×columns matrices: computed by the threads of the current pool, added in
+/// order, so the bits do not depend on their number; at most 16 wait at a time.
+pub(crate) fn sum_in_order(
+    count: usize,
+    rows: usize,
+    columns: usize,
+    f: impl Fn(usize) -> Mat<f64> + Sync,
+) -> Mat<f64> {
+    let mut sum = Mat::zeros(rows, columns);
+    let all: Vec<usize> = (0..count).collect();
+    for slab in all.chunks(16) {
+        let parts: Vec<Mat<f64>> = slab.par_iter().map(|&i| f(i)).collect();
+        for part in parts {
+            sum += part;
+        }
+    }
+    sum
+}
+
 /// Eigenvalues, descending, and eigenvectors (columns) of a symmetric matrix.
-pub(crate) fn eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+///
+/// A large one takes seconds in which nothing can be asked; it runs on a thread of its own, so that a stop is answered
+/// at once. That thread then finishes on its own copy of the matrix, and its result is dropped.
+pub(crate) fn eigen(a: MatRef<'_, f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
+    const LARGE: usize = 500;
+    if a.nrows() < LARGE {
+        return decompose(a);
+    }
+    let (send, receive) = mpsc::channel();
+    let own = a.to_owned();
+    std::thread::spawn(move || send.send(decompose(own.as_ref())));
+    loop {
+        match receive.recv_timeout(Duration::from_millis(20)) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => monitor.check()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::Numerical("the eigendecomposition broke off".into()));
+            }
+        }
+    }
+}
+
+fn decompose(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
@@ -50,14 +95,14 @@ pub(crate) fn eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     )
     .map_err(|_| Error::Numerical(format!("the eigenvalues of a {n}×{n} matrix did not converge")))?;
     let descending = (0..n).rev().map(|i| values.column_vector()[i]).collect();
-    let vectors = Mat::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]);
-    Ok((descending, vectors))
+
+    Ok((descending, vectors.reverse_cols().to_owned()))
 }
 
 /// The inverse of a symmetric positive semi-definite matrix on its numerical range (eigenvalues above 1e−12 of the
 /// largest).
-pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>) -> Result<Mat<f64>> {
-    let (values, vectors) = eigen(a)?;
+pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
+    let (values, vectors) = eigen(a, monitor)?;
     let rank = values.iter().take_while(|v| **v > 1e-12 * values[0]).count();
     let scaled = Mat::from_fn(a.nrows(), rank, |i, j| vectors[(i, j)] / values[j]);
     Ok(product(scaled.as_ref(), vectors.subcols(0, rank).transpose()))

@@ -13,15 +13,20 @@ use std::io::Write;
 use std::path::Path;
 
 use faer::{Mat, MatMut, MatRef};
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde_json::{Value, json};
 
 use crate::basis::{Expansion, FittedBasis, Landmarks};
+use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::data::table::plain_names;
 use crate::error::{Error, Result};
+use crate::evidence::neighbours::Neighbours;
+use crate::extract::{Directions, Klfe};
 use crate::kernel::{Kernel, Shape};
+use crate::linalg::product;
 use crate::monitor::Monitor;
 
 /// The file format written; files up to it are read.
@@ -91,7 +96,39 @@ impl From<FittedBasis> for FeatureMap {
     }
 }
 
+impl Klfe {
+    /// Fits on labelled rows in the coordinates of a basis that was fitted on them.
+    pub fn fit(&self, rows: &Rows, labels: &Labels, basis: FittedBasis) -> Result<FeatureMap> {
+        let (codes, _) = labels.require_classes("klfe")?;
+        if self.n_neighbors == 0 || codes.len() != rows.n() {
+            return Err(Error::argument(format!(
+                "n_neighbors = {} and {} labels for {} rows; at least 1 neighbour and a label a row are needed",
+                self.n_neighbors,
+                codes.len(),
+                rows.n()
+            )));
+        }
+        let z = basis.expansion.transform(rows)?;
+        let monitor = Monitor::default();
+        let neighbours = Neighbours::find(basis.expansion.kernel, rows, codes, self.n_neighbors, &monitor)?;
+        Ok(FeatureMap::from_directions("klfe", basis, self.directions(z.as_ref(), &neighbours, &monitor)?))
+    }
+}
+
 impl FeatureMap {
+    /// The map whose features are directions in a basis' coordinates.
+    fn from_directions(method: &str, basis: FittedBasis, directions: Directions) -> Self {
+        let mut map = Self::from(basis);
+        let matrix = &directions.matrix;
+        map.facts.insert("basis".into(), std::mem::replace(&mut map.method, method.into()).into());
+        map.feature_names = (0..matrix.nrows()).map(|i| format!("{method}{i}")).collect();
+        let offset = Mat::from_fn(map.expansion.offset.len(), 1, |i, _| map.expansion.offset[i]);
+        map.expansion.offset = product(matrix.as_ref(), offset.as_ref()).col_as_slice(0).to_vec();
+        map.expansion.matrix = product(matrix.as_ref(), map.expansion.matrix.as_ref());
+        map.eigenvalues = directions.eigenvalues;
+        map
+    }
+
     /// Number of features.
     pub fn n_features(&self) -> usize {
         self.expansion.n_features()
@@ -153,7 +190,7 @@ impl FeatureMap {
         Self::from_bytes(&bytes).map_err(|reason| Error::file(path, reason))
     }
 
-    fn to_bytes(&self) -> std::result::Result<Vec<u8>, safetensors::SafeTensorError> {
+    fn to_bytes(&self) -> std::result::Result<Vec<u8>, SafeTensorError> {
         let Expansion { kernel, landmarks, matrix, offset, origin } = &self.expansion;
         let mut floats: Vec<(&str, Vec<usize>, Vec<f64>)> = Vec::new();
         let mut whole: Vec<(&str, Vec<u64>)> = Vec::new();
@@ -289,16 +326,19 @@ impl<'a> ModelFile<'a> {
             )
         };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| {
-            // The first eight bytes say how long the header is; a file that ends before that was cut off.
+            // The first eight bytes say how long the header is, which starts with a brace.
             let promised = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b));
-            match promised {
-                Some(length)
+            match (promised, e) {
+                (None, _) => "the file is truncated or empty".to_string(),
+                (Some(length), _)
                     if bytes.get(8) == Some(&b'{') && length.saturating_add(8) > bytes.len() as u64 =>
                 {
                     "the file is truncated: it ends inside its header".to_string()
                 }
-                _ if bytes.len() < 8 => "the file is truncated or empty".to_string(),
-                _ => foreign(e.to_string()),
+                (_, SafeTensorError::MetadataIncompleteBuffer) => {
+                    "the file is truncated or damaged: its tensors do not match its length".to_string()
+                }
+                (_, e) => foreign(e.to_string()),
             }
         })?;
         let header = metadata
@@ -315,9 +355,7 @@ impl<'a> ModelFile<'a> {
                 "the file has format {version}, newer than this program's {FORMAT_VERSION}\nhint: update mercer"
             ));
         }
-        let tensors = SafeTensors::deserialize(bytes).map_err(|e| {
-            format!("the file is truncated or damaged: its tensors do not match its length ({e})")
-        })?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|e| format!("the file is damaged: {e}"))?;
         Ok(Self { tensors, header })
     }
 
@@ -342,26 +380,24 @@ impl<'a> ModelFile<'a> {
                 None => Ok(Landmarks::Columns { indices, n: p }),
             };
         }
-        let rows = match (self.whole("landmarks.indptr")?, self.whole("landmarks.indices")?) {
-            (Some(indptr), Some(indices)) => {
-                let values = self.list("landmarks.values", None)?.ok_or("`landmarks.values` is missing")?;
-                let indices: Option<Vec<u32>> = indices.into_iter().map(|i| u32::try_from(i).ok()).collect();
-                let indices = indices.ok_or("`landmarks.indices` holds a number that is too large")?;
-                if indptr.is_empty() {
-                    return Err("`landmarks.indptr` is empty".into());
-                }
-                Rows::sparse(indptr, indices, values, p)
+        let sparse = self.whole("landmarks.indptr")?.zip(self.whole("landmarks.indices")?);
+        let rows = if let Some((indptr, indices)) = sparse {
+            let values = self.list("landmarks.values", None)?.ok_or("`landmarks.values` is missing")?;
+            let indices: Option<Vec<u32>> = indices.into_iter().map(|i| u32::try_from(i).ok()).collect();
+            let indices = indices.ok_or("`landmarks.indices` holds a number that is too large")?;
+            if indptr.is_empty() {
+                return Err("`landmarks.indptr` is empty".into());
             }
-            _ => {
-                let (shape, values) = self.floats("landmarks")?;
-                let [l, columns] = shape[..] else {
-                    return Err(format!("`landmarks` has {} dimensions, not 2", shape.len()));
-                };
-                if columns != p {
-                    return Err(format!("`landmarks` has {columns} columns, but the header says {p}"));
-                }
-                Rows::dense(values, l, p)
+            Rows::sparse(indptr, indices, values, p)
+        } else {
+            let (shape, values) = self.floats("landmarks")?;
+            let [l, columns] = shape[..] else {
+                return Err(format!("`landmarks` has {} dimensions, not 2", shape.len()));
+            };
+            if columns != p {
+                return Err(format!("`landmarks` has {columns} columns, but the header says {p}"));
             }
+            Rows::dense(values, l, p)
         };
         rows.map(Landmarks::Rows).map_err(|e| format!("the landmarks are damaged: {e}"))
     }

@@ -273,7 +273,9 @@ impl Parameter {
                 _ => refuse(format!("a whole number of at least {least}")),
             },
             Kind::Number { from, to, open, below } => {
-                let fits = |v: f64| (v > from || (v == from && !open)) && (v < to || (v == to && !below));
+                let fits = |v: f64| {
+                    (if open { v > from } else { v >= from }) && (if below { v < to } else { v <= to })
+                };
                 match text.parse::<f64>() {
                     Ok(value) if fits(value) => Ok(()),
                     _ => refuse(range_text(from, to, open, below)),

@@ -45,7 +45,7 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<St
         if factor.relative_residual() <= tol {
             return Ok(Stop::Rule);
         }
-        let gains = gains(factor, &side, ahead.factor(factor));
+        let gains = gains(factor, &side, &ahead.factor(factor));
         let largest = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let best = first_of_largest(&gains, &factor.is_pivot, GAIN_TIE * largest.abs());
         let Some(best) = best.filter(|_| largest > f64::NEG_INFINITY) else { return Ok(Stop::Rank) };
@@ -62,13 +62,13 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<St
         if taken.is_some() {
             ahead.extend(factor);
         }
-        side.regress(feature);
+        side.regress(&feature);
     }
     Ok(Stop::Cap)
 }
 
 /// Estimated gain of every row; −∞ for pivots and for rows with nothing left.
-fn gains(factor: &Pivoted, side: &Side, l: Mat<f64>) -> Vec<f64> {
+fn gains(factor: &Pivoted, side: &Side, l: &Mat<f64>) -> Vec<f64> {
     let n = factor.n();
     let trace: f64 = factor.diagonal.iter().sum();
     // M: the look-ahead's columns with what the accepted features explain taken out.
@@ -114,7 +114,7 @@ impl Side {
         Self { explained: Mat::zeros(left.nrows(), 0), left, total }
     }
 
-    fn regress(&mut self, feature: Vec<f64>) {
+    fn regress(&mut self, feature: &[f64]) {
         let n = feature.len();
         let before = feature.iter().map(|v| v * v).sum::<f64>().sqrt();
         let mut direction = Mat::from_fn(n, 1, |i, _| feature[i]);

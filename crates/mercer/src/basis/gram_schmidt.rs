@@ -12,17 +12,15 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
 
-use super::pivoted::{Stop, not_psd};
+use super::pivoted::{LOSS, Stop, not_psd};
 use crate::error::Result;
 use crate::kernel::block::Gram;
 use crate::monitor::Monitor;
 
 /// Rows that are orthogonalised together.
 const BLOCK: usize = 64;
-
-/// The largest loss of orthogonality that rounding in one coefficient row may cause.
-const LOSS: f64 = 1e-6;
 
 /// Accepted rows in order, their residual norms, and the coefficients over them.
 pub(crate) struct Orthogonal {
@@ -127,8 +125,13 @@ pub(crate) fn run(gram: &Gram, cap: usize, tol: f64, monitor: &Monitor) -> Resul
 }
 
 fn add_product(out: &mut Mat<f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, factor: f64) {
-    if a.ncols() > 0 {
-        matmul(out.as_mut(), Accum::Add, a, b, factor, Par::Seq);
+    /// Columns a thread computes at a time: fixed, so that the bits do not depend on the number of threads.
+    const COLUMNS: usize = 256;
+    if a.ncols() > 0 && b.ncols() > 0 {
+        out.as_mut()
+            .par_col_chunks_mut(COLUMNS)
+            .zip(b.par_col_chunks(COLUMNS))
+            .for_each(|(out, b)| matmul(out, Accum::Add, a, b, factor, Par::Seq));
     }
 }
 

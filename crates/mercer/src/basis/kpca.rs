@@ -18,7 +18,7 @@ use super::pivoted::{Pivoted, Stop};
 use crate::error::Result;
 use crate::kernel::block::{Gram, PANEL};
 use crate::kernel::gamma::center;
-use crate::linalg::{eigen, positive_signs, product};
+use crate::linalg::{eigen, positive_signs, product, sum_in_order};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -75,7 +75,7 @@ impl Keep {
 pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) -> Result<Components> {
     let n = gram.n();
     monitor.begin("eigenvectors of the kernel matrix", 0);
-    let mut k = gram.whole();
+    let mut k = gram.whole(monitor)?;
     let means: Vec<f64> = k.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
     let largest = (0..n).map(|i| k[i * n + i]).fold(0.0, f64::max) * n as f64;
     if centered {
@@ -92,7 +92,7 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
     };
     let (values, vectors) = match top {
         Some(top) => top,
-        None => eigen(MatRef::from_row_major_slice(&k, n, n))?,
+        None => eigen(MatRef::from_row_major_slice(&k, n, n), monitor)?,
     };
     // Centring cancels: what rounding leaves is relative to K as it was.
     let noise = if centered { n as f64 * f64::EPSILON * largest } else { 0.0 };
@@ -130,7 +130,7 @@ pub(crate) fn from_factor(
     let l = pivots.len();
     let mean = if centered { column_means(&z, l) } else { vec![0.0; l] };
     z.par_chunks_mut(l).for_each(|row| row.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m));
-    let (values, vectors) = eigen(covariance(&z, l).as_ref())?;
+    let (values, vectors) = eigen(covariance(&z, l).as_ref(), monitor)?;
     let trace = values.iter().map(|v| v.max(0.0)).sum::<f64>() + unexplained;
     let (m, stop) = keep.count(&values, trace, 0.0);
     let features = product(MatRef::from_row_major_slice(&z, n, l), vectors.subcols(0, m));
@@ -153,25 +153,13 @@ fn column_means(z: &[f64], l: usize) -> Vec<f64> {
     sums.into_iter().map(|s| s / n).collect()
 }
 
-/// ZᵀZ, in panels that are summed in their order: the same bits from any number of threads.
+/// ZᵀZ.
 fn covariance(z: &[f64], l: usize) -> Mat<f64> {
-    const ROWS: usize = 64 * PANEL;
-    let mut sum = Mat::<f64>::zeros(l, l);
-    for slab in z.chunks(ROWS * l) {
-        let parts: Vec<Mat<f64>> = slab
-            .par_chunks(ROWS / 8 * l)
-            .map(|panel| {
-                let panel = MatRef::from_row_major_slice(panel, panel.len() / l, l);
-                let mut product = Mat::zeros(l, l);
-                matmul(product.as_mut(), Accum::Replace, panel.transpose(), panel, 1.0, Par::Seq);
-                product
-            })
-            .collect();
-        for part in parts {
-            sum += part;
-        }
-    }
-    sum
+    let panels: Vec<&[f64]> = z.chunks(8 * PANEL * l).collect();
+    sum_in_order(panels.len(), l, l, |at| {
+        let panel = MatRef::from_row_major_slice(panels[at], panels[at].len() / l, l);
+        product(panel.transpose(), panel)
+    })
 }
 
 /// The m largest eigenpairs of a symmetric matrix by block Lanczos with full reorthogonalisation; None if the Krylov
@@ -205,7 +193,7 @@ fn lanczos(k: &[f64], n: usize, m: usize, monitor: &Monitor) -> Result<Option<(V
         if d < m + BLOCK || (d - m) % (2 * BLOCK) >= BLOCK {
             continue;
         }
-        let (values, vectors) = eigen(t.as_ref())?;
+        let (values, vectors) = eigen(t.as_ref(), monitor)?;
         let last = vectors.subrows(d - BLOCK, BLOCK).subcols(0, m);
         let residuals = product(coupling.as_ref(), last);
         if (0..m).all(|j| residuals.col(j).norm_l2() <= CONVERGED * values[0]) {

@@ -47,7 +47,7 @@ pub(crate) fn resolve(
         kobl::grow(&mut factor, Threshold::Constant(0.0))?;
         let m = factor.pivots.len();
         let z = factor.into_features();
-        let error = smallest_error(MatRef::from_row_major_slice(&z, rows.n(), m), &labels)?;
+        let error = smallest_error(MatRef::from_row_major_slice(&z, rows.n(), m), &labels, monitor)?;
         if error < best.0 {
             best = (error, gamma);
         }
@@ -56,10 +56,10 @@ pub(crate) fn resolve(
 }
 
 /// The smallest leave-one-out error over the penalties 10^{−8, …, 4} × the mean eigenvalue.
-fn smallest_error(z: MatRef<'_, f64>, labels: &Labels) -> Result<f64> {
+fn smallest_error(z: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor) -> Result<f64> {
     let (y, c) = labels.one_hot();
     let y = MatRef::from_row_major_slice(&y, z.nrows(), c);
-    let ridge = Ridge::new(z, y)?;
+    let ridge = Ridge::new(z, y, monitor)?;
     let mean = ridge.values.iter().sum::<f64>() / ridge.values.len() as f64;
     let penalties = (-8..=4).map(|e| mean.max(f64::MIN_POSITIVE) * 10f64.powi(e));
     Ok(penalties.map(|penalty| ridge.error(penalty)).fold(f64::INFINITY, f64::min))
@@ -78,7 +78,7 @@ pub(crate) struct Ridge {
 }
 
 impl Ridge {
-    pub(crate) fn new(z: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<Self> {
+    pub(crate) fn new(z: MatRef<'_, f64>, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<Self> {
         let mut z = z.to_owned();
         let mut y = y.to_owned();
         for a in [&mut z, &mut y] {
@@ -88,7 +88,7 @@ impl Ridge {
                 column.iter_mut().for_each(|v| *v -= mean);
             }
         }
-        let (values, vectors) = eigen(product(z.transpose(), z.as_ref()).as_ref())?;
+        let (values, vectors) = eigen(product(z.transpose(), z.as_ref()).as_ref(), monitor)?;
         let rotated = tall_product(z.as_ref(), vectors.as_ref());
         let toward = product(rotated.transpose(), y.as_ref());
         Ok(Self { rotated, values: values.into_iter().map(|v| v.max(0.0)).collect(), y, toward })
@@ -121,7 +121,8 @@ mod tests {
         let table = synth::generate("friedman?n=25&seed=3").expect("rows");
         let z = Mat::from_fn(25, 4, |i, j| table.rows.to_dense()[i * 10 + j]);
         let y = Mat::from_fn(25, 2, |i, j| table.rows.to_dense()[i * 10 + 5 + j]);
-        let ridge = Ridge::new(z.as_ref(), y.as_ref()).expect("ridge");
+        let monitor = Monitor::default();
+        let ridge = Ridge::new(z.as_ref(), y.as_ref(), &monitor).expect("ridge");
         for penalty in [0.01, 1.0, 30.0] {
             let mut sum = 0.0;
             for out in 0..25 {
@@ -129,14 +130,15 @@ mod tests {
                 let inner = Ridge::new(
                     Mat::from_fn(24, 4, |i, j| z[(kept[i], j)]).as_ref(),
                     Mat::from_fn(24, 2, |i, j| y[(kept[i], j)]).as_ref(),
+                    &monitor,
                 )
                 .expect("ridge");
                 // Weights in the rotated directions, applied to the row left out: rotate it by the same eigenvectors,
                 // which are recovered from the centred features.
                 let mean = |a: &Mat<f64>, j: usize| kept.iter().map(|&i| a[(i, j)]).sum::<f64>() / 24.0;
                 let centered = Mat::from_fn(24, 4, |i, j| z[(kept[i], j)] - mean(&z, j));
-                let (_, vectors) =
-                    eigen(product(centered.transpose(), centered.as_ref()).as_ref()).expect("eigen");
+                let (_, vectors) = eigen(product(centered.transpose(), centered.as_ref()).as_ref(), &monitor)
+                    .expect("eigen");
                 let row = Mat::from_fn(1, 4, |_, j| z[(out, j)] - mean(&z, j));
                 let rotated = product(row.as_ref(), vectors.as_ref());
                 for j in 0..2 {

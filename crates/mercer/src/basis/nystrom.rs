@@ -13,13 +13,12 @@ use crate::random;
 /// Grows the factor to its end.
 pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
     let drawn = random::sample(factor.n(), factor.room(), seed);
-    let floor = factor.floor();
     let mut stop = Stop::Cap;
     for rows in drawn.chunks(PENDING.min(2 * factor.n() / 5).max(1)) {
         factor.check()?;
         let mut candidates = Candidates::new(factor, rows.to_vec());
         for position in 0..rows.len() {
-            if candidates.residual[position] > floor {
+            if candidates.is_sound(factor, position) {
                 candidates.eliminate(factor, position);
             } else {
                 stop = Stop::Rank;

@@ -5,10 +5,11 @@
 //! Rows of G at the pivots are the Cholesky factor of `K_PP`, so A = (`G_PP`)⁻¹ gives z(x) = A·k(x, P).
 //!
 //! cost    n·m² flops by matrix products on panels of rows, n·(m+1) kernel values; candidates add theirs
-//! differs residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite
+//! differs A grows by one row a pivot, so that its size is known: an order that is not greedy (`sparse`, `nystrom`,
+//!         `rpcholesky`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
+//!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite
 
 use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -26,6 +27,9 @@ pub(crate) const RANK: f64 = 1e-10;
 
 /// A squared residual below minus this, relative to max k(x,x), is no rounding.
 const NOT_PSD: f64 = 1e-8;
+
+/// The largest loss of orthogonality that rounding in one coefficient row may cause.
+pub(crate) const LOSS: f64 = 1e-6;
 
 /// Pivots that wait for one pass over the rows.
 pub(crate) const PENDING: usize = 64;
@@ -54,6 +58,8 @@ pub(crate) struct Pivoted<'a> {
     pub(crate) residual: Vec<f64>,
     pub(crate) pivots: Vec<usize>,
     pub(crate) norms: Vec<f64>,
+    /// A, row by row: row j has j+1 numbers.
+    coefficients: Vec<Vec<f64>>,
     pub(crate) is_pivot: Vec<bool>,
     /// max k(x,x)
     pub(crate) largest: f64,
@@ -87,6 +93,7 @@ impl<'a> Pivoted<'a> {
             diagonal,
             pivots: Vec::new(),
             norms: Vec::new(),
+            coefficients: Vec::new(),
             is_pivot: vec![false; n],
             largest: magnitude,
         })
@@ -162,6 +169,7 @@ impl<'a> Pivoted<'a> {
             self.is_pivot[i] = true;
         }
         self.pivots.extend(&new);
+        self.coefficients.extend(candidates.coefficients.iter().cloned());
         self.clip_residuals()?;
         self.monitor.advance(b);
         Ok(())
@@ -188,6 +196,8 @@ impl<'a> Pivoted<'a> {
         self.grow(1);
         let (j, width) = (self.pivots.len(), self.width);
         let norm = residual_column[pivot].sqrt();
+        let next = next_coefficients(self.coefficients.iter().zip(self.row(pivot).iter().copied()), norm);
+        self.coefficients.push(next);
         let mut column: Vec<f64> = residual_column.iter().map(|c| c / norm).collect();
         column[pivot] = norm;
         for &earlier in &self.pivots {
@@ -233,10 +243,7 @@ impl<'a> Pivoted<'a> {
     /// A = (`G_PP`)⁻¹, m×m lower triangular.
     pub(crate) fn coefficients(&self) -> Mat<f64> {
         let m = self.pivots.len();
-        let l = Mat::from_fn(m, m, |i, j| self.row(self.pivots[i])[j]);
-        let mut inverse = Mat::zeros(m, m);
-        invert_lower_triangular(inverse.as_mut(), l.as_ref(), Par::Seq);
-        inverse
+        Mat::from_fn(m, m, |i, j| self.coefficients[i].get(j).copied().unwrap_or(0.0))
     }
 
     /// Mean squared residual over mean k(x,x).
@@ -260,6 +267,18 @@ impl<'a> Pivoted<'a> {
     pub(crate) fn check(&self) -> Result<()> {
         self.monitor.check()
     }
+}
+
+/// The row that a pivot adds to A: (e − Σ ℓ_k A_k)/r, ℓ its row of G and r its residual norm.
+fn next_coefficients<'r>(earlier: impl Iterator<Item = (&'r Vec<f64>, f64)>, norm: f64) -> Vec<f64> {
+    let mut next = Vec::new();
+    for (row, l) in earlier {
+        next.resize(row.len(), 0.0);
+        next.iter_mut().zip(row).for_each(|(n, a)| *n -= l * a);
+    }
+    next.iter_mut().for_each(|n| *n /= norm);
+    next.push(1.0 / norm);
+    next
 }
 
 /// The first index whose value is within `tie` of the largest, leaving out those marked.
@@ -294,6 +313,8 @@ pub(crate) struct Candidates {
     g: Mat<f64>,
     /// The factor's next columns on these rows, one a pivot.
     columns: Vec<Vec<f64>>,
+    /// A's next rows, one a pivot.
+    coefficients: Vec<Vec<f64>>,
 }
 
 impl Candidates {
@@ -306,6 +327,7 @@ impl Candidates {
             selected: factor.gram.select(&rows),
             g: Mat::from_fn(rows.len(), j, |a, c| factor.row(rows[a])[c]),
             columns: Vec::new(),
+            coefficients: Vec::new(),
             rows,
         }
     }
@@ -323,9 +345,26 @@ impl Candidates {
         open.map(|(r, _)| *r).fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// The row that this candidate would add to A.
+    fn next_coefficients(&self, factor: &Pivoted, position: usize) -> Vec<f64> {
+        let flushed = factor.coefficients.iter().zip(self.g.row(position).iter().copied());
+        let pending = self.coefficients.iter().zip(self.columns.iter().map(|c| c[position]));
+        next_coefficients(flushed.chain(pending), self.residual[position].sqrt())
+    }
+
+    /// Whether something is left of the candidate, and its coefficients are small enough for double precision.
+    pub(crate) fn is_sound(&self, factor: &Pivoted, position: usize) -> bool {
+        if self.residual[position] <= factor.floor() {
+            return false;
+        }
+        let size: f64 = self.next_coefficients(factor, position).iter().map(|a| a.abs()).sum();
+        f64::EPSILON * factor.largest * size * size <= LOSS
+    }
+
     /// Makes the candidate at this position a pivot.
     pub(crate) fn eliminate(&mut self, factor: &Pivoted, position: usize) {
         let norm = self.residual[position].sqrt();
+        self.coefficients.push(self.next_coefficients(factor, position));
         let mut column = vec![0.0; self.rows.len()];
         factor.gram.column(&self.selected, self.rows[position], &mut column);
         let j = self.g.ncols();

@@ -38,7 +38,7 @@ impl Expansion {
                 self.n_features()
             )));
         }
-        let weights = self.weights(landmarks, features)?;
+        let weights = self.weights(landmarks, features, monitor)?;
         let search = Search::new(self.kernel, landmarks);
         let p = landmarks.p();
         monitor.begin("searching pre-images", weights.nrows());
@@ -54,10 +54,10 @@ impl Expansion {
     }
 
     /// β for every row of features: origin + (z Mᵀ-pseudo-inverse) in the metric of the kernel, n×l.
-    fn weights(&self, landmarks: &Rows, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    fn weights(&self, landmarks: &Rows, features: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
         let k = self.kernel.matrix(landmarks, landmarks)?;
         let own = product(product(self.matrix.as_ref(), k.as_ref()).as_ref(), self.matrix.transpose());
-        let inverse = pseudo_inverse(own.as_ref())?;
+        let inverse = pseudo_inverse(own.as_ref(), monitor)?;
         let mut weights = product(product(features, inverse.as_ref()).as_ref(), self.matrix.as_ref());
         if let Some(origin) = &self.origin {
             for (column, b) in weights.col_iter_mut().zip(origin) {

@@ -16,6 +16,7 @@ use crate::random;
 pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
     let mut generator = random::generator(seed);
     let floor = factor.floor();
+    let mut retired = vec![false; factor.n()];
     // A block's extra kernel values, |block| for each pivot it yields, stay within the budget.
     let block = (2 * PENDING).min(2 * factor.n() / 5).max(1);
     while factor.room() > 0 {
@@ -24,8 +25,9 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
         let cumulated: Vec<f64> = factor
             .residual
             .iter()
-            .map(|&r| {
-                sum += if r > floor { r } else { 0.0 };
+            .zip(&retired)
+            .map(|(&r, &retired)| {
+                sum += if r > floor && !retired { r } else { 0.0 };
                 sum
             })
             .collect();
@@ -50,8 +52,13 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
                 unreachable!("every proposal is there")
             };
             let now = candidates.residual[position];
-            if now > floor && random::uniform(&mut generator) * factor.residual[row] < now {
+            if retired[row] || now <= floor || random::uniform(&mut generator) * factor.residual[row] >= now {
+                continue;
+            }
+            if candidates.is_sound(factor, position) {
                 candidates.eliminate(factor, position);
+            } else {
+                retired[row] = true;
             }
         }
         factor.flush(&candidates)?;

@@ -34,7 +34,8 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
         }
         let mut candidates = Candidates::new(factor, rows);
         for position in 0..candidates.rows.len() {
-            if !is_new(candidates.residual[position], candidates.rows[position]) {
+            let row = candidates.rows[position];
+            if !is_new(candidates.residual[position], row) || !candidates.is_sound(factor, position) {
                 continue;
             }
             if candidates.eliminated.len() == factor.room() {
@@ -43,7 +44,7 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
             }
             if candidates.eliminated.len() == PENDING {
                 // This row and those after it are looked at again after the pass.
-                end = next + order[next..].iter().take_while(|&&i| i != candidates.rows[position]).count();
+                end = next + order[next..].iter().take_while(|&&i| i != row).count();
                 break;
             }
             candidates.eliminate(factor, position);

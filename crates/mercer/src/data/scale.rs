@@ -74,7 +74,7 @@ impl Scaling {
             high[j] = high[j].max(0.0);
             mean[j] *= seen[j] as f64 / n as f64;
         }
-        let constant: Vec<usize> = (0..p).filter(|&j| n > 0 && low[j] == high[j]).collect();
+        let constant: Vec<usize> = (0..p).filter(|&j| n > 0 && low[j] >= high[j]).collect();
         let scaling = match scale {
             Scale::None => return (None, constant),
             Scale::Standard => {

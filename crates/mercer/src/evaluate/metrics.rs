@@ -9,6 +9,7 @@ use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::kernel::gamma::center;
 use crate::linalg::{eigen, product};
+use crate::monitor::Monitor;
 
 /// ⟨K, YYᵀ⟩ / (‖K‖ ‖YYᵀ‖), Frobenius; both centred first if asked for (Cortes et al. 2012). Y: one-hot classes, or the
 /// numbers.
@@ -48,7 +49,7 @@ pub fn kernel_alignment(k: MatRef<'_, f64>, labels: &Labels, centered: bool) -> 
 /// cost    one n×n eigendecomposition
 /// differs d stays below the numerical rank of the centred K: beyond it eigenvectors are arbitrary, and the constant
 ///         one, in which the centred labels have nothing, would always win
-pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels) -> Result<(usize, f64)> {
+pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor) -> Result<(usize, f64)> {
     /// Eigenvalues up to this share of the largest are rounding.
     const RANK: f64 = 1e-10;
     check_square(k, labels)?;
@@ -58,7 +59,7 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels) -> Result<(usize,
     center(&mut k);
     let mut y = targets(labels);
     center_columns(&mut y);
-    let (values, vectors) = eigen(k.as_ref())?;
+    let (values, vectors) = eigen(k.as_ref(), monitor)?;
     let floor = (RANK * values[0]).max(n as f64 * f64::EPSILON * magnitude);
     let rank = values.iter().take_while(|v| **v > floor).count();
     if rank < 2 {

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::kernel::{Kernel, Statistic};
 use crate::data::rows::{Csr, Dense, Rows};
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 
 /// Rows a panel holds: its kernel values and features stay in the cache.
 pub(crate) const PANEL: usize = 256;
@@ -403,7 +404,7 @@ fn chi2_term(x: f64, y: f64) -> f64 {
 
 /// Also true for NaN, which products of overflowing rows give.
 fn is_cancelled(s: f64, terms: f64) -> bool {
-    !(s >= CANCELLED * terms) || terms == f64::INFINITY
+    s.is_nan() || s < CANCELLED * terms || terms == f64::INFINITY
 }
 
 /// Adds the norms to −2⟨u,v⟩; whether any result has cancelled.
@@ -529,9 +530,17 @@ impl<'a> Gram<'a> {
     }
 
     /// All n² values, row-major.
-    pub(crate) fn whole(&self) -> Vec<f64> {
-        let all: Vec<usize> = (0..self.n()).collect();
-        self.block(&all, &all)
+    pub(crate) fn whole(&self, monitor: &Monitor) -> Result<Vec<f64>> {
+        let n = self.n();
+        let all: Vec<usize> = (0..n).collect();
+        let panel = self.panel(&all);
+        let mut out = vec![0.0; n * n];
+        out.par_chunks_mut(PANEL * n).enumerate().try_for_each(|(at, out)| {
+            monitor.check()?;
+            self.fill(&panel, at * PANEL..at * PANEL + out.len() / n, out);
+            Ok(())
+        })?;
+        Ok(out)
     }
 
     fn count(&self, values: usize) {

@@ -1,0 +1,599 @@
+//! Bases against the slow references, and the laws that METHODS gives them.
+
+use mercer::basis::{Landmarks, Method, Stop, Threshold};
+use mercer::data::{Labels, synth};
+use mercer::{Basis, Error, FittedBasis, Gamma, Kernel, Rows, Shape};
+use proptest::prelude::*;
+
+use crate::kernel::{rows, sparse};
+use crate::naive::{self, Matrix};
+
+fn gram(gamma: f64, x: &Matrix) -> Matrix {
+    naive::gram("rbf", gamma, 3, 1.0, 1.0, x)
+}
+
+fn features(basis: &FittedBasis, x: &Rows) -> Matrix {
+    let z = basis.expansion.transform(x).expect("features");
+    (0..z.nrows()).map(|i| z.row(i).iter().copied().collect()).collect()
+}
+
+fn assert_close(a: &Matrix, b: &Matrix, tolerance: f64, what: &str) {
+    assert_eq!((a.len(), naive::width(a)), (b.len(), naive::width(b)), "{what}");
+    let size = naive::max_abs(b).max(f64::MIN_POSITIVE);
+    let worst = naive::max_abs(&naive::subtract(a, b)) / size;
+    assert!(worst <= tolerance, "{what}: {worst:e} above {tolerance:e}");
+}
+
+/// With the method, every other setting at its default.
+fn basis(method: Method, gamma: f64) -> Basis {
+    Basis::new(method, Kernel::rbf(gamma))
+}
+
+const PIVOTED: [Method; 4] = [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky];
+
+#[test]
+fn kobl_has_the_textbook_pivots_norms_and_features() {
+    for (n, p, seed) in [(60, 2, 1), (250, 5, 2), (300, 20, 3)] {
+        let x = naive::random_rows(n, p, seed);
+        let gamma = naive::gamma_scale(&x, false);
+        let slow = naive::kobl(&gram(gamma, &x), &|t| t, None);
+        for data in [rows(&x), sparse(&x)] {
+            let fast = basis(Method::Kobl, gamma).fit(&data).expect("fits");
+            assert_eq!(fast.pivots, slow.pivots);
+            assert_eq!(fast.stop, Stop::Rule);
+            for (a, b) in fast.pivot_norms.iter().zip(&slow.norms) {
+                assert!((a - b).abs() < 1e-9 * b);
+            }
+            assert_close(&features(&fast, &data), &slow.features, 1e-9, "features");
+            let residual = slow.residuals.iter().map(|r| r.max(0.0)).sum::<f64>() / n as f64;
+            assert!((fast.residual - residual).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn kobl_agrees_with_the_textbook_on_nasty_rows_and_every_threshold() {
+    type Function = fn(f64) -> f64;
+    let thresholds: [(Threshold, Function); 4] = [
+        (Threshold::Linear, |t| t),
+        (Threshold::Power(0.5), f64::sqrt),
+        (Threshold::Constant(0.2), |_| 0.2),
+        (Threshold::Function(|t| t * t), |t| t * t),
+    ];
+    for (set, x) in naive::nasty_sets() {
+        let gamma = naive::gamma_scale(&x, false);
+        let k = gram(gamma, &x);
+        for (threshold, f) in thresholds {
+            let slow = naive::kobl(&k, &f, None);
+            let fast = basis(Method::Kobl, gamma).threshold(threshold).fit(&rows(&x)).expect("fits");
+            assert_eq!(fast.pivots, slow.pivots, "{set}, {threshold:?}");
+        }
+    }
+}
+
+#[test]
+fn ties_go_to_the_lowest_index() {
+    // A regular grid: most residuals are tied at every step.
+    let x: Matrix = (0..144).map(|i| vec![f64::from(i % 12), f64::from(i / 12)]).collect();
+    let slow = naive::kobl(&gram(0.3, &x), &|_| 0.0, Some(60));
+    let fast = basis(Method::Kobl, 0.3).threshold(Threshold::Constant(0.0)).n_components(60);
+    assert_eq!(fast.fit(&rows(&x)).expect("fits").pivots, slow.pivots);
+}
+
+#[test]
+fn gram_schmidt_keeps_the_rows_of_the_reference() {
+    for (n, p, seed) in [(40, 3, 4), (200, 20, 5)] {
+        let x = naive::random_rows(n, p, seed);
+        let gamma = naive::gamma_scale(&x, false);
+        let slow = naive::gram_schmidt(&gram(gamma, &x), 1e-6, None);
+        let fast = basis(Method::GramSchmidt, gamma).fit(&rows(&x)).expect("fits");
+        assert_eq!(fast.pivots, slow.pivots);
+        let tolerance = 1e-9 / slow.norms.iter().copied().fold(1.0, f64::min);
+        assert_close(&features(&fast, &rows(&x)), &slow.features, tolerance, "features");
+    }
+}
+
+#[test]
+fn gram_schmidt_is_orthonormal_on_nearly_dependent_rows() {
+    for (set, x) in naive::nasty_sets() {
+        let gamma = naive::gamma_scale(&x, false);
+        let fitted = basis(Method::GramSchmidt, gamma).fit(&rows(&x)).expect("fits");
+        let loss = fitted.orthogonality_loss(None).expect("loss");
+        assert!(loss < 1e-5, "{set}: {loss:e}");
+    }
+}
+
+#[test]
+fn the_hilbert_matrix_yields_a_few_orthonormal_vectors() {
+    let k = rows(&naive::hilbert(100));
+    let fitted = Basis::new(Method::GramSchmidt, Kernel::precomputed()).fit(&k).expect("fits");
+    assert!((8..=20).contains(&fitted.n_components()), "{} vectors", fitted.n_components());
+    let loss = fitted.orthogonality_loss(Some(&k)).expect("loss");
+    assert!(loss < 1e-5, "{loss:e}");
+}
+
+#[test]
+fn sparse_keeps_what_the_one_pass_reference_keeps() {
+    for (n, p, nu) in [(80, 2, 0.1), (250, 6, 0.3), (200, 4, 0.0)] {
+        let x = naive::random_rows(n, p, 6);
+        let gamma = naive::gamma_scale(&x, false);
+        let mut settings = basis(Method::Sparse, gamma).seed(3);
+        settings.nu = nu;
+        let fast = settings.fit(&rows(&x)).expect("fits");
+        // The reference follows the library's own random order, read off a fit that keeps every row.
+        let mut all = Basis::new(Method::Sparse, Kernel::precomputed()).seed(3);
+        all.nu = 0.0;
+        let order = all.fit(&rows(&naive::identity(n))).expect("fits").pivots;
+        assert_eq!(order.len(), n);
+        if nu > 0.0 {
+            let slow = naive::sparse(&gram(gamma, &x), &order, nu, None);
+            assert_eq!(fast.pivots, slow.pivots);
+            assert_close(&features(&fast, &rows(&x)), &slow.features, 1e-9, "features");
+        } else {
+            assert_eq!(fast.stop, Stop::Rule);
+        }
+    }
+}
+
+#[test]
+fn nystrom_spans_its_landmarks() {
+    let x = naive::random_rows(120, 4, 7);
+    let gamma = naive::gamma_scale(&x, false);
+    let fitted = basis(Method::Nystrom, gamma).n_components(30).fit(&rows(&x)).expect("fits");
+    let z = features(&fitted, &rows(&x));
+    let expected = naive::nystrom_gram(&gram(gamma, &x), &fitted.pivots);
+    assert_close(&naive::matmul(&z, &naive::transpose(&z)), &expected, 1e-8, "Z Zᵀ");
+}
+
+#[test]
+fn rpcholesky_draws_in_proportion_to_the_residual() {
+    // Two far-apart groups of 30 and 10 equal rows: the first pivot falls into a group in proportion to its size, the
+    // second one into the other group for certain.
+    let x: Matrix = (0..40).map(|i| vec![if i < 30 { 0.0 } else { 100.0 }]).collect();
+    let mut first = 0;
+    for seed in 0..400 {
+        let fitted = basis(Method::Rpcholesky, 1.0).seed(seed).fit(&rows(&x)).expect("fits");
+        assert_eq!(fitted.n_components(), 2);
+        assert_eq!(fitted.stop, Stop::Rank);
+        assert!((fitted.pivots[0] < 30) != (fitted.pivots[1] < 30));
+        first += usize::from(fitted.pivots[0] < 30);
+    }
+    // 300 expected, standard deviation 8.7.
+    assert!((260..=340).contains(&first), "{first} of 400");
+}
+
+#[test]
+fn rpcholesky_in_blocks_has_the_law_of_one_pivot_at_a_time() {
+    // How often each row is among the first three pivots, against drawing one at a time from the explicit residual.
+    let x = naive::random_rows(12, 1, 8);
+    let k = gram(2.0, &x);
+    let trials = 4_000;
+    let (mut fast, mut slow) = ([0.0f64; 12], [0.0f64; 12]);
+    let mut state = 17u64;
+    for seed in 0..trials {
+        let fitted = basis(Method::Rpcholesky, 2.0).n_components(3).seed(seed).fit(&rows(&x)).expect("fits");
+        fitted.pivots.iter().for_each(|&i| fast[i] += 1.0);
+        let mut r = k.clone();
+        for _ in 0..3 {
+            let mut target = naive::random_uniform(&mut state) * naive::trace(&r);
+            let chosen = (0..12).find(|&i| {
+                target -= r[i][i];
+                target < 0.0
+            });
+            let chosen = chosen.unwrap_or(11);
+            slow[chosen] += 1.0;
+            naive::eliminate(&mut r, chosen);
+        }
+    }
+    for i in 0..12 {
+        let deviation = f64::from(u32::try_from(trials).expect("small")).sqrt();
+        assert!((fast[i] - slow[i]).abs() < 5.0 * deviation, "row {i}: {} against {}", fast[i], slow[i]);
+    }
+}
+
+#[test]
+fn csi_has_the_pivots_of_the_reference() {
+    for seed in [11, 12, 13] {
+        let x = naive::random_rows(90, 4, seed);
+        let gamma = naive::gamma_scale(&x, false);
+        let codes: Vec<usize> =
+            x.iter().map(|r| usize::from(r[0] * r[1] > 0.0) + usize::from(r[2] > 1.0)).collect();
+        let labels = Labels::classes(&codes.iter().map(usize::to_string).collect::<Vec<_>>());
+        let slow = naive::csi(&gram(gamma, &x), &naive::one_hot(&codes, 3), 0.99, 40, 25);
+        let fast =
+            basis(Method::Csi, gamma).n_components(25).fit_supervised(&rows(&x), &labels).expect("fits");
+        assert_eq!(fast.pivots, slow);
+    }
+}
+
+#[test]
+fn kpca_equals_the_jacobi_reference_centred_or_not() {
+    let x = naive::random_rows(70, 3, 14);
+    let fresh = naive::random_rows(9, 3, 15);
+    let gamma = naive::gamma_scale(&x, false);
+    let k = gram(gamma, &x);
+    let cross = naive::cross_gram("rbf", gamma, 3, 1.0, 1.0, &fresh, &x);
+    for center in [false, true] {
+        for (m, share) in [(Some(8), None), (None, Some(0.95)), (None, None)] {
+            let mut settings = basis(Method::Kpca, gamma);
+            (settings.n_components, settings.tol, settings.center) = (m, share, center);
+            let fast = settings.fit(&rows(&x)).expect("fits");
+            let (values, _) = naive::kpca(&k, m, share, center);
+            let found = fast.eigenvalues.clone().expect("eigenvalues");
+            assert_eq!(found.len(), values.len());
+            for (a, b) in found.iter().zip(&values) {
+                assert!((a - b).abs() < 1e-12 * values[0]);
+            }
+            let top = values.iter().take_while(|v| **v > 1e-3 * values[0]).count();
+            let expected = naive::kpca_project(&k, &cross, Some(top), None, center);
+            let z: Matrix = features(&fast, &rows(&fresh)).iter().map(|r| r[..top].to_vec()).collect();
+            assert_close(&z, &expected, 1e-8, "features of new rows");
+            let kept: f64 = values.iter().sum();
+            let centered = if center { naive::center_gram(&k) } else { k.clone() };
+            assert!((fast.residual - (1.0 - kept / naive::trace(&centered)).max(0.0)).abs() < 1e-10);
+        }
+    }
+}
+
+#[test]
+fn a_few_components_of_many_rows_equal_those_of_the_full_decomposition() {
+    let table = synth::generate("ringnorm?n=700&seed=2").expect("rows");
+    let few = basis(Method::Kpca, 0.05).n_components(20).fit(&table.rows).expect("fits");
+    // 500 of 700 components: too many for the Krylov space, so the full decomposition.
+    let full = basis(Method::Kpca, 0.05).n_components(500).fit(&table.rows).expect("fits");
+    let (few_values, full_values) =
+        (few.eigenvalues.clone().expect("values"), full.eigenvalues.clone().expect("values"));
+    for (a, b) in few_values.iter().zip(&full_values) {
+        assert!((a - b).abs() < 1e-11 * full_values[0], "{a} for {b}");
+    }
+    let (a, b) = (features(&few, &table.rows), features(&full, &table.rows));
+    // Components whose eigenvalues nearly coincide may rotate into each other; what they span may not.
+    let b: Matrix = b.iter().map(|r| r[..20].to_vec()).collect();
+    let gap = full_values[19] - full_values[20];
+    let tolerance = 1e-9 * full_values[0] / gap;
+    assert_close(
+        &naive::matmul(&a, &naive::transpose(&a)),
+        &naive::matmul(&b, &naive::transpose(&b)),
+        tolerance,
+        "ZZᵀ",
+    );
+}
+
+#[test]
+fn kpca_beyond_the_memory_budget_comes_from_a_factor_and_says_so() {
+    let table = synth::generate("ringnorm?n=900&seed=4").expect("rows");
+    for center in [false, true] {
+        let mut settings = basis(Method::Kpca, 0.005).n_components(6);
+        settings.center = center;
+        let exact = settings.fit(&table.rows).expect("fits");
+        settings.memory = 10_000_000;
+        let factor = settings.fit(&table.rows).expect("fits");
+        assert!(
+            factor.warnings.iter().any(|w| w.contains("does not fit into 10 MB")),
+            "{:?}",
+            factor.warnings
+        );
+        assert!(!factor.pivots.is_empty());
+        let (a, b) = (features(&exact, &table.rows), features(&factor, &table.rows));
+        assert_close(&b, &a, 1e-4, "features");
+        assert!((exact.residual - factor.residual).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_laws_of_an_orthonormal_basis_hold() {
+    let x = naive::random_rows(150, 6, 16);
+    let fresh = rows(&naive::random_rows(40, 6, 17));
+    let labels = Labels::Numbers(x.iter().map(|r| r[0] * r[1]).collect());
+    for method in Method::ALL {
+        for kernel in ["rbf", "laplacian", "matern32", "rq", "poly", "linear", "cosine"] {
+            let kernel = Kernel { shape: Shape::named(kernel, 2, 1.0, 1.0).expect("known"), gamma: 0.1 };
+            let mut settings = Basis::new(method, kernel).n_components(40);
+            settings.threshold = Threshold::Constant(0.0);
+            let fitted = settings.fit_supervised(&rows(&x), &labels).expect("fits");
+            let name = format!("{} with {}", method.name(), kernel.shape.name());
+            assert!(fitted.n_components() <= 40);
+            let loss = fitted.orthogonality_loss(None).expect("loss");
+            assert!(loss < 1e-8, "{name}: A K Aᵀ − I is {loss:e}");
+            let z = features(&fitted, &fresh);
+            let own = kernel.matrix(&fresh, &fresh).expect("values");
+            for (i, z) in z.iter().enumerate() {
+                let square = naive::dot(z, z);
+                assert!(square <= own[(i, i)] * (1.0 + 1e-10), "{name}: ‖z‖² ≤ k(x,x)");
+            }
+        }
+    }
+}
+
+#[test]
+fn at_full_rank_the_features_give_the_kernel_back() {
+    for (set, x) in naive::nasty_sets() {
+        let gamma = naive::gamma_scale(&x, false);
+        let k = gram(gamma, &x);
+        for method in [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::Kpca] {
+            let mut settings = basis(method, gamma);
+            (settings.threshold, settings.nu) = (Threshold::Constant(0.0), 0.0);
+            let fitted = settings.fit(&rows(&x)).expect("fits");
+            let z = features(&fitted, &rows(&x));
+            // Squared residuals up to 1e−10 count as nothing. On one smooth column the orders that are not greedy meet
+            // nearly dependent rows first and then, to stay orthonormal, leave out rows that are not.
+            let in_any_order = set == "one column" && !matches!(method, Method::Kobl | Method::Kpca);
+            let tolerance = if in_any_order { 1e-2 } else { 1e-8 };
+            let what = format!("{set}, {}", method.name());
+            assert_close(&naive::matmul(&z, &naive::transpose(&z)), &k, tolerance, &what);
+            assert!(fitted.residual < tolerance, "{what}");
+            assert!(fitted.orthogonality_loss(None).expect("loss") < 1e-4, "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_reported_residual_is_the_mean_squared_distance_from_the_span() {
+    let x = naive::random_rows(120, 5, 18);
+    let labels = Labels::Numbers(x.iter().map(|r| r[0]).collect());
+    for method in Method::ALL {
+        let fitted = basis(method, 0.1).n_components(15).fit_supervised(&rows(&x), &labels).expect("fits");
+        let z = features(&fitted, &rows(&x));
+        let left: f64 = z.iter().map(|z| 1.0 - naive::dot(z, z)).sum::<f64>() / 120.0;
+        assert!((fitted.residual - left).abs() < 1e-10, "{}: {} for {left}", method.name(), fitted.residual);
+        let cost = fitted.reconstruction_cost(&rows(&x)).expect("cost");
+        assert!((cost - naive::reconstruction_cost(&[1.0; 120], &z)).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn theorems_one_and_two_hold_for_kobl() {
+    for seed in 0..8 {
+        let x = naive::random_rows(150, 3, 20 + seed);
+        let fitted = basis(Method::Kobl, naive::gamma_scale(&x, false)).fit(&rows(&x)).expect("fits");
+        assert_eq!(fitted.stop, Stop::Rule);
+        assert!(fitted.pivot_norms.windows(2).all(|r| r[1] <= r[0] + 1e-6), "norms never rise");
+        let bound = fitted.pivot_norms[0] * fitted.n_components() as f64 / 150.0;
+        assert!(fitted.reconstruction_cost(&rows(&x)).expect("cost") < bound);
+    }
+}
+
+#[test]
+fn pivoted_bases_stay_within_their_kernel_values() {
+    for (n, m) in [(250, None), (250, Some(40)), (2_000, None), (50_000, Some(60))] {
+        let table = synth::generate(&format!("ringnorm?n={n}&seed=1")).expect("rows");
+        for method in PIVOTED {
+            let mut settings = basis(method, 0.01);
+            settings.n_components = m;
+            let fitted = settings.fit(&table.rows).expect("fits");
+            let (n, m) = (n as u64, fitted.n_components() as u64);
+            let budget = 3 * n * (m + 1) / 2 + m * m;
+            let used = fitted.n_kernel_evaluations;
+            assert!(
+                used >= n * m && used <= budget,
+                "{}, n = {n}, m = {m}: {used} of {budget}",
+                method.name()
+            );
+        }
+    }
+    let table = synth::generate("ringnorm?n=1000&seed=1").expect("rows");
+    let labels =
+        Labels::decide(table.target.clone().expect("classes"), mercer::data::Task::Auto).expect("labels");
+    let fitted =
+        basis(Method::Csi, 0.01).n_components(50).fit_supervised(&table.rows, &labels).expect("fits");
+    assert!(fitted.n_kernel_evaluations <= 1_000 * (50 + 40 + 1), "{}", fitted.n_kernel_evaluations);
+}
+
+#[test]
+fn early_stop_keeps_the_last_pivot() {
+    // Rank 5: a peer came back with 4 vectors and 12 % trace error, another with pivots padded by 0.
+    let x = naive::random_rows(60, 5, 30);
+    for method in [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::GramSchmidt] {
+        let mut settings = Basis::new(method, Kernel::linear());
+        settings.threshold = Threshold::Constant(0.0);
+        settings.nu = 0.0;
+        let fitted = settings.fit(&rows(&x)).expect("fits");
+        assert_eq!(fitted.n_components(), 5, "{}", method.name());
+        assert!(fitted.residual < 1e-12);
+        let mut pivots = fitted.pivots.clone();
+        pivots.sort_unstable();
+        pivots.dedup();
+        assert_eq!(pivots.len(), 5, "pivots are distinct");
+    }
+}
+
+#[test]
+fn one_and_two_threads_give_the_same_bits() {
+    let table = synth::generate("ringnorm?n=1500&seed=6").expect("rows");
+    let labels =
+        Labels::decide(table.target.clone().expect("classes"), mercer::data::Task::Auto).expect("labels");
+    for method in Method::ALL {
+        for gamma in [Gamma::Scale, Gamma::Loo] {
+            if gamma == Gamma::Loo && method != Method::Kobl {
+                continue;
+            }
+            let run = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
+                pool.install(|| {
+                    let settings = basis(method, 0.05).gamma(gamma).n_components(40);
+                    let fitted = settings.fit_supervised(&table.rows, &labels).expect("fits");
+                    let z = fitted.expansion.transform(&table.rows).expect("features");
+                    let bits: Vec<u64> = (0..z.nrows())
+                        .flat_map(|i| z.row(i).iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+                        .collect();
+                    (fitted.pivots, fitted.residual.to_bits(), bits)
+                })
+            };
+            let one = run(1);
+            assert!(one == run(2) && one == run(3), "{} differs", method.name());
+        }
+    }
+}
+
+#[test]
+fn a_precomputed_kernel_gives_what_the_kernel_itself_gives() {
+    let x = naive::random_rows(80, 3, 31);
+    let fresh = naive::random_rows(7, 3, 32);
+    let k = gram(0.4, &x);
+    let cross = rows(&naive::cross_gram("rbf", 0.4, 3, 1.0, 1.0, &fresh, &x));
+    let labels = Labels::Numbers(x.iter().map(|r| r[0]).collect());
+    for method in Method::ALL {
+        let own = basis(method, 0.4).n_components(12).fit_supervised(&rows(&x), &labels).expect("fits");
+        let given = Basis::new(method, Kernel::precomputed()).n_components(12);
+        let given = given.fit_supervised(&rows(&k), &labels).expect("fits");
+        assert_eq!(own.pivots, given.pivots);
+        assert!(matches!(given.expansion.landmarks, Landmarks::Columns { n: 80, .. }));
+        assert_close(&features(&given, &cross), &features(&own, &rows(&fresh)), 1e-8, method.name());
+    }
+}
+
+#[test]
+fn given_landmarks_are_what_the_basis_is_chosen_from() {
+    let x = naive::random_rows(100, 3, 33);
+    let own = naive::random_rows(25, 3, 34);
+    for method in Method::ALL.into_iter().filter(|m| *m != Method::Csi) {
+        let mut settings = basis(method, 0.3);
+        settings.landmarks = Some(rows(&own));
+        let fitted = settings.fit(&rows(&x)).expect("fits");
+        let alone = basis(method, 0.3).fit(&rows(&own)).expect("fits");
+        assert_eq!(fitted.pivots, alone.pivots);
+        assert_eq!(fitted.expansion, alone.expansion);
+        let z = features(&fitted, &rows(&x));
+        let left: f64 = z.iter().map(|z| 1.0 - naive::dot(z, z)).sum::<f64>() / 100.0;
+        assert!((fitted.residual - left).abs() < 1e-9, "the residual is of the training rows");
+    }
+    let mut csi = basis(Method::Csi, 0.3);
+    csi.landmarks = Some(rows(&own));
+    let labels = Labels::Numbers(vec![0.5; 100]);
+    assert!(
+        csi.fit_supervised(&rows(&x), &labels)
+            .expect_err("refused")
+            .to_string()
+            .contains("leave landmarks out")
+    );
+}
+
+#[test]
+fn a_kernel_that_is_not_positive_semi_definite_is_named() {
+    let x = rows(&naive::random_rows(60, 3, 35));
+    let kernel = Kernel { shape: Shape::Sigmoid { coef0: -1.0 }, gamma: 1.0 };
+    for method in [Method::Kobl, Method::Rpcholesky, Method::GramSchmidt] {
+        let error = Basis::new(method, kernel).fit(&x).expect_err("not PSD");
+        let text = error.to_string();
+        assert!(matches!(error, Error::Numerical(_)), "{text}");
+        assert!(
+            text.contains("`sigmoid` is not positive semi-definite") && text.contains("hint: use"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn bad_settings_are_refused_in_words_before_any_work() {
+    let x = rows(&naive::random_rows(20, 3, 36));
+    let refuse = |change: &dyn Fn(&mut Basis), words: &str| {
+        let mut settings = basis(Method::Kobl, 1.0);
+        change(&mut settings);
+        let text = settings.fit(&x).expect_err(words).to_string();
+        assert!(text.contains(words), "{text}");
+    };
+    refuse(&|b| b.n_components = Some(0), "n_components = 0, but at least 1");
+    refuse(&|b| b.nu = 1.0, "nu = 1, but it must be at least 0 and below 1");
+    refuse(&|b| b.tol = Some(2.0), "tol = 2, but it must lie between 0 and 1");
+    refuse(&|b| b.threshold = Threshold::Constant(1.5), "a constant must lie between 0 and 1");
+    refuse(&|b| b.threshold = Threshold::Power(0.0), "the power must be finite and above 0");
+    refuse(&|b| b.center = true, "center = true is for the basis `kpca` alone");
+    refuse(&|b| b.method = Method::Csi, "looks at the labels, but none were given");
+    refuse(&|b| b.landmarks = Some(rows(&naive::random_rows(4, 2, 1))), "at least one row of 3 columns");
+    refuse(&|b| b.memory = 1_000, "the budget is 1 kB");
+    let nan = Rows::dense(vec![1.0, 2.0, f64::NAN, 4.0], 2, 2).expect("rows");
+    let text = basis(Method::Kobl, 1.0).fit(&nan).expect_err("NaN").to_string();
+    assert!(text.contains("NaN at row 2, column 1"), "{text}");
+    let zero = Rows::dense(vec![0.0; 6], 3, 2).expect("rows");
+    let text = Basis::kobl(Kernel::linear()).fit(&zero).expect_err("zero").to_string();
+    assert!(text.contains("all zero in the kernel's space"), "{text}");
+    let labels = Labels::Numbers(vec![1.0; 3]);
+    let text = basis(Method::Kobl, 1.0).fit_supervised(&x, &labels).expect_err("lengths").to_string();
+    assert!(text.contains("20 rows, but 3 labels"), "{text}");
+    let text = basis(Method::GramSchmidt, 1.0);
+    let text = Basis { memory: 1_000, ..text }.fit(&x).expect_err("memory").to_string();
+    assert!(text.contains("hint: use method = `kobl`"), "{text}");
+}
+
+#[test]
+fn beyond_five_thousand_rows_the_cap_is_announced() {
+    let table = synth::generate("ringnorm?n=5100&seed=1").expect("rows");
+    let fitted = basis(Method::Sparse, 0.001).fit(&table.rows).expect("fits");
+    assert!(fitted.warnings.iter().any(|w| w.contains("capped at 1000 components")), "{:?}", fitted.warnings);
+}
+
+#[test]
+fn tiny_sets_work() {
+    for x in [vec![vec![1.0]], vec![vec![1.0, 2.0], vec![3.0, -1.0]], vec![vec![2.0]; 5]] {
+        let labels = Labels::Numbers((0..x.len()).map(|i| i as f64 + 0.5).collect());
+        for method in Method::ALL {
+            let fitted = basis(method, 1.0).fit_supervised(&rows(&x), &labels).expect("fits");
+            assert!(fitted.n_components() >= 1, "{} on {x:?}", method.name());
+            assert!(fitted.residual < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn the_features_returned_by_fit_are_those_of_transform() {
+    let x = rows(&naive::random_rows(90, 4, 40));
+    let labels = Labels::Numbers((0..90).map(|i| f64::from(i) * 0.3).collect());
+    for method in Method::ALL {
+        for landmarks in [None, Some(rows(&naive::random_rows(30, 4, 41)))] {
+            if landmarks.is_some() && method == Method::Csi {
+                continue;
+            }
+            let settings = Basis { landmarks, ..basis(method, 0.2).n_components(20) };
+            let (fitted, z) = settings.fit_with(&x, Some(&labels), true).expect("fits");
+            let z: Matrix = z.expect("wanted").chunks(fitted.n_components()).map(<[f64]>::to_vec).collect();
+            assert_close(&z, &features(&fitted, &x), 1e-9, method.name());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn permuting_the_rows_permutes_the_pivots(seed in 0u64..1_000, n in 5usize..60, p in 1usize..5) {
+        let x = naive::random_rows(n, p, seed);
+        let mut state = seed;
+        let order = naive::random_order(n, naive::random_bits(&mut state));
+        let permuted: Matrix = order.iter().map(|&i| x[i].clone()).collect();
+        // A linear kernel, where no two residuals are tied at the start.
+        let fit = |x: &Matrix| Basis::kobl(Kernel::linear()).threshold(Threshold::Constant(0.05)).fit(&rows(x)).expect("fits");
+        let (a, b) = (fit(&x), fit(&permuted));
+        prop_assert_eq!(a.pivots, b.pivots.iter().map(|&i| order[i]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn duplicated_rows_add_no_component(seed in 0u64..1_000, n in 3usize..40, p in 1usize..6) {
+        let x = naive::random_rows(n, p, seed);
+        let doubled: Matrix = x.iter().chain(&x).cloned().collect();
+        let settings = basis(Method::Kobl, 0.5).threshold(Threshold::Constant(0.01));
+        let (a, b) = (settings.fit(&rows(&x)).expect("fits"), settings.fit(&rows(&doubled)).expect("fits"));
+        prop_assert_eq!(a.pivots, b.pivots);
+    }
+
+    #[test]
+    fn a_constant_column_changes_nothing(seed in 0u64..1_000, n in 3usize..40, shift in -1e3..1e3f64) {
+        let x = naive::random_rows(n, 3, seed);
+        let wider: Matrix = x.iter().map(|r| [r.clone(), vec![shift]].concat()).collect();
+        let settings = basis(Method::Kobl, 0.5).threshold(Threshold::Constant(0.02));
+        let (a, b) = (settings.fit(&rows(&x)).expect("fits"), settings.fit(&rows(&wider)).expect("fits"));
+        prop_assert_eq!(a.pivots, b.pivots);
+    }
+
+    #[test]
+    fn scaling_the_kernel_scales_its_spectrum(seed in 0u64..1_000, factor in 1e-3..1e3f64) {
+        let k = gram(0.4, &naive::random_rows(30, 3, seed));
+        let scaled: Matrix = k.iter().map(|r| r.iter().map(|v| v * factor).collect()).collect();
+        let values = |k: &Matrix| {
+            let fitted = Basis::new(Method::Kpca, Kernel::precomputed()).n_components(5).fit(&rows(k)).expect("fits");
+            fitted.eigenvalues.expect("values")
+        };
+        for (a, b) in values(&k).iter().zip(values(&scaled)) {
+            prop_assert!((a * factor - b).abs() < 1e-10 * b.abs());
+        }
+    }
+}

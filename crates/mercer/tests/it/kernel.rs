@@ -1,0 +1,192 @@
+//! Kernels and γ rules against the slow references, on random and on nasty rows.
+
+use mercer::data::Labels;
+use mercer::kernel::Gram;
+use mercer::{Basis, Gamma, Kernel, Rows, Shape};
+
+use crate::naive::{self, Matrix};
+
+/// Rows as the library's type.
+pub(crate) fn rows(x: &Matrix) -> Rows<'static> {
+    Rows::dense(x.concat(), x.len(), x[0].len()).expect("rows")
+}
+
+/// The same, stored sparsely.
+pub(crate) fn sparse(x: &Matrix) -> Rows<'static> {
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in x {
+        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            indices.push(u32::try_from(j).expect("small"));
+            values.push(v);
+        }
+        indptr.push(values.len());
+    }
+    Rows::sparse(indptr, indices, values, x[0].len()).expect("sparse rows")
+}
+
+fn shape(name: &str) -> Shape {
+    Shape::named(name, 3, 1.0, 1.7).expect("known")
+}
+
+/// Names of the kernels that have a formula.
+pub(crate) const FORMULAS: [&str; 11] = [
+    "rbf",
+    "laplacian",
+    "linear",
+    "poly",
+    "sigmoid",
+    "cosine",
+    "matern12",
+    "matern32",
+    "matern52",
+    "rq",
+    "chi2",
+];
+
+/// χ² takes non-negative numbers only.
+fn fit_for(name: &str, x: &Matrix) -> Matrix {
+    let sign = |v: f64| if name == "chi2" { v.abs() } else { v };
+    x.iter().map(|row| row.iter().map(|&v| sign(v)).collect()).collect()
+}
+
+#[test]
+fn every_kernel_equals_its_formula_on_nasty_rows_dense_and_sparse() {
+    for (set, x) in naive::nasty_sets() {
+        for name in FORMULAS {
+            let x = fit_for(name, &x);
+            let gamma = naive::gamma_scale(&x, name == "laplacian");
+            let expected = naive::gram(name, gamma, 3, 1.0, 1.7, &x);
+            let kernel = Kernel { shape: shape(name), gamma };
+            // Products are right relative to the lengths of the rows; bounded kernels are right absolutely.
+            let size = naive::max_abs(&expected).max(1.0);
+            let tolerance = 4e-15 * size * (x[0].len() as f64 + 8.0);
+            for x in [rows(&x), sparse(&x)] {
+                let k = kernel.matrix(&x, &x).expect("values");
+                for i in 0..x.n() {
+                    for j in 0..x.n() {
+                        let error = (k[(i, j)] - expected[i][j]).abs();
+                        assert!(
+                            error <= tolerance,
+                            "{name} on {set} ({i}, {j}): {} for {}",
+                            k[(i, j)],
+                            expected[i][j]
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn near_duplicates_far_from_the_origin_keep_their_distance() {
+    // ‖x−y‖ = 1e−6 at 1e6 from the origin: norms and products alone would lose it all.
+    let x: Matrix = vec![vec![1e6, 1e6, 3.0], vec![1e6 + 1e-6, 1e6, 3.0], vec![-4e6, 2e6, 0.0]];
+    let r = x[1][0] - x[0][0];
+    for x in [rows(&x), sparse(&x)] {
+        let k = Kernel { shape: Shape::Matern12, gamma: 0.5 }.matrix(&x, &x).expect("values");
+        let expected = -(-r).exp_m1();
+        assert!((1.0 - k[(0, 1)] - expected).abs() < 1e-9 * r, "{} for {expected}", 1.0 - k[(0, 1)]);
+        for i in 0..3 {
+            assert_eq!(k[(i, i)].to_bits(), 1.0f64.to_bits(), "k(x,x) of a stationary kernel is exactly 1");
+        }
+    }
+}
+
+#[test]
+fn rows_of_any_scale_neither_overflow_nor_vanish() {
+    for unit in [1e-140, 1.0, 1e140] {
+        let x: Matrix =
+            naive::random_rows(20, 3, 5).iter().map(|r| r.iter().map(|v| v * unit).collect()).collect();
+        let plain = naive::random_rows(20, 3, 5);
+        let basis = |x: &Matrix| {
+            let mut basis = Basis::kobl(Kernel::rbf(1.0)).n_components(6);
+            basis.gamma = Gamma::Scale;
+            basis.fit(&rows(x)).expect("fits")
+        };
+        assert_eq!(basis(&x).pivots, basis(&plain).pivots, "unit {unit}");
+    }
+}
+
+#[test]
+fn gamma_rules_equal_their_definitions() {
+    for (set, x) in naive::nasty_sets() {
+        let codes: Vec<usize> =
+            (0..x.len()).map(|i| usize::from(x[i][0] > 0.0) + usize::from(i % 3 == 0)).collect();
+        let labels = Labels::classes(&codes.iter().map(usize::to_string).collect::<Vec<_>>());
+        let gamma = |rule: Gamma, kernel: &str| {
+            let mut basis = Basis::kobl(Kernel { shape: shape(kernel), gamma: 1.0 }).n_components(1);
+            basis.gamma = rule;
+            basis.fit_supervised(&rows(&x), &labels).expect("fits").expansion.kernel.gamma
+        };
+        let close =
+            |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-9 * b, "{set}, {what}: {a} for {b}");
+        close(gamma(Gamma::Scale, "rbf"), naive::gamma_scale(&x, false), "scale");
+        close(gamma(Gamma::Scale, "laplacian"), naive::gamma_scale(&x, true), "scale of laplacian");
+        close(gamma(Gamma::Auto, "rbf"), naive::gamma_auto(&x), "auto");
+        let median = naive::gamma_median(&x);
+        if median.is_finite() {
+            close(gamma(Gamma::Median, "rbf"), median, "median");
+        }
+        let classes = codes.iter().max().expect("rows") + 1;
+        close(gamma(Gamma::Align, "rbf"), naive::gamma_align(&x, &naive::one_hot(&codes, classes)), "align");
+    }
+}
+
+#[test]
+fn loo_takes_the_width_with_the_smallest_error_of_n_refits() {
+    let x = naive::random_rows(40, 2, 9);
+    let y: Vec<f64> = x.iter().map(|r| (3.0 * r[0]).sin() + 0.1 * r[1]).collect();
+    let basis = Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Loo).n_components(5);
+    let found =
+        basis.fit_supervised(&rows(&x), &Labels::Numbers(y.clone())).expect("fits").expansion.kernel.gamma;
+    let target: Matrix = y.iter().map(|v| vec![*v]).collect();
+    let mut best = (f64::INFINITY, 0.0);
+    for gamma in naive::grid(naive::gamma_scale(&x, false)) {
+        let k = naive::gram("rbf", gamma, 3, 1.0, 1.0, &x);
+        let z = naive::kobl(&k, &|_| 0.0, Some(300)).features;
+        let centered = naive::center_columns(&z);
+        let mean = centered.iter().flatten().map(|v| v * v).sum::<f64>() / z[0].len() as f64;
+        for exponent in -8..=4 {
+            let error = naive::ridge_loo_error(&z, &target, mean * 10f64.powi(exponent));
+            if error < best.0 {
+                best = (error, gamma);
+            }
+        }
+    }
+    assert!((found - best.1).abs() < 1e-12 * best.1, "{found} for {}", best.1);
+}
+
+#[test]
+fn labels_are_asked_for_where_a_rule_needs_them() {
+    let x = rows(&naive::random_rows(10, 2, 1));
+    for rule in [Gamma::Align, Gamma::Loo] {
+        let text = Basis::kobl(Kernel::rbf(1.0)).gamma(rule).fit(&x).expect_err("no labels").to_string();
+        assert!(text.contains("looks at the labels") && text.contains("hint: give them"), "{text}");
+    }
+}
+
+#[test]
+fn bad_kernel_input_is_refused_in_words() {
+    let x = rows(&naive::random_rows(10, 2, 1));
+    let text = |kernel: Kernel| Basis::kobl(kernel).fit(&x).expect_err("refused").to_string();
+    assert!(text(Kernel::rbf(0.0)).contains("gamma = 0, but it must be a finite number above 0"));
+    assert!(text(Kernel::rbf(f64::NAN)).contains("gamma = NaN"));
+    let chi2 = text(Kernel { shape: Shape::Chi2, gamma: 1.0 });
+    assert!(chi2.contains("`chi2` needs numbers of at least 0") && chi2.contains("at row"), "{chi2}");
+    assert!(text(Kernel { shape: Shape::Poly { degree: 0, coef0: 1.0 }, gamma: 1.0 }).contains("degree = 0"));
+    let not_square = text(Kernel::precomputed());
+    assert!(not_square.contains("dense square matrix, but it is 10 × 2"), "{not_square}");
+    let skew = Rows::dense(vec![1.0, 0.5, 0.2, 1.0], 2, 2).expect("rows");
+    let skew = Basis::kobl(Kernel::precomputed()).fit(&skew).expect_err("refused").to_string();
+    assert!(skew.contains("must be symmetric"), "{skew}");
+}
+
+#[test]
+fn every_value_is_counted() {
+    let x = rows(&naive::random_rows(30, 2, 1));
+    let gram = Gram::new(Kernel::rbf(1.0), &x).expect("gram");
+    gram.diagonal();
+    gram.block(&[0, 1, 2], &[3, 4]);
+    assert_eq!(gram.evaluations(), 30 + 6);
+}

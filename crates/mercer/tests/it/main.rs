@@ -1,7 +1,12 @@
 //! Tests of the library from outside, one file a stage.
 
 mod naive;
+mod architecture;
 #[cfg(feature = "formats")]
 mod data;
 mod kernel;
 mod basis;
+mod extract;
+mod map;
+mod evaluate;
+mod methods;

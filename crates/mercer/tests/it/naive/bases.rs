@@ -114,13 +114,7 @@ pub fn kobl(k: &Matrix, f: &dyn Fn(f64) -> f64, cap: Option<usize>) -> Pivoted {
         check_psd(&diagonal(&residual), NOT_PSD * largest);
     }
     let coefficients = columns(&coefficients, &pivots);
-    Pivoted {
-        pivots,
-        norms,
-        coefficients,
-        features,
-        residuals: diagonal(&residual),
-    }
+    Pivoted { pivots, norms, coefficients, features, residuals: diagonal(&residual) }
 }
 
 /// `sparse`: in the given order, accept a row when k(x,x) − k_dᵀK_dd⁻¹k_d > ν·k(x,x), the system solved afresh
@@ -182,9 +176,7 @@ pub fn kpca(k: &Matrix, m: Option<usize>, share: Option<f64>, center: bool) -> (
             features[i][j] = sign * column[i];
         }
     }
-    let residuals: Vec<f64> = (0..k.len())
-        .map(|i| k[i][i] - dot(&features[i], &features[i]))
-        .collect();
+    let residuals: Vec<f64> = (0..k.len()).map(|i| k[i][i] - dot(&features[i], &features[i])).collect();
     check_psd(&residuals, NOT_PSD * max_k);
     (values[..kept].to_vec(), features)
 }
@@ -207,11 +199,8 @@ pub fn kpca_project(
         let mean = k_new[i].iter().sum::<f64>() / n as f64;
         for j in 0..values.len() {
             for t in 0..n {
-                let similarity = if center {
-                    k_new[i][t] - mean - training_means[t] + grand_mean
-                } else {
-                    k_new[i][t]
-                };
+                let similarity =
+                    if center { k_new[i][t] - mean - training_means[t] + grand_mean } else { k_new[i][t] };
                 // features = √λ·u, so u/√λ is features/λ
                 projected[i][j] += similarity * features[t][j] / values[j];
             }
@@ -243,11 +232,7 @@ pub fn csi(k: &Matrix, y: &Matrix, kappa: f64, delta: usize, m: usize) -> Vec<us
             let column = matvec(&factor, &factor[i]);
             let kernel_gain = dot(&column, &column) / residual[i][i];
             let label_gain = label_gain(&freed_factor, &factor[i], &freed_labels, max_k);
-            let label_share = if label_total > 0.0 {
-                label_gain / label_total
-            } else {
-                0.0
-            };
+            let label_share = if label_total > 0.0 { label_gain / label_total } else { 0.0 };
             gains[i] = Some(kappa * kernel_gain / trace(k) + (1.0 - kappa) * label_share);
         }
         let Some(pivot) = largest_gain(&gains) else { break };
@@ -294,10 +279,7 @@ fn look_ahead(
 /// L = R[:,A]·C⁻ᵀ with C Cᵀ = R[A,A], n×|A|.
 fn look_ahead_factor(residual: &Matrix, ahead: &[usize]) -> Matrix {
     let c = cholesky(&submatrix(residual, ahead, ahead));
-    columns(residual, ahead)
-        .iter()
-        .map(|row| solve_lower(&c, row))
-        .collect()
+    columns(residual, ahead).iter().map(|row| solve_lower(&c, row)).collect()
 }
 
 /// Columns centred, then projected orthogonal to the directions, twice against rounding.
@@ -307,11 +289,7 @@ fn freed(a: &Matrix, directions: &Matrix) -> Matrix {
         project_out(column, directions);
         project_out(column, directions);
     }
-    if columns.is_empty() {
-        a.clone()
-    } else {
-        transpose(&columns)
-    }
+    if columns.is_empty() { a.clone() } else { transpose(&columns) }
 }
 
 fn project_out(column: &mut [f64], directions: &Matrix) {
@@ -335,13 +313,8 @@ fn label_gain(freed_factor: &Matrix, a: &[f64], freed_labels: &Matrix, max_k: f6
 }
 
 fn largest_gain(gains: &[Option<f64>]) -> Option<usize> {
-    let largest = gains
-        .iter()
-        .flatten()
-        .fold(f64::NEG_INFINITY, |top: f64, gain| top.max(*gain));
-    gains
-        .iter()
-        .position(|gain| gain.is_some_and(|gain| gain >= largest - CSI_TIE * largest.abs()))
+    let largest = gains.iter().flatten().fold(f64::NEG_INFINITY, |top: f64, gain| top.max(*gain));
+    gains.iter().position(|gain| gain.is_some_and(|gain| gain >= largest - CSI_TIE * largest.abs()))
 }
 
 /// Add what a new feature, centred, has beyond the directions so far; nothing if that is rounding.
@@ -358,17 +331,13 @@ fn add_direction(directions: &mut Matrix, feature: &[f64]) {
 
 /// Largest k(x,x).
 pub fn max_diagonal(k: &Matrix) -> f64 {
-    diagonal(k)
-        .iter()
-        .fold(0.0, |largest: f64, value| largest.max(*value))
+    diagonal(k).iter().fold(0.0, |largest: f64, value| largest.max(*value))
 }
 
 /// The row not yet taken with the largest squared residual; the lowest index among the tied (METHODS 3).
 pub fn largest_residual(residuals: &[f64], taken: &[usize], max_k: f64) -> Option<usize> {
     let free: Vec<usize> = (0..residuals.len()).filter(|i| !taken.contains(i)).collect();
-    let largest = free
-        .iter()
-        .fold(f64::NEG_INFINITY, |top, &i| top.max(residuals[i]));
+    let largest = free.iter().fold(f64::NEG_INFINITY, |top, &i| top.max(residuals[i]));
     free.into_iter().find(|&i| residuals[i] >= largest - TIE * max_k)
 }
 
@@ -388,11 +357,7 @@ pub fn eliminate(residual: &mut Matrix, pivot: usize) -> Vec<f64> {
 pub fn sign_of(column: &[f64]) -> f64 {
     let largest = column.iter().fold(0.0, |top: f64, value| top.max(value.abs()));
     let leader = column.iter().find(|value| value.abs() >= largest * (1.0 - 1e-9));
-    if leader.is_some_and(|value| *value < 0.0) {
-        -1.0
-    } else {
-        1.0
-    }
+    if leader.is_some_and(|value| *value < 0.0) { -1.0 } else { 1.0 }
 }
 
 /// Features and residuals from A; residuals below −limit·max k(x,x) are an error.
@@ -403,37 +368,20 @@ fn from_coefficients(
     coefficients: Matrix,
     limit: f64,
 ) -> Pivoted {
-    let features: Matrix = columns(k, &pivots)
-        .iter()
-        .map(|row| matvec(&coefficients, row))
-        .collect();
-    let residuals: Vec<f64> = (0..k.len())
-        .map(|i| k[i][i] - dot(&features[i], &features[i]))
-        .collect();
+    let features: Matrix = columns(k, &pivots).iter().map(|row| matvec(&coefficients, row)).collect();
+    let residuals: Vec<f64> = (0..k.len()).map(|i| k[i][i] - dot(&features[i], &features[i])).collect();
     check_psd(&residuals, limit * max_diagonal(k));
-    Pivoted {
-        pivots,
-        norms,
-        coefficients,
-        features,
-        residuals,
-    }
+    Pivoted { pivots, norms, coefficients, features, residuals }
 }
 
 fn check_psd(residuals: &[f64], limit: f64) {
     for (i, residual) in residuals.iter().enumerate() {
-        assert!(
-            *residual >= -limit,
-            "residual {residual} of row {i}: the kernel is not PSD"
-        );
+        assert!(*residual >= -limit, "residual {residual} of row {i}: the kernel is not PSD");
     }
 }
 
 fn components_kept(values: &[f64], trace: f64, m: Option<usize>, share: Option<f64>) -> usize {
-    let rank = values
-        .iter()
-        .filter(|&&value| value > RANK_FLOOR * values[0])
-        .count();
+    let rank = values.iter().filter(|&&value| value > RANK_FLOOR * values[0]).count();
     match (m, share) {
         (Some(m), _) => m.min(rank),
         (None, Some(share)) => {

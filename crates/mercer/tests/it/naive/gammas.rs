@@ -11,11 +11,7 @@ pub fn gamma_scale(x: &Matrix, laplacian: bool) -> f64 {
     let mean = x.iter().flatten().sum::<f64>() / count;
     let variance = x.iter().flatten().map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
     let spread = if laplacian { variance.sqrt() } else { variance };
-    if spread > 0.0 {
-        1.0 / (width(x) as f64 * spread)
-    } else {
-        1.0
-    }
+    if spread > 0.0 { 1.0 / (width(x) as f64 * spread) } else { 1.0 }
 }
 
 /// `auto`: 1/p (METHODS 2).
@@ -39,18 +35,12 @@ pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[half]
-    } else {
-        f64::midpoint(sorted[half - 1], sorted[half])
-    }
+    if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
 }
 
 /// scale × 10^{−2, −1.5, …, 1.5}: the eight widths that `align` and `loo` try (METHODS 2).
 pub fn grid(scale: f64) -> Vec<f64> {
-    (0..8)
-        .map(|step| scale * 10.0_f64.powf(-2.0 + 0.5 * f64::from(step)))
-        .collect()
+    (0..8).map(|step| scale * 10.0_f64.powf(-2.0 + 0.5 * f64::from(step))).collect()
 }
 
 /// `align`: the γ of the grid whose rbf Gram matrix has the largest centred alignment with Y Yᵀ (METHODS 2).
@@ -98,22 +88,12 @@ pub fn ridge(z: &Matrix, y: &Matrix, penalty: f64) -> (Matrix, Vec<f64>) {
     }
     let weights = solve(&normal, &matmul(&transpose(&centred), &center_columns(y)));
     let mean = |a: &Matrix| -> Vec<f64> {
-        transpose(a)
-            .iter()
-            .map(|column| column.iter().sum::<f64>() / column.len() as f64)
-            .collect()
+        transpose(a).iter().map(|column| column.iter().sum::<f64>() / column.len() as f64).collect()
     };
     let (z_mean, y_mean) = (mean(z), mean(y));
     let columns = transpose(&weights);
     let intercept = (0..width(y))
-        .map(|c| {
-            y_mean[c]
-                - if z_mean.is_empty() {
-                    0.0
-                } else {
-                    dot(&z_mean, &columns[c])
-                }
-        })
+        .map(|c| y_mean[c] - if z_mean.is_empty() { 0.0 } else { dot(&z_mean, &columns[c]) })
         .collect();
     (weights, intercept)
 }

@@ -10,10 +10,7 @@
 //! This file holds the small dense algebra they share and the data they are tried on.
 #![allow(dead_code, unused_imports, reason = "each test file uses a part")]
 #![allow(unreachable_pub, reason = "one word for what the test files may call")]
-#![allow(
-    clippy::needless_range_loop,
-    reason = "the loops carry the indices of the formulas"
-)]
+#![allow(clippy::needless_range_loop, reason = "the loops carry the indices of the formulas")]
 #![allow(clippy::doc_markdown, reason = "subscripts in formulas are not code")]
 
 mod kernels;
@@ -90,11 +87,7 @@ pub fn matvec(a: &Matrix, x: &[f64]) -> Vec<f64> {
 
 /// A − B.
 pub fn subtract(a: &Matrix, b: &Matrix) -> Matrix {
-    assert_eq!(
-        (a.len(), width(a)),
-        (b.len(), width(b)),
-        "two matrices of one shape"
-    );
+    assert_eq!((a.len(), width(a)), (b.len(), width(b)), "two matrices of one shape");
     let mut difference = a.clone();
     for i in 0..a.len() {
         for j in 0..a[i].len() {
@@ -106,16 +99,12 @@ pub fn subtract(a: &Matrix, b: &Matrix) -> Matrix {
 
 /// Rows `rows` and columns `columns` of A.
 pub fn submatrix(a: &Matrix, rows: &[usize], columns: &[usize]) -> Matrix {
-    rows.iter()
-        .map(|&i| columns.iter().map(|&j| a[i][j]).collect())
-        .collect()
+    rows.iter().map(|&i| columns.iter().map(|&j| a[i][j]).collect()).collect()
 }
 
 /// Columns `columns` of A, all rows.
 pub fn columns(a: &Matrix, columns: &[usize]) -> Matrix {
-    a.iter()
-        .map(|row| columns.iter().map(|&j| row[j]).collect())
-        .collect()
+    a.iter().map(|row| columns.iter().map(|&j| row[j]).collect()).collect()
 }
 
 /// The diagonal.
@@ -135,9 +124,7 @@ pub fn frobenius(a: &Matrix) -> f64 {
 
 /// Largest |a_ij|; 0 for an empty matrix.
 pub fn max_abs(a: &Matrix) -> f64 {
-    a.iter()
-        .flatten()
-        .fold(0.0, |largest: f64, value| largest.max(value.abs()))
+    a.iter().flatten().fold(0.0, |largest: f64, value| largest.max(value.abs()))
 }
 
 /// Each column less its mean.
@@ -210,10 +197,7 @@ pub fn solve(a: &Matrix, b: &Matrix) -> Matrix {
                 pivot = i;
             }
         }
-        assert!(
-            a[pivot][step].abs() > 0.0,
-            "column {step} of a linear system has no pivot"
-        );
+        assert!(a[pivot][step].abs() > 0.0, "column {step} of a linear system has no pivot");
         a.swap(step, pivot);
         b.swap(step, pivot);
         for i in step + 1..n {
@@ -257,11 +241,7 @@ pub fn jacobi_eigen(a: &Matrix) -> (Vec<f64>, Matrix) {
         if off.sqrt() <= enough {
             break;
         }
-        assert!(
-            sweeps < 60,
-            "Jacobi has not converged: {} is left off the diagonal",
-            off.sqrt()
-        );
+        assert!(sweeps < 60, "Jacobi has not converged: {} is left off the diagonal", off.sqrt());
         sweeps += 1;
         for p in 0..n {
             for q in p + 1..n {
@@ -393,14 +373,10 @@ pub fn nasty_sets() -> Vec<(&'static str, Matrix)> {
     }
 
     let shifted = |rows: Matrix, by: f64| -> Matrix {
-        rows.into_iter()
-            .map(|row| row.into_iter().map(|v| v + by).collect())
-            .collect()
+        rows.into_iter().map(|row| row.into_iter().map(|v| v + by).collect()).collect()
     };
     let scaled = |rows: Matrix, by: f64| -> Matrix {
-        rows.into_iter()
-            .map(|row| row.into_iter().map(|v| v * by).collect())
-            .collect()
+        rows.into_iter().map(|row| row.into_iter().map(|v| v * by).collect()).collect()
     };
     vec![
         ("duplicate rows", duplicates),

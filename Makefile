@@ -1,0 +1,63 @@
+# One command each. `make` lists them. Everything honours CARGO_TARGET_DIR.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The command line has a binary only with the readers; the Python module is built by maturin.
+RUST := -p mercer -p mercer-cli --features mercer/formats
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo fmt lint test test-rust test-python gen bench check clean
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+
+setup: $(VENV)/.ready ## Create .venv with everything that lint and tests need
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet maturin
+	$(BIN)/python -c "import tomllib, subprocess, sys; \
+	p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+	e = p['optional-dependencies']; \
+	sys.exit(subprocess.call([sys.executable, '-m', 'pip', 'install', '--quiet', *p['dependencies'], *e['test'], *e['lint']]))"
+	touch $@
+
+demo: ## Build the command line and run its main job on built-in data
+	cargo run --release --quiet -p mercer-cli -- demo
+
+fmt: setup ## Format Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff format python bench
+	$(BIN)/ruff check --fix python bench
+
+lint: setup ## Check formats, clippy, ruff and mypy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --features mercer/formats -- -D warnings
+	$(BIN)/ruff format --check python bench
+	$(BIN)/ruff check python bench
+	$(BIN)/mypy
+
+test: test-rust test-python ## Run all tests: Rust, Python, and the examples in the docs
+
+test-rust:
+	cargo test $(RUST)
+
+test-python: $(VENV)/.ready
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
+	$(BIN)/python -m pytest -q
+
+gen: ## Write again what is made from the catalogue: docs/methods.md
+	cargo run --quiet -p mercer-cli -- methods --format markdown > docs/methods.md
+
+bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes minutes)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	$(BIN)/python bench/basis.py
+	cargo bench -p mercer --bench basis
+
+check: lint test ## All that continuous integration runs
+
+clean: ## Remove what was built
+	cargo clean
+	rm -rf $(VENV)

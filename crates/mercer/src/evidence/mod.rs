@@ -1,0 +1,4 @@
+//! Stage 4: sums over rows. Who is near whom, and what their differences add up to.
+
+pub mod neighbours;
+pub mod margins;

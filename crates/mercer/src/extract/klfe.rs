@@ -1,0 +1,55 @@
+//! KLFE: kernel local feature extraction, the directions in which misses are farther away than hits.
+//!
+//!   Σ = Σ_i (Σ_{j ∈ misses} ΔΔᵀ − Σ_{j ∈ hits} ΔΔᵀ),  Δ = z_i − z_j;  rows √σ_i a_iᵀ for the largest σ_i > 0
+//!
+//! cost    neighbours, then 4·n·k·m² flops and one m×m eigenproblem
+//! source  klfe.txt; in 2.3 of its listing D means D^{−1/2} (eq. 58 is right)
+//! differs more than two classes: misses come from all other classes. The features do not depend on which orthonormal
+//!         basis of the span is used (Prop. 1)
+
+use faer::{Mat, MatRef};
+
+use super::Directions;
+use crate::error::{Error, Result};
+use crate::evidence::margins::scatter;
+use crate::evidence::neighbours::Neighbours;
+use crate::linalg::{eigen, positive_signs, product};
+use crate::monitor::Monitor;
+
+/// Eigenvalues up to this share of the largest magnitude are rounding.
+const RANK: f64 = 1e-12;
+
+/// Kernel local feature extraction.
+#[derive(Clone, Debug)]
+pub struct Klfe {
+    /// Number of features; None: all with a positive eigenvalue.
+    pub n_components: Option<usize>,
+    /// Hits and misses that each row is compared with.
+    pub n_neighbors: usize,
+}
+
+impl Klfe {
+    /// The directions in the coordinates `z` (n×m).
+    pub fn directions(
+        &self,
+        z: MatRef<'_, f64>,
+        neighbours: &Neighbours,
+        monitor: &Monitor,
+    ) -> Result<Directions> {
+        let sum = scatter(z, &neighbours.misses) - scatter(z, &neighbours.hits);
+        let (values, vectors) = eigen(sum.as_ref(), monitor)?;
+        let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let positive = values.iter().take_while(|v| **v > RANK * largest).count();
+        let q = self.n_components.unwrap_or(positive);
+        if q > positive || positive == 0 {
+            return Err(Error::argument(format!(
+                "n_components = {q}, but only {positive} directions separate the classes (positive eigenvalues); \
+                 lower it or leave it out"
+            )));
+        }
+        let directions = Mat::from_fn(vectors.nrows(), q, |i, j| vectors[(i, j)] * values[j].sqrt());
+        let signs = positive_signs(product(z, directions.as_ref()).as_ref());
+        let matrix = Mat::from_fn(q, z.ncols(), |i, j| directions[(j, i)] * signs[i]);
+        Ok(Directions { matrix, eigenvalues: values[..q].to_vec() })
+    }
+}

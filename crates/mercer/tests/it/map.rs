@@ -1,0 +1,259 @@
+//! The fitted model: transform, pre-image, and a file that is doubted before it is trusted.
+
+use mercer::basis::{Method, Threshold};
+use mercer::data::{Labels, Scale, Scaling, synth};
+use mercer::{Basis, FeatureMap, Kernel, Monitor, Rows, Shape};
+use proptest::prelude::*;
+
+use crate::kernel::{FORMULAS, rows, sparse};
+use crate::naive;
+
+fn small_map() -> FeatureMap {
+    let x = rows(&naive::random_rows(30, 3, 60));
+    let scaling = Scaling::fit(Scale::Standard, &x).0;
+    let scaled = scaling.as_ref().expect("scaled").apply(&x).expect("scaled");
+    let mut map = FeatureMap::from(Basis::kobl(Kernel::rbf(0.3)).n_components(6).fit(&scaled).expect("fits"));
+    map.scaling = scaling;
+    map.scores = vec![6.0, 5.0, 4.0, 3.0, 2.0, 1.0];
+    map
+}
+
+fn saved(map: &FeatureMap) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("model.mercer");
+    map.save(&path).expect("saved");
+    std::fs::read(&path).expect("bytes")
+}
+
+fn load(bytes: &[u8]) -> Result<FeatureMap, String> {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("model.mercer");
+    std::fs::write(&path, bytes).expect("written");
+    FeatureMap::load(&path).map_err(|e| e.to_string())
+}
+
+#[test]
+fn a_model_comes_back_as_it_was_for_every_kernel_and_kind_of_rows() {
+    let x = naive::random_rows(40, 4, 61);
+    let x: naive::Matrix = x.iter().map(|r| r.iter().map(|v| v.abs()).collect()).collect();
+    let labels = Labels::Numbers(x.iter().map(|r| r[0] + 0.5).collect());
+    for name in FORMULAS {
+        let kernel = Kernel { shape: Shape::named(name, 2, 0.5, 1.3).expect("known"), gamma: 0.123_456_789 };
+        for data in [rows(&x), sparse(&x)] {
+            let Ok(basis) = Basis::kobl(kernel).n_components(5).fit(&data) else {
+                assert_eq!(name, "sigmoid", "only the sigmoid kernel may be refused");
+                continue;
+            };
+            let map = FeatureMap::from(basis);
+            let again = load(&saved(&map)).expect("loads");
+            assert_eq!(again, map, "{name}");
+        }
+    }
+    for method in Method::ALL {
+        let k = rows(&naive::gram("rbf", 0.4, 3, 1.0, 1.0, &x));
+        let given = Basis::new(method, Kernel::precomputed())
+            .n_components(5)
+            .fit_supervised(&k, &labels)
+            .expect("fits");
+        let map = FeatureMap::from(given);
+        assert_eq!(load(&saved(&map)).expect("loads"), map, "{}", method.name());
+    }
+    let map = small_map();
+    assert_eq!(load(&saved(&map)).expect("loads"), map);
+}
+
+#[test]
+fn damaged_files_say_what_is_wrong() {
+    let bytes = saved(&small_map());
+    let text = |bytes: &[u8]| load(bytes).expect_err("refused");
+    for length in [0, 5] {
+        assert!(text(&bytes[..length]).contains("truncated or empty"), "{}", text(&bytes[..length]));
+    }
+    assert!(text(&bytes[..60]).contains("ends inside its header"), "{}", text(&bytes[..60]));
+    let cut = text(&bytes[..bytes.len() - 9]);
+    assert!(cut.contains("truncated or damaged"), "{cut}");
+    let foreign = text(b"PAR1 this is some other file, long enough to be one");
+    assert!(foreign.contains("not a mercer model") && foreign.contains("hint:"), "{foreign}");
+    let other =
+        safetensors::serialize(Vec::<(String, safetensors::tensor::TensorView)>::new(), None).expect("bytes");
+    assert!(text(&other).contains("without mercer's header"), "{}", text(&other));
+    let missing = FeatureMap::load("no-such-model.mercer").expect_err("missing").to_string();
+    assert!(missing.contains("no-such-model.mercer"), "{missing}");
+}
+
+/// Replaces text of the same length in the header.
+fn edited(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let at = bytes.windows(from.len()).position(|w| w == from.as_bytes()).expect("there");
+    [&bytes[..at], to.as_bytes(), &bytes[at + to.len()..]].concat()
+}
+
+#[test]
+fn newer_and_tampered_files_are_refused() {
+    let bytes = saved(&small_map());
+    let text = |bytes: &[u8]| load(bytes).expect_err("refused");
+    let newer = text(&edited(&bytes, r#"\"format\":1"#, r#"\"format\":9"#));
+    assert!(
+        newer.contains("format 9, newer than this program's 1") && newer.contains("hint: update"),
+        "{newer}"
+    );
+    let kernel = text(&edited(&bytes, r#"\"name\":\"rbf\""#, r#"\"name\":\"rbg\""#));
+    assert!(kernel.contains("kernel = `rbg` is not known"), "{kernel}");
+    let inputs = text(&edited(&bytes, r#"\"n_inputs\":3"#, r#"\"n_inputs\":4"#));
+    assert!(inputs.contains("3 columns, but the header says 4"), "{inputs}");
+
+    // A NaN in the last tensor of floats, wherever the format put it.
+    let mut nan = bytes.clone();
+    let one = 6.0f64.to_le_bytes();
+    let at = nan.windows(8).position(|w| w == one).expect("the first score");
+    nan[at..at + 8].copy_from_slice(&f64::NAN.to_le_bytes());
+    assert!(text(&nan).contains("holds NaN at position 0: the file is damaged"), "{}", text(&nan));
+
+    // Sizes in the wrong order: the same number of values, another shape.
+    let turned = text(&edited(&bytes, "\"shape\":[6,3]", "\"shape\":[3,6]"));
+    assert!(turned.contains("`landmarks` has 6 columns"), "{turned}");
+    let mut fewer = small_map();
+    fewer.feature_names.pop();
+    assert!(text(&saved(&fewer)).contains("`feature_names` has 5 names, but 6 are needed"));
+    let mut offset = small_map();
+    offset.expansion.offset.push(0.0);
+    assert!(text(&saved(&offset)).contains("`offset` has 7 numbers, but 6 are needed"));
+}
+
+#[test]
+fn a_failed_save_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("missing").join("model.mercer");
+    assert!(small_map().save(&path).is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_damage_makes_loading_panic(at in 0usize..4_000, byte in 0u8..=255, cut in 0usize..4_000) {
+        let mut bytes = saved(&small_map());
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        if cut < bytes.len() && cut % 3 == 0 {
+            bytes.truncate(cut);
+        }
+        if let Ok(map) = load(&bytes) {
+            let _ = map.transform(&rows(&naive::random_rows(3, 3, 1)));
+        }
+    }
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused_by_what_is_wrong_with_them() {
+    let map = small_map();
+    let wide = map.transform(&rows(&naive::random_rows(2, 5, 1))).expect_err("columns").to_string();
+    assert!(wide.contains("X has 5 features, but the map was fitted on 3"), "{wide}");
+    let nan = Rows::dense(vec![0.0, f64::INFINITY, 0.0], 1, 3).expect("rows");
+    let nan = map.transform(&nan).expect_err("infinity").to_string();
+    assert!(nan.contains("infinity at row 1, column 2 (`x2`)"), "{nan}");
+    let shifted = map.transform(&sparse(&naive::random_rows(2, 3, 1))).expect_err("sparse").to_string();
+    assert!(shifted.contains("which sparse rows cannot be"), "{shifted}");
+}
+
+#[test]
+fn dense_and_sparse_rows_may_meet_a_model_of_the_other_kind() {
+    let x = naive::random_rows(50, 4, 62);
+    let fit =
+        |x: &Rows| FeatureMap::from(Basis::kobl(Kernel::rbf(0.2)).n_components(8).fit(x).expect("fits"));
+    let (dense, thin) = (fit(&rows(&x)), fit(&sparse(&x)));
+    let z = dense.transform(&rows(&x)).expect("features");
+    for map in [&dense, &thin] {
+        for data in [rows(&x), sparse(&x)] {
+            assert!((map.transform(&data).expect("features") - &z).norm_max() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn at_full_rank_the_pre_image_is_the_row_itself() {
+    let x = naive::random_rows(40, 2, 63);
+    let fresh = naive::random_rows(10, 2, 64);
+    for name in ["linear", "rbf", "matern12", "matern32", "matern52", "rq"] {
+        let kernel = Kernel { shape: Shape::named(name, 3, 1.0, 1.0).expect("known"), gamma: 0.3 };
+        let map = FeatureMap::from(
+            Basis::kobl(kernel).threshold(Threshold::Constant(0.0)).fit(&rows(&x)).expect("fits"),
+        );
+        let back =
+            map.inverse_transform(map.transform(&rows(&x)).expect("features").as_ref(), &Monitor::default());
+        let back = back.expect("pre-images");
+        for (a, b) in back.iter().zip(x.concat()) {
+            assert!((a - b).abs() < 1e-5, "{name}: {a} for {b}");
+        }
+        // Rows that are no landmarks are met where the span holds them: smooth kernels in the plane.
+        if matches!(name, "linear" | "rbf" | "rq") {
+            let z = map.transform(&rows(&fresh)).expect("features");
+            let back = map.inverse_transform(z.as_ref(), &Monitor::default()).expect("pre-images");
+            let inside: Vec<bool> = fresh.iter().map(|r| naive::dot(r, r) < 2.0).collect();
+            for ((a, b), inside) in back.chunks(2).zip(&fresh).zip(inside) {
+                assert!(!inside || naive::squared_distance(a, b) < 1e-4, "{name}: {a:?} for {b:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pre_image_of_centred_components_is_classical_pca_for_the_linear_kernel() {
+    let x = naive::random_rows(60, 4, 65);
+    let x: naive::Matrix = x.iter().map(|r| r.iter().map(|v| v + 5.0).collect()).collect();
+    let mut basis = Basis::new(Method::Kpca, Kernel::linear()).n_components(2);
+    basis.center = true;
+    let map = FeatureMap::from(basis.fit(&rows(&x)).expect("fits"));
+    let z = map.transform(&rows(&x)).expect("features");
+    let back = map.inverse_transform(z.as_ref(), &Monitor::default()).expect("pre-images");
+    // mean + the projection onto the two leading eigenvectors of the covariance
+    let centered = naive::center_columns(&x);
+    let (_, vectors) = naive::jacobi_eigen(&naive::matmul(&naive::transpose(&centered), &centered));
+    let top = naive::columns(&vectors, &[0, 1]);
+    let projected = naive::matmul(&naive::matmul(&centered, &top), &naive::transpose(&top));
+    for i in 0..60 {
+        for j in 0..4 {
+            let expected = x[i][j] - centered[i][j] + projected[i][j];
+            assert!((back[i * 4 + j] - expected).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn scaling_is_undone_in_pre_images() {
+    let x = naive::random_rows(30, 3, 60);
+    let mut map = small_map();
+    let scaled = map.scaling.as_ref().expect("scaled").apply(&rows(&x)).expect("scaled");
+    let basis = Basis::kobl(Kernel::rbf(0.3)).threshold(Threshold::Constant(0.0)).fit(&scaled).expect("fits");
+    map = FeatureMap { scaling: map.scaling, ..FeatureMap::from(basis) };
+    let z = map.transform(&rows(&x)).expect("features");
+    let back = map.inverse_transform(z.as_ref(), &Monitor::default()).expect("pre-images");
+    assert!(back.iter().zip(x.concat()).all(|(a, b)| (a - b).abs() < 1e-5));
+}
+
+#[test]
+fn kernels_without_a_pre_image_say_so() {
+    for name in ["laplacian", "poly", "cosine", "chi2"] {
+        let x = rows(
+            &naive::random_rows(10, 2, 66).iter().map(|r| r.iter().map(|v| v.abs()).collect()).collect(),
+        );
+        let kernel = Kernel { shape: Shape::named(name, 2, 1.0, 1.0).expect("known"), gamma: 0.3 };
+        let map = FeatureMap::from(Basis::kobl(kernel).fit(&x).expect("fits"));
+        let z = map.transform(&x).expect("features");
+        let text = map.inverse_transform(z.as_ref(), &Monitor::default()).expect_err("none").to_string();
+        assert!(text.contains(&format!("`{name}` has no pre-image here")) && text.contains("rbf"), "{text}");
+    }
+}
+
+#[test]
+fn a_stopped_transform_ends_with_interrupted() {
+    let table = synth::generate("ringnorm?n=3000&seed=1").expect("rows");
+    let map =
+        FeatureMap::from(Basis::kobl(Kernel::rbf(0.05)).n_components(20).fit(&table.rows).expect("fits"));
+    let monitor = Monitor::default();
+    monitor.stop();
+    let mut out = faer::Mat::zeros(3_000, 20);
+    let stopped = map.transform_into(&table.rows, out.as_mut(), &monitor);
+    assert!(matches!(stopped, Err(mercer::Error::Interrupted)));
+}
