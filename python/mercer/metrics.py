@@ -99,16 +99,10 @@ def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto
 
 
 @overload
-def relevant_dimension(
-    K: Any, y: Any, *, task: Task = "auto", return_noise: Literal[False] = False
-) -> int: ...
+def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: Literal[False] = False) -> int: ...
 @overload
-def relevant_dimension(
-    K: Any, y: Any, *, task: Task = "auto", return_noise: Literal[True]
-) -> tuple[int, float]: ...
-def relevant_dimension(
-    K: Any, y: Any, *, task: Task = "auto", return_noise: bool = False
-) -> int | tuple[int, float]:
+def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: Literal[True]) -> tuple[int, float]: ...
+def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: bool = False) -> int | tuple[int, float]:
     """Return the number of leading kernel principal components that tell about the labels.
 
     Parameters

@@ -232,9 +232,7 @@ def test_widths_by_rule_are_what_they_say():
     assert width(gamma=0.1 + 0.2) == 0.1 + 0.2
     assert width("linear") == 1.0
     grid = 1 / (p * X.var()) * 10.0 ** np.arange(-2, 2, 0.5)
-    alignments = [
-        metrics.kernel_alignment(rbf_kernel(X, gamma=gamma), labels(X), center=True) for gamma in grid
-    ]
+    alignments = [metrics.kernel_alignment(rbf_kernel(X, gamma=gamma), labels(X), center=True) for gamma in grid]
     assert width(gamma="align") == pytest.approx(grid[np.argmax(alignments)])
     assert np.isclose(width(gamma="loo"), grid).any()
 
@@ -308,6 +306,26 @@ def test_one_and_two_threads_give_the_same_bits():
     assert outputs[0] == outputs[1]
 
 
+MEMORY = """
+import resource
+import numpy as np
+from mercer import KernelBasis
+
+X = np.random.default_rng(0).normal(size=(400_000, 2))
+basis = KernelBasis(gamma=1.0, n_components=50, threshold=0.0).fit(X[:2_000])
+basis.transform(X[:2_000])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+Z = basis.transform(X)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / Z.nbytes)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs")
+def test_a_transform_takes_no_memory_beyond_its_result():
+    run = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 1.1
+
+
 # What is refused, and how
 
 
@@ -365,6 +383,8 @@ def test_bad_rows_are_refused_in_words():
         KernelBasis(kernel="precomputed").fit(X)
     with pytest.raises(TypeError, match="Sparse data was passed"):
         KernelBasis(kernel="precomputed").fit(sparse.csr_matrix(X @ X.T))
+    with pytest.raises(ValueError, match=r"k\(x,x\) of row 1 is too large for a number: the kernel `linear` overflows"):
+        KernelBasis(kernel="linear").fit(1e200 * X)
     with pytest.raises(ValueError, match="the kernel `laplacian` has no pre-image"):
         KernelBasis(kernel="laplacian", n_components=2).fit(X).inverse_transform([[0.0, 0.0]])
     with pytest.raises(ValueError, match="center = false"):
@@ -421,9 +441,7 @@ def test_alignment_is_what_it_says():
     H = np.eye(50) - 1 / 50
     K, Y = H @ K @ H, H @ Y @ H
     centred = np.sum(K * Y) / np.linalg.norm(K) / np.linalg.norm(Y)
-    assert metrics.kernel_alignment(rbf_kernel(X, gamma=0.3), y, center=True) == pytest.approx(
-        centred, rel=1e-12
-    )
+    assert metrics.kernel_alignment(rbf_kernel(X, gamma=0.3), y, center=True) == pytest.approx(centred, rel=1e-12)
     as_numbers = metrics.kernel_alignment(K, 2 * y - 1, task="numbers")
     t = 2 * y - 1
     assert as_numbers == pytest.approx(t @ K @ t / np.linalg.norm(K) / 50, rel=1e-12)

@@ -98,9 +98,7 @@ def test_joblib_workers_share_the_cores(monkeypatch):
     for name in THREADS:
         monkeypatch.delenv(name, raising=False)
     workers = 2
-    threads = joblib.Parallel(n_jobs=workers, backend="loky")(
-        joblib.delayed(_core.n_threads)() for _ in range(4)
-    )
+    threads = joblib.Parallel(n_jobs=workers, backend="loky")(joblib.delayed(_core.n_threads)() for _ in range(4))
     assert max(threads) <= max(1, joblib.cpu_count() // workers)
 
 

@@ -138,9 +138,7 @@ def test_columns_of_a_frame_are_matched_by_name(frame, path):
     basis = KernelBasis(n_components=4).fit(frame(dict(zip(names, X.T, strict=True))))
     loaded = round_trip(basis, path)
     assert list(loaded.feature_names_in_) == names
-    shuffled = frame(
-        {"target": ["x"] * len(X), **{name: X[:, names.index(name)] for name in ["d", "b", "a", "c"]}}
-    )
+    shuffled = frame({"target": ["x"] * len(X), **{name: X[:, names.index(name)] for name in ["d", "b", "a", "c"]}})
     np.testing.assert_array_equal(loaded.transform(shuffled), loaded.transform(X))
     with pytest.raises(ValueError, match="2 of the model's 4 input columns are missing: `b`, `d`\nhint: "):
         loaded.transform(frame({"a": X[:, 0], "c": X[:, 2], "e": X[:, 1], "f": X[:, 1]}))

@@ -88,9 +88,7 @@ def test_feature_names_are_the_method_and_a_number(method):
 
 def test_grid_search_reaches_the_width_inside_a_pipeline():
     X, y = make_moons(150, noise=0.1, random_state=0)
-    pipeline = Pipeline(
-        [("scale", StandardScaler()), ("basis", KernelBasis(n_components=20)), ("svm", LinearSVC())]
-    )
+    pipeline = Pipeline([("scale", StandardScaler()), ("basis", KernelBasis(n_components=20)), ("svm", LinearSVC())])
     grid = {"basis__gamma": [1e-4, 1.0, "loo"], "basis__threshold": ["linear", 0.0, ("power", 0.5)]}
     search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.95

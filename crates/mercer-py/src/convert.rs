@@ -258,7 +258,7 @@ impl PyDetails<'_> {
 }
 
 /// A map as a dictionary of arrays: what [`PyExpansion`] and [`PyDetails`] read.
-pub(crate) fn model<'py>(py: Python<'py>, map: FeatureMap) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn model(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyDict>> {
     let Expansion { kernel, landmarks, matrix, offset, origin } = map.expansion;
     let (degree, coef0, alpha) = match kernel.shape {
         Shape::Poly { degree, coef0 } => (degree, coef0, 1.0),
@@ -314,7 +314,7 @@ fn python_rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>>
         let (columns, stored) = csr.row(i);
         values.extend_from_slice(stored);
         indices.extend(columns.iter().map(|&j| i64::from(j)));
-        indptr.push(values.len() as i64);
+        indptr.push(values.len().cast_signed() as i64);
     }
     let parts =
         (PyArray1::from_vec(py, values), PyArray1::from_vec(py, indices), PyArray1::from_vec(py, indptr));

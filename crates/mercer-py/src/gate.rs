@@ -59,11 +59,12 @@ pub(crate) fn run<T: Send>(
             }
         })
     })?;
+    let value = match result {
+        Some(result) => result.map_err(exception)?,
+        None => return Err(NumericalError::new_err("the work ended without a result")),
+    };
     talk.end(py);
-    match result {
-        Some(result) => result.map_err(exception),
-        None => Err(NumericalError::new_err("the work ended without a result")),
-    }
+    Ok(value)
 }
 
 /// Lines on `sys.stderr`, where a user asked for them.

@@ -32,5 +32,5 @@ pub(crate) fn relevant_dimension<'py>(
     task: &str,
 ) -> PyResult<(usize, f64)> {
     let (k, labels) = (K.view()?, y.labels(task)?);
-    run(py, 0, |_| metrics::relevant_dimension(k, &labels))
+    run(py, 0, |monitor| metrics::relevant_dimension(k, &labels, monitor))
 }
