@@ -64,9 +64,7 @@ def side_by_side(jobs: dict, repeats: int) -> dict:
     for _ in range(repeats):
         for name, job in jobs.items():
             times[name].append(seconds(job))
-    return {
-        name: {"median": float(np.median(t)), "least": min(t), "most": max(t)} for name, t in times.items()
-    }
+    return {name: {"median": float(np.median(t)), "least": min(t), "most": max(t)} for name, t in times.items()}
 
 
 def basis(n: int, m: int):

@@ -1,1 +1,37 @@
+//! The Python face: functions that take arrays and give arrays back. No arithmetic here, and no classes: a fitted
+//! estimator is its arrays.
 
+#![expect(clippy::needless_pass_by_value, reason = "Python hands its objects over by value")]
+
+mod pool;
+mod gate;
+mod convert;
+mod basis;
+mod map;
+mod metrics;
+
+#[pyo3::pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python expects")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost};
+    #[pymodule_export]
+    use crate::gate::NumericalError;
+    #[pymodule_export]
+    use crate::map::{inverse_transform, load, save, transform};
+    #[pymodule_export]
+    use crate::metrics::{kernel_alignment, relevant_dimension};
+    #[pymodule_export]
+    use crate::pool::n_threads;
+
+    /// The catalogue of methods and parameters, as JSON.
+    #[pyfunction]
+    fn catalogue() -> String {
+        mercer::methods::to_json().to_string()
+    }
+}

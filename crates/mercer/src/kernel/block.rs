@@ -472,6 +472,15 @@ impl<'a> Gram<'a> {
             }
             check_symmetric(rows)?;
         }
+        // No |k(x,x')| is larger than both k(x,x) and k(x',x'). With infinities among them nothing would ever converge.
+        if let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite()) {
+            return Err(Error::data(format!(
+                "k(x,x) of row {} is too large for a number: the kernel `{}` overflows\n\
+                 hint: scale the columns, or lower gamma, coef0 and degree",
+                i + 1,
+                kernel.shape.name()
+            )));
+        }
         Ok(Self { kernel, rows, evaluations: AtomicU64::new(0) })
     }
 

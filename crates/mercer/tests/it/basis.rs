@@ -597,3 +597,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_overflowing_kernel_is_refused_by_every_method() {
+    let rows = Rows::dense(vec![1e200, 2e200, 3.0], 3, 1).expect("rows");
+    let labels = Labels::classes(&["a", "b", "a"]);
+    for method in Method::ALL {
+        let error =
+            Basis::new(method, Kernel::linear()).fit_supervised(&rows, &labels).expect_err("overflows");
+        assert!(matches!(&error, Error::Data(text) if text.contains("row 1")), "{method:?}: {error}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Stage 3 for Python: fit a basis, and measure one.
+
+use mercer::basis::{Method, Stop};
+use mercer::{FeatureMap, FittedBasis, Result, methods};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{PyExpansion, PyRows, Target, model};
+use crate::gate::{exception, run};
+
+/// Fit a basis. Settings are texts, by the names of the catalogue.
+#[pyfunction]
+#[pyo3(signature = (X, y, method, settings, *, landmarks=None, center=false, want_features=false, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn fit_basis<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Option<Target<'py>>,
+    method: &str,
+    settings: Vec<(String, String)>,
+    landmarks: Option<PyRows<'py>>,
+    center: bool,
+    want_features: bool,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rows = X.rows()?;
+    let labels = y.map(|y| y.labels("auto")).transpose()?;
+    let mut basis = methods::basis(method, &settings).map_err(exception)?;
+    basis.landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
+    // Not among the settings, because the catalogue knows it for `kpca` alone; the basis itself has the better words.
+    basis.center = center;
+    let (fitted, features) =
+        run(py, verbose, |monitor| basis.monitor(monitor).fit_with(&rows, labels.as_ref(), want_features))?;
+    let (residual, evaluations, m) = (fitted.residual, fitted.n_kernel_evaluations, fitted.n_components());
+    let warnings = fitted.warnings.clone();
+    let out = model(py, FeatureMap::from(fitted))?;
+    let features = features.map(|z| PyArray1::from_vec(py, z).reshape([rows.n(), m])).transpose()?;
+    out.set_item("residual", residual)?;
+    out.set_item("n_kernel_evaluations", evaluations)?;
+    out.set_item("warnings", warnings)?;
+    out.set_item("features", features)?;
+    Ok(out)
+}
+
+/// E(M): the mean distance of the rows' images from the span.
+#[pyfunction]
+#[pyo3(signature = (expansion, X, *, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn reconstruction_cost<'py>(
+    py: Python<'py>,
+    expansion: PyExpansion<'py>,
+    X: PyRows<'py>,
+    verbose: u32,
+) -> PyResult<f64> {
+    let (basis, rows) = (fitted(&expansion)?, X.rows()?);
+    run(py, verbose, |_| basis.reconstruction_cost(&rows))
+}
+
+/// ‖A K Aᵀ − I‖ over the landmarks. X, the training matrix, is needed for a precomputed kernel alone.
+#[pyfunction]
+#[pyo3(signature = (expansion, X=None, *, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn orthogonality_loss<'py>(
+    py: Python<'py>,
+    expansion: PyExpansion<'py>,
+    X: Option<PyRows<'py>>,
+    verbose: u32,
+) -> PyResult<f64> {
+    let basis = fitted(&expansion)?;
+    let rows = X.as_ref().map(PyRows::rows).transpose()?;
+    run(py, verbose, |_| -> Result<f64> { basis.orthogonality_loss(rows.as_ref()) })
+}
+
+/// A basis that can be measured; how it came about is not known and not asked for.
+fn fitted(expansion: &PyExpansion) -> PyResult<FittedBasis> {
+    Ok(FittedBasis {
+        method: Method::Kobl,
+        expansion: expansion.expansion()?,
+        pivots: Vec::new(),
+        pivot_norms: Vec::new(),
+        eigenvalues: None,
+        residual: 0.0,
+        n_kernel_evaluations: 0,
+        n_rows: 0,
+        stop: Stop::Rule,
+        warnings: Vec::new(),
+    })
+}

@@ -1,0 +1,141 @@
+//! The one gate that every call goes through: no GIL, our threads, progress out, Ctrl-C in, errors as exceptions.
+
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use mercer::{Error, Monitor, Progress, Result};
+use pyo3::exceptions::{PyArithmeticError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::pool;
+
+/// How often signals are looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+/// The shortest time between two lines about progress.
+const TALK: Duration = Duration::from_secs(1);
+
+pyo3::create_exception!(
+    mercer,
+    NumericalError,
+    PyArithmeticError,
+    "Arithmetic that broke down on data that looked fine, such as a kernel that is not positive semi-definite."
+);
+
+/// Runs the work on the pool without the GIL. A signal whose handler raises stops the work; its exception is raised
+/// once the work has ended, so nothing runs on in the background.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    verbose: u32,
+    work: impl FnOnce(&Monitor) -> Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool::current(py)?;
+    let monitor = Monitor::default();
+    let mut talk = Talk::new(verbose > 0);
+    let result = py.detach(|| {
+        pool.in_place_scope(|scope| {
+            let (sender, receiver) = channel();
+            let watched = monitor.clone();
+            scope.spawn(move |_| {
+                // The receiver only goes away when this scope unwinds, and then nobody wants the result.
+                let _ = sender.send(work(&watched));
+            });
+            loop {
+                match receiver.recv_timeout(POLL) {
+                    Ok(result) => return Ok(Some(result)),
+                    // The work panicked; the scope passes that on.
+                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                let raised = Python::attach(|py| {
+                    talk.say(py, monitor.progress());
+                    py.check_signals()
+                });
+                if let Err(exception) = raised {
+                    monitor.stop();
+                    return Err(exception);
+                }
+            }
+        })
+    })?;
+    let value = match result {
+        Some(result) => result.map_err(exception)?,
+        None => return Err(NumericalError::new_err("the work ended without a result")),
+    };
+    talk.end(py);
+    Ok(value)
+}
+
+/// Lines on `sys.stderr`, where a user asked for them.
+struct Talk {
+    wanted: bool,
+    began: Instant,
+    last: Option<(Instant, Progress)>,
+}
+
+impl Talk {
+    fn new(wanted: bool) -> Self {
+        Self { wanted, began: Instant::now(), last: None }
+    }
+
+    fn say(&mut self, py: Python<'_>, now: Progress) {
+        let news = self.last.is_none_or(|(at, last)| {
+            now.stage != last.stage || (now.done != last.done && at.elapsed() >= TALK)
+        });
+        if !self.wanted || !news || now.stage.is_empty() {
+            return;
+        }
+        self.last = Some((Instant::now(), now));
+        match now.total {
+            0 => write(py, now.stage),
+            total => write(py, &format!("{}: {} of {total}", now.stage, now.done)),
+        }
+    }
+
+    fn end(&self, py: Python<'_>) {
+        if self.wanted {
+            write(py, &format!("done in {:.2} s", self.began.elapsed().as_secs_f64()));
+        }
+    }
+}
+
+/// A line on `sys.stderr`, which may be closed or missing; progress is not worth an exception.
+fn write(py: Python<'_>, text: &str) {
+    let _ = py
+        .import("sys")
+        .and_then(|sys| sys.getattr("stderr"))
+        .and_then(|stderr| stderr.call_method1("write", (format!("mercer: {text}\n"),)));
+}
+
+/// The exception that an error is in Python.
+pub(crate) fn exception(error: Error) -> PyErr {
+    match error {
+        Error::Argument(text) | Error::Data(text) => PyValueError::new_err(text),
+        Error::Numerical(text) => NumericalError::new_err(text),
+        Error::Memory(text) => PyMemoryError::new_err(text),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        Error::Io { path, source } => os_error(path, &source),
+        // Files, and whatever is added later.
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// With a number and a file name, Python picks the subclass: `FileNotFoundError`, `PermissionError`, …
+fn os_error(path: String, source: &io::Error) -> PyErr {
+    let number = source.raw_os_error().or(match source.kind() {
+        // What wraps an error for a temporary file keeps its kind and loses its number.
+        io::ErrorKind::NotFound => Some(2),
+        io::ErrorKind::PermissionDenied => Some(13),
+        io::ErrorKind::NotADirectory => Some(20),
+        io::ErrorKind::StorageFull => Some(28),
+        io::ErrorKind::ReadOnlyFilesystem => Some(30),
+        _ => None,
+    });
+    let text = source.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_string();
+    match number {
+        Some(number) => PyOSError::new_err((number, text, path)),
+        None => PyOSError::new_err(format!("{path}: {text}")),
+    }
+}

@@ -1,0 +1,61 @@
+//! Stage 6 for Python: apply a fitted map, write it, read it.
+
+use std::path::PathBuf;
+
+use faer::MatMut;
+use mercer::FeatureMap;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{Matrix, PyDetails, PyExpansion, PyRows, model};
+use crate::gate::run;
+
+/// Features of rows, written where Python will read them.
+#[pyfunction]
+#[pyo3(signature = (expansion, X, *, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn transform<'py>(
+    py: Python<'py>,
+    expansion: PyExpansion<'py>,
+    X: PyRows<'py>,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (map, rows) = (expansion.map()?, X.rows()?);
+    let (n, q) = (rows.n(), map.n_features());
+    let features = PyArray2::zeros(py, [n, q], false);
+    let mut memory = features.readwrite();
+    let out = MatMut::from_row_major_slice_mut(memory.as_slice_mut()?, n, q);
+    run(py, verbose, |monitor| map.transform_into(&rows, out, monitor))?;
+    drop(memory);
+    Ok(features)
+}
+
+/// Rows whose features come closest to these.
+#[pyfunction]
+#[pyo3(signature = (expansion, features, *, verbose=0))]
+pub(crate) fn inverse_transform<'py>(
+    py: Python<'py>,
+    expansion: PyExpansion<'py>,
+    features: Matrix<'py>,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (map, features) = (expansion.map()?, features.view()?);
+    let rows = run(py, verbose, |monitor| map.inverse_transform(features, monitor))?;
+    PyArray1::from_vec(py, rows).reshape([features.nrows(), map.expansion.landmarks.p()])
+}
+
+/// Write a model file, whole or not at all.
+#[pyfunction]
+pub(crate) fn save<'py>(py: Python<'py>, model: &Bound<'py, PyAny>, path: PathBuf) -> PyResult<()> {
+    let map = model.extract::<PyExpansion>()?.map()?;
+    let map = model.extract::<PyDetails>()?.complete(map)?;
+    run(py, 0, |_| map.save(path))
+}
+
+/// Read a model file.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let map = run(py, 0, |_| FeatureMap::load(path))?;
+    model(py, map)
+}

@@ -1,0 +1,52 @@
+//! One pool of threads a process.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Where the number of threads is looked for, in this order. joblib gives its workers their share of the cores in the
+/// last one.
+const VARIABLES: [&str; 3] = ["MERCER_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS"];
+
+/// The pool and the process that made it.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// The pool of this process. Asking for `py` keeps the lock inside the GIL, so no fork can happen while it is held.
+pub(crate) fn current(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((owner, pool)) = &*pool
+        && *owner == process
+    {
+        return Ok(pool.clone());
+    }
+    let fresh = ThreadPoolBuilder::new()
+        .num_threads(wanted())
+        .thread_name(|i| format!("mercer-{i}"))
+        .build()
+        .map_err(|e| PyOSError::new_err(format!("the threads could not be started: {e}")))?;
+    let fresh = Arc::new(fresh);
+    // After a fork the old pool has no threads left, and locks that may never open: it must not be dropped.
+    mem::forget(pool.replace((process, fresh.clone())));
+    Ok(fresh)
+}
+
+/// The first variable that holds a number above 0, else the cores that this process may use.
+fn wanted() -> usize {
+    let number = |name: &&str| {
+        let text = std::env::var(name).ok()?;
+        // OpenMP allows a list, one number a level of nesting.
+        text.split(',').next()?.trim().parse::<usize>().ok().filter(|n| *n > 0)
+    };
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    VARIABLES.iter().find_map(number).unwrap_or_else(cores)
+}
+
+/// Number of threads that this process computes with.
+#[pyfunction]
+pub(crate) fn n_threads(py: Python<'_>) -> PyResult<usize> {
+    Ok(current(py)?.current_num_threads())
+}

@@ -1,0 +1,19 @@
+"""Feature extraction in kernel space, for scikit-learn.
+
+>>> import mercer
+>>> from sklearn.datasets import make_moons
+>>> X, y = make_moons(200, noise=0.1, random_state=0)
+>>> basis = mercer.KernelBasis("kobl", n_components=20).fit(X)
+>>> basis.transform(X).shape
+(200, 20)
+
+Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``RAYON_NUM_THREADS`` and
+``OMP_NUM_THREADS``, in this order, say how many threads to use instead; they are read once, at the first call.
+"""
+
+from mercer import metrics
+from mercer._core import NumericalError, __version__
+from mercer.basis import KernelBasis
+from mercer.model import FeatureMap, load, save
+
+__all__ = ["FeatureMap", "KernelBasis", "NumericalError", "__version__", "load", "metrics", "save"]

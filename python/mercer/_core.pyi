@@ -1,0 +1,74 @@
+"""The compiled part: arrays in, arrays out. Not for users; `mercer` is."""
+
+from typing import TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, csr_matrix
+
+Numbers: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = Numbers | csr_array | csr_matrix  # C order; CSR without duplicates, sorted, in double precision
+Target: TypeAlias = NDArray[np.int64] | Numbers | list[str]
+# Values, column indices and row starts, as SciPy takes them.
+SparseParts: TypeAlias = tuple[Numbers, NDArray[np.int64], NDArray[np.int64]]
+
+class Expansion(TypedDict):
+    """What `transform` needs: z(x) = matrix · k(scaled x, landmarks) − offset."""
+
+    kernel: str
+    gamma: float
+    degree: int
+    coef0: float
+    alpha: float
+    n_inputs: int
+    landmarks: Rows | None
+    pivots: NDArray[np.intp]
+    matrix: Numbers
+    offset: Numbers
+    origin: Numbers | None
+    scaling: tuple[Numbers, Numbers] | None
+    input_names: list[str] | None
+
+class Model(Expansion):
+    """What a model file holds."""
+
+    method: str
+    feature_names: list[str]
+    scores: Numbers
+    pivot_norms: Numbers
+    eigenvalues: Numbers
+    facts: str
+
+class FittedBasis(Model):
+    """What a fit gives. Sparse landmarks are `SparseParts` here, as in what `load` returns."""
+
+    residual: float
+    n_kernel_evaluations: int
+    warnings: list[str]
+    features: Numbers | None
+
+__version__: str
+
+class NumericalError(ArithmeticError): ...
+
+def catalogue() -> str: ...
+def n_threads() -> int: ...
+def fit_basis(
+    X: Rows,
+    y: Target | None,
+    method: str,
+    settings: list[tuple[str, str]],
+    *,
+    landmarks: Rows | None = None,
+    center: bool = False,
+    want_features: bool = False,
+    verbose: int = 0,
+) -> FittedBasis: ...
+def reconstruction_cost(expansion: Expansion, X: Rows, *, verbose: int = 0) -> float: ...
+def orthogonality_loss(expansion: Expansion, X: Rows | None = None, *, verbose: int = 0) -> float: ...
+def transform(expansion: Expansion, X: Rows, *, verbose: int = 0) -> Numbers: ...
+def inverse_transform(expansion: Expansion, features: Rows, *, verbose: int = 0) -> Numbers: ...
+def save(model: Model, path: str) -> None: ...
+def load(path: str) -> Model: ...
+def kernel_alignment(K: Rows, y: Target, *, center: bool = False, task: str = "auto") -> float: ...
+def relevant_dimension(K: Rows, y: Target, *, task: str = "auto") -> tuple[int, float]: ...

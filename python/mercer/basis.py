@@ -1,0 +1,478 @@
+"""Coordinates of a kernel's space: `KernelBasis`."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from mercer import _core
+from mercer._input import FLOATS, as_csr, as_rows, as_target
+
+_CATALOGUE: dict[str, Any] = json.loads(_core.catalogue())
+
+# Which parameters of the catalogue each basis uses.
+_USED: dict[str, list[str]] = {
+    card["name"]: card["parameters"] for card in _CATALOGUE["methods"] if card["stage"] == "basis"
+}
+
+
+def _constraints(parameter: dict[str, Any]) -> list[Any]:
+    """Return scikit-learn's words for what the catalogue allows."""
+    match parameter["kind"]:
+        case "whole":
+            allowed: list[Any] = [Interval(Integral, parameter["least"], None, closed="left")]
+        case "number":
+            closed = {
+                (False, False): "both",
+                (False, True): "left",
+                (True, False): "right",
+                (True, True): "neither",
+            }[parameter["open"], parameter["below"]]
+            allowed = [Interval(Real, parameter["from"], parameter["to"], closed=closed)]
+        case "choice":
+            allowed = [StrOptions(set(parameter["words"]))]
+        case "number_or":
+            allowed = [StrOptions(set(parameter["words"])), Interval(Real, 0, None, closed="neither")]
+        case "threshold":
+            allowed = [StrOptions({"linear"}), Interval(Real, 0, 1, closed="both"), tuple]
+        case "flag":
+            allowed = ["boolean"]
+        case kind:
+            raise NotImplementedError(f"parameters of kind {kind}")
+    return [*allowed, None] if parameter["none"] is not None else allowed
+
+
+def _text(value: Any) -> str:
+    """Return a setting as the catalogue reads it; floats keep all their bits."""
+    if isinstance(value, tuple) and len(value) == 2 and value[0] == "power":
+        return f"power:{_text(value[1])}"
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, Integral):
+        return str(int(value))
+    return repr(float(value)) if isinstance(value, Real) else str(value)
+
+
+class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Coordinates in the space of a kernel, orthonormal there.
+
+    Features of a row are z(x) = A k(x, landmarks), where A makes them the coordinates of x's image in an orthonormal
+    basis of the landmarks' images. Inner products of features are kernel values, as far as the landmarks reach.
+
+    Data is never scaled here; put a `StandardScaler` before it.
+
+    Parameters
+    ----------
+    method : {"kobl", "gram-schmidt", "sparse", "kpca", "nystrom", "rpcholesky", "csi"}, default="kobl"
+        How landmarks are chosen: the row farthest from the span so far ("kobl"), rows in their own order
+        ("gram-schmidt"), rows in random order that are not nearly spanned ("sparse"), principal components ("kpca"),
+        uniformly at random ("nystrom"), at random in proportion to the squared distance from the span
+        ("rpcholesky"), or rows that explain kernel and labels ("csi", which needs `y`).
+    kernel : str, default="rbf"
+        "rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "matern12", "matern32", "matern52", "rq", "chi2"
+        or "precomputed". With "precomputed", `fit` takes the square kernel matrix of the training rows and
+        `transform` the kernel values of new rows against all training rows.
+    gamma : float or {"scale", "auto", "median", "align", "loo"}, default="scale"
+        Width of the kernel, or the rule that finds it: 1/(p var X), 1/p, from the median distance, by kernel-target
+        alignment, or by leave-one-out error. The last two need `y`.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        Constant of "poly" and "sigmoid".
+    alpha : float, default=1.0
+        Exponent of "rq".
+    n_components : int, default=None
+        The most components. None: as many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl",
+        "sparse", "csi"); min(n, 1000) ("nystrom", "rpcholesky"); all there are ("gram-schmidt", "kpca").
+    threshold : "linear", float or ("power", a), default="linear"
+        "kobl" stops when r/r1 < f(j/n), with r the distance of the next row from the span, r1 that of the first and j
+        the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components` stops it), or f(t) = t**a.
+    tol : float, default=None
+        "gram-schmidt": residual norm, relative to the row's own, at which a row is skipped (None: 1e-6). "kpca": share
+        of the trace to keep (None: every eigenvalue above 1e-10 of the largest). "csi": relative residual at which it
+        stops (None: 1e-4).
+    nu : float, default=0.1
+        "sparse": share of k(x, x) that must be new for a row to be kept.
+    landmarks : {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
+        Choose among these rows instead of the training rows.
+    center : bool, default=False
+        "kpca": centre in the kernel's space, as classical kernel PCA does.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random choice. None means 0: two fits on the same data are the same.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    n_components_ : int
+        Number of features m.
+    pivots_ : ndarray of shape (n_landmarks,)
+        Indices of the chosen rows, in the order chosen, into the training rows (or into `landmarks`). Empty for
+        "kpca", which uses all rows, unless the kernel matrix did not fit into memory.
+    pivot_norms_ : ndarray of shape (n_landmarks,)
+        Distance of each chosen row from the span of those before it. Empty for "kpca".
+    landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features) or None
+        The chosen rows; None for a precomputed kernel.
+    coefficients_ : ndarray of shape (n_components_, n_landmarks)
+        A.
+    offset_ : ndarray of shape (n_components_,)
+        Subtracted from A k(x, landmarks): the features of the mean for centred "kpca", else 0.
+    origin_ : ndarray of shape (n_landmarks,) or None
+        Centred "kpca": the mean image as weights of the landmarks, from which `inverse_transform` starts. Else None.
+    gamma_ : float
+        The width used; 1.0 for kernels without one.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        "kpca" only: eigenvalues of the (centred) kernel matrix, descending.
+    residual_ : float
+        Mean squared distance of the training rows from the span, over the mean of k(x, x); for centred "kpca" the
+        share of the centred trace that is left out.
+    n_kernel_evaluations_ : int
+        Kernel values that the fit computed.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KernelBasis
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> RidgeClassifier().fit(X, y).score(X, y) < 0.7
+    True
+    >>> model = make_pipeline(KernelBasis("kobl", n_components=30), RidgeClassifier())
+    >>> model.fit(X, y).score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "method": [StrOptions(set(_USED))],
+        **{p["name"]: _constraints(p) for p in _CATALOGUE["parameters"] if p["name"] != "seed"},
+        "landmarks": ["array-like", "sparse matrix", None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    n_features_in_: int
+
+    def __init__(
+        self,
+        method: str = "kobl",
+        *,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        alpha: float = 1.0,
+        n_components: int | None = None,
+        threshold: str | float | tuple[str, float] = "linear",
+        tol: float | None = None,
+        nu: float = 0.1,
+        landmarks: Any = None,
+        center: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.n_components = n_components
+        self.threshold = threshold
+        self.tol = tol
+        self.nu = nu
+        self.landmarks = landmarks
+        self.center = center
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the basis.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with a precomputed kernel, their square kernel matrix.
+        y : array-like of shape (n_samples,), default=None
+            Labels. Looked at only by the method "csi" and by gamma "align" and "loo". Text, booleans and integers are
+            classes; floats are numbers if any is not whole or if more than 50 are distinct.
+
+        Returns
+        -------
+        self : KernelBasis
+            The fitted basis.
+
+        Examples
+        --------
+        >>> from mercer import KernelBasis
+        >>> KernelBasis("kobl", gamma=1.0).fit([[0.0], [1.0], [5.0]]).pivots_
+        array([0, 2, 1])
+        """
+        self._fit(X, y, want_features=False)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """Find the basis and return the features of the training rows, which the fit mostly has already.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with a precomputed kernel, their square kernel matrix.
+        y : array-like of shape (n_samples,), default=None
+            Labels, as in `fit`.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            Features.
+
+        Examples
+        --------
+        >>> from mercer import KernelBasis
+        >>> Z = KernelBasis("kobl", kernel="linear").fit_transform([[3.0, 4.0], [0.0, 0.0]])
+        >>> Z.round(12) + 0.0
+        array([[5.],
+               [0.]])
+        """
+        features: NDArray[Any] = self._fit(X, y, want_features=True)
+        return features
+
+    def _fit(self, X: Any, y: Any, *, want_features: bool) -> Any:
+        self._validate_params()
+        needs_y = self._needs_y()
+        if needs_y:
+            X, y = validate_data(self, X, y, **self._checks())
+            X = self._non_negative(X)
+        else:
+            X = self._non_negative(validate_data(self, X, **self._checks()))
+        landmarks = self.landmarks
+        if landmarks is not None:
+            landmarks = as_rows(check_array(landmarks, accept_sparse="csr", input_name="landmarks"))
+        values = {**self.get_params(deep=False), "seed": self._seed()}
+        fitted = _core.fit_basis(
+            as_rows(X),
+            as_target(y) if needs_y else None,
+            self.method,
+            [
+                (name, _text(values[name]))
+                for name in _USED[self.method]
+                if values[name] is not None and name != "center"
+            ],
+            landmarks=landmarks,
+            center=bool(self.center),
+            want_features=want_features,
+            verbose=int(self.verbose),
+        )
+        self._keep(fitted, X)
+        for text in fitted["warnings"]:
+            warnings.warn(text, UserWarning, stacklevel=3)
+        return None if fitted["features"] is None else fitted["features"].astype(X.dtype, copy=False)
+
+    def _keep(self, fitted: _core.FittedBasis, X: Any) -> None:
+        self.n_components_ = len(fitted["matrix"])
+        self.pivots_ = fitted["pivots"]
+        self.pivot_norms_ = fitted["pivot_norms"]
+        self.landmarks_ = as_csr(fitted["landmarks"], self.n_features_in_, like=X)
+        self.coefficients_ = fitted["matrix"]
+        self.offset_ = fitted["offset"]
+        self.origin_ = fitted["origin"]
+        self.gamma_ = fitted["gamma"]
+        self.residual_ = fitted["residual"]
+        self.n_kernel_evaluations_ = fitted["n_kernel_evaluations"]
+        if self.method == "kpca":
+            self.eigenvalues_ = fitted["eigenvalues"]
+        elif hasattr(self, "eigenvalues_"):
+            del self.eigenvalues_
+        # Settings as they were in `fit`: a later `set_params` must not change what a fitted basis computes.
+        self._fitted_with: dict[str, Any] = {
+            name: fitted[name] for name in ("method", "kernel", "degree", "coef0", "alpha", "facts")
+        }
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with a precomputed kernel, their kernel values against all training rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            Features: float32 where X is, else float64. Computed in double precision either way.
+
+        Examples
+        --------
+        >>> from mercer import KernelBasis
+        >>> basis = KernelBasis("kobl", kernel="linear").fit([[3.0, 4.0]])
+        >>> basis.transform([[6.0, 8.0], [-4.0, 3.0]]).round(12)
+        array([[10.],
+               [ 0.]])
+        """
+        X = self._check_new(X)
+        Z = _core.transform(self._expansion(), as_rows(X), verbose=int(self.verbose))
+        return Z.astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Return rows whose features come closest to the given ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Features.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features_in_)
+            Pre-images. Kernels that have one: "linear", "rbf", "matern12", "matern32", "matern52", "rq".
+
+        Examples
+        --------
+        >>> from mercer import KernelBasis
+        >>> X = [[0.0, 0.0], [1.0, 0.5], [0.3, 0.8]]
+        >>> basis = KernelBasis("kobl", gamma=0.5, threshold=0.0).fit(X)
+        >>> basis.inverse_transform(basis.transform(X)).round(6) + 0.0
+        array([[0. , 0. ],
+               [1. , 0.5],
+               [0.3, 0.8]])
+        """
+        check_is_fitted(self)
+        features = check_array(X, dtype=FLOATS, order="C")
+        rows = _core.inverse_transform(self._expansion(), as_rows(features), verbose=int(self.verbose))
+        return rows.astype(features.dtype, copy=False)
+
+    def reconstruction_cost(self, X: Any) -> float:
+        """Return E(M): the mean distance of the rows' images from the span of the basis.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with a precomputed kernel, the square training matrix.
+
+        Returns
+        -------
+        cost : float
+            0 where the basis spans all the rows. Not defined for centred "kpca".
+
+        Examples
+        --------
+        >>> from mercer import KernelBasis
+        >>> basis = KernelBasis("kobl", kernel="linear").fit([[3.0, 4.0]])
+        >>> basis.reconstruction_cost([[6.0, 8.0], [-4.0, 3.0]])
+        2.5
+        """
+        X = self._check_new(X)
+        return _core.reconstruction_cost(self._expansion(), as_rows(X), verbose=int(self.verbose))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the features: the method's name without dashes, and a number.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Only checked: as many as there are input columns, and equal to `feature_names_in_` where that exists.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            For example "kobl0", "kobl1".
+
+        Examples
+        --------
+        >>> from mercer import KernelBasis
+        >>> KernelBasis("gram-schmidt").fit([[0.0], [1.0]]).get_feature_names_out()
+        array(['gramschmidt0', 'gramschmidt1'], dtype=object)
+        """
+        check_is_fitted(self)
+        if input_features is not None:
+            given = np.asarray(input_features, dtype=object)
+            if hasattr(self, "feature_names_in_") and not np.array_equal(self.feature_names_in_, given):
+                raise ValueError("input_features is not equal to feature_names_in_")
+            if len(given) != self.n_features_in_:
+                raise ValueError(
+                    f"input_features should have length equal to number of features ({self.n_features_in_}), "
+                    f"got {len(given)}"
+                )
+        prefix = str(self._fitted_with["method"]).replace("-", "")
+        return np.asarray([f"{prefix}{i}" for i in range(self.n_components_)], dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _needs_y(self) -> bool:
+        by_labels = isinstance(self.gamma, str) and self.gamma in ("align", "loo")
+        return self.method == "csi" or (by_labels and self.kernel not in ("linear", "cosine", "precomputed"))
+
+    def _seed(self) -> int:
+        if self.random_state is None:
+            return 0
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._non_negative(validate_data(self, X, reset=False, **self._checks()))
+
+    def _non_negative(self, X: Any) -> Any:
+        if self.kernel == "chi2":
+            check_non_negative(X, "KernelBasis with the kernel chi2")
+        return X
+
+    def _checks(self) -> dict[str, Any]:
+        accept_sparse = False if self.kernel == "precomputed" else "csr"
+        return {"accept_sparse": accept_sparse, "dtype": FLOATS, "order": "C"}
+
+    def _expansion(self) -> _core.Expansion:
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "kernel": self._fitted_with["kernel"],
+            "gamma": float(self.gamma_),
+            "degree": self._fitted_with["degree"],
+            "coef0": self._fitted_with["coef0"],
+            "alpha": self._fitted_with["alpha"],
+            "n_inputs": self.n_features_in_,
+            "landmarks": self.landmarks_,
+            "pivots": self.pivots_,
+            "matrix": self.coefficients_,
+            "offset": self.offset_,
+            "origin": self.origin_,
+            "scaling": None,
+            "input_names": None if names is None else [str(name) for name in names],
+        }
+
+    def _model(self) -> _core.Model:
+        nothing = np.empty(0)
+        return {
+            **self._expansion(),
+            "method": self._fitted_with["method"],
+            "feature_names": self.get_feature_names_out().tolist(),
+            "scores": nothing,
+            "pivot_norms": self.pivot_norms_,
+            "eigenvalues": getattr(self, "eigenvalues_", nothing),
+            "facts": self._fitted_with["facts"],
+        }
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        precomputed = self.kernel == "precomputed"
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.sparse = not precomputed
+        tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.target_tags.required = self._needs_y()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,136 @@
+"""Measures of a basis, and of a kernel against labels."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import _core
+from mercer._input import as_rows, as_target
+from mercer.basis import KernelBasis
+
+__all__ = ["kernel_alignment", "orthogonality_loss", "reconstruction_cost", "relevant_dimension"]
+
+Task = Literal["auto", "classes", "numbers"]
+
+
+def reconstruction_cost(basis: KernelBasis, X: Any) -> float:
+    """Return E(M): the mean distance of the rows' images from the span of a basis.
+
+    Parameters
+    ----------
+    basis : KernelBasis
+        Fitted.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows; with a precomputed kernel, the square training matrix.
+
+    Returns
+    -------
+    cost : float
+        0 where the basis spans all the rows.
+
+    Examples
+    --------
+    >>> from mercer import KernelBasis, metrics
+    >>> basis = KernelBasis("kobl", kernel="linear").fit([[3.0, 4.0]])
+    >>> metrics.reconstruction_cost(basis, [[6.0, 8.0], [-4.0, 3.0]])
+    2.5
+    """
+    return basis.reconstruction_cost(X)
+
+
+def orthogonality_loss(basis: KernelBasis, X: Any = None) -> float:
+    """Return ‖A K Aᵀ − I‖ (Frobenius) over the landmarks of a basis: how far from orthonormal rounding has left it.
+
+    Parameters
+    ----------
+    basis : KernelBasis
+        Fitted.
+    X : array-like of shape (n_samples, n_samples), default=None
+        The training matrix; needed for a precomputed kernel alone.
+
+    Returns
+    -------
+    loss : float
+        Near 0.
+
+    Examples
+    --------
+    >>> from mercer import KernelBasis, metrics
+    >>> basis = KernelBasis("kobl", gamma=1.0).fit([[0.0], [1.0], [3.0]])
+    >>> metrics.orthogonality_loss(basis) < 1e-14
+    True
+    """
+    check_is_fitted(basis)
+    rows = None if X is None else as_rows(basis._check_new(X))
+    return _core.orthogonality_loss(basis._expansion(), rows)
+
+
+def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto") -> float:
+    """Return the alignment of a kernel matrix with the labels, ⟨K, YYᵀ⟩ / (‖K‖ ‖YYᵀ‖).
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples)
+        Kernel matrix.
+    y : array-like of shape (n_samples,)
+        Labels. Y is their one-hot matrix, or the numbers themselves.
+    center : bool, default=False
+        Centre both matrices first (Cortes, Mohri & Rostamizadeh 2012).
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
+        or if more than 50 are distinct.
+
+    Returns
+    -------
+    alignment : float
+        At most 1; it is 1 where K is 1 within classes and 0 between them.
+
+    Examples
+    --------
+    >>> from mercer.metrics import kernel_alignment
+    >>> K = [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> round(kernel_alignment(K, ["a", "a", "b"]), 12)
+    1.0
+    """
+    return _core.kernel_alignment(as_rows(check_array(K)), as_target(y), center=bool(center), task=task)
+
+
+@overload
+def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: Literal[False] = False) -> int: ...
+@overload
+def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: Literal[True]) -> tuple[int, float]: ...
+def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: bool = False) -> int | tuple[int, float]:
+    """Return the number of leading kernel principal components that tell about the labels.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples)
+        Kernel matrix.
+    y : array-like of shape (n_samples,)
+        Labels.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are, as in `kernel_alignment`.
+    return_noise : bool, default=False
+        Return the variance of the labels beyond that dimension too.
+
+    Returns
+    -------
+    dimension : int
+        d of the two-component model of Braun, Buhmann & Müller (2008).
+    noise : float
+        Only if `return_noise`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.metrics import relevant_dimension
+    >>> x, noise = np.random.default_rng(0).normal(size=(2, 200, 10))
+    >>> x *= [9, 5, 1, 1, 1, 1, 1, 1, 1, 1]
+    >>> relevant_dimension(x @ x.T, x[:, 0] - 2 * x[:, 1] + noise[:, 0])
+    2
+    """
+    dimension, noise = _core.relevant_dimension(as_rows(check_array(K)), as_target(y), task=task)
+    return (dimension, noise) if return_noise else dimension

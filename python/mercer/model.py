@@ -1,0 +1,272 @@
+"""Model files: `save`, `load`, and the read-only `FeatureMap` that `load` returns."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import _core
+from mercer._input import FLOATS, as_csr, as_rows
+from mercer.basis import KernelBasis
+
+
+class FeatureMap:
+    """A fitted map from rows to features, read from a model file. It cannot be changed or fitted again.
+
+    `load` makes it; the file may come from `save` or from the command line. Scaling stored in the file is applied.
+
+    Examples
+    --------
+    >>> import mercer, os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data
+    >>> basis = mercer.KernelBasis("kobl", n_components=5).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mercer.save(basis, os.path.join(folder, "iris.mercer"))
+    ...     feature_map = mercer.load(os.path.join(folder, "iris.mercer"))
+    >>> feature_map
+    FeatureMap(method='kobl', kernel='rbf', gamma=0.064..., 4 inputs -> 5 features, 5 landmarks)
+    >>> feature_map.transform(X).shape
+    (150, 5)
+    """
+
+    __slots__ = ("_model",)
+    _model: _core.Model
+
+    def __init__(self, model: _core.Model) -> None:
+        self.__setstate__(model)
+
+    @property
+    def method(self) -> str:
+        """The method that made it."""
+        return self._model["method"]
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self._model["kernel"]
+
+    @property
+    def gamma(self) -> float:
+        """The kernel's width; 1.0 for kernels without one."""
+        return self._model["gamma"]
+
+    @property
+    def scores(self) -> NDArray[np.float64] | None:
+        """One score a feature, high is good; None if the method has none."""
+        scores = self._model["scores"]
+        return scores if len(scores) else None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What else the file tells about the fit, such as the number of rows and the residual."""
+        return cast("dict[str, Any]", json.loads(self._model["facts"]))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of input columns."""
+        return self._model["n_inputs"]
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the input columns; there is no such attribute where the training data had none."""
+        names = self._input_names()
+        if names == self._plain_names():
+            raise AttributeError("the model was fitted on columns without names: no feature_names_in_")
+        return np.asarray(names, dtype=object)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; here because scikit-learn passes it.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            The names in the file.
+        """
+        return np.asarray(self._model["feature_names"], dtype=object)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows. Columns of a dataframe are matched by name, and those that the model does not know are ignored.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Features: float32 where X is, else float64.
+        """
+        if hasattr(X, "columns"):
+            X = self._choose_columns(X)
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
+        return _core.transform(self._model, as_rows(X)).astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Return rows whose features come closest to the given ones, in the units of the training data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Features.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features_in_)
+            Pre-images.
+        """
+        features = check_array(X, dtype=FLOATS, order="C")
+        return _core.inverse_transform(self._model, as_rows(features)).astype(features.dtype, copy=False)
+
+    def _choose_columns(self, frame: Any) -> Any:
+        names = self._input_names()
+        there = {str(column) for column in frame.columns}
+        missing = [name for name in names if name not in there]
+        if not missing:
+            return frame[names]
+        if names == self._plain_names():
+            return frame  # Fitted without names: by position.
+        shown = ", ".join(f"`{name}`" for name in missing[:5]) + (", …" if len(missing) > 5 else "")
+        raise ValueError(
+            f"{len(missing)} of the model's {len(names)} input columns are missing: {shown}\n"
+            "hint: rename the columns, or pass an array with the columns in the model's order"
+        )
+
+    def _input_names(self) -> list[str]:
+        return self._model["input_names"] or self._plain_names()
+
+    def _plain_names(self) -> list[str]:
+        return [f"x{i}" for i in range(1, self.n_features_in_ + 1)]
+
+    def __repr__(self) -> str:
+        features, landmarks = self._model["matrix"].shape
+        scaled = ", scaled" if self._model["scaling"] else ""
+        return (
+            f"FeatureMap(method={self.method!r}, kernel={self.kernel!r}, gamma={self.gamma!r}, "
+            f"{self.n_features_in_} inputs -> {features} features, {landmarks} landmarks{scaled})"
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a FeatureMap is read-only: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a FeatureMap is read-only: {name} cannot be deleted")
+
+    def __getstate__(self) -> _core.Model:
+        return self._model
+
+    def __setstate__(self, model: _core.Model) -> None:
+        landmarks: Any = as_csr(model["landmarks"], model["n_inputs"])
+        model = cast("_core.Model", {**model, "landmarks": landmarks})
+        # What looks read-only should be: a dense matrix is among the values, a sparse one has its numbers in `data`.
+        for array in [*model.values(), *(model["scaling"] or ()), getattr(landmarks, "data", None)]:
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        object.__setattr__(self, "_model", model)
+
+
+def save(estimator: KernelBasis | FeatureMap | Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator as a model file, which `load` and the command line read.
+
+    Parameters
+    ----------
+    estimator : KernelBasis, FeatureMap or Pipeline
+        A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by a `KernelBasis`; the scaling becomes part of
+        the file.
+    path : str or path-like
+        The file. It is written whole or not at all; an existing one is replaced.
+
+    Examples
+    --------
+    >>> import mercer, os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = load_iris().data
+    >>> model = make_pipeline(StandardScaler(), mercer.KernelBasis("nystrom", n_components=5)).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mercer.save(model, os.path.join(folder, "iris.mercer"))
+    ...     again = mercer.load(os.path.join(folder, "iris.mercer"))
+    >>> bool(abs(again.transform(X) - model.transform(X)).max() < 1e-12)
+    True
+    """
+    _core.save(_model_of(estimator), os.fspath(path))
+
+
+def load(path: str | os.PathLike[str]) -> FeatureMap:
+    """Read a model file, checking all of it. There is no code in such a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file written by `save` or by the command line.
+
+    Returns
+    -------
+    feature_map : FeatureMap
+        The fitted map.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> mercer.load("no-such-file.mercer")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.mercer'
+    """
+    return FeatureMap(_core.load(os.fspath(path)))
+
+
+def _model_of(estimator: Any) -> _core.Model:
+    if isinstance(estimator, FeatureMap):
+        return estimator._model
+    if isinstance(estimator, KernelBasis):
+        check_is_fitted(estimator)
+        return estimator._model()
+    if not isinstance(estimator, Pipeline):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot be saved as a model file\n"
+            "hint: save a KernelBasis, or a Pipeline of a StandardScaler or MinMaxScaler and a KernelBasis"
+        )
+    match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
+        case [KernelBasis() as basis]:
+            return _model_of(basis)
+        case [(StandardScaler() | MinMaxScaler()) as scaler, KernelBasis() as basis]:
+            model = _model_of(basis)
+            names = getattr(scaler, "feature_names_in_", None)
+            if names is not None:
+                model["input_names"] = [str(name) for name in names]
+            model["scaling"] = _scaling(scaler)
+            return model
+        case steps:
+            names = " → ".join(type(step).__name__ for step in steps)
+            raise TypeError(
+                f"a pipeline of {names} cannot be saved as a model file\n"
+                "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis; "
+                "pickle keeps any pipeline"
+            )
+
+
+def _scaling(scaler: StandardScaler | MinMaxScaler) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return center and factor of x' = (x − center)·factor."""
+    p = scaler.n_features_in_
+    if isinstance(scaler, MinMaxScaler):
+        if scaler.clip:
+            raise TypeError("MinMaxScaler(clip=True) cannot be saved as a model file\nhint: use clip=False")
+        return -scaler.min_ / scaler.scale_, np.array(scaler.scale_, dtype=np.float64)
+    center = np.zeros(p) if scaler.mean_ is None or not scaler.with_mean else scaler.mean_
+    factor = np.ones(p) if scaler.scale_ is None else 1.0 / scaler.scale_
+    return np.array(center, dtype=np.float64), np.array(factor, dtype=np.float64)

@@ -1,0 +1,116 @@
+"""KernelBasis is a scikit-learn transformer in the strict sense."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import KernelBasis
+
+METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"]
+
+# Checks that make an arbitrary matrix, or a kernel matrix rounded to float32, and call it positive semi-definite.
+NOT_A_KERNEL = {
+    "check_positive_only_tag_during_fit": "the matrix is not positive semi-definite",
+    "check_estimators_dtypes": "a kernel matrix in float32 or integers is not positive semi-definite",
+    "check_transformer_preserve_dtypes": "a kernel matrix in float32 is not positive semi-definite",
+}
+
+
+@parametrize_with_checks(
+    [
+        *[KernelBasis(method, n_components=5) for method in METHODS],
+        KernelBasis("kpca", center=True),
+        KernelBasis("kobl", kernel="precomputed"),
+        KernelBasis("kobl", kernel="chi2", gamma="median"),
+        KernelBasis("kobl", gamma="align", threshold=("power", 0.5)),
+    ],
+    expected_failed_checks=lambda basis: NOT_A_KERNEL if basis.kernel == "precomputed" else {},
+)
+def test_every_check_of_scikit_learn_passes(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_pickled_copy_gives_the_same_bits(method):
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    basis = KernelBasis(method, n_components=7, center=method == "kpca").fit(X, y)
+    copy = pickle.loads(pickle.dumps(basis))
+    np.testing.assert_array_equal(copy.transform(X), basis.transform(X))
+    Z = basis.transform(X)
+    np.testing.assert_array_equal(copy.inverse_transform(Z), basis.inverse_transform(Z))
+
+
+def test_a_clone_is_not_fitted_and_fits_to_the_same_basis():
+    X, _ = make_moons(60, noise=0.1, random_state=0)
+    basis = KernelBasis("rpcholesky", n_components=7, random_state=3, landmarks=X[:40]).fit(X)
+    again = clone(basis)
+    assert not hasattr(again, "pivots_")
+    np.testing.assert_array_equal(again.fit(X).pivots_, basis.pivots_)
+
+
+@pytest.mark.parametrize(("library", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_frames_go_in_and_come_out(library, frame):
+    X = load_iris().data
+    data = frame({f"column {j}": X[:, j] for j in range(4)})
+    basis = KernelBasis("gram-schmidt", n_components=3).set_output(transform=library)
+    out = basis.fit_transform(data)
+    assert isinstance(out, frame)
+    assert list(out.columns) == ["gramschmidt0", "gramschmidt1", "gramschmidt2"]
+    assert list(basis.feature_names_in_) == list(data.columns)
+    plain = KernelBasis("gram-schmidt", n_components=3).fit(X)
+    np.testing.assert_array_equal(basis.transform(data).to_numpy(), plain.transform(X))
+    with pytest.raises(ValueError, match="feature names"):
+        basis.transform(data[list(data.columns)[::-1]])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_feature_names_are_the_method_and_a_number(method):
+    X, y = make_moons(30, noise=0.1, random_state=0)
+    basis = KernelBasis(method, n_components=2).fit(X, y)
+    names = basis.get_feature_names_out()
+    assert list(names) == [method.replace("-", "") + str(i) for i in range(basis.n_components_)]
+    assert names.dtype == object
+    with pytest.raises(ValueError, match="input_features should have length equal"):
+        basis.get_feature_names_out(["only one"])
+
+
+def test_grid_search_reaches_the_width_inside_a_pipeline():
+    X, y = make_moons(150, noise=0.1, random_state=0)
+    pipeline = Pipeline([("scale", StandardScaler()), ("basis", KernelBasis(n_components=20)), ("svm", LinearSVC())])
+    grid = {"basis__gamma": [1e-4, 1.0, "loo"], "basis__threshold": ["linear", 0.0, ("power", 0.5)]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.95
+    assert search.best_params_["basis__gamma"] != 1e-4
+
+
+def test_grid_search_slices_a_precomputed_kernel_both_ways():
+    X, y = make_moons(120, noise=0.1, random_state=0)
+    K = rbf_kernel(X, gamma=2.0)
+    model = make_pipeline(KernelBasis(kernel="precomputed"), LogisticRegression(C=100))
+    search = GridSearchCV(model, {"kernelbasis__n_components": [1, 30]}, cv=3).fit(K, y)
+    assert search.best_params_ == {"kernelbasis__n_components": 30}
+    by_hand = cross_val_score(
+        make_pipeline(KernelBasis(gamma=2.0, n_components=30), LogisticRegression(C=100)), X, y, cv=3
+    )
+    assert search.best_score_ == pytest.approx(by_hand.mean())
+
+
+def test_two_bases_stand_side_by_side_in_a_union():
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    union = FeatureUnion(
+        [("wide", KernelBasis(gamma=0.1, n_components=3)), ("narrow", KernelBasis("csi", n_components=4))]
+    )
+    assert union.fit_transform(X, y).shape == (60, 7)
+    assert list(union.get_feature_names_out())[2:4] == ["wide__kobl2", "narrow__csi0"]
