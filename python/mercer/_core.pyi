@@ -61,6 +61,7 @@ def fit_basis(
     *,
     landmarks: Rows | None = None,
     center: bool = False,
+    single: bool = False,
     want_features: bool = False,
     verbose: int = 0,
 ) -> FittedBasis: ...

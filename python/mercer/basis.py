@@ -273,6 +273,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ],
             landmarks=landmarks,
             center=bool(self.center),
+            # Kernel values that were rounded to single precision are positive semi-definite only as far as that goes.
+            single=self.kernel == "precomputed" and X.dtype == np.float32,
             want_features=want_features,
             verbose=int(self.verbose),
         )

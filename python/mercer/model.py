@@ -78,8 +78,8 @@ class FeatureMap:
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the input columns; there is no such attribute where the training data had none."""
-        names = self._input_names()
-        if names == self._plain_names():
+        names = self._model["input_names"]
+        if names is None:
             raise AttributeError("the model was fitted on columns without names: no feature_names_in_")
         return np.asarray(names, dtype=object)
 
@@ -133,24 +133,18 @@ class FeatureMap:
         return _core.inverse_transform(self._model, as_rows(features)).astype(features.dtype, copy=False)
 
     def _choose_columns(self, frame: Any) -> Any:
-        names = self._input_names()
+        names = self._model["input_names"]
+        if names is None:
+            return frame  # Fitted without names: by position.
         there = {str(column) for column in frame.columns}
         missing = [name for name in names if name not in there]
         if not missing:
             return frame[names]
-        if names == self._plain_names():
-            return frame  # Fitted without names: by position.
         shown = ", ".join(f"`{name}`" for name in missing[:5]) + (", …" if len(missing) > 5 else "")
         raise ValueError(
             f"{len(missing)} of the model's {len(names)} input columns are missing: {shown}\n"
             "hint: rename the columns, or pass an array with the columns in the model's order"
         )
-
-    def _input_names(self) -> list[str]:
-        return self._model["input_names"] or self._plain_names()
-
-    def _plain_names(self) -> list[str]:
-        return [f"x{i}" for i in range(1, self.n_features_in_ + 1)]
 
     def __repr__(self) -> str:
         features, landmarks = self._model["matrix"].shape

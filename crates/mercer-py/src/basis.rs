@@ -1,7 +1,6 @@
 //! Stage 3 for Python: fit a basis, and measure one.
 
-use mercer::basis::{Method, Stop};
-use mercer::{FeatureMap, FittedBasis, Result, methods};
+use mercer::{FeatureMap, methods};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,7 +10,7 @@ use crate::gate::{exception, run};
 
 /// Fit a basis. Settings are texts, by the names of the catalogue.
 #[pyfunction]
-#[pyo3(signature = (X, y, method, settings, *, landmarks=None, center=false, want_features=false, verbose=0))]
+#[pyo3(signature = (X, y, method, settings, *, landmarks=None, center=false, single=false, want_features=false, verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_basis<'py>(
@@ -22,6 +21,7 @@ pub(crate) fn fit_basis<'py>(
     settings: Vec<(String, String)>,
     landmarks: Option<PyRows<'py>>,
     center: bool,
+    single: bool,
     want_features: bool,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -31,6 +31,9 @@ pub(crate) fn fit_basis<'py>(
     basis.landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
     // Not among the settings, because the catalogue knows it for `kpca` alone; the basis itself has the better words.
     basis.center = center;
+    if single {
+        basis.rounding = f64::from(f32::EPSILON);
+    }
     let (fitted, features) =
         run(py, verbose, |monitor| basis.monitor(monitor).fit_with(&rows, labels.as_ref(), want_features))?;
     let (residual, evaluations, m) = (fitted.residual, fitted.n_kernel_evaluations, fitted.n_components());
@@ -54,8 +57,8 @@ pub(crate) fn reconstruction_cost<'py>(
     X: PyRows<'py>,
     verbose: u32,
 ) -> PyResult<f64> {
-    let (basis, rows) = (fitted(&expansion)?, X.rows()?);
-    run(py, verbose, |_| basis.reconstruction_cost(&rows))
+    let (expansion, rows) = (expansion.expansion()?, X.rows()?);
+    run(py, verbose, |monitor| expansion.reconstruction_cost(&rows, monitor))
 }
 
 /// ‖A K Aᵀ − I‖ over the landmarks. X, the training matrix, is needed for a precomputed kernel alone.
@@ -68,23 +71,7 @@ pub(crate) fn orthogonality_loss<'py>(
     X: Option<PyRows<'py>>,
     verbose: u32,
 ) -> PyResult<f64> {
-    let basis = fitted(&expansion)?;
+    let expansion = expansion.expansion()?;
     let rows = X.as_ref().map(PyRows::rows).transpose()?;
-    run(py, verbose, |_| -> Result<f64> { basis.orthogonality_loss(rows.as_ref()) })
-}
-
-/// A basis that can be measured; how it came about is not known and not asked for.
-fn fitted(expansion: &PyExpansion) -> PyResult<FittedBasis> {
-    Ok(FittedBasis {
-        method: Method::Kobl,
-        expansion: expansion.expansion()?,
-        pivots: Vec::new(),
-        pivot_norms: Vec::new(),
-        eigenvalues: None,
-        residual: 0.0,
-        n_kernel_evaluations: 0,
-        n_rows: 0,
-        stop: Stop::Rule,
-        warnings: Vec::new(),
-    })
+    run(py, verbose, |_| expansion.orthogonality_loss(rows.as_ref()))
 }

@@ -2,7 +2,6 @@
 
 use faer::{Mat, MatRef};
 use mercer::basis::{Expansion, Landmarks};
-use mercer::data::table::plain_names;
 use mercer::data::{Column, Scaling, Task};
 use mercer::{FeatureMap, Kernel, Labels, Rows, Shape};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -202,7 +201,7 @@ impl PyExpansion<'_> {
             method: String::new(),
             scaling,
             expansion: self.expansion()?,
-            input_names: self.input_names.clone().unwrap_or_else(|| plain_names(self.n_inputs)),
+            input_names: self.input_names.clone(),
             feature_names: Vec::new(),
             scores: Vec::new(),
             pivots: self.pivots()?,

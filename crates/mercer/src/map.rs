@@ -21,7 +21,6 @@ use crate::basis::{Expansion, FittedBasis, Landmarks};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
-use crate::data::table::plain_names;
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::Neighbours;
 use crate::extract::{Directions, Klfe};
@@ -57,8 +56,8 @@ pub struct FeatureMap {
     pub scaling: Option<Scaling>,
     /// Kernel, landmarks, matrix, offset.
     pub expansion: Expansion,
-    /// Names of the input columns.
-    pub input_names: Vec<String>,
+    /// Names of the input columns, by which new rows are matched; None: by place.
+    pub input_names: Option<Vec<String>>,
     /// Names of the features.
     pub feature_names: Vec<String>,
     /// One score a feature, high is good; empty if the method has none.
@@ -85,8 +84,8 @@ impl From<FittedBasis> for FeatureMap {
         Self {
             method: name.into(),
             scaling: None,
-            input_names: plain_names(basis.expansion.landmarks.p()),
-            feature_names: (0..basis.n_components()).map(|i| format!("{name}{i}")).collect(),
+            input_names: None,
+            feature_names: feature_names(name, basis.n_components()),
             scores: Vec::new(),
             pivots: basis.pivots,
             pivot_norms: basis.pivot_norms,
@@ -122,7 +121,7 @@ impl FeatureMap {
         let mut map = Self::from(basis);
         let matrix = &directions.matrix;
         map.facts.insert("basis".into(), std::mem::replace(&mut map.method, method.into()).into());
-        map.feature_names = (0..matrix.nrows()).map(|i| format!("{method}{i}")).collect();
+        map.feature_names = feature_names(method, matrix.nrows());
         let offset = Mat::from_fn(map.expansion.offset.len(), 1, |i, _| map.expansion.offset[i]);
         map.expansion.offset = product(matrix.as_ref(), offset.as_ref()).col_as_slice(0).to_vec();
         map.expansion.matrix = product(matrix.as_ref(), map.expansion.matrix.as_ref());
@@ -144,20 +143,21 @@ impl FeatureMap {
 
     /// Features of every row into memory of the caller's, n×q, in panels of rows shared out to threads.
     pub fn transform_into(&self, rows: &Rows, out: MatMut<'_, f64>, monitor: &Monitor) -> Result<()> {
+        let names = self.input_names.as_deref();
         match &self.scaling {
             None => {
-                self.expansion.check(rows)?;
+                self.expansion.check(rows, names)?;
                 self.expansion.apply(rows, |part| Ok(Cow::Owned(part)), out, monitor)
             }
             Some(scaling) => {
-                rows.check_finite(Some(&self.input_names))?;
+                rows.check_finite(names)?;
                 let scaled = |part: Rows<'_>| -> Result<Cow<'_, Rows<'_>>> {
                     let part = scaling.apply(&part)?;
-                    self.expansion.check(&part)?;
+                    self.expansion.check(&part, names)?;
                     Ok(Cow::Owned(part))
                 };
                 if rows.p() != scaling.factor.len() {
-                    self.expansion.check(rows)?;
+                    self.expansion.check(rows, names)?;
                 }
                 self.expansion.apply(rows, scaled, out, monitor)
             }
@@ -300,7 +300,7 @@ impl FeatureMap {
                 origin: file.list("origin", Some(l))?,
             },
             input_names: file.names("input_names", p)?,
-            feature_names: file.names("feature_names", q)?,
+            feature_names: file.names("feature_names", q)?.ok_or("the header has no `feature_names`")?,
             scores,
             pivots: file.whole("pivots")?.unwrap_or_default(),
             pivot_norms: list("pivot_norms")?,
@@ -458,19 +458,24 @@ impl<'a> ModelFile<'a> {
         text.ok_or_else(|| format!("the header has no text `{key}`"))
     }
 
-    fn names(&self, key: &str, length: usize) -> Doubt<Vec<String>> {
-        let names: Option<Vec<String>> = self
-            .header
-            .get(key)
-            .and_then(Value::as_array)
-            .and_then(|a| a.iter().map(|v| v.as_str().map(String::from)).collect());
-        let names = names.ok_or_else(|| format!("the header has no list of names `{key}`"))?;
-        if names.len() == length {
-            Ok(names)
-        } else {
-            Err(format!("`{key}` has {} names, but {length} are needed", names.len()))
+    fn names(&self, key: &str, length: usize) -> Doubt<Option<Vec<String>>> {
+        let names: Option<Vec<String>> = match self.header.get(key) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(names)) => names.iter().map(|v| v.as_str().map(String::from)).collect(),
+            Some(_) => None,
+        };
+        match names {
+            None => Err(format!("`{key}` in the header is not a list of names")),
+            Some(names) if names.len() == length => Ok(Some(names)),
+            Some(names) => Err(format!("`{key}` has {} names, but {length} are needed", names.len())),
         }
     }
+}
+
+/// What a column is: the method that made it and its place, `kobl17`.
+fn feature_names(method: &str, count: usize) -> Vec<String> {
+    let method = method.replace('-', "");
+    (0..count).map(|i| format!("{method}{i}")).collect()
 }
 
 fn eights(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> {

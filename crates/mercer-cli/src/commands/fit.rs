@@ -47,10 +47,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let summary = summary(&fitted, started);
     let mut map = FeatureMap::from(fitted);
     map.scaling = scaling;
-    map.input_names = table.names;
+    map.input_names = table.named.then_some(table.names);
     let facts = [
         ("source", json!(file_name(source))),
-        ("named_inputs", json!(table.named)),
         ("scale", json!(scale_name(scale))),
         ("seed", json!(basis.seed)),
         ("settings", args::settings(args).into_iter().collect()),

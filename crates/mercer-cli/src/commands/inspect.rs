@@ -26,6 +26,7 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "method": model.method,
         "kernel": kernel(model.expansion.kernel).into_iter().collect::<Value>(),
         "scaling": model.scaling.is_some(),
+        "n_inputs": model.expansion.landmarks.p(),
         "inputs": model.input_names,
         "features": model.feature_names,
         "landmarks": model.expansion.landmarks.len(),
@@ -57,7 +58,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
         ("method", model.method.clone()),
         ("kernel", kernel(model.expansion.kernel).iter().map(word).collect::<Vec<_>>().join(", ")),
         ("scaling", scaling(model)),
-        ("inputs", counted(&model.input_names)),
+        ("inputs", inputs(model)),
         ("features", counted(&model.feature_names)),
         ("landmarks", landmarks(&model.expansion.landmarks)),
     ];
@@ -88,6 +89,13 @@ fn scaling(model: &FeatureMap) -> String {
         (None, _) => "none".into(),
         (Some(_), Some(name)) => fact(name),
         (Some(_), None) => "of every input".into(),
+    }
+}
+
+fn inputs(model: &FeatureMap) -> String {
+    match &model.input_names {
+        Some(names) => counted(names),
+        None => format!("{}, matched by place", model.expansion.landmarks.p()),
     }
 }
 

@@ -3,6 +3,7 @@
 use clap::ArgMatches;
 use faer::Mat;
 use mercer::data::read::{self, ReadOptions};
+use mercer::data::table::plain_names;
 use mercer::data::write;
 use mercer::{FeatureMap, Result};
 
@@ -19,12 +20,13 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         super::not_itself(output, &[source, file])?;
     }
     let model = FeatureMap::load(file)?;
-    let named = model.facts.get("named_inputs").and_then(serde_json::Value::as_bool) == Some(true);
     let options = ReadOptions {
         keep,
         header: args::header_option(args),
-        columns: Some(model.input_names.clone()),
-        by_place: !named,
+        by_place: model.input_names.is_none(),
+        columns: Some(
+            model.input_names.clone().unwrap_or_else(|| plain_names(model.expansion.landmarks.p())),
+        ),
         ..ReadOptions::default()
     };
     let table = read::read(source, &options)?;

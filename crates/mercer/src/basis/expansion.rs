@@ -3,7 +3,6 @@
 //! cost    l kernel values and 2·q·l flops a row; memory beyond the result: a panel of 256 rows a thread
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, Par};
@@ -13,6 +12,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::{PANEL, Panel, check_rows, diagonal};
 use crate::kernel::{Kernel, Shape};
+use crate::linalg::product;
 use crate::monitor::Monitor;
 
 /// The rows that a map compares new rows with.
@@ -82,7 +82,7 @@ impl Expansion {
     }
 
     /// An error unless the rows have the right number of columns and numbers that the kernel can use.
-    pub(crate) fn check(&self, rows: &Rows) -> Result<()> {
+    pub(crate) fn check(&self, rows: &Rows, names: Option<&[String]>) -> Result<()> {
         if rows.p() != self.landmarks.p() {
             let hint = if self.kernel.shape == Shape::Precomputed {
                 "\nhint: a precomputed kernel needs the values of each new row against all training rows"
@@ -95,7 +95,7 @@ impl Expansion {
                 self.landmarks.p()
             )));
         }
-        rows.check_finite(None)?;
+        rows.check_finite(names)?;
         check_rows(self.kernel, rows)
     }
 
@@ -131,10 +131,43 @@ impl Expansion {
 
     /// z of every row, n×q.
     pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
-        self.check(rows)?;
+        self.check(rows, None)?;
         let mut out = Mat::zeros(rows.n(), self.n_features());
         self.apply(rows, |part| Ok(Cow::Owned(part)), out.as_mut(), &Monitor::default())?;
         Ok(out)
+    }
+
+    /// E(M), eq. 19 of takes.txt: the mean distance of the rows' images from the span. For an orthonormal basis.
+    pub fn reconstruction_cost(&self, rows: &Rows, monitor: &Monitor) -> Result<f64> {
+        self.check(rows, None)?;
+        if self.origin.is_some() {
+            return Err(Error::argument(
+                "a centred basis spans differences from the mean, so the residual of a row is not defined\n\
+                 hint: use center = false",
+            ));
+        }
+        let residuals = self.residuals(rows, &self.diagonal(rows)?, monitor)?;
+        Ok(residuals.iter().map(|r| r.sqrt()).sum::<f64>() / rows.n() as f64)
+    }
+
+    /// ‖A K_ll Aᵀ − I‖, Frobenius. For a precomputed kernel, `rows` must be the training matrix; else it is not used.
+    pub fn orthogonality_loss(&self, rows: Option<&Rows>) -> Result<f64> {
+        let k = match (&self.landmarks, rows) {
+            (Landmarks::Rows(rows), _) => self.kernel.matrix(rows, rows)?,
+            (Landmarks::Columns { indices, n }, Some(Rows::Dense(d))) if d.view().nrows() == *n => {
+                Mat::from_fn(indices.len(), indices.len(), |i, j| d.row(indices[i])[indices[j]])
+            }
+            _ => {
+                return Err(Error::argument(
+                    "the basis was fitted on a precomputed kernel: give the training matrix again",
+                ));
+            }
+        };
+        let mut gram = product(product(self.matrix.as_ref(), k.as_ref()).as_ref(), self.matrix.transpose());
+        for i in 0..gram.nrows() {
+            gram[(i, i)] -= 1.0;
+        }
+        Ok(gram.norm_l2())
     }
 
     /// Squared distance of each row's image from the span: k(x,x) − ‖z(x)‖². Needs A `K_ll` Aᵀ = I and no offset.
@@ -142,13 +175,9 @@ impl Expansion {
         let q = self.n_features();
         let panel = self.panel();
         let l = self.landmarks.len();
-        let stopped = AtomicBool::new(false);
         let mut residuals = diagonal.to_vec();
-        residuals.par_chunks_mut(PANEL).enumerate().for_each(|(at, residuals)| {
-            if monitor.check().is_err() {
-                stopped.store(true, Ordering::Relaxed);
-                return;
-            }
+        residuals.par_chunks_mut(PANEL).enumerate().try_for_each(|(at, residuals)| {
+            monitor.check()?;
             let h = residuals.len();
             let mut k = vec![0.0; h * l];
             panel.fill(&rows.slice(at * PANEL..at * PANEL + h), &mut k);
@@ -164,8 +193,9 @@ impl Expansion {
             for (r, z) in residuals.iter_mut().zip(z.chunks_exact(q.max(1))) {
                 *r = (*r - z.iter().map(|v| v * v).sum::<f64>()).max(0.0);
             }
-        });
-        if stopped.into_inner() { Err(Error::Interrupted) } else { Ok(residuals) }
+            Ok(())
+        })?;
+        Ok(residuals)
     }
 
     /// k(x,x) of rows; for a precomputed kernel they must be the training rows themselves.

@@ -81,12 +81,12 @@ pub(crate) fn run(gram: &Gram, cap: usize, tol: f64, monitor: &Monitor) -> Resul
                 }
             }
             let square = bilinear(&t, &remaining, &t);
-            if square < -LOSS * (m + 1) as f64 * largest {
+            if square < -LOSS.max(100.0 * gram.rounding()) * (m + 1) as f64 * largest {
                 return Err(not_psd(gram, rows[i], square));
             }
             let norm = square.max(0.0).sqrt();
             let own = diagonal[rows[i]].max(0.0).sqrt();
-            if norm <= tol * own || norm == 0.0 {
+            if norm <= tol.max((10.0 * gram.rounding()).sqrt()) * own || norm == 0.0 {
                 continue;
             }
             t.iter_mut().for_each(|t| *t /= norm);

@@ -16,7 +16,9 @@ pub(crate) mod csi;
 pub(crate) mod loo;
 pub(crate) mod preimage;
 
-use faer::Mat;
+use std::borrow::Cow;
+
+use faer::{Mat, MatMut};
 
 pub use expansion::{Expansion, Landmarks};
 pub use kobl::Threshold;
@@ -27,7 +29,6 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::gamma;
 use crate::kernel::{Gamma, Gram, Kernel, Shape};
-use crate::linalg::product;
 use crate::monitor::Monitor;
 use pivoted::Pivoted;
 
@@ -124,6 +125,8 @@ pub struct Basis {
     pub center: bool,
     /// Seed of every random choice.
     pub seed: u64,
+    /// Relative rounding error of the kernel values: that of double precision, unless they were precomputed in less.
+    pub rounding: f64,
     /// Most bytes that a fit may take.
     pub memory: u64,
     /// Progress out, stop in.
@@ -169,6 +172,7 @@ impl Basis {
             landmarks: None,
             center: false,
             seed: 0,
+            rounding: f64::EPSILON,
             memory: DEFAULT_MEMORY,
             monitor: Monitor::default(),
         }
@@ -232,7 +236,7 @@ impl Basis {
         let chosen_from = self.landmarks.as_ref().unwrap_or(rows);
         let cap = self.cap(chosen_from.n(), &mut warnings);
         self.check_memory(chosen_from.n(), cap)?;
-        let gram = Gram::new(kernel, chosen_from)?;
+        let gram = Gram::new(kernel, chosen_from)?.with_rounding(self.rounding);
         let own = self.landmarks.is_none();
         let (mut fitted, features) = self.find(&gram, chosen_from, cap, labels, want_features && own)?;
         fitted.n_rows = rows.n();
@@ -242,7 +246,13 @@ impl Basis {
             fitted.residual = fitted.relative_residual(rows, &self.monitor)?;
         }
         let features = match features {
-            None if want_features => Some(row_major(&fitted.expansion.transform(rows)?)),
+            None if want_features => {
+                let (n, m) = (rows.n(), fitted.n_components());
+                let mut z = vec![0.0; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                fitted.expansion.apply(rows, |part| Ok(Cow::Owned(part)), out, &self.monitor)?;
+                Some(z)
+            }
             features => features,
         };
         Ok((fitted, features))
@@ -518,60 +528,22 @@ impl FittedBasis {
 
     /// E(M), eq. 19 of takes.txt: the mean distance of the rows' images from the span.
     pub fn reconstruction_cost(&self, rows: &Rows) -> Result<f64> {
-        self.expansion.check(rows)?;
-        let residuals = self.squared_residuals(rows, &Monitor::default())?;
-        Ok(residuals.iter().map(|r| r.sqrt()).sum::<f64>() / rows.n() as f64)
+        self.expansion.reconstruction_cost(rows, &Monitor::default())
     }
 
-    /// ‖A `K_ll` Aᵀ − I‖, Frobenius. For a precomputed kernel, `rows` must be the training matrix; else it is not used.
+    /// ‖A K_ll Aᵀ − I‖, Frobenius. For a precomputed kernel, `rows` must be the training matrix; else it is not used.
     pub fn orthogonality_loss(&self, rows: Option<&Rows>) -> Result<f64> {
-        let Expansion { kernel, landmarks, matrix, .. } = &self.expansion;
-        let k = match (landmarks, rows) {
-            (Landmarks::Rows(rows), _) => kernel.matrix(rows, rows)?,
-            (Landmarks::Columns { indices, n }, Some(Rows::Dense(d))) if d.view().nrows() == *n => {
-                Mat::from_fn(indices.len(), indices.len(), |i, j| d.row(indices[i])[indices[j]])
-            }
-            _ => {
-                return Err(Error::argument(
-                    "the basis was fitted on a precomputed kernel: give the training matrix again",
-                ));
-            }
-        };
-        let mut gram = product(product(matrix.as_ref(), k.as_ref()).as_ref(), matrix.transpose());
-        for i in 0..gram.nrows() {
-            gram[(i, i)] -= 1.0;
-        }
-        Ok(gram.norm_l2())
-    }
-
-    fn is_centered(&self) -> bool {
-        self.expansion.origin.is_some()
-    }
-
-    /// Squared distance of each row's image from the span (centred `kpca`: from the affine span through the mean).
-    fn squared_residuals(&self, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
-        if self.is_centered() {
-            return Err(Error::argument(
-                "a centred basis spans differences from the mean, so the residual of a row is not defined\n\
-                 hint: use center = false",
-            ));
-        }
-        let diagonal = self.expansion.diagonal(rows)?;
-        self.expansion.residuals(rows, &diagonal, monitor)
+        self.expansion.orthogonality_loss(rows)
     }
 
     fn relative_residual(&self, rows: &Rows, monitor: &Monitor) -> Result<f64> {
-        if self.is_centered() {
+        if self.expansion.origin.is_some() {
             return Ok(self.residual);
         }
         let diagonal = self.expansion.diagonal(rows)?;
         let residuals = self.expansion.residuals(rows, &diagonal, monitor)?;
         Ok(residuals.iter().sum::<f64>() / diagonal.iter().sum::<f64>())
     }
-}
-
-fn row_major(mat: &Mat<f64>) -> Vec<f64> {
-    (0..mat.nrows()).flat_map(|i| mat.row(i).iter().copied().collect::<Vec<_>>()).collect()
 }
 
 /// A number of bytes for people.

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::Shape;
 use crate::kernel::block::{Gram, PANEL};
 use crate::monitor::Monitor;
 
@@ -71,13 +72,7 @@ impl<'a> Pivoted<'a> {
         let n = gram.n();
         let diagonal = gram.diagonal();
         let magnitude = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        if magnitude == 0.0 {
-            return Err(Error::data(
-                "k(x,x) = 0 for every row: the rows are all zero in the kernel's space, so there is no basis\n\
-                 hint: look at the rows, or use a kernel such as `rbf`",
-            ));
-        }
-        if let Some(i) = diagonal.iter().position(|v| *v < -NOT_PSD * magnitude) {
+        if let Some(i) = diagonal.iter().position(|v| *v < -not_psd_limit(gram) * magnitude) {
             return Err(not_psd(gram, i, diagonal[i]));
         }
         let cap = cap.min(n);
@@ -105,7 +100,7 @@ impl<'a> Pivoted<'a> {
 
     /// Squared residuals at or below this are nothing but rounding.
     pub(crate) fn floor(&self) -> f64 {
-        RANK * self.largest
+        RANK.max(10.0 * self.gram.rounding()) * self.largest
     }
 
     /// How many pivots may still be chosen.
@@ -218,7 +213,7 @@ impl<'a> Pivoted<'a> {
 
     /// Rounding below 0 becomes 0; more than rounding is an error.
     fn clip_residuals(&mut self) -> Result<()> {
-        let limit = -NOT_PSD * self.largest;
+        let limit = -not_psd_limit(self.gram) * self.largest;
         if let Some(i) = self.residual.iter().position(|r| *r < limit || r.is_nan()) {
             return Err(not_psd(self.gram, i, self.residual[i]));
         }
@@ -288,11 +283,24 @@ pub(crate) fn first_of_largest(values: &[f64], left_out: &[bool], tie: f64) -> O
     open().find(|(_, (v, _))| **v >= largest - tie).map(|(i, _)| i)
 }
 
+/// Kernel values that were rounded more coarsely leave more.
+fn not_psd_limit(gram: &Gram) -> f64 {
+    NOT_PSD.max(100.0 * gram.rounding())
+}
+
 pub(crate) fn not_psd(gram: &Gram, row: usize, value: f64) -> Error {
     let name = gram.kernel().shape.name();
+    let hint = match gram.kernel().shape {
+        Shape::Precomputed => {
+            "give a matrix of inner products; adding to its diagonal makes one of any symmetric matrix"
+        }
+        _ => {
+            "use a kernel that is (`rbf`, `laplacian`, `linear`, `poly` with coef0 ≥ 0), or change gamma and coef0"
+        }
+    };
     Error::Numerical(format!(
         "the kernel `{name}` is not positive semi-definite on these rows: row {} has the squared residual {value:.3e}\n\
-         hint: use a kernel that is (`rbf`, `laplacian`, `linear`, `poly` with coef0 ≥ 0), or change gamma and coef0",
+         hint: {hint}",
         row + 1
     ))
 }

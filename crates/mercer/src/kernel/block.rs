@@ -77,7 +77,7 @@ impl Kernel {
     }
 }
 
-/// What a kernel asks of rows: parameters in range, χ² no negative number.
+/// What a kernel asks of rows: parameters in range, χ² no negative number, products that do not overflow.
 pub(crate) fn check_rows(kernel: Kernel, rows: &Rows) -> Result<()> {
     kernel.check()?;
     if kernel.shape.statistic() == Statistic::ChiSquared
@@ -92,6 +92,17 @@ pub(crate) fn check_rows(kernel: Kernel, rows: &Rows) -> Result<()> {
         return Err(Error::data(format!(
             "the kernel `chi2` needs numbers of at least 0, but met {value}{place}\n\
              hint: scale to min-max, or use the kernel `rbf`"
+        )));
+    }
+    // No |k(x,x')| is larger than both k(x,x) and k(x',x'). With infinities among them nothing would ever converge.
+    if kernel.shape.statistic() == Statistic::Product
+        && let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite())
+    {
+        return Err(Error::data(format!(
+            "k(x,x) of row {} is too large for a number: the kernel `{}` overflows\n\
+             hint: scale the columns, or lower gamma, coef0 and degree",
+            i + 1,
+            kernel.shape.name()
         )));
     }
     Ok(())
@@ -454,6 +465,7 @@ fn unit_length(rows: &Dense, n: usize) -> Vec<f64> {
 pub struct Gram<'a> {
     kernel: Kernel,
     rows: &'a Rows<'a>,
+    rounding: f64,
     evaluations: AtomicU64,
 }
 
@@ -472,16 +484,24 @@ impl<'a> Gram<'a> {
             }
             check_symmetric(rows)?;
         }
-        // No |k(x,x')| is larger than both k(x,x) and k(x',x'). With infinities among them nothing would ever converge.
-        if let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite()) {
-            return Err(Error::data(format!(
-                "k(x,x) of row {} is too large for a number: the kernel `{}` overflows\n\
-                 hint: scale the columns, or lower gamma, coef0 and degree",
-                i + 1,
-                kernel.shape.name()
-            )));
+        if diagonal(kernel, rows).iter().all(|v| *v == 0.0) {
+            return Err(Error::data(
+                "k(x,x) = 0 for every row: the rows are all zero in the kernel's space, so there is no basis\n\
+                 hint: look at the rows, or use a kernel such as `rbf`",
+            ));
         }
-        Ok(Self { kernel, rows, evaluations: AtomicU64::new(0) })
+        Ok(Self { kernel, rows, rounding: f64::EPSILON, evaluations: AtomicU64::new(0) })
+    }
+
+    /// The relative rounding error of the values, where it is not that of double precision.
+    pub fn with_rounding(mut self, rounding: f64) -> Self {
+        self.rounding = rounding;
+        self
+    }
+
+    /// The relative rounding error of the values.
+    pub fn rounding(&self) -> f64 {
+        self.rounding
     }
 
     /// Number of training rows.

@@ -443,6 +443,19 @@ fn a_precomputed_kernel_gives_what_the_kernel_itself_gives() {
 }
 
 #[test]
+fn a_kernel_rounded_to_single_precision_is_taken_for_what_it_is() {
+    let x = naive::random_rows(200, 2, 37);
+    let rounded: Matrix =
+        gram(0.1, &x).iter().map(|r| r.iter().map(|v| f64::from(*v as f32)).collect()).collect();
+    for method in Method::ALL.into_iter().filter(|m| !matches!(m, Method::Csi | Method::Kpca)) {
+        let mut settings = Basis::new(method, Kernel::precomputed()).threshold(Threshold::Constant(0.0));
+        settings.rounding = f64::from(f32::EPSILON);
+        let fitted = settings.fit(&rows(&rounded)).expect(method.name());
+        assert!(fitted.residual < 1e-3, "{}: {}", method.name(), fitted.residual);
+    }
+}
+
+#[test]
 fn given_landmarks_are_what_the_basis_is_chosen_from() {
     let x = naive::random_rows(100, 3, 33);
     let own = naive::random_rows(25, 3, 34);
@@ -505,8 +518,14 @@ fn bad_settings_are_refused_in_words_before_any_work() {
     let text = basis(Method::Kobl, 1.0).fit(&nan).expect_err("NaN").to_string();
     assert!(text.contains("NaN at row 2, column 1"), "{text}");
     let zero = Rows::dense(vec![0.0; 6], 3, 2).expect("rows");
-    let text = Basis::kobl(Kernel::linear()).fit(&zero).expect_err("zero").to_string();
-    assert!(text.contains("all zero in the kernel's space"), "{text}");
+    for method in Method::ALL {
+        let labels = Labels::Numbers(vec![0.5, 1.5, 2.5]);
+        let text = Basis::new(method, Kernel::linear())
+            .fit_supervised(&zero, &labels)
+            .expect_err("zero")
+            .to_string();
+        assert!(text.contains("all zero in the kernel's space"), "{text}");
+    }
     let labels = Labels::Numbers(vec![1.0; 3]);
     let text = basis(Method::Kobl, 1.0).fit_supervised(&x, &labels).expect_err("lengths").to_string();
     assert!(text.contains("20 rows, but 3 labels"), "{text}");

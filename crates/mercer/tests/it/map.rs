@@ -14,6 +14,7 @@ fn small_map() -> FeatureMap {
     let scaled = scaling.as_ref().expect("scaled").apply(&x).expect("scaled");
     let mut map = FeatureMap::from(Basis::kobl(Kernel::rbf(0.3)).n_components(6).fit(&scaled).expect("fits"));
     map.scaling = scaling;
+    map.input_names = Some(["a", "b", "c"].map(String::from).to_vec());
     map.scores = vec![6.0, 5.0, 4.0, 3.0, 2.0, 1.0];
     map
 }
@@ -152,7 +153,13 @@ fn rows_that_do_not_fit_are_refused_by_what_is_wrong_with_them() {
     assert!(wide.contains("X has 5 features, but the map was fitted on 3"), "{wide}");
     let nan = Rows::dense(vec![0.0, f64::INFINITY, 0.0], 1, 3).expect("rows");
     let nan = map.transform(&nan).expect_err("infinity").to_string();
-    assert!(nan.contains("infinity at row 1, column 2 (`x2`)"), "{nan}");
+    assert!(nan.contains("infinity at row 1, column 2 (`b`)"), "{nan}");
+    let linear = FeatureMap::from(
+        Basis::kobl(Kernel::linear()).fit(&rows(&naive::random_rows(9, 3, 1))).expect("fits"),
+    );
+    let huge = Rows::dense(vec![1e200, 0.0, 0.0], 1, 3).expect("rows");
+    let huge = linear.transform(&huge).expect_err("overflow").to_string();
+    assert!(huge.contains("the kernel `linear` overflows"), "{huge}");
     let shifted = map.transform(&sparse(&naive::random_rows(2, 3, 1))).expect_err("sparse").to_string();
     assert!(shifted.contains("which sparse rows cannot be"), "{shifted}");
 }
