@@ -14,7 +14,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::pivoted::{LOSS, Stop, not_psd};
+use super::pivoted::{Stop, loss_limit, not_psd};
 use crate::error::Result;
 use crate::kernel::block::Gram;
 use crate::monitor::Monitor;
@@ -81,7 +81,7 @@ pub(crate) fn run(gram: &Gram, cap: usize, tol: f64, monitor: &Monitor) -> Resul
                 }
             }
             let square = bilinear(&t, &remaining, &t);
-            if square < -LOSS.max(100.0 * gram.rounding()) * (m + 1) as f64 * largest {
+            if square < -loss_limit(gram) * (m + 1) as f64 * largest {
                 return Err(not_psd(gram, rows[i], square));
             }
             let norm = square.max(0.0).sqrt();
@@ -92,7 +92,7 @@ pub(crate) fn run(gram: &Gram, cap: usize, tol: f64, monitor: &Monitor) -> Resul
             t.iter_mut().for_each(|t| *t /= norm);
             let over_earlier = combine(&t, left.as_ref());
             let size: f64 = t.iter().chain(&over_earlier).map(|v| v.abs()).sum();
-            if f64::EPSILON * largest * size * size > LOSS {
+            if gram.rounding() * largest * size * size > loss_limit(gram) {
                 continue;
             }
             basis.norms.push(norm);

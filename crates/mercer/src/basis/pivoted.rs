@@ -30,7 +30,7 @@ pub(crate) const RANK: f64 = 1e-10;
 const NOT_PSD: f64 = 1e-8;
 
 /// The largest loss of orthogonality that rounding in one coefficient row may cause.
-pub(crate) const LOSS: f64 = 1e-6;
+const LOSS: f64 = 1e-6;
 
 /// Pivots that wait for one pass over the rows.
 pub(crate) const PENDING: usize = 64;
@@ -283,9 +283,14 @@ pub(crate) fn first_of_largest(values: &[f64], left_out: &[bool], tie: f64) -> O
     open().find(|(_, (v, _))| **v >= largest - tie).map(|(i, _)| i)
 }
 
-/// Kernel values that were rounded more coarsely leave more.
+/// `LOSS`; more for kernel values that were rounded to single precision, of which less can be asked.
+pub(crate) fn loss_limit(gram: &Gram) -> f64 {
+    LOSS.max(1e4 * gram.rounding())
+}
+
+/// `NOT_PSD`; likewise.
 fn not_psd_limit(gram: &Gram) -> f64 {
-    NOT_PSD.max(100.0 * gram.rounding())
+    NOT_PSD.max(1e4 * gram.rounding())
 }
 
 pub(crate) fn not_psd(gram: &Gram, row: usize, value: f64) -> Error {
@@ -366,7 +371,7 @@ impl Candidates {
             return false;
         }
         let size: f64 = self.next_coefficients(factor, position).iter().map(|a| a.abs()).sum();
-        f64::EPSILON * factor.largest * size * size <= LOSS
+        factor.gram.rounding() * factor.largest * size * size <= loss_limit(factor.gram)
     }
 
     /// Makes the candidate at this position a pivot.
