@@ -1,7 +1,7 @@
 //! How close the pivoted bases come to the matrix products that they cannot avoid. `cargo bench -p mercer`
 //!
 //! The limit computes, for pivots that are known beforehand, the same kernel values, products and triangular solves in
-//! blocks of 64 pivots and panels of 256 rows. Ratios inside one run are what counts.
+//! blocks of 96 pivots and panels of 256 rows. Ratios inside one run are what counts.
 
 use std::time::Instant;
 
@@ -13,13 +13,14 @@ use mercer::data::synth;
 use mercer::{Basis, Kernel, Rows};
 use rayon::prelude::*;
 
-const BLOCK: usize = 64;
+const BLOCK: usize = 96;
 const PANEL: usize = 256;
 
 fn limit(rows: &Rows, kernel: Kernel, pivots: &[usize]) -> f64 {
-    let start = Instant::now();
     let (n, m) = (rows.n(), pivots.len());
-    let mut g = vec![0.0f64; n * m];
+    // Touched before the clock starts: memory is not part of the products.
+    let mut g = vec![1.0f64; n * m];
+    let start = Instant::now();
     for (at, block) in pivots.chunks(BLOCK).enumerate() {
         let (j, b) = (at * BLOCK, block.len());
         let panel = mercer::kernel::Panel::new(kernel, &rows.select(block));

@@ -120,7 +120,7 @@ pub(crate) fn from_factor(
     monitor: &Monitor,
 ) -> Result<Components> {
     let n = gram.n();
-    let mut factor = Pivoted::new(gram, l, monitor)?;
+    let mut factor = Pivoted::new(gram, l, true, monitor)?;
     monitor.begin("choosing pivots", l);
     kobl::grow(&mut factor, Threshold::Constant(0.0))?;
     let a = factor.coefficients();

@@ -43,7 +43,7 @@ pub(crate) fn resolve(
     let mut best = (f64::INFINITY, widths[0]);
     for gamma in widths {
         let gram = Gram::new(Kernel { shape, gamma }, &rows)?;
-        let mut factor = Pivoted::new(&gram, COMPONENTS, monitor)?;
+        let mut factor = Pivoted::new(&gram, COMPONENTS, true, monitor)?;
         kobl::grow(&mut factor, Threshold::Constant(0.0))?;
         let m = factor.pivots.len();
         let z = factor.into_features();

@@ -5,6 +5,7 @@
 //! [`Basis`] holds the settings, [`FittedBasis`] the result. One file an algorithm.
 
 pub mod expansion;
+pub(crate) mod zeros;
 pub(crate) mod pivoted;
 pub(crate) mod kobl;
 pub(crate) mod gram_schmidt;
@@ -286,7 +287,7 @@ impl Basis {
             }
             Method::Kpca => Ok((self.find_components(gram, rows)?, None)),
             _ => {
-                let mut factor = Pivoted::new(gram, cap, &self.monitor)?;
+                let mut factor = Pivoted::new(gram, cap, want_features, &self.monitor)?;
                 self.monitor.begin("choosing pivots", cap);
                 let stop = match (self.method, labels) {
                     (Method::Sparse, _) => sparse::grow(&mut factor, self.nu, self.seed)?,

@@ -14,6 +14,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::zeros::Zeros;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
@@ -33,7 +34,7 @@ const NOT_PSD: f64 = 1e-8;
 const LOSS: f64 = 1e-6;
 
 /// Pivots that wait for one pass over the rows.
-pub(crate) const PENDING: usize = 64;
+pub(crate) const PENDING: usize = 96;
 
 /// Why a basis has the size it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,9 @@ pub(crate) struct Pivoted<'a> {
     cap: usize,
     /// Columns allocated: G is n×width, row-major, of which the first `pivots.len()` columns are filled.
     width: usize,
-    g: Vec<f64>,
+    g: Zeros,
+    /// Whether G itself is the result.
+    keep: bool,
     pub(crate) diagonal: Vec<f64>,
     /// Squared residual of each row; 0 for pivots.
     pub(crate) residual: Vec<f64>,
@@ -67,8 +70,8 @@ pub(crate) struct Pivoted<'a> {
 }
 
 impl<'a> Pivoted<'a> {
-    /// Nothing chosen yet; at most `cap` pivots will be.
-    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, monitor: &'a Monitor) -> Result<Self> {
+    /// Nothing chosen yet; at most `cap` pivots will be. `keep`: the features will be asked for.
+    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, keep: bool, monitor: &'a Monitor) -> Result<Self> {
         let n = gram.n();
         let diagonal = gram.diagonal();
         let magnitude = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -83,7 +86,8 @@ impl<'a> Pivoted<'a> {
             monitor,
             cap,
             width,
-            g: vec![0.0; n * width],
+            g: zeros(n * width, keep),
+            keep,
             residual: diagonal.iter().map(|v| v.max(0.0)).collect(),
             diagonal,
             pivots: Vec::new(),
@@ -141,17 +145,15 @@ impl<'a> Pivoted<'a> {
                 let h = residual.len();
                 let mut t = vec![0.0; h * b];
                 gram.fill(&panel, at * PANEL..at * PANEL + h, &mut t);
-                let mut t = MatMut::from_row_major_slice_mut(&mut t, h, b);
-                let g = MatMut::from_row_major_slice_mut(g, h, width);
-                let (done, rest) = g.split_at_col_mut(j);
-                matmul(t.as_mut(), Accum::Add, done.as_ref(), earlier.transpose(), -1.0, Par::Seq);
-                solve_lower_triangular_in_place(l, t.as_mut().transpose_mut(), Par::Seq);
-                let mut fresh = rest.subcols_mut(0, b);
-                for (i, residual) in residual.iter_mut().enumerate() {
-                    for c in 0..b {
-                        fresh[(i, c)] = t[(i, c)];
-                        *residual -= t[(i, c)] * t[(i, c)];
-                    }
+                let mut new = MatMut::from_row_major_slice_mut(&mut t, h, b);
+                let done = MatRef::from_row_major_slice(g, h, width).subcols(0, j);
+                matmul(new.as_mut(), Accum::Add, done, earlier.transpose(), -1.0, Par::Seq);
+                solve_lower_triangular_in_place(l, new.transpose_mut(), Par::Seq);
+                for ((t, row), residual) in
+                    t.chunks_exact(b).zip(g.chunks_exact_mut(width)).zip(residual.iter_mut())
+                {
+                    row[j..j + b].copy_from_slice(t);
+                    *residual -= t.iter().map(|v| v * v).sum::<f64>();
                 }
                 Ok(())
             })?;
@@ -228,7 +230,7 @@ impl<'a> Pivoted<'a> {
             return;
         }
         let (old, width) = (self.width, (2 * self.width).max(needed).min(self.cap.max(needed)));
-        let mut g = vec![0.0; self.n() * width];
+        let mut g = zeros(self.n() * width, self.keep);
         for (new, old) in g.chunks_exact_mut(width).zip(self.g.chunks_exact(old)) {
             new[..old.len()].copy_from_slice(old);
         }
@@ -253,15 +255,20 @@ impl<'a> Pivoted<'a> {
             for i in 1..n {
                 self.g.copy_within(i * width..i * width + m, i * m);
             }
-            self.g.truncate(n * m);
-            self.g.shrink_to_fit();
         }
-        self.g
+        let mut features = self.g.into_vec();
+        features.truncate(n * m);
+        features.shrink_to_fit();
+        features
     }
 
     pub(crate) fn check(&self) -> Result<()> {
         self.monitor.check()
     }
+}
+
+fn zeros(len: usize, keep: bool) -> Zeros {
+    if keep { Zeros::lasting(len) } else { Zeros::passing(len) }
 }
 
 /// The row that a pivot adds to A: (e − Σ ℓ_k A_k)/r, ℓ its row of G and r its residual norm.

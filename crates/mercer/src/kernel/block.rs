@@ -413,25 +413,29 @@ fn chi2_term(x: f64, y: f64) -> f64 {
     if sum > 0.0 { difference * difference / sum } else { 0.0 }
 }
 
-/// Also true for NaN, which products of overflowing rows give.
+/// Also true for NaN and infinity, which products of overflowing rows give.
+#[inline(always)]
 fn is_cancelled(s: f64, terms: f64) -> bool {
-    s.is_nan() || s < CANCELLED * terms || terms == f64::INFINITY
+    let right = (s >= CANCELLED * terms) & (s < f64::INFINITY);
+    !right
 }
 
 /// Adds the norms to −2⟨u,v⟩; whether any result has cancelled.
 fn add_norms(out: &mut [f64], row_norm: f64, norms: &[f64]) -> bool {
-    let mut any = false;
-    pulp::Arch::new().dispatch(
+    let cancelled = pulp::Arch::new().dispatch(
         #[inline(always)]
         || {
+            // A count, because a flag that is set inside the loop would keep it from being vectorised.
+            let mut cancelled = 0u64;
             for (o, &norm) in out.iter_mut().zip(norms) {
                 let terms = row_norm + norm;
                 *o += terms;
-                any |= is_cancelled(*o, terms);
+                cancelled += u64::from(is_cancelled(*o, terms));
             }
+            cancelled
         },
     );
-    any
+    cancelled > 0
 }
 
 /// root·(x − shift) for all rows, and the squared norms.
