@@ -54,8 +54,8 @@ pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
     let tie = TIE * factor.largest;
     let floor = factor.floor();
     let mut first = None;
-    let mut active = 384.min(2 * n / 5).max(1);
-    let most_active = (n / 64).clamp(384, 4_096).min(2 * n / 5).max(1);
+    let mut active = 320.min(2 * n / 5).max(1);
+    let most_active = (n / 128).clamp(320, 4_096).min(2 * n / 5).max(1);
     loop {
         factor.check()?;
         let mut candidates = Candidates::new(factor, largest_rows(factor, active));
