@@ -48,8 +48,8 @@ test-python: $(VENV)/.ready
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
 	$(BIN)/python -m pytest -q
 
-gen: ## Write again what is made from the catalogue: docs/methods.md
-	cargo run --quiet -p mercer-cli -- methods --format markdown > docs/methods.md
+gen: ## Write again what is made from the catalogue: docs/methods/README.md
+	cargo run --quiet -p mercer-cli -- methods --format markdown > docs/methods/README.md
 
 bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes minutes)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet

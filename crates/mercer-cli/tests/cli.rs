@@ -368,11 +368,13 @@ fn every_parameter_is_a_flag_and_every_command_has_an_example() {
 fn the_page_of_methods_in_the_docs_is_the_catalogue() {
     let folder = folder();
     let (page, _) = done(folder.path(), &["methods", "--format", "markdown"]);
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md");
-    assert_eq!(page, fs::read_to_string(docs).expect("docs/methods.md"), "`make gen` writes it again");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods/README.md");
+    assert_eq!(page, fs::read_to_string(docs).expect("docs/methods/README.md"), "`make gen` writes it again");
     for card in mercer::methods::METHODS {
         let file = format!("../mercer/src/{}/{}.rs", card.stage.name(), card.name.replace('-', "_"));
         assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file).exists(), "{file}");
+        let page = format!("../../docs/methods/{}.md", card.name);
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&page).exists(), "{page}");
     }
     refused(folder.path(), 2, &["methods", "kobl", "--format", "markdown"]);
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     print(&text)
 }
 
-/// The page docs/methods.md.
+/// The page docs/methods/README.md.
 fn page() -> String {
     let mut text = String::from(
         "# Methods\n\nMade from the catalogue by `make gen`. Each file's head says what its method computes, what it costs, \
@@ -33,7 +33,7 @@ fn page() -> String {
     for Card { name, stage, help, source, cost, .. } in METHODS {
         let (stage, file) = (stage.name(), name.replace('-', "_"));
         let line = format!(
-            "| `{name}` | {stage} | {help} | {source} | {cost} | [{stage}/{file}.rs](../crates/mercer/src/{stage}/{file}.rs) |\n"
+            "| [`{name}`]({name}.md) | {stage} | {help} | {source} | {cost} | [{stage}/{file}.rs](../../crates/mercer/src/{stage}/{file}.rs) |\n"
         );
         text.push_str(&line);
     }
