@@ -415,6 +415,7 @@ fn chi2_term(x: f64, y: f64) -> f64 {
 
 /// Also true for NaN and infinity, which products of overflowing rows give.
 #[inline(always)]
+#[expect(clippy::needless_bitwise_bool, reason = "a branch would keep the loop from being vectorised")]
 fn is_cancelled(s: f64, terms: f64) -> bool {
     let right = (s >= CANCELLED * terms) & (s < f64::INFINITY);
     !right
