@@ -42,31 +42,51 @@ pub(crate) fn sum_in_order(
     count: usize,
     rows: usize,
     columns: usize,
+    monitor: &Monitor,
     f: impl Fn(usize) -> Mat<f64> + Sync,
-) -> Mat<f64> {
+) -> Result<Mat<f64>> {
     let mut sum = Mat::zeros(rows, columns);
     let all: Vec<usize> = (0..count).collect();
     for slab in all.chunks(16) {
+        monitor.check()?;
         let parts: Vec<Mat<f64>> = slab.par_iter().map(|&i| f(i)).collect();
         for part in parts {
             sum += part;
         }
     }
-    sum
+    Ok(sum)
+}
+
+/// Subtracts its mean from each column.
+pub(crate) fn center_columns(a: &mut Mat<f64>) {
+    let n = a.nrows() as f64;
+    for column in a.col_iter_mut() {
+        let mean = column.sum() / n;
+        column.iter_mut().for_each(|v| *v -= mean);
+    }
+}
+
+/// HKH: rows and columns of a symmetric matrix with mean 0.
+pub(crate) fn center_gram(k: &mut Mat<f64>) {
+    let n = k.nrows();
+    let means: Vec<f64> = (0..n).map(|j| k.col(j).sum() / n as f64).collect();
+    let all = means.iter().sum::<f64>() / n as f64;
+    for (j, column) in k.col_iter_mut().enumerate() {
+        column.iter_mut().zip(&means).for_each(|(v, mean)| *v += all - mean - means[j]);
+    }
 }
 
 /// Eigenvalues, descending, and eigenvectors (columns) of a symmetric matrix.
 ///
 /// A large one takes seconds in which nothing can be asked; it runs on a thread of its own, so that a stop is answered
-/// at once. That thread then finishes on its own copy of the matrix, and its result is dropped.
-pub(crate) fn eigen(a: MatRef<'_, f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
+/// at once. That thread then finishes by itself, and its result is dropped.
+pub(crate) fn eigen(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
     const LARGE: usize = 500;
     if a.nrows() < LARGE {
         return decompose(a);
     }
     let (send, receive) = mpsc::channel();
-    let own = a.to_owned();
-    std::thread::spawn(move || send.send(decompose(own.as_ref())));
+    std::thread::spawn(move || send.send(decompose(a)));
     loop {
         match receive.recv_timeout(Duration::from_millis(20)) {
             Ok(result) => return result,
@@ -78,7 +98,7 @@ pub(crate) fn eigen(a: MatRef<'_, f64>, monitor: &Monitor) -> Result<(Vec<f64>, 
     }
 }
 
-fn decompose(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+fn decompose(a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
@@ -86,7 +106,7 @@ fn decompose(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
         self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, faer::prelude::default());
     let mut memory = MemBuffer::new(scratch);
     self_adjoint_evd(
-        a,
+        a.as_ref(),
         values.as_mut(),
         Some(vectors.as_mut()),
         Par::Seq,
@@ -94,6 +114,7 @@ fn decompose(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
         faer::prelude::default(),
     )
     .map_err(|_| Error::Numerical(format!("the eigenvalues of a {n}×{n} matrix did not converge")))?;
+    drop((a, memory));
     let descending = (0..n).rev().map(|i| values.column_vector()[i]).collect();
 
     Ok((descending, vectors.reverse_cols().to_owned()))
@@ -101,10 +122,11 @@ fn decompose(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
 
 /// The inverse of a symmetric positive semi-definite matrix on its numerical range (eigenvalues above 1e−12 of the
 /// largest).
-pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
+pub(crate) fn pseudo_inverse(a: Mat<f64>, monitor: &Monitor) -> Result<Mat<f64>> {
+    let n = a.nrows();
     let (values, vectors) = eigen(a, monitor)?;
     let rank = values.iter().take_while(|v| **v > 1e-12 * values[0]).count();
-    let scaled = Mat::from_fn(a.nrows(), rank, |i, j| vectors[(i, j)] / values[j]);
+    let scaled = Mat::from_fn(n, rank, |i, j| vectors[(i, j)] / values[j]);
     Ok(product(scaled.as_ref(), vectors.subcols(0, rank).transpose()))
 }
 

@@ -108,6 +108,11 @@ impl Klfe {
                 rows.n()
             )));
         }
+        if basis.expansion.kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
+            return Err(Error::data(
+                "a precomputed kernel must be the square matrix that the basis was fitted on",
+            ));
+        }
         let z = basis.expansion.transform(rows)?;
         let monitor = Monitor::default();
         let neighbours = Neighbours::find(basis.expansion.kernel, rows, codes, self.n_neighbors, &monitor)?;
@@ -146,18 +151,18 @@ impl FeatureMap {
         let names = self.input_names.as_deref();
         match &self.scaling {
             None => {
-                self.expansion.check(rows, names)?;
-                self.expansion.apply(rows, |part| Ok(Cow::Owned(part)), out, monitor)
+                self.expansion.check(rows, names, 0)?;
+                self.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, monitor)
             }
             Some(scaling) => {
                 rows.check_finite(names)?;
-                let scaled = |part: Rows<'_>| -> Result<Cow<'_, Rows<'_>>> {
+                let scaled = |part: Rows<'_>, first: usize| -> Result<Cow<'_, Rows<'_>>> {
                     let part = scaling.apply(&part)?;
-                    self.expansion.check(&part, names)?;
+                    self.expansion.check(&part, names, first)?;
                     Ok(Cow::Owned(part))
                 };
                 if rows.p() != scaling.factor.len() {
-                    self.expansion.check(rows, names)?;
+                    self.expansion.check(rows, names, 0)?;
                 }
                 self.expansion.apply(rows, scaled, out, monitor)
             }
@@ -276,6 +281,9 @@ impl FeatureMap {
         let landmarks = file.landmarks(kernel, p)?;
         let (shape, matrix) = file.floats("matrix")?;
         let [q, l] = shape[..] else { return Err(format!("`matrix` has {} dimensions, not 2", shape.len())) };
+        if l == 0 || p == 0 {
+            return Err("it has no landmarks or no inputs".into());
+        }
         if l != landmarks.len() {
             return Err(format!("`matrix` has {l} columns for {} landmarks", landmarks.len()));
         }

@@ -239,7 +239,7 @@ pub const METHODS: &[Card] = &[
         name: "csi",
         stage: Stage::Basis,
         source: "Bach & Jordan 2005",
-        cost: "n·m² + 1600·n·m flops, n·m kernel values",
+        cost: "80·n·m² flops, n·m kernel values",
         parameters: &with_kernel::<3, 8>(["n_components", "tol", "seed"]),
         help: "rows that explain the kernel and the labels; needs labels",
     },

@@ -5,7 +5,7 @@
 //! The gain of a row needs its whole residual column, so it is estimated from a look-ahead of δ further pivots:
 //! K − G Gᵀ ≈ L Lᵀ, L n×δ, in which column i is L·L_iᵀ/√d_i.
 //!
-//! cost    n·δ² flops and one kernel column a pivot, n·(m+δ+1) kernel values in all
+//! cost    n·δ·(δ+4j) flops for the j-th pivot, n·(m+δ+1) kernel values in all
 //! stops   at the cap, when the relative residual falls to tol (1e−4), or where only rounding is left
 //! source  Bach & Jordan 2005 (κ = 0.99, δ = 40); asked for by sk-relief.txt 6 and eks.txt 5
 //! differs residual columns of the look-ahead are kept unfactored and factored afresh a step, instead of updating a QR;
@@ -17,7 +17,7 @@ use faer::{Mat, MatRef, Par};
 use super::pivoted::{Pivoted, Stop, TIE, first_of_largest};
 use crate::data::labels::Labels;
 use crate::error::Result;
-use crate::linalg::{product, tall_product};
+use crate::linalg::{center_columns, product, tall_product};
 
 /// Weight of the kernel's approximation.
 pub(crate) const KAPPA: f64 = 0.99;
@@ -40,15 +40,26 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<St
         factor.check()?;
         ahead.extend(factor);
     }
+    // Rows that double precision cannot orthonormalise any more.
+    let mut unsound = vec![false; n];
     while factor.room() > 0 {
         factor.check()?;
         if factor.relative_residual() <= tol {
             return Ok(Stop::Rule);
         }
-        let gains = gains(factor, &side, &ahead.factor(factor));
+        let mut gains = gains(factor, &side, &ahead.factor(factor));
+        for (gain, &out) in gains.iter_mut().zip(&unsound) {
+            if out {
+                *gain = f64::NEG_INFINITY;
+            }
+        }
         let largest = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let best = first_of_largest(&gains, &factor.is_pivot, GAIN_TIE * largest.abs());
         let Some(best) = best.filter(|_| largest > f64::NEG_INFINITY) else { return Ok(Stop::Rank) };
+        if !factor.is_sound(best) {
+            unsound[best] = true;
+            continue;
+        }
         let taken = ahead.rows.iter().position(|&i| i == best);
         let column = match taken {
             Some(at) => {
@@ -195,13 +206,5 @@ impl LookAhead {
         self.rows.retain(|_| *flags.next().unwrap_or(&true));
         let mut flags = stay.iter();
         self.columns.retain(|_| *flags.next().unwrap_or(&true));
-    }
-}
-
-fn center_columns(a: &mut Mat<f64>) {
-    let n = a.nrows() as f64;
-    for column in a.col_iter_mut() {
-        let mean = column.sum() / n;
-        column.iter_mut().for_each(|v| *v -= mean);
     }
 }

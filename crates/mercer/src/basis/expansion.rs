@@ -82,7 +82,8 @@ impl Expansion {
     }
 
     /// An error unless the rows have the right number of columns and numbers that the kernel can use.
-    pub(crate) fn check(&self, rows: &Rows, names: Option<&[String]>) -> Result<()> {
+    /// `first` is the place of the first of these rows among all, for the message.
+    pub(crate) fn check(&self, rows: &Rows, names: Option<&[String]>, first: usize) -> Result<()> {
         if rows.p() != self.landmarks.p() {
             let hint = if self.kernel.shape == Shape::Precomputed {
                 "\nhint: a precomputed kernel needs the values of each new row against all training rows"
@@ -96,18 +97,26 @@ impl Expansion {
             )));
         }
         rows.check_finite(names)?;
-        check_rows(self.kernel, rows)
+        check_rows(self.kernel, rows, first)
     }
 
-    /// z of every row into `out` (n×q). `prepare` is applied to each panel of rows first.
+    /// z of every row into `out` (n×q). `prepare` is applied to each panel of rows first, with its place.
     pub(crate) fn apply<'r>(
         &self,
         rows: &'r Rows<'r>,
-        prepare: impl Fn(Rows<'r>) -> Result<Cow<'r, Rows<'r>>> + Sync,
+        prepare: impl Fn(Rows<'r>, usize) -> Result<Cow<'r, Rows<'r>>> + Sync,
         out: MatMut<'_, f64>,
         monitor: &Monitor,
     ) -> Result<()> {
         let (l, q) = (self.landmarks.len(), self.n_features());
+        if (out.nrows(), out.ncols()) != (rows.n(), q) {
+            return Err(Error::argument(format!(
+                "memory for {} × {} features was given, but {} × {q} are needed",
+                out.nrows(),
+                out.ncols(),
+                rows.n()
+            )));
+        }
         if rows.n() == 0 || q == 0 {
             return Ok(());
         }
@@ -117,7 +126,7 @@ impl Expansion {
         out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, mut out)| {
             monitor.check()?;
             let h = out.nrows();
-            let part = prepare(rows.slice(at * PANEL..at * PANEL + h))?;
+            let part = prepare(rows.slice(at * PANEL..at * PANEL + h), at * PANEL)?;
             let mut k = vec![0.0; h * l];
             panel.fill(&part, &mut k);
             blocks.multiply(self.matrix.as_ref(), MatRef::from_row_major_slice(&k, h, l), out.as_mut());
@@ -131,20 +140,23 @@ impl Expansion {
 
     /// z of every row, n×q.
     pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
-        self.check(rows, None)?;
+        self.check(rows, None, 0)?;
         let mut out = Mat::zeros(rows.n(), self.n_features());
-        self.apply(rows, |part| Ok(Cow::Owned(part)), out.as_mut(), &Monitor::default())?;
+        self.apply(rows, |part, _| Ok(Cow::Owned(part)), out.as_mut(), &Monitor::default())?;
         Ok(out)
     }
 
     /// E(M), eq. 19 of takes.txt: the mean distance of the rows' images from the span. For an orthonormal basis.
     pub fn reconstruction_cost(&self, rows: &Rows, monitor: &Monitor) -> Result<f64> {
-        self.check(rows, None)?;
+        self.check(rows, None, 0)?;
         if self.origin.is_some() {
             return Err(Error::argument(
                 "a centred basis spans differences from the mean, so the residual of a row is not defined\n\
                  hint: use center = false",
             ));
+        }
+        if rows.n() == 0 {
+            return Err(Error::data("no rows were given, so there is no mean residual"));
         }
         let residuals = self.residuals(rows, &self.diagonal(rows)?, monitor)?;
         Ok(residuals.iter().map(|r| r.sqrt()).sum::<f64>() / rows.n() as f64)

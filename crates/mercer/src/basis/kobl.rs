@@ -105,7 +105,6 @@ fn largest_rows(factor: &Pivoted, count: usize) -> Vec<usize> {
     if let Some(farthest) = factor.farthest()
         && !rows.contains(&farthest)
     {
-        rows.pop();
         rows.push(farthest);
     }
     rows

@@ -14,16 +14,18 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::kobl::{self, Threshold};
-use super::pivoted::{Pivoted, Stop};
-use crate::error::Result;
+use super::pivoted::{Pivoted, Stop, not_psd};
+use crate::error::{Error, Result};
 use crate::kernel::block::{Gram, PANEL};
-use crate::kernel::gamma::center;
-use crate::linalg::{eigen, positive_signs, product, sum_in_order};
+use crate::linalg::{eigen, positive_signs, product, sum_in_order, tall_product};
 use crate::monitor::Monitor;
 use crate::random;
 
 /// Eigenvalues up to this share of the largest are rounding.
 const RANK: f64 = 1e-10;
+
+/// Eigenvalues below minus this, relative to max k(x,x), are no rounding.
+const PSD: f64 = 1e-8;
 
 /// A Ritz pair has converged when its residual is this small relative to the largest eigenvalue.
 const CONVERGED: f64 = 1e-12;
@@ -77,26 +79,46 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
     monitor.begin("eigenvectors of the kernel matrix", 0);
     let mut k = gram.whole(monitor)?;
     let means: Vec<f64> = k.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
-    let largest = (0..n).map(|i| k[i * n + i]).fold(0.0, f64::max) * n as f64;
+    let largest = (0..n).map(|i| k[i * n + i]).fold(0.0, f64::max);
     if centered {
-        let mut whole = MatRef::from_row_major_slice(&k, n, n).to_owned();
-        center(&mut whole);
-        k = (0..n).flat_map(|j| whole.col(j).iter().copied().collect::<Vec<_>>()).collect();
+        let all = means.iter().sum::<f64>() / n as f64;
+        k.par_chunks_exact_mut(n).zip(&means).for_each(|(row, own)| {
+            row.iter_mut().zip(&means).for_each(|(v, mean)| *v += all - mean - own);
+        });
     }
     let trace: f64 = (0..n).map(|i| k[i * n + i]).sum();
     monitor.check()?;
-    let few = keep.cap.filter(|m| n >= 16 * BLOCK && 6 * m <= n);
+    let few = keep.cap.filter(|m| n >= 16 * BLOCK && *m <= n / 6);
     let top = match few {
         Some(m) => lanczos(&k, n, m, monitor)?,
         None => None,
     };
+    let negative = -PSD.max(1e4 * gram.rounding()) * largest;
     let (values, vectors) = match top {
-        Some(top) => top,
-        None => eigen(MatRef::from_row_major_slice(&k, n, n), monitor)?,
+        Some((values, vectors)) => {
+            // All that can be seen of negative eigenvalues from the other end: the positive ones exceed the trace.
+            if values.iter().sum::<f64>() > trace - negative * n as f64 {
+                return Err(not_psd(gram, 0, trace - values.iter().sum::<f64>()));
+            }
+            (values, vectors)
+        }
+        None => {
+            let whole = MatRef::from_row_major_slice(&k, n, n).to_owned();
+            drop(k);
+            let (values, vectors) = eigen(whole, monitor)?;
+            if let Some(&lowest) = values.last().filter(|v| **v < negative) {
+                return Err(not_psd(gram, 0, lowest));
+            }
+            (values, vectors)
+        }
     };
-    // Centring cancels: what rounding leaves is relative to K as it was.
-    let noise = if centered { n as f64 * f64::EPSILON * largest } else { 0.0 };
-    let (m, stop) = keep.count(&values, trace, noise);
+    // What rounding leaves is relative to K as it was, before centring cancelled most of it.
+    let (m, stop) = keep.count(&values, trace, n as f64 * gram.rounding() * largest);
+    if m == 0 {
+        return Err(Error::data(
+            "nothing is left after centring: all rows are equal in the kernel's space, or there is only one sample",
+        ));
+    }
     let signs = positive_signs(vectors.subcols(0, m));
     let coefficients = Mat::from_fn(m, n, |i, j| vectors[(j, i)] * signs[i] / values[i].sqrt());
     let offset = if centered {
@@ -130,10 +152,11 @@ pub(crate) fn from_factor(
     let l = pivots.len();
     let mean = if centered { column_means(&z, l) } else { vec![0.0; l] };
     z.par_chunks_mut(l).for_each(|row| row.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m));
-    let (values, vectors) = eigen(covariance(&z, l).as_ref(), monitor)?;
+    let (values, vectors) = eigen(covariance(&z, l, monitor)?, monitor)?;
     let trace = values.iter().map(|v| v.max(0.0)).sum::<f64>() + unexplained;
     let (m, stop) = keep.count(&values, trace, 0.0);
-    let features = product(MatRef::from_row_major_slice(&z, n, l), vectors.subcols(0, m));
+    let features = tall_product(MatRef::from_row_major_slice(&z, n, l), vectors.subcols(0, m));
+    monitor.check()?;
     let signs = positive_signs(features.as_ref());
     let rotation = Mat::from_fn(m, l, |i, j| vectors[(j, i)] * signs[i]);
     let offset = (0..m).map(|i| (0..l).map(|j| rotation[(i, j)] * mean[j]).sum()).collect();
@@ -154,9 +177,9 @@ fn column_means(z: &[f64], l: usize) -> Vec<f64> {
 }
 
 /// ZᵀZ.
-fn covariance(z: &[f64], l: usize) -> Mat<f64> {
+fn covariance(z: &[f64], l: usize, monitor: &Monitor) -> Result<Mat<f64>> {
     let panels: Vec<&[f64]> = z.chunks(8 * PANEL * l).collect();
-    sum_in_order(panels.len(), l, l, |at| {
+    sum_in_order(panels.len(), l, l, monitor, |at| {
         let panel = MatRef::from_row_major_slice(panels[at], panels[at].len() / l, l);
         product(panel.transpose(), panel)
     })
@@ -193,7 +216,7 @@ fn lanczos(k: &[f64], n: usize, m: usize, monitor: &Monitor) -> Result<Option<(V
         if d < m + BLOCK || (d - m) % (2 * BLOCK) >= BLOCK {
             continue;
         }
-        let (values, vectors) = eigen(t.as_ref(), monitor)?;
+        let (values, vectors) = eigen(t.clone(), monitor)?;
         let last = vectors.subrows(d - BLOCK, BLOCK).subcols(0, m);
         let residuals = product(coupling.as_ref(), last);
         if (0..m).all(|j| residuals.col(j).norm_l2() <= CONVERGED * values[0]) {

@@ -16,10 +16,10 @@ use super::kobl::{self, Threshold};
 use super::pivoted::Pivoted;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Gram, Kernel, Shape};
-use crate::linalg::{eigen, product, tall_product};
+use crate::linalg::{center_columns, eigen, product, tall_product};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -41,18 +41,29 @@ pub(crate) fn resolve(
     let chosen = random::sample(rows.n(), ROWS, seed);
     let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
     let mut best = (f64::INFINITY, widths[0]);
+    let mut failed = None;
     for gamma in widths {
-        let gram = Gram::new(Kernel { shape, gamma }, &rows)?;
-        let mut factor = Pivoted::new(&gram, COMPONENTS, true, monitor)?;
-        kobl::grow(&mut factor, Threshold::Constant(0.0))?;
-        let m = factor.pivots.len();
-        let z = factor.into_features();
-        let error = smallest_error(MatRef::from_row_major_slice(&z, rows.n(), m), &labels, monitor)?;
-        if error < best.0 {
-            best = (error, gamma);
+        match error_at(Kernel { shape, gamma }, &rows, &labels, monitor) {
+            Ok(error) if error < best.0 => best = (error, gamma),
+            Ok(_) => {}
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            // A width at which the kernel overflows or is not positive semi-definite is no candidate.
+            Err(error) => failed = Some(error),
         }
     }
-    Ok(best.1)
+    match failed {
+        Some(error) if best.0 == f64::INFINITY => Err(error),
+        _ => Ok(best.1),
+    }
+}
+
+fn error_at(kernel: Kernel, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<f64> {
+    let gram = Gram::new(kernel, rows)?;
+    let mut factor = Pivoted::new(&gram, COMPONENTS, true, monitor)?;
+    kobl::grow(&mut factor, Threshold::Constant(0.0))?;
+    let m = factor.pivots.len();
+    let z = factor.into_features();
+    smallest_error(MatRef::from_row_major_slice(&z, rows.n(), m), labels, monitor)
 }
 
 /// The smallest leave-one-out error over the penalties 10^{−8, …, 4} × the mean eigenvalue.
@@ -81,14 +92,9 @@ impl Ridge {
     pub(crate) fn new(z: MatRef<'_, f64>, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<Self> {
         let mut z = z.to_owned();
         let mut y = y.to_owned();
-        for a in [&mut z, &mut y] {
-            let n = a.nrows() as f64;
-            for column in a.col_iter_mut() {
-                let mean = column.sum() / n;
-                column.iter_mut().for_each(|v| *v -= mean);
-            }
-        }
-        let (values, vectors) = eigen(product(z.transpose(), z.as_ref()).as_ref(), monitor)?;
+        center_columns(&mut z);
+        center_columns(&mut y);
+        let (values, vectors) = eigen(product(z.transpose(), z.as_ref()), monitor)?;
         let rotated = tall_product(z.as_ref(), vectors.as_ref());
         let toward = product(rotated.transpose(), y.as_ref());
         Ok(Self { rotated, values: values.into_iter().map(|v| v.max(0.0)).collect(), y, toward })
@@ -137,8 +143,8 @@ mod tests {
                 // which are recovered from the centred features.
                 let mean = |a: &Mat<f64>, j: usize| kept.iter().map(|&i| a[(i, j)]).sum::<f64>() / 24.0;
                 let centered = Mat::from_fn(24, 4, |i, j| z[(kept[i], j)] - mean(&z, j));
-                let (_, vectors) = eigen(product(centered.transpose(), centered.as_ref()).as_ref(), &monitor)
-                    .expect("eigen");
+                let (_, vectors) =
+                    eigen(product(centered.transpose(), centered.as_ref()), &monitor).expect("eigen");
                 let row = Mat::from_fn(1, 4, |_, j| z[(out, j)] - mean(&z, j));
                 let rotated = product(row.as_ref(), vectors.as_ref());
                 for j in 0..2 {

@@ -28,6 +28,7 @@ pub use pivoted::Stop;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::block::check_rows;
 use crate::kernel::gamma;
 use crate::kernel::{Gamma, Gram, Kernel, Shape};
 use crate::monitor::Monitor;
@@ -147,9 +148,10 @@ pub struct FittedBasis {
     pub pivot_norms: Vec<f64>,
     /// `kpca`: eigenvalues of the (centred) kernel matrix, descending.
     pub eigenvalues: Option<Vec<f64>>,
-    /// Mean squared residual over mean k(x,x), on the training rows; centred `kpca`: of the centred trace.
+    /// Mean squared residual over mean k(x,x), on the training rows; centred `kpca`: share of the centred trace of the
+    /// rows it was chosen from.
     pub residual: f64,
-    /// Kernel values that the fit computed.
+    /// Kernel values that the fit computed, without those that a rule for γ looked at.
     pub n_kernel_evaluations: u64,
     /// Number of training rows.
     pub n_rows: usize,
@@ -237,12 +239,18 @@ impl Basis {
         let chosen_from = self.landmarks.as_ref().unwrap_or(rows);
         let cap = self.cap(chosen_from.n(), &mut warnings);
         self.check_memory(chosen_from.n(), cap)?;
-        let gram = Gram::new(kernel, chosen_from)?.with_rounding(self.rounding);
+        let gram = Gram::with_rounding(kernel, chosen_from, self.rounding)?;
         let own = self.landmarks.is_none();
+        if !own {
+            check_rows(kernel, rows, 0)?;
+        }
         let (mut fitted, features) = self.find(&gram, chosen_from, cap, labels, want_features && own)?;
         fitted.n_rows = rows.n();
         fitted.warnings.splice(0..0, warnings);
-        if !own {
+        if fitted.stop == Stop::Cap && fitted.n_components() == chosen_from.n() {
+            fitted.stop = Stop::Rank;
+        }
+        if !own && fitted.expansion.origin.is_none() {
             fitted.n_kernel_evaluations += (rows.n() * (1 + fitted.expansion.landmarks.len())) as u64;
             fitted.residual = fitted.relative_residual(rows, &self.monitor)?;
         }
@@ -251,7 +259,7 @@ impl Basis {
                 let (n, m) = (rows.n(), fitted.n_components());
                 let mut z = vec![0.0; n * m];
                 let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-                fitted.expansion.apply(rows, |part| Ok(Cow::Owned(part)), out, &self.monitor)?;
+                fitted.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
                 Some(z)
             }
             features => features,
@@ -311,7 +319,7 @@ impl Basis {
 
     fn find_components(&self, gram: &Gram, rows: &Rows) -> Result<FittedBasis> {
         let n = gram.n();
-        let keep = kpca::Keep { cap: self.n_components, share: self.tol };
+        let keep = kpca::Keep { cap: self.n_components.map(|m| m.min(n)), share: self.tol };
         let mut warnings = Vec::new();
         let found = if Self::exact_kpca(n as u64) <= self.memory {
             kpca::exact(gram, keep, self.center, &self.monitor)?
@@ -418,6 +426,11 @@ impl Basis {
         {
             return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
         }
+        if let Some(Labels::Numbers(values)) = labels
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        }
         if self.method == Method::Csi && labels.is_none() {
             return Err(Error::argument(
                 "the basis `csi` looks at the labels, but none were given\n\
@@ -491,14 +504,14 @@ impl Basis {
         }
     }
 
-    /// The kernel matrix, its eigenvectors and the solver's own copy.
+    /// The kernel matrix, the solver's copy and work space, the eigenvectors and the coefficients.
     fn exact_kpca(n: u64) -> u64 {
-        3 * 8 * n * n
+        5 * 8 * n * n
     }
 
     /// Columns of the factor that stands in for a kernel matrix that does not fit.
     fn factor_columns(&self, n: usize) -> usize {
-        self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(4 * m)).min(n)
+        self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(4 * m.min(n))).min(n)
     }
 
     fn check_memory(&self, n: usize, cap: usize) -> Result<()> {
@@ -543,7 +556,8 @@ impl FittedBasis {
         }
         let diagonal = self.expansion.diagonal(rows)?;
         let residuals = self.expansion.residuals(rows, &diagonal, monitor)?;
-        Ok(residuals.iter().sum::<f64>() / diagonal.iter().sum::<f64>())
+        let trace: f64 = diagonal.iter().sum();
+        Ok(if trace > 0.0 { residuals.iter().sum::<f64>() / trace } else { 0.0 })
     }
 }
 

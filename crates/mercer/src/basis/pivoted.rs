@@ -6,7 +6,7 @@
 //!
 //! cost    n·m² flops by matrix products on panels of rows, n·(m+1) kernel values; candidates add theirs
 //! differs A grows by one row a pivot, so that its size is known: an order that is not greedy (`sparse`, `nystrom`,
-//!         `rpcholesky`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
+//!         `rpcholesky`, `csi`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
 //!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite
 
 use faer::linalg::matmul::matmul;
@@ -170,6 +170,17 @@ impl<'a> Pivoted<'a> {
         self.clip_residuals()?;
         self.monitor.advance(b);
         Ok(())
+    }
+
+    /// Whether the coefficients that this row would add to A are small enough for double precision.
+    pub(crate) fn is_sound(&self, i: usize) -> bool {
+        let earlier = self.coefficients.iter().zip(self.row(i).iter().copied());
+        self.is_small(&next_coefficients(earlier, self.residual[i].sqrt()))
+    }
+
+    fn is_small(&self, coefficients: &[f64]) -> bool {
+        let size: f64 = coefficients.iter().map(|a| a.abs()).sum();
+        self.gram.rounding() * self.largest * size * size <= loss_limit(self.gram)
     }
 
     /// (K − G Gᵀ)[:, i], at n kernel values.
@@ -377,8 +388,7 @@ impl Candidates {
         if self.residual[position] <= factor.floor() {
             return false;
         }
-        let size: f64 = self.next_coefficients(factor, position).iter().map(|a| a.abs()).sum();
-        factor.gram.rounding() * factor.largest * size * size <= loss_limit(factor.gram)
+        factor.is_small(&self.next_coefficients(factor, position))
     }
 
     /// Makes the candidate at this position a pivot.

@@ -9,12 +9,13 @@
 //! differs steps are halved until they do not lose, the better of two starts is taken (the landmark nearest to Φ, the
 //!         weighted mean of all), and denominators near 0 are replaced, so it neither diverges nor divides by 0
 
-use faer::{Mat, MatRef};
+use faer::MatRef;
 use rayon::prelude::*;
 
 use super::expansion::{Expansion, Landmarks};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::block::PANEL;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::{product, pseudo_inverse};
 use crate::monitor::Monitor;
@@ -38,33 +39,42 @@ impl Expansion {
                 self.n_features()
             )));
         }
-        let weights = self.weights(landmarks, features, monitor)?;
+        if (0..features.ncols()).any(|j| features.col(j).iter().any(|v| !v.is_finite())) {
+            return Err(Error::data("the features hold NaN or infinity; only finite numbers are allowed"));
+        }
+        let (n, p) = (features.nrows(), landmarks.p());
+        if landmarks.n() == 0 || p == 0 || self.n_features() == 0 {
+            return Err(Error::data("a map without landmarks, inputs or features has no pre-images"));
+        }
+        monitor.begin("searching pre-images", n);
+        let k = self.kernel.matrix(landmarks, landmarks)?;
+        let own = product(product(self.matrix.as_ref(), k.as_ref()).as_ref(), self.matrix.transpose());
+        // z → β: the weights of the shortest point with features z.
+        let spread = product(pseudo_inverse(own, monitor)?.as_ref(), self.matrix.as_ref());
         let search = Search::new(self.kernel, landmarks);
-        let p = landmarks.p();
-        monitor.begin("searching pre-images", weights.nrows());
-        let mut out = vec![0.0; weights.nrows() * p];
-        out.par_chunks_mut(p).enumerate().try_for_each(|(i, out)| {
-            monitor.check()?;
-            let beta: Vec<f64> = weights.row(i).iter().copied().collect();
-            out.copy_from_slice(&search.run(&beta));
-            monitor.advance(1);
+        let mut out = vec![0.0; n * p];
+        out.par_chunks_mut(PANEL * p).enumerate().try_for_each(|(at, out)| {
+            let rows = out.len() / p;
+            let mut weights = product(features.subrows(at * PANEL, rows), spread.as_ref());
+            if let Some(origin) = &self.origin {
+                for (column, b) in weights.col_iter_mut().zip(origin) {
+                    column.iter_mut().for_each(|v| *v += b);
+                }
+            }
+            let values = product(weights.as_ref(), k.as_ref());
+            for (i, out) in out.chunks_exact_mut(p).enumerate() {
+                monitor.check()?;
+                let beta: Vec<f64> = weights.row(i).iter().copied().collect();
+                let nearest =
+                    values.row(i).iter().enumerate().fold((f64::NEG_INFINITY, 0), |best, (at, &v)| {
+                        if v > best.0 { (v, at) } else { best }
+                    });
+                out.copy_from_slice(&search.run(&beta, nearest.1));
+                monitor.advance(1);
+            }
             Ok(())
         })?;
         Ok(out)
-    }
-
-    /// β for every row of features: origin + (z Mᵀ-pseudo-inverse) in the metric of the kernel, n×l.
-    fn weights(&self, landmarks: &Rows, features: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
-        let k = self.kernel.matrix(landmarks, landmarks)?;
-        let own = product(product(self.matrix.as_ref(), k.as_ref()).as_ref(), self.matrix.transpose());
-        let inverse = pseudo_inverse(own.as_ref(), monitor)?;
-        let mut weights = product(product(features, inverse.as_ref()).as_ref(), self.matrix.as_ref());
-        if let Some(origin) = &self.origin {
-            for (column, b) in weights.col_iter_mut().zip(origin) {
-                column.iter_mut().for_each(|v| *v += b);
-            }
-        }
-        Ok(weights)
     }
 }
 
@@ -93,17 +103,14 @@ impl Search {
         Self { kernel, panel: Panel::new(kernel, landmarks), points, p, spread }
     }
 
-    fn run(&self, beta: &[f64]) -> Vec<f64> {
+    /// `nearest`: the landmark whose image is nearest to Φ.
+    fn run(&self, beta: &[f64], nearest: usize) -> Vec<f64> {
         if self.kernel.shape == Shape::Linear {
             return self.mix(beta);
         }
-        let nearest = (0..beta.len())
-            .map(|i| (self.value(beta, self.point(i)), i))
-            .fold((f64::NEG_INFINITY, 0), |best, at| if at.0 > best.0 { at } else { best });
         let total: f64 = beta.iter().map(|b| b.abs()).sum();
         let shares: Vec<f64> = beta.iter().map(|b| b.abs() / total.max(f64::MIN_POSITIVE)).collect();
-        let climbed =
-            [self.point(nearest.1).to_vec(), self.mix(&shares)].map(|start| self.climb(beta, start));
+        let climbed = [self.point(nearest).to_vec(), self.mix(&shares)].map(|start| self.climb(beta, start));
         let [(a, x), (b, y)] = climbed;
         if a >= b { x } else { y }
     }

@@ -79,7 +79,7 @@ impl Labels {
         }
         match (column, task) {
             (Column::Text(values), Task::Numbers) => {
-                let text = values.iter().find(|v| v.trim().parse::<f64>().is_err());
+                let text = values.iter().find(|v| !v.trim().parse::<f64>().is_ok_and(f64::is_finite));
                 match text {
                     Some(text) => Err(Error::data(format!(
                         "task = numbers, but the target holds the text `{text}`; use task = classes"

@@ -200,6 +200,19 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// ‖x − y‖² of row i and another's row j, from their differences: equal distances are equal numbers.
+    pub(crate) fn squared_distance(&self, i: usize, other: &Rows, j: usize) -> f64 {
+        match (self, other) {
+            (Self::Dense(a), Rows::Dense(b)) => {
+                a.row(i).iter().zip(b.row(j)).map(|(x, y)| (x - y) * (x - y)).sum()
+            }
+            _ => {
+                let (a, b) = (self.slice(i..i + 1).to_dense(), other.slice(j..j + 1).to_dense());
+                a.iter().zip(&b).map(|(x, y)| (x - y) * (x - y)).sum()
+            }
+        }
+    }
+
     /// An error that names the first NaN or infinity by row and column (counted from 1; by name where names are given).
     pub fn check_finite(&self, names: Option<&[String]>) -> Result<()> {
         if self.stored().iter().all(|v| v.is_finite()) {

@@ -7,7 +7,11 @@ use rayon::prelude::*;
 
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::block::PANEL;
 use crate::kernel::{Kernel, Panel};
+
+/// Training rows that queries are compared with at a time.
+const BASE: usize = 2_048;
 
 /// Share of the test rows whose nearest training row (L2) has another class.
 ///
@@ -21,24 +25,40 @@ use crate::kernel::{Kernel, Panel};
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn nearest_neighbour_error(train: &Rows, codes: &[usize], test: &Rows, right: &[usize]) -> Result<f64> {
-    const ROWS: usize = 256;
-    if train.p() != test.p() || train.n() != codes.len() || test.n() != right.len() || train.n() == 0 {
+    if train.p() != test.p() || train.n() != codes.len() || test.n() != right.len() {
         return Err(Error::data("training rows, test rows and their classes do not fit together"));
     }
+    if train.n() == 0 || test.n() == 0 {
+        return Err(Error::data("at least one training row and one test row are needed"));
+    }
     // With γ = 1 the statistic of the rbf kernel is the squared distance.
-    let panel = Panel::new(Kernel::rbf(1.0), train);
-    let n = train.n();
+    let base: Vec<(usize, Panel)> = (0..train.n())
+        .step_by(BASE)
+        .map(|at| (at, Panel::new(Kernel::rbf(1.0), &train.slice(at..train.n().min(at + BASE)))))
+        .collect();
     let wrong: usize = right
-        .par_chunks(ROWS)
+        .par_chunks(PANEL)
         .enumerate()
         .map(|(at, right)| {
-            let mut distances = vec![0.0; right.len() * n];
-            panel.statistics(&test.slice(at * ROWS..at * ROWS + right.len()), &mut distances);
-            let nearest = distances.chunks_exact(n).map(|d| {
-                let first = (f64::INFINITY, 0);
-                d.iter().enumerate().fold(first, |best, (i, &d)| if d < best.0 { (d, i) } else { best }).1
-            });
-            nearest.zip(right).filter(|(i, right)| codes[*i] != **right).count()
+            let queries = test.slice(at * PANEL..at * PANEL + right.len());
+            let mut nearest = vec![(f64::INFINITY, 0); right.len()];
+            for (first, panel) in &base {
+                let l = panel.n_landmarks();
+                let mut distances = vec![0.0; right.len() * l];
+                panel.statistics(&queries, &mut distances);
+                for (i, (best, line)) in nearest.iter_mut().zip(distances.chunks_exact(l)).enumerate() {
+                    for (j, &distance) in (*first..).zip(line) {
+                        // Distances from products are right to a few ulps; ties are decided by exact ones.
+                        if distance <= best.0 * (1.0 + 1e-9) {
+                            let exact = queries.squared_distance(i, train, j);
+                            if exact < best.0 {
+                                *best = (exact, j);
+                            }
+                        }
+                    }
+                }
+            }
+            nearest.iter().zip(right).filter(|(best, right)| codes[best.1] != **right).count()
         })
         .sum();
     Ok(wrong as f64 / test.n() as f64)

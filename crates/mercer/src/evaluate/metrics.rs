@@ -7,8 +7,7 @@ use faer::{Mat, MatRef};
 
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
-use crate::kernel::gamma::center;
-use crate::linalg::{eigen, product};
+use crate::linalg::{center_columns, center_gram, eigen, product};
 use crate::monitor::Monitor;
 
 /// ⟨K, YYᵀ⟩ / (‖K‖ ‖YYᵀ‖), Frobenius; both centred first if asked for (Cortes et al. 2012). Y: one-hot classes, or the
@@ -28,7 +27,7 @@ pub fn kernel_alignment(k: MatRef<'_, f64>, labels: &Labels, centered: bool) -> 
     let mut k = k.to_owned();
     let mut y = targets(labels);
     if centered {
-        center(&mut k);
+        center_gram(&mut k);
         center_columns(&mut y);
     }
     let across = product(y.transpose(), product(k.as_ref(), y.as_ref()).as_ref());
@@ -56,10 +55,10 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
     let n = k.nrows();
     let mut k = k.to_owned();
     let magnitude = (0..n).map(|i| k[(i, i)]).fold(0.0, f64::max);
-    center(&mut k);
+    center_gram(&mut k);
     let mut y = targets(labels);
     center_columns(&mut y);
-    let (values, vectors) = eigen(k.as_ref(), monitor)?;
+    let (values, vectors) = eigen(k, monitor)?;
     let floor = (RANK * values[0]).max(n as f64 * f64::EPSILON * magnitude);
     let rank = values.iter().take_while(|v| **v > floor).count();
     if rank < 2 {
@@ -84,7 +83,8 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
 
 fn check_square(k: MatRef<'_, f64>, labels: &Labels) -> Result<()> {
     if k.nrows() == k.ncols() && k.nrows() == labels.len() && k.nrows() > 0 {
-        return Ok(());
+        let finite = (0..k.ncols()).all(|j| k.col(j).iter().all(|v| v.is_finite()));
+        return if finite { Ok(()) } else { Err(Error::data("the kernel matrix holds NaN or infinity")) };
     }
     Err(Error::data(format!(
         "a kernel matrix of the labelled rows is needed: it is {} × {}, and there are {} labels",
@@ -97,12 +97,4 @@ fn check_square(k: MatRef<'_, f64>, labels: &Labels) -> Result<()> {
 fn targets(labels: &Labels) -> Mat<f64> {
     let (y, c) = labels.one_hot();
     MatRef::from_row_major_slice(&y, labels.len(), c).to_owned()
-}
-
-fn center_columns(y: &mut Mat<f64>) {
-    let n = y.nrows() as f64;
-    for column in y.col_iter_mut() {
-        let mean = column.sum() / n;
-        column.iter_mut().for_each(|v| *v -= mean);
-    }
 }

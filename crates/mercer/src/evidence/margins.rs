@@ -6,13 +6,15 @@
 
 use faer::{Mat, MatRef};
 
+use crate::error::Result;
 use crate::kernel::block::PANEL;
 use crate::linalg::{product, sum_in_order};
+use crate::monitor::Monitor;
 
 /// Σ ΔΔᵀ over every row and its neighbours; `z` is n×m.
-pub fn scatter(z: MatRef<'_, f64>, neighbours: &[Vec<usize>]) -> Mat<f64> {
+pub fn scatter(z: MatRef<'_, f64>, neighbours: &[Vec<usize>], monitor: &Monitor) -> Result<Mat<f64>> {
     let m = z.ncols();
-    sum_in_order(neighbours.len().div_ceil(PANEL), m, m, |at| {
+    sum_in_order(neighbours.len().div_ceil(PANEL), m, m, monitor, |at| {
         let rows = at * PANEL..neighbours.len().min((at + 1) * PANEL);
         let pairs: Vec<(usize, usize)> =
             rows.flat_map(|i| neighbours[i].iter().map(move |&j| (i, j))).collect();

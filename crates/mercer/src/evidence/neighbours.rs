@@ -3,7 +3,7 @@
 //!   d(x, x') = k(x,x) + k(x',x') − 2k(x,x');  stationary kernels: the input distance it is monotone in, because
 //!   2 − 2k saturates in floating point
 //!
-//! cost    n² distances by matrix products, in panels; memory O(n·k)
+//! cost    n² distances by matrix products, in panels; memory O(n·k) and a copy of the rows
 //! differs ties go to the lower index; fewer than k available: those there are
 
 use rayon::prelude::*;
@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::block::{PANEL, diagonal};
+use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 
@@ -34,6 +35,7 @@ impl Neighbours {
         let base: Vec<(usize, Panel)> =
             (0..n).step_by(BASE).map(|at| (at, base_panel(kernel, rows, at..n.min(at + BASE)))).collect();
         monitor.begin("finding neighbours", n);
+        let all = rows;
         let starts: Vec<usize> = (0..n).step_by(PANEL).collect();
         let found: Vec<Vec<[Nearest; 2]>> = starts
             .into_par_iter()
@@ -52,14 +54,17 @@ impl Neighbours {
                         panel.fill(&rows, &mut distances);
                     }
                     for (i, line) in queries.clone().zip(distances.chunks_exact(l)) {
-                        for (j, &value) in (*first..).zip(line) {
-                            let distance = if kernel.shape.is_stationary() {
-                                value
-                            } else {
-                                own[i] + own[j] - 2.0 * value
-                            };
-                            if i != j {
-                                nearest[i - start][usize::from(codes[i] != codes[j])].offer(distance, j);
+                        for (j, &value) in (*first..).zip(line).filter(|(j, _)| *j != i) {
+                            let kind = &mut nearest[i - start][usize::from(codes[i] != codes[j])];
+                            match kernel.shape.statistic() {
+                                // Distances from products are right to a few ulps; ties are decided by exact ones.
+                                Statistic::SquaredDistance => {
+                                    if kind.may_take(value / kernel.gamma) {
+                                        kind.offer(all.squared_distance(i, all, j), j);
+                                    }
+                                }
+                                Statistic::Manhattan => kind.offer(value, j),
+                                _ => kind.offer(own[i] + own[j] - 2.0 * value, j),
                             }
                         }
                     }
@@ -91,6 +96,11 @@ struct Nearest {
 impl Nearest {
     fn new(k: usize) -> Self {
         Self { k, best: Vec::with_capacity(k + 1) }
+    }
+
+    /// Whether a distance that is right to nine digits could be among the k smallest.
+    fn may_take(&self, distance: f64) -> bool {
+        self.best.len() < self.k || self.best.last().is_some_and(|worst| distance <= worst.0 * (1.0 + 1e-9))
     }
 
     fn offer(&mut self, distance: f64, index: usize) {

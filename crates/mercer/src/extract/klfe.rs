@@ -2,6 +2,8 @@
 //!
 //!   Σ = Σ_i (Σ_{j ∈ misses} ΔΔᵀ − Σ_{j ∈ hits} ΔΔᵀ),  Δ = z_i − z_j;  rows √σ_i a_iᵀ for the largest σ_i > 0
 //!
+//! `Klfe::fit` puts it together with a basis and is in map.rs, where every method becomes a `FeatureMap`.
+//!
 //! cost    neighbours, then 4·n·k·m² flops and one m×m eigenproblem
 //! source  klfe.txt; in 2.3 of its listing D means D^{−1/2} (eq. 58 is right)
 //! differs more than two classes: misses come from all other classes. The features do not depend on which orthonormal
@@ -36,12 +38,12 @@ impl Klfe {
         neighbours: &Neighbours,
         monitor: &Monitor,
     ) -> Result<Directions> {
-        let sum = scatter(z, &neighbours.misses) - scatter(z, &neighbours.hits);
-        let (values, vectors) = eigen(sum.as_ref(), monitor)?;
+        let sum = scatter(z, &neighbours.misses, monitor)? - scatter(z, &neighbours.hits, monitor)?;
+        let (values, vectors) = eigen(sum, monitor)?;
         let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let positive = values.iter().take_while(|v| **v > RANK * largest).count();
         let q = self.n_components.unwrap_or(positive);
-        if q > positive || positive == 0 {
+        if q > positive || q == 0 {
             return Err(Error::argument(format!(
                 "n_components = {q}, but only {positive} directions separate the classes (positive eigenvalues); \
                  lower it or leave it out"

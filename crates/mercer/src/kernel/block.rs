@@ -58,8 +58,8 @@ struct Inverted {
 impl Kernel {
     /// k(x, y) for all rows x and y: an n×l matrix.
     pub fn matrix(self, rows: &Rows, others: &Rows) -> Result<Mat<f64>> {
-        check_rows(self, rows)?;
-        check_rows(self, others)?;
+        check_rows(self, rows, 0)?;
+        check_rows(self, others, 0)?;
         if self.shape.statistic() == Statistic::Given {
             return Err(Error::argument("the kernel is precomputed: there is nothing to evaluate"));
         }
@@ -77,8 +77,9 @@ impl Kernel {
     }
 }
 
-/// What a kernel asks of rows: parameters in range, χ² no negative number, products that do not overflow.
-pub(crate) fn check_rows(kernel: Kernel, rows: &Rows) -> Result<()> {
+/// What a kernel asks of rows: parameters in range, χ² no negative number, products that do not overflow. `first` is the
+/// place of the first of these rows among all, for the message.
+pub(crate) fn check_rows(kernel: Kernel, rows: &Rows, first: usize) -> Result<()> {
     kernel.check()?;
     if kernel.shape.statistic() == Statistic::ChiSquared
         && let Some(at) = rows.stored().iter().position(|v| *v < 0.0)
@@ -87,7 +88,7 @@ pub(crate) fn check_rows(kernel: Kernel, rows: &Rows) -> Result<()> {
         let place = if rows.is_sparse() {
             String::new()
         } else {
-            format!(" at row {}, column {}", at / rows.p() + 1, at % rows.p() + 1)
+            format!(" at row {}, column {}", first + at / rows.p() + 1, at % rows.p() + 1)
         };
         return Err(Error::data(format!(
             "the kernel `chi2` needs numbers of at least 0, but met {value}{place}\n\
@@ -101,7 +102,7 @@ pub(crate) fn check_rows(kernel: Kernel, rows: &Rows) -> Result<()> {
         return Err(Error::data(format!(
             "k(x,x) of row {} is too large for a number: the kernel `{}` overflows\n\
              hint: scale the columns, or lower gamma, coef0 and degree",
-            i + 1,
+            first + i + 1,
             kernel.shape.name()
         )));
     }
@@ -114,6 +115,12 @@ impl Panel {
         let (l, p) = (landmarks.n(), landmarks.p());
         let statistic = kernel.shape.statistic();
         let side = match (landmarks, statistic) {
+            (Rows::Sparse(csr), Statistic::Cosine) => {
+                let rows = unit_length_sparse(csr, l);
+                let Rows::Sparse(csr) = &rows else { unreachable!("sparse rows stay sparse") };
+                let (index, totals) = (Inverted::new(csr, l, 1.0), vec![0.0; l]);
+                Side::Inverted { rows, index, totals }
+            }
             (Rows::Sparse(csr), _) => {
                 let unit = Unit::of(kernel);
                 let totals = (0..l).map(|i| unit.total(csr.row(i).1)).collect();
@@ -184,7 +191,11 @@ impl Panel {
         }
         match (&self.side, rows) {
             (Side::Inverted { rows: landmarks, index, totals }, _) => {
-                let (Rows::Sparse(rows), Rows::Sparse(landmarks)) = (&rows.to_sparse(), landmarks) else {
+                let mut rows = rows.to_sparse();
+                if let (Statistic::Cosine, Rows::Sparse(csr)) = (self.kernel.shape.statistic(), &rows) {
+                    rows = unit_length_sparse(csr, rows.n());
+                }
+                let (Rows::Sparse(rows), Rows::Sparse(landmarks)) = (&rows, landmarks) else {
                     unreachable!("to_sparse gives sparse rows, and these landmarks are sparse");
                 };
                 self.fill_sparse(rows, landmarks, index, totals, out);
@@ -304,11 +315,7 @@ impl Panel {
             let total = unit.total(values);
             for (j, o) in out.iter_mut().enumerate() {
                 let s = match unit.statistic {
-                    Statistic::Cosine if total > 0.0 && totals[j] > 0.0 => {
-                        *o / (total.sqrt() * totals[j].sqrt())
-                    }
-                    Statistic::Cosine => 0.0,
-                    Statistic::Product | Statistic::Given => *o,
+                    Statistic::Product | Statistic::Cosine | Statistic::Given => *o,
                     _ => {
                         let s = total + totals[j] - *o;
                         if is_cancelled(s, total + totals[j]) {
@@ -374,7 +381,8 @@ impl Unit {
             sum += match self.statistic {
                 Statistic::SquaredDistance => (self.root_gamma * (u - v)).powi(2),
                 Statistic::Manhattan => self.root_gamma * (u - v).abs(),
-                _ => self.root_gamma * chi2_term(u, v),
+                Statistic::ChiSquared => self.root_gamma * chi2_term(u, v),
+                _ => u * v,
             };
         }
         sum
@@ -410,7 +418,7 @@ impl Inverted {
 #[inline(always)]
 fn chi2_term(x: f64, y: f64) -> f64 {
     let (difference, sum) = (x - y, x + y);
-    if sum > 0.0 { difference * difference / sum } else { 0.0 }
+    if sum > 0.0 { difference * (difference / sum) } else { 0.0 }
 }
 
 /// Also true for NaN and infinity, which products of overflowing rows give.
@@ -453,16 +461,27 @@ fn shifted(rows: &Dense, n: usize, shift: &[f64], root: f64) -> (Vec<f64>, Vec<f
 
 /// Rows divided by their length (by their largest number first, so that no square overflows); zero rows stay zero.
 fn unit_length(rows: &Dense, n: usize) -> Vec<f64> {
-    let mut out = Vec::with_capacity(rows.values().len());
+    (0..n).flat_map(|i| unit_row(rows.row(i))).collect()
+}
+
+fn unit_row(row: &[f64]) -> impl Iterator<Item = f64> {
+    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    let norm = row.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt();
+    let norm = if norm > 0.0 { norm } else { 1.0 };
+    row.iter().map(move |v| v / unit / norm)
+}
+
+/// The same for sparse rows.
+fn unit_length_sparse(csr: &Csr, n: usize) -> Rows<'static> {
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for i in 0..n {
-        let row = rows.row(i);
-        let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let unit = if largest > 0.0 { largest } else { 1.0 };
-        let norm = row.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt();
-        let norm = if norm > 0.0 { norm } else { 1.0 };
-        out.extend(row.iter().map(|v| v / unit / norm));
+        let (columns, row) = csr.row(i);
+        indices.extend_from_slice(columns);
+        values.extend(unit_row(row));
+        indptr.push(indices.len());
     }
-    out
+    Rows::sparse(indptr, indices, values, csr.p()).unwrap_or_else(|e| unreachable!("{e}"))
 }
 
 /// The kernel matrix of training rows, never whole: columns on demand, every value counted.
@@ -477,7 +496,12 @@ pub struct Gram<'a> {
 impl<'a> Gram<'a> {
     /// Checks the rows against the kernel.
     pub fn new(kernel: Kernel, rows: &'a Rows<'a>) -> Result<Self> {
-        check_rows(kernel, rows)?;
+        Self::with_rounding(kernel, rows, f64::EPSILON)
+    }
+
+    /// The same for values whose relative rounding error is not that of double precision.
+    pub fn with_rounding(kernel: Kernel, rows: &'a Rows<'a>, rounding: f64) -> Result<Self> {
+        check_rows(kernel, rows, 0)?;
         if kernel.shape.statistic() == Statistic::Given {
             if rows.is_sparse() || rows.n() != rows.p() {
                 return Err(Error::data(format!(
@@ -487,7 +511,7 @@ impl<'a> Gram<'a> {
                     if rows.is_sparse() { " and sparse" } else { "" }
                 )));
             }
-            check_symmetric(rows)?;
+            check_symmetric(rows, 1e-8f64.max(10.0 * rounding))?;
         }
         if diagonal(kernel, rows).iter().all(|v| *v == 0.0) {
             return Err(Error::data(
@@ -495,13 +519,7 @@ impl<'a> Gram<'a> {
                  hint: look at the rows, or use a kernel such as `rbf`",
             ));
         }
-        Ok(Self { kernel, rows, rounding: f64::EPSILON, evaluations: AtomicU64::new(0) })
-    }
-
-    /// The relative rounding error of the values, where it is not that of double precision.
-    pub fn with_rounding(mut self, rounding: f64) -> Self {
-        self.rounding = rounding;
-        self
+        Ok(Self { kernel, rows, rounding, evaluations: AtomicU64::new(0) })
     }
 
     /// The relative rounding error of the values.
@@ -560,7 +578,15 @@ impl<'a> Gram<'a> {
     /// Values of selected rows against one training row.
     pub(crate) fn column(&self, selected: &Rows, landmark: usize, out: &mut [f64]) {
         self.count(out.len());
-        self.panel(&[landmark]).fill(selected, out);
+        match (selected, self.rows, self.kernel.shape.statistic()) {
+            // One sparse row needs no index of all p columns.
+            (Rows::Sparse(selected), Rows::Sparse(rows), statistic) if statistic != Statistic::Cosine => {
+                let (unit, own) = (Unit::of(self.kernel), rows.row(landmark));
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(selected.row(i), own));
+                self.kernel.finish(out);
+            }
+            _ => self.panel(&[landmark]).fill(selected, out),
+        }
     }
 
     /// All n² values, row-major.
@@ -611,12 +637,12 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
     }
 }
 
-fn check_symmetric(rows: &Rows) -> Result<()> {
+fn check_symmetric(rows: &Rows, tolerance: f64) -> Result<()> {
     let Rows::Dense(d) = rows else { return Ok(()) };
     let largest = d.values().iter().fold(0.0f64, |m, v| m.max(v.abs()));
     for i in 0..rows.n() {
         for j in 0..i {
-            if (d.row(i)[j] - d.row(j)[i]).abs() > 1e-8 * largest {
+            if (d.row(i)[j] - d.row(j)[i]).abs() > tolerance * largest {
                 return Err(Error::data(format!(
                     "a precomputed kernel must be symmetric, but it holds {} at ({}, {}) and {} at ({}, {})",
                     d.row(i)[j],

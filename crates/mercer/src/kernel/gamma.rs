@@ -12,14 +12,14 @@
 
 use std::str::FromStr;
 
-use faer::{Mat, MatRef};
+use faer::MatRef;
 
 use super::block::Panel;
 use super::kernel::{Kernel, Shape};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::linalg::product;
+use crate::linalg::{center_gram, product};
 use crate::random;
 
 /// Rows that `median` and `align` look at.
@@ -124,7 +124,8 @@ pub(crate) fn resolve(
         Gamma::Scale => Ok(scale(shape, rows)),
         Gamma::Auto => Ok(1.0 / rows.p() as f64),
         Gamma::Median => Ok(median(shape, &rows.select(&random::sample(rows.n(), SAMPLE, seed)))),
-        Gamma::Align | Gamma::Loo => {
+        Gamma::Loo => Err(Error::argument("gamma = `loo` needs a basis and is found by one")),
+        Gamma::Align => {
             let labels = require_labels(rule, labels)?;
             let chosen = random::sample(rows.n(), SAMPLE, seed);
             align(shape, &rows.select(&chosen), &labels.select(&chosen), &grid(shape, rows))
@@ -169,9 +170,17 @@ fn align(shape: Shape, rows: &Rows, labels: &Labels, grid: &[f64]) -> Result<f64
     let (y, c) = labels.one_hot();
     let y = MatRef::from_row_major_slice(&y, rows.n(), c);
     let mut best = (f64::NEG_INFINITY, grid[0]);
+    let mut failed = None;
     for &gamma in grid {
-        let mut k = Kernel { shape, gamma }.matrix(rows, rows)?;
-        center(&mut k);
+        let mut k = match (Kernel { shape, gamma }).matrix(rows, rows) {
+            Ok(k) => k,
+            // A width at which the kernel overflows is no candidate.
+            Err(error) => {
+                failed = Some(error);
+                continue;
+            }
+        };
+        center_gram(&mut k);
         let product: f64 =
             product(y.transpose(), product(k.as_ref(), y).as_ref()).diagonal().column_vector().sum();
         // ‖HYYᵀH‖ is the same for every width.
@@ -180,17 +189,8 @@ fn align(shape: Shape, rows: &Rows, labels: &Labels, grid: &[f64]) -> Result<f64
             best = (alignment, gamma);
         }
     }
-    Ok(best.1)
-}
-
-/// HKH: rows and columns with mean 0.
-pub(crate) fn center(k: &mut Mat<f64>) {
-    let n = k.nrows();
-    let means: Vec<f64> = (0..n).map(|j| k.col(j).sum() / n as f64).collect();
-    let all = means.iter().sum::<f64>() / n as f64;
-    for j in 0..n {
-        for i in 0..n {
-            k[(i, j)] += all - means[i] - means[j];
-        }
+    match failed {
+        Some(error) if best.0 == f64::NEG_INFINITY => Err(error),
+        _ => Ok(best.1),
     }
 }

@@ -156,8 +156,8 @@ impl Shape {
 
     pub(crate) fn check(self) -> Result<()> {
         match self {
-            Self::Poly { degree: 0, .. } => {
-                Err(Error::argument("degree = 0, but the kernel `poly` needs at least 1"))
+            Self::Poly { degree, .. } if !(1..=1_000).contains(&degree) => {
+                Err(Error::argument(format!("degree = {degree}, but the kernel `poly` needs 1 to 1000")))
             }
             Self::Poly { coef0, .. } if !(coef0 >= 0.0 && coef0.is_finite()) => Err(Error::argument(
                 format!("coef0 = {coef0}, but the kernel `poly` needs a finite number of at least 0"),
@@ -268,7 +268,8 @@ struct Matern<const TWICE_NU: u8>;
 impl<const TWICE_NU: u8> ElementWise for Matern<TWICE_NU> {
     #[inline(always)]
     fn apply<const FMA: bool>(self, s: f64) -> f64 {
-        let t = (2.0 * f64::from(TWICE_NU) * s).sqrt();
+        // Far beyond where the value is 0, and short of where its factor would overflow.
+        let t = (2.0 * f64::from(TWICE_NU) * s.min(1e6)).sqrt();
         let factor = match TWICE_NU {
             1 => 1.0,
             3 => 1.0 + t,

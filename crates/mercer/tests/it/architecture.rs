@@ -54,6 +54,11 @@ fn a_stage_uses_only_stages_before_it() {
         // Tests may reach for any stage.
         let code = text.split("#[cfg(test)]").next().expect("code");
         for line in code.lines().map(str::trim).filter(|l| !l.starts_with("//")) {
+            assert!(
+                !line.contains("crate::{"),
+                "{}: one `use crate::` a line, so that it can be read",
+                inside.display()
+            );
             for part in line.split("crate::").skip(1) {
                 let used: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                 if used.starts_with(char::is_lowercase) && used != own {

@@ -447,12 +447,53 @@ fn a_kernel_rounded_to_single_precision_is_taken_for_what_it_is() {
     let x = naive::random_rows(200, 2, 37);
     let rounded: Matrix =
         gram(0.1, &x).iter().map(|r| r.iter().map(|v| f64::from(*v as f32)).collect()).collect();
-    for method in Method::ALL.into_iter().filter(|m| !matches!(m, Method::Csi | Method::Kpca)) {
+    for method in Method::ALL.into_iter().filter(|m| *m != Method::Csi) {
         let mut settings = Basis::new(method, Kernel::precomputed()).threshold(Threshold::Constant(0.0));
         settings.rounding = f64::from(f32::EPSILON);
         let fitted = settings.fit(&rows(&rounded)).expect("fits");
         assert!(fitted.residual < 1e-2, "{}: {}", method.name(), fitted.residual);
     }
+}
+
+#[test]
+fn csi_stays_orthonormal_when_labels_ask_for_what_is_hardly_left() {
+    let x: Matrix = (0..300).map(|i| vec![f64::from(i * 37 % 300) / 300.0]).collect();
+    let mut state = 3;
+    let labels = Labels::Numbers((0..300).map(|_| naive::random_normal(&mut state)).collect());
+    for tol in [1e-4, 1e-8, 0.0] {
+        let settings = Basis { tol: Some(tol), ..basis(Method::Csi, 0.05) };
+        let fitted = settings.fit_supervised(&rows(&x), &labels).expect("fits");
+        let loss = fitted.orthogonality_loss(None).expect("loss");
+        assert!(loss < 1e-5, "tol = {tol}: {loss:e}");
+    }
+}
+
+#[test]
+fn training_rows_are_checked_even_when_landmarks_are_given() {
+    let given = |kernel: Kernel, landmarks: Vec<f64>, x: Vec<f64>| {
+        let landmarks = Some(Rows::dense(landmarks, 2, 1).expect("rows"));
+        Basis { landmarks, ..Basis::kobl(kernel) }.fit(&Rows::dense(x, 2, 1).expect("rows"))
+    };
+    let chi2 = given(Kernel { shape: Shape::Chi2, gamma: 1.0 }, vec![1.0, 2.0], vec![-1.0, 3.0]);
+    assert!(chi2.expect_err("negative").to_string().contains("at least 0"));
+    let linear = given(Kernel::linear(), vec![1.0, 2.0], vec![1e200, 1.0]);
+    assert!(linear.expect_err("overflow").to_string().contains("overflows"));
+    assert_eq!(given(Kernel::linear(), vec![1.0, 2.0], vec![0.0, 0.0]).expect("fits").residual, 0.0);
+}
+
+#[test]
+fn one_bad_label_is_refused_by_its_row() {
+    let x = rows(&naive::random_rows(3, 2, 1));
+    let labels = Labels::Numbers(vec![1.0, f64::NAN, 2.0]);
+    let text = basis(Method::Csi, 1.0).fit_supervised(&x, &labels).expect_err("NaN").to_string();
+    assert!(text.contains("not a finite number at row 2"), "{text}");
+}
+
+#[test]
+fn equal_rows_have_no_centred_components() {
+    let x = rows(&vec![vec![1.0, 2.0]; 4]);
+    let text = Basis { center: true, ..basis(Method::Kpca, 1.0) }.fit(&x).expect_err("nothing").to_string();
+    assert!(text.contains("nothing is left after centring"), "{text}");
 }
 
 #[test]
@@ -485,7 +526,7 @@ fn given_landmarks_are_what_the_basis_is_chosen_from() {
 fn a_kernel_that_is_not_positive_semi_definite_is_named() {
     let x = rows(&naive::random_rows(60, 3, 35));
     let kernel = Kernel { shape: Shape::Sigmoid { coef0: -1.0 }, gamma: 1.0 };
-    for method in [Method::Kobl, Method::Rpcholesky, Method::GramSchmidt] {
+    for method in [Method::Kobl, Method::Rpcholesky, Method::GramSchmidt, Method::Kpca] {
         let error = Basis::new(method, kernel).fit(&x).expect_err("not PSD");
         let text = error.to_string();
         assert!(matches!(error, Error::Numerical(_)), "{text}");

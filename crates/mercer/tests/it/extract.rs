@@ -79,6 +79,20 @@ fn neighbours_are_those_of_a_full_sort_in_every_kernel() {
 }
 
 #[test]
+fn tied_neighbours_are_those_with_the_lower_index() {
+    // A grid: nearly all distances are tied.
+    let x: Matrix = (0..144).map(|i| vec![f64::from(i % 12), f64::from(i / 12)]).collect();
+    let codes: Vec<usize> = (0..144).map(|i| (i * 7 % 5) % 2).collect();
+    let distance: Matrix =
+        x.iter().map(|a| x.iter().map(|b| naive::squared_distance(a, b)).collect()).collect();
+    let (hits, misses) = neighbours(&distance, &codes, 3);
+    for data in [rows(&x), sparse(&x)] {
+        let fast = Neighbours::find(Kernel::rbf(0.3), &data, &codes, 3, &Monitor::default()).expect("found");
+        assert_eq!((fast.hits, fast.misses), (hits.clone(), misses.clone()));
+    }
+}
+
+#[test]
 fn small_classes_give_the_neighbours_they_have() {
     let x = naive::random_rows(6, 2, 51);
     let codes = [0, 0, 0, 1, 1, 2];

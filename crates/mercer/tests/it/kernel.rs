@@ -109,6 +109,22 @@ fn rows_of_any_scale_neither_overflow_nor_vanish() {
 }
 
 #[test]
+fn no_finite_row_has_a_kernel_value_that_is_none() {
+    let x: Matrix = vec![vec![1e200, 0.0], vec![0.0, 1e-200], vec![1.0, 2.0]];
+    for name in FORMULAS.into_iter().filter(|n| !matches!(*n, "linear" | "poly" | "sigmoid")) {
+        for gamma in [1e-200, 1.0] {
+            for data in [rows(&x), sparse(&x)] {
+                let k = Kernel { shape: shape(name), gamma }.matrix(&data, &data).expect("values");
+                for i in 0..3 {
+                    assert!((k[(i, i)] - 1.0).abs() < 1e-12, "{name}: k(x,x) = {}", k[(i, i)]);
+                    assert!((0..3).all(|j| k[(i, j)].is_finite()), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn gamma_rules_equal_their_definitions() {
     for (set, x) in naive::nasty_sets() {
         let codes: Vec<usize> =

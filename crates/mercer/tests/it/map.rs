@@ -141,7 +141,9 @@ proptest! {
             bytes.truncate(cut);
         }
         if let Ok(map) = load(&bytes) {
-            let _ = map.transform(&rows(&naive::random_rows(3, 3, 1)));
+            if let Ok(z) = map.transform(&rows(&naive::random_rows(3, 3, 1))) {
+                let _ = map.inverse_transform(z.as_ref(), &Monitor::default());
+            }
         }
     }
 }
@@ -160,6 +162,18 @@ fn rows_that_do_not_fit_are_refused_by_what_is_wrong_with_them() {
     let huge = Rows::dense(vec![1e200, 0.0, 0.0], 1, 3).expect("rows");
     let huge = linear.transform(&huge).expect_err("overflow").to_string();
     assert!(huge.contains("the kernel `linear` overflows"), "{huge}");
+    // Rows are counted from the first of all, not of a panel.
+    let mut positive = small_map();
+    positive.expansion.kernel.shape = Shape::Chi2;
+    positive.scaling = Some(Scaling { center: vec![0.0; 3], factor: vec![1.0; 3] });
+    let mut many = vec![1.0; 900 * 3];
+    many[600 * 3 + 1] = -1.0;
+    let many =
+        positive.transform(&Rows::dense(many, 900, 3).expect("rows")).expect_err("negative").to_string();
+    assert!(many.contains("at row 601, column 2"), "{many}");
+    let mut short = faer::Mat::zeros(1, 6);
+    let short = map.transform_into(&rows(&naive::random_rows(2, 3, 1)), short.as_mut(), &Monitor::default());
+    assert!(short.expect_err("shape").to_string().contains("1 × 6 features was given, but 2 × 6"));
     let shifted = map.transform(&sparse(&naive::random_rows(2, 3, 1))).expect_err("sparse").to_string();
     assert!(shifted.contains("which sparse rows cannot be"), "{shifted}");
 }
