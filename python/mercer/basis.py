@@ -103,7 +103,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     nu : float, default=0.1
         "sparse": share of k(x, x) that must be new for a row to be kept.
     landmarks : {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
-        Choose among these rows instead of the training rows.
+        Choose among these rows instead of the training rows, by the same rules: with "kobl", `threshold=0.0` keeps all
+        of them that are independent, as "nystrom" does.
     center : bool, default=False
         "kpca": centre in the kernel's space, as classical kernel PCA does.
     random_state : int, RandomState instance or None, default=None
@@ -437,7 +438,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checks(self) -> dict[str, Any]:
         accept_sparse = False if self.kernel == "precomputed" else "csr"
-        return {"accept_sparse": accept_sparse, "dtype": FLOATS, "order": "C"}
+        # NaN and infinity among rows are refused by the Rust side, which says at which row and column.
+        finite = self.kernel == "precomputed"
+        return {"accept_sparse": accept_sparse, "dtype": FLOATS, "order": "C", "ensure_all_finite": finite}
 
     def _expansion(self) -> _core.Expansion:
         names = getattr(self, "feature_names_in_", None)

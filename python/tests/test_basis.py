@@ -369,7 +369,7 @@ def test_bad_settings_are_refused_in_words(settings, words):
 def test_bad_rows_are_refused_in_words():
     X = rows()
     basis = KernelBasis(n_components=3).fit(X)
-    with pytest.raises(ValueError, match="X contains NaN"):
+    with pytest.raises(ValueError, match="contains NaN at row"):
         basis.fit(np.where(X > 2, np.nan, X))
     with pytest.raises(ValueError, match="X has 3 features, but KernelBasis is expecting 4"):
         basis.transform(X[:, :3])
@@ -461,3 +461,14 @@ def test_relevant_dimension_finds_the_components_that_matter():
     dimension, noise = metrics.relevant_dimension(K, y, return_noise=True)
     assert dimension == metrics.relevant_dimension(K, y) == 5
     assert noise == pytest.approx(0.01, rel=5 / np.sqrt(300))
+
+
+def test_nan_and_infinity_are_refused_by_row_and_column():
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    for value, word in ((np.nan, "NaN"), (np.inf, "infinity")):
+        bad = X.copy()
+        bad[3, 2] = value
+        with pytest.raises(ValueError, match=f"{word} at row 4, column 3"):
+            KernelBasis().fit(bad)
+        with pytest.raises(ValueError, match=f"{word} at row 4, column 3"):
+            KernelBasis().fit(X).transform(bad)

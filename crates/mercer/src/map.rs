@@ -328,7 +328,7 @@ type Doubt<T> = std::result::Result<T, String>;
 
 impl<'a> ModelFile<'a> {
     fn open(bytes: &'a [u8]) -> Doubt<Self> {
-        let foreign = |what: String| {
+        let foreign = |what: &str| {
             format!(
                 "not a mercer model: {what}\nhint: models are written by `mercer fit -o` and `mercer.save`"
             )
@@ -346,14 +346,14 @@ impl<'a> ModelFile<'a> {
                 (_, SafeTensorError::MetadataIncompleteBuffer) => {
                     "the file is truncated or damaged: its tensors do not match its length".to_string()
                 }
-                (_, e) => foreign(e.to_string()),
+                _ => foreign("it does not start like one"),
             }
         })?;
         let header = metadata
             .metadata()
             .as_ref()
             .and_then(|m| m.get("mercer"))
-            .ok_or_else(|| foreign("it is a safetensors file without mercer's header".into()))?;
+            .ok_or_else(|| foreign("it is a safetensors file without mercer's header"))?;
         let header: Value =
             serde_json::from_str(header).map_err(|e| format!("the header is damaged: {e}"))?;
         let version =

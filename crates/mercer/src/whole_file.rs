@@ -17,5 +17,8 @@ pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile> {
     // Temporary files are private; what becomes of this one should be as readable as any file the user makes.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.prefix(".mercer-").tempfile_in(folder(path)).map_err(|e| Error::io(path, e))
+    builder.prefix(".mercer-").tempfile_in(folder(path)).map_err(|e| {
+        // The name of the temporary file is nobody's business.
+        Error::io(path, e.kind().into())
+    })
 }

@@ -118,9 +118,8 @@ struct Side {
 
 impl Side {
     fn new(labels: &Labels) -> Self {
-        let (y, c) = labels.one_hot();
-        let mut left = MatRef::from_row_major_slice(&y, labels.len(), c).to_owned();
-        center_columns(&mut left);
+        let (y, c, _) = labels.centered();
+        let left = MatRef::from_row_major_slice(&y, labels.len(), c).to_owned();
         let total = left.squared_norm_l2().max(f64::MIN_POSITIVE);
         Self { explained: Mat::zeros(left.nrows(), 0), left, total }
     }

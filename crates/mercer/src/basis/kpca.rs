@@ -94,23 +94,21 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
         None => None,
     };
     let negative = -PSD.max(1e4 * gram.rounding()) * largest;
-    let (values, vectors) = match top {
-        Some((values, vectors)) => {
-            // All that can be seen of negative eigenvalues from the other end: the positive ones exceed the trace.
-            if values.iter().sum::<f64>() > trace - negative * n as f64 {
-                return Err(not_psd(gram, 0, trace - values.iter().sum::<f64>()));
-            }
-            (values, vectors)
+    let (values, vectors) = if let Some((values, vectors)) = top {
+        // All that can be seen of negative eigenvalues from the other end: the positive ones exceed the trace.
+        let left = trace - values.iter().sum::<f64>();
+        if left < negative * n as f64 {
+            return Err(not_psd(gram, 0, left));
         }
-        None => {
-            let whole = MatRef::from_row_major_slice(&k, n, n).to_owned();
-            drop(k);
-            let (values, vectors) = eigen(whole, monitor)?;
-            if let Some(&lowest) = values.last().filter(|v| **v < negative) {
-                return Err(not_psd(gram, 0, lowest));
-            }
-            (values, vectors)
+        (values, vectors)
+    } else {
+        let whole = MatRef::from_row_major_slice(&k, n, n).to_owned();
+        drop(k);
+        let (values, vectors) = eigen(whole, monitor)?;
+        if let Some(&lowest) = values.last().filter(|v| **v < negative) {
+            return Err(not_psd(gram, 0, lowest));
         }
+        (values, vectors)
     };
     // What rounding leaves is relative to K as it was, before centring cancelled most of it.
     let (m, stop) = keep.count(&values, trace, n as f64 * gram.rounding() * largest);

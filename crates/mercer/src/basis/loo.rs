@@ -37,7 +37,8 @@ pub(crate) fn resolve(
     seed: u64,
     monitor: &Monitor,
 ) -> Result<f64> {
-    let widths = grid(shape, rows);
+    labels.require_two("loo")?;
+    let widths = grid(shape, rows)?;
     let chosen = random::sample(rows.n(), ROWS, seed);
     let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
     let mut best = (f64::INFINITY, widths[0]);
@@ -68,7 +69,7 @@ fn error_at(kernel: Kernel, rows: &Rows, labels: &Labels, monitor: &Monitor) -> 
 
 /// The smallest leave-one-out error over the penalties 10^{−8, …, 4} × the mean eigenvalue.
 fn smallest_error(z: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor) -> Result<f64> {
-    let (y, c) = labels.one_hot();
+    let (y, c, _) = labels.centered();
     let y = MatRef::from_row_major_slice(&y, z.nrows(), c);
     let ridge = Ridge::new(z, y, monitor)?;
     let mean = ridge.values.iter().sum::<f64>() / ridge.values.len() as f64;

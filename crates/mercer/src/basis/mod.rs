@@ -437,6 +437,9 @@ impl Basis {
                  hint: give them (y, `--target COL`), or use method = `kobl`",
             ));
         }
+        if let (Method::Csi, Some(labels)) = (self.method, labels) {
+            labels.require_two("csi")?;
+        }
         if let Some(landmarks) = &self.landmarks {
             self.check_landmarks(landmarks, rows)?;
         }
@@ -497,7 +500,9 @@ impl Basis {
         match self.method {
             Method::GramSchmidt => 3 * 8 * cap * cap,
             // Exact when it fits; from a factor when not.
-            Method::Kpca if Self::exact_kpca(n) <= self.memory => Self::exact_kpca(n),
+            Method::Kpca if Self::exact_kpca(n) <= self.memory || self.n_components.is_none() => {
+                Self::exact_kpca(n)
+            }
             Method::Kpca => 8 * n * self.factor_columns(n as usize) as u64,
             Method::Csi => 8 * n * (2 * cap + 4 * csi::DELTA as u64),
             _ => 8 * n * cap,
@@ -511,7 +516,7 @@ impl Basis {
 
     /// Columns of the factor that stands in for a kernel matrix that does not fit.
     fn factor_columns(&self, n: usize) -> usize {
-        self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(4 * m.min(n))).min(n)
+        self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(2 * m.min(n))).min(n)
     }
 
     fn check_memory(&self, n: usize, cap: usize) -> Result<()> {
@@ -523,6 +528,7 @@ impl Basis {
             Method::GramSchmidt => {
                 "use method = `kobl`, whose memory is n × n_components, or set n_components"
             }
+            Method::Kpca => "set n_components, for which a `kobl` factor will do, or use method = `kobl`",
             _ => "lower n_components, or raise the budget (`memory`)",
         };
         Err(Error::Memory(format!(

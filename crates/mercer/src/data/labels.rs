@@ -149,7 +149,7 @@ impl Labels {
     pub fn require_classes(&self, method: &str) -> Result<(&[usize], usize)> {
         match self {
             Self::Classes { names, .. } if names.len() < 2 => Err(Error::data(format!(
-                "`{method}` needs at least 2 classes, but the target holds only one: {}",
+                "`{method}` needs at least 2 classes, but the target holds only one class: {}",
                 names.first().map_or("(none)", String::as_str)
             ))),
             Self::Classes { codes, names } => Ok((codes, names.len())),
@@ -167,6 +167,35 @@ impl Labels {
                 Self::Classes { codes: indices.iter().map(|&i| codes[i]).collect(), names: names.clone() }
             }
             Self::Numbers(values) => Self::Numbers(indices.iter().map(|&i| values[i]).collect()),
+        }
+    }
+
+    /// As columns of numbers with mean 0, row-major n×c; numbers are also divided by the second part, their largest
+    /// deviation, so that neither an offset nor a unit matters to what is computed from them.
+    pub(crate) fn centered(&self) -> (Vec<f64>, usize, f64) {
+        let (mut y, c) = self.one_hot();
+        let n = self.len() as f64;
+        for j in 0..c {
+            let mean: f64 = y.iter().skip(j).step_by(c).map(|v| v / n).sum();
+            y.iter_mut().skip(j).step_by(c).for_each(|v| *v -= mean);
+        }
+        let unit = match self {
+            Self::Classes { .. } => 1.0,
+            Self::Numbers(_) => y.iter().fold(0.0f64, |m, v| m.max(v.abs())),
+        };
+        let unit = if unit > 0.0 { unit } else { 1.0 };
+        y.iter_mut().for_each(|v| *v /= unit);
+        (y, c, unit)
+    }
+
+    /// An error if all rows have the same label: there is nothing to learn from it.
+    pub(crate) fn require_two(&self, what: &str) -> Result<()> {
+        match self {
+            Self::Classes { .. } => self.require_classes(what).map(|_| ()),
+            Self::Numbers(values) if values.iter().all(|v| *v == values[0]) => Err(Error::data(format!(
+                "`{what}` looks at the target, but it is the same number in every row"
+            ))),
+            Self::Numbers(_) => Ok(()),
         }
     }
 

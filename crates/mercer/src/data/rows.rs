@@ -202,15 +202,12 @@ impl<'a> Rows<'a> {
 
     /// ‖x − y‖² of row i and another's row j, from their differences: equal distances are equal numbers.
     pub(crate) fn squared_distance(&self, i: usize, other: &Rows, j: usize) -> f64 {
-        match (self, other) {
-            (Self::Dense(a), Rows::Dense(b)) => {
-                a.row(i).iter().zip(b.row(j)).map(|(x, y)| (x - y) * (x - y)).sum()
-            }
-            _ => {
-                let (a, b) = (self.slice(i..i + 1).to_dense(), other.slice(j..j + 1).to_dense());
-                a.iter().zip(&b).map(|(x, y)| (x - y) * (x - y)).sum()
-            }
+        let square = |(x, y): (&f64, &f64)| (x - y) * (x - y);
+        if let (Self::Dense(a), Rows::Dense(b)) = (self, other) {
+            return a.row(i).iter().zip(b.row(j)).map(square).sum();
         }
+        let (a, b) = (self.slice(i..i + 1).to_dense(), other.slice(j..j + 1).to_dense());
+        a.iter().zip(&b).map(square).sum()
     }
 
     /// An error that names the first NaN or infinity by row and column (counted from 1; by name where names are given).

@@ -56,15 +56,16 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
     let mut k = k.to_owned();
     let magnitude = (0..n).map(|i| k[(i, i)]).fold(0.0, f64::max);
     center_gram(&mut k);
-    let mut y = targets(labels);
-    center_columns(&mut y);
+    labels.require_two("relevant_dimension")?;
+    let (y, c, unit) = labels.centered();
+    let y = MatRef::from_row_major_slice(&y, n, c);
     let (values, vectors) = eigen(k, monitor)?;
     let floor = (RANK * values[0]).max(n as f64 * f64::EPSILON * magnitude);
     let rank = values.iter().take_while(|v| **v > floor).count();
     if rank < 2 {
         return Err(Error::data(format!("the centred kernel has rank {rank}; at least 2 is needed")));
     }
-    let s = product(vectors.transpose(), y.as_ref());
+    let s = product(vectors.transpose(), y);
     let energy: Vec<f64> = (0..n).map(|i| s.row(i).squared_norm_l2()).collect();
     let total: f64 = energy.iter().sum();
     let mut sum = 0.0;
@@ -78,7 +79,7 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
             best = (value, d, noise);
         }
     }
-    Ok((best.1, best.2))
+    Ok((best.1, best.2 * unit * unit))
 }
 
 fn check_square(k: MatRef<'_, f64>, labels: &Labels) -> Result<()> {

@@ -85,27 +85,36 @@ pub fn gamma_from_sigma(sigma: f64) -> f64 {
 }
 
 /// The widths that `align` and `loo` try.
-pub(crate) fn grid(shape: Shape, rows: &Rows) -> Vec<f64> {
-    let scale = scale(shape, rows);
-    (-4..=3).map(|half| scale * 10f64.powf(f64::from(half) / 2.0)).collect()
+pub(crate) fn grid(shape: Shape, rows: &Rows) -> Result<Vec<f64>> {
+    let scale = scale(shape, rows)?;
+    Ok((-4..=3).map(|half| scale * 10f64.powf(f64::from(half) / 2.0)).collect())
 }
 
 /// 1/(p·var X), or 1/(p·sd X) for `laplacian`.
-pub(crate) fn scale(shape: Shape, rows: &Rows) -> f64 {
+pub(crate) fn scale(shape: Shape, rows: &Rows) -> Result<f64> {
     let count = rows.n() as f64 * rows.p() as f64;
     let values = rows.stored();
     let zeros = count - values.len() as f64;
     // Divided by the largest magnitude first, so that squares neither overflow nor vanish.
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     if largest == 0.0 {
-        return 1.0;
+        return Ok(1.0);
     }
     let mean = values.iter().map(|v| v / largest).sum::<f64>() / count;
     let square = values.iter().map(|v| (v / largest - mean).powi(2)).sum::<f64>() + zeros * mean * mean;
     let sd = (square / count).sqrt() * largest;
     let p = rows.p() as f64;
     let gamma = if shape == Shape::Laplacian { 1.0 / (p * sd) } else { 1.0 / p / sd / sd };
-    if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 }
+    if square == 0.0 {
+        Ok(1.0)
+    } else if gamma.is_finite() && gamma > 0.0 {
+        Ok(gamma)
+    } else {
+        Err(Error::data(format!(
+            "the numbers in the data deviate by {sd:.1e} from their mean, for which no gamma can be written\n\
+             hint: scale the columns first"
+        )))
+    }
 }
 
 /// Every rule but `loo`.
@@ -121,14 +130,15 @@ pub(crate) fn resolve(
     }
     match rule {
         Gamma::Value(value) => Ok(value),
-        Gamma::Scale => Ok(scale(shape, rows)),
+        Gamma::Scale => scale(shape, rows),
         Gamma::Auto => Ok(1.0 / rows.p() as f64),
-        Gamma::Median => Ok(median(shape, &rows.select(&random::sample(rows.n(), SAMPLE, seed)))),
+        Gamma::Median => median(shape, &rows.select(&random::sample(rows.n(), SAMPLE, seed))),
         Gamma::Loo => Err(Error::argument("gamma = `loo` needs a basis and is found by one")),
         Gamma::Align => {
             let labels = require_labels(rule, labels)?;
+            labels.require_two("align")?;
             let chosen = random::sample(rows.n(), SAMPLE, seed);
-            align(shape, &rows.select(&chosen), &labels.select(&chosen), &grid(shape, rows))
+            align(shape, &rows.select(&chosen), &labels.select(&chosen), &grid(shape, rows)?)
         }
     }
 }
@@ -144,9 +154,9 @@ pub(crate) fn require_labels(rule: Gamma, labels: Option<&Labels>) -> Result<&La
     })
 }
 
-fn median(shape: Shape, rows: &Rows) -> f64 {
+fn median(shape: Shape, rows: &Rows) -> Result<f64> {
     // Distances in units of the `scale` rule, so that their squares stay in range.
-    let unit = scale(shape, rows);
+    let unit = scale(shape, rows)?;
     let distance = if shape == Shape::Laplacian { Shape::Laplacian } else { Shape::Rbf };
     let panel = Panel::new(Kernel { shape: distance, gamma: unit }, rows);
     let n = rows.n();
@@ -157,17 +167,18 @@ fn median(shape: Shape, rows: &Rows) -> f64 {
         pairs.extend_from_slice(&line[..i]);
     }
     pairs.sort_unstable_by(f64::total_cmp);
-    let Some(last) = pairs.len().checked_sub(1) else { return 1.0 };
+    let Some(last) = pairs.len().checked_sub(1) else { return Ok(1.0) };
     let mut middle = f64::midpoint(pairs[last / 2], pairs[pairs.len() / 2]);
     if middle == 0.0 {
         middle = pairs.iter().sum::<f64>() / pairs.len() as f64;
     }
     let gamma = if shape == Shape::Laplacian { unit / middle } else { unit / (2.0 * middle) };
-    if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 }
+    // All rows equal: any width will do.
+    Ok(if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 })
 }
 
 fn align(shape: Shape, rows: &Rows, labels: &Labels, grid: &[f64]) -> Result<f64> {
-    let (y, c) = labels.one_hot();
+    let (y, c, _) = labels.centered();
     let y = MatRef::from_row_major_slice(&y, rows.n(), c);
     let mut best = (f64::NEG_INFINITY, grid[0]);
     let mut failed = None;

@@ -267,6 +267,9 @@ fn kpca_beyond_the_memory_budget_comes_from_a_factor_and_says_so() {
         settings.center = center;
         let exact = settings.fit(&table.rows).expect("fits");
         settings.memory = 10_000_000;
+        let all =
+            Basis { n_components: None, ..settings.clone() }.fit(&table.rows).expect_err("all").to_string();
+        assert!(all.contains("the budget is 10 MB") && all.contains("hint: set n_components"), "{all}");
         let factor = settings.fit(&table.rows).expect("fits");
         assert!(
             factor.warnings.iter().any(|w| w.contains("does not fit into 10 MB")),
@@ -513,7 +516,7 @@ fn given_landmarks_are_what_the_basis_is_chosen_from() {
     }
     let mut csi = basis(Method::Csi, 0.3);
     csi.landmarks = Some(rows(&own));
-    let labels = Labels::Numbers(vec![0.5; 100]);
+    let labels = Labels::Numbers((0..100).map(|i| f64::from(i) + 0.5).collect());
     assert!(
         csi.fit_supervised(&rows(&x), &labels)
             .expect_err("refused")
@@ -586,7 +589,8 @@ fn beyond_five_thousand_rows_the_cap_is_announced() {
 fn tiny_sets_work() {
     for x in [vec![vec![1.0]], vec![vec![1.0, 2.0], vec![3.0, -1.0]], vec![vec![2.0]; 5]] {
         let labels = Labels::Numbers((0..x.len()).map(|i| i as f64 + 0.5).collect());
-        for method in Method::ALL {
+        // A single label says nothing, which `csi` refuses.
+        for method in Method::ALL.into_iter().filter(|m| x.len() > 1 || *m != Method::Csi) {
             let fitted = basis(method, 1.0).fit_supervised(&rows(&x), &labels).expect("fits");
             assert!(fitted.n_components() >= 1, "{} on {x:?}", method.name());
             assert!(fitted.residual < 1e-9);

@@ -1,5 +1,6 @@
 //! Kernels and γ rules against the slow references, on random and on nasty rows.
 
+use mercer::basis::Method;
 use mercer::data::Labels;
 use mercer::kernel::Gram;
 use mercer::{Basis, Gamma, Kernel, Rows, Shape};
@@ -127,8 +128,7 @@ fn no_finite_row_has_a_kernel_value_that_is_none() {
 #[test]
 fn gamma_rules_equal_their_definitions() {
     for (set, x) in naive::nasty_sets() {
-        let codes: Vec<usize> =
-            (0..x.len()).map(|i| usize::from(x[i][0] > 0.0) + usize::from(i % 3 == 0)).collect();
+        let codes: Vec<usize> = (0..x.len()).map(|i| (i + usize::from(x[i][0] > 0.0)) % 3).collect();
         let labels = Labels::classes(&codes.iter().map(usize::to_string).collect::<Vec<_>>());
         let gamma = |rule: Gamma, kernel: &str| {
             let mut basis = Basis::kobl(Kernel { shape: shape(kernel), gamma: 1.0 }).n_components(1);
@@ -171,6 +171,52 @@ fn loo_takes_the_width_with_the_smallest_error_of_n_refits() {
         }
     }
     assert!((found - best.1).abs() < 1e-12 * best.1, "{found} for {}", best.1);
+}
+
+#[test]
+fn neither_the_unit_nor_the_offset_of_numbers_matters() {
+    let x = naive::random_rows(60, 3, 10);
+    let y: Vec<f64> = x.iter().map(|r| (2.0 * r[0]).sin()).collect();
+    let fit = |method: Method, rule: Gamma, change: &dyn Fn(f64) -> f64| {
+        let labels = Labels::Numbers(y.iter().map(|v| change(*v)).collect());
+        let basis = Basis::new(method, Kernel::rbf(0.2)).gamma(rule).n_components(9);
+        let fitted = basis.fit_supervised(&rows(&x), &labels).expect("fits");
+        (fitted.expansion.kernel.gamma, fitted.pivots)
+    };
+    for (method, rule) in
+        [(Method::Kobl, Gamma::Align), (Method::Kobl, Gamma::Loo), (Method::Csi, Gamma::Value(0.2))]
+    {
+        let plain = fit(method, rule, &|v| v);
+        assert_eq!(fit(method, rule, &|v| v + 1e6), plain, "{rule:?}");
+        assert_eq!(fit(method, rule, &|v| v * 1e200), plain, "{rule:?}");
+        assert_eq!(fit(method, rule, &|v| v * 1e-200), plain, "{rule:?}");
+    }
+}
+
+#[test]
+fn a_target_that_never_changes_is_refused_where_it_is_looked_at() {
+    let x = rows(&naive::random_rows(10, 2, 1));
+    let settings = [
+        ("loo", Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Loo)),
+        ("align", Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Align)),
+        ("csi", Basis::new(Method::Csi, Kernel::rbf(1.0))),
+    ];
+    for (name, basis) in settings {
+        let one = basis.fit_supervised(&x, &Labels::classes(&["a"; 10])).expect_err("one class").to_string();
+        assert!(one.contains(&format!("`{name}` needs at least 2 classes")), "{one}");
+        let same =
+            basis.fit_supervised(&x, &Labels::Numbers(vec![0.5; 10])).expect_err("one number").to_string();
+        assert!(same.contains("the same number in every row"), "{same}");
+    }
+}
+
+#[test]
+fn data_too_small_for_a_width_is_refused_not_given_another() {
+    let x: Matrix =
+        naive::random_rows(10, 2, 1).iter().map(|r| r.iter().map(|v| v * 1e-200).collect()).collect();
+    let text =
+        Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Scale).fit(&rows(&x)).expect_err("tiny").to_string();
+    assert!(text.contains("no gamma can be written") && text.contains("hint: scale"), "{text}");
 }
 
 #[test]

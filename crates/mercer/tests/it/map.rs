@@ -140,10 +140,10 @@ proptest! {
         if cut < bytes.len() && cut % 3 == 0 {
             bytes.truncate(cut);
         }
-        if let Ok(map) = load(&bytes) {
-            if let Ok(z) = map.transform(&rows(&naive::random_rows(3, 3, 1))) {
-                let _ = map.inverse_transform(z.as_ref(), &Monitor::default());
-            }
+        if let Ok(map) = load(&bytes)
+            && let Ok(z) = map.transform(&rows(&naive::random_rows(3, 3, 1)))
+        {
+            let _ = map.inverse_transform(z.as_ref(), &Monitor::default());
         }
     }
 }
