@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::block::{PANEL, Panel, check_rows, diagonal};
-use crate::kernel::{Kernel, Shape};
+use crate::kernel::block::PANEL;
+use crate::kernel::gram::{check_rows, diagonal};
+use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::product;
 use crate::monitor::Monitor;
 

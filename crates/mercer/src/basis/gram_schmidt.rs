@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::pivoted::{Stop, loss_limit, not_psd};
 use crate::error::Result;
-use crate::kernel::block::Gram;
+use crate::kernel::Gram;
 use crate::monitor::Monitor;
 
 /// Rows that are orthogonalised together.

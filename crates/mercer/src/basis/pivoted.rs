@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use super::zeros::Zeros;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::Shape;
-use crate::kernel::block::{Gram, PANEL};
+use crate::kernel::block::PANEL;
+use crate::kernel::{Gram, Shape};
 use crate::monitor::Monitor;
 
 /// Squared residuals this close to the largest, relative to max k(x,x), are tied with it.

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::data::rows::Rows;
 use crate::error::Result;
-use crate::kernel::block::{PANEL, diagonal};
+use crate::kernel::block::PANEL;
+use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;

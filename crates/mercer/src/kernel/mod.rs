@@ -2,9 +2,12 @@
 
 pub mod kernel;
 pub(crate) mod exp;
+pub(crate) mod pairs;
 pub mod block;
+pub mod gram;
 pub mod gamma;
 
-pub use block::{Gram, Panel};
+pub use block::Panel;
 pub use gamma::Gamma;
+pub use gram::Gram;
 pub use kernel::{Kernel, Shape};

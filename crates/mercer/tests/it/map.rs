@@ -38,7 +38,7 @@ fn a_model_comes_back_as_it_was_for_every_kernel_and_kind_of_rows() {
     let x = naive::random_rows(40, 4, 61);
     let x: naive::Matrix = x.iter().map(|r| r.iter().map(|v| v.abs()).collect()).collect();
     let labels = Labels::Numbers(x.iter().map(|r| r[0] + 0.5).collect());
-    for name in FORMULAS {
+    for &name in FORMULAS {
         let kernel = Kernel { shape: Shape::named(name, 2, 0.5, 1.3).expect("known"), gamma: 0.123_456_789 };
         for data in [rows(&x), sparse(&x)] {
             let Ok(basis) = Basis::kobl(kernel).n_components(5).fit(&data) else {

@@ -1,0 +1,242 @@
+//! The kernel matrix of the training rows: columns on demand, every value counted, and what a kernel asks of rows.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::block::{PANEL, Panel};
+use super::kernel::{Kernel, Statistic};
+use super::pairs::Unit;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+
+/// The kernel matrix of training rows, never whole: columns on demand, every value counted.
+#[derive(Debug)]
+pub struct Gram<'a> {
+    kernel: Kernel,
+    rows: &'a Rows<'a>,
+    rounding: f64,
+    evaluations: AtomicU64,
+}
+
+impl<'a> Gram<'a> {
+    /// Checks the rows against the kernel.
+    pub fn new(kernel: Kernel, rows: &'a Rows<'a>) -> Result<Self> {
+        Self::with_rounding(kernel, rows, f64::EPSILON)
+    }
+
+    /// The same for values whose relative rounding error is not that of double precision.
+    pub fn with_rounding(kernel: Kernel, rows: &'a Rows<'a>, rounding: f64) -> Result<Self> {
+        check_rows(kernel, rows, 0)?;
+        if kernel.shape.statistic() == Statistic::Given {
+            if rows.is_sparse() || rows.n() != rows.p() {
+                return Err(Error::data(format!(
+                    "a precomputed kernel must be a dense square matrix, but it is {} × {}{}",
+                    rows.n(),
+                    rows.p(),
+                    if rows.is_sparse() { " and sparse" } else { "" }
+                )));
+            }
+            check_symmetric(rows, 1e-8f64.max(10.0 * rounding))?;
+        }
+        if diagonal(kernel, rows).iter().all(|v| *v == 0.0) {
+            return Err(Error::data(
+                "k(x,x) = 0 for every row: the rows are all zero in the kernel's space, so there is no basis\n\
+                 hint: look at the rows, or use a kernel such as `rbf`",
+            ));
+        }
+        Ok(Self { kernel, rows, rounding, evaluations: AtomicU64::new(0) })
+    }
+
+    /// The relative rounding error of the values.
+    pub fn rounding(&self) -> f64 {
+        self.rounding
+    }
+
+    /// Number of training rows.
+    pub fn n(&self) -> usize {
+        self.rows.n()
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Kernel values computed so far.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations.load(Ordering::Relaxed)
+    }
+
+    /// k(x,x) of every row.
+    pub fn diagonal(&self) -> Vec<f64> {
+        self.count(self.n());
+        diagonal(self.kernel, self.rows)
+    }
+
+    /// The training rows with these indices as landmarks.
+    pub fn panel(&self, landmarks: &[usize]) -> Panel {
+        match self.kernel.shape.statistic() {
+            Statistic::Given => Panel::given(landmarks, self.n()),
+            _ => Panel::new(self.kernel, &self.rows.select(landmarks)),
+        }
+    }
+
+    /// Values of the rows in a range against a panel's landmarks, row-major into `out`.
+    pub fn fill(&self, panel: &Panel, range: Range<usize>, out: &mut [f64]) {
+        self.count(out.len());
+        panel.fill(&self.rows.slice(range), out);
+    }
+
+    /// Values among chosen rows, row-major |rows|×|columns|.
+    pub fn block(&self, rows: &[usize], columns: &[usize]) -> Vec<f64> {
+        let mut out = vec![0.0; rows.len() * columns.len()];
+        self.count(out.len());
+        self.panel(columns).fill_all(&self.rows.select(rows), &mut out);
+        out
+    }
+
+    /// Copies of chosen training rows, for [`column`](Self::column).
+    pub(crate) fn select(&self, rows: &[usize]) -> Rows<'static> {
+        self.rows.select(rows)
+    }
+
+    /// Values of selected rows against one training row.
+    pub(crate) fn column(&self, selected: &Rows, landmark: usize, out: &mut [f64]) {
+        self.count(out.len());
+        match (selected, self.rows, self.kernel.shape.statistic()) {
+            // One sparse row needs no index of all p columns.
+            (Rows::Sparse(selected), Rows::Sparse(rows), statistic) if statistic != Statistic::Cosine => {
+                let (unit, own) = (Unit::of(self.kernel), rows.row(landmark));
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(selected.row(i), own));
+                self.kernel.finish(out);
+            }
+            _ => self.panel(&[landmark]).fill(selected, out),
+        }
+    }
+
+    /// All n² values, row-major.
+    pub(crate) fn whole(&self, monitor: &Monitor) -> Result<Vec<f64>> {
+        let n = self.n();
+        let all: Vec<usize> = (0..n).collect();
+        let panel = self.panel(&all);
+        let mut out = vec![0.0; n * n];
+        out.par_chunks_mut(PANEL * n).enumerate().try_for_each(|(at, out)| {
+            monitor.check()?;
+            self.fill(&panel, at * PANEL..at * PANEL + out.len() / n, out);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    fn count(&self, values: usize) {
+        self.evaluations.fetch_add(values as u64, Ordering::Relaxed);
+    }
+}
+
+/// k(x,x) of every row; the diagonal of a precomputed kernel's square matrix.
+pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
+    let n = rows.n();
+    let squares = || -> Vec<f64> {
+        (0..n)
+            .map(|i| match rows {
+                Rows::Dense(d) => d.row(i).iter().map(|v| v * v).sum(),
+                Rows::Sparse(s) => s.row(i).1.iter().map(|v| v * v).sum(),
+            })
+            .collect()
+    };
+    match (kernel.shape.statistic(), rows) {
+        (Statistic::Product, _) => {
+            let mut values = squares();
+            kernel.finish(&mut values);
+            values
+        }
+        (Statistic::Cosine, _) => {
+            let is_zero = |i: usize| match rows {
+                Rows::Dense(d) => d.row(i).iter().all(|v| *v == 0.0),
+                Rows::Sparse(s) => s.row(i).1.iter().all(|v| *v == 0.0),
+            };
+            (0..n).map(|i| if is_zero(i) { 0.0 } else { 1.0 }).collect()
+        }
+        (Statistic::Given, Rows::Dense(d)) => (0..n).map(|i| d.row(i)[i]).collect(),
+        _ => vec![1.0; n],
+    }
+}
+
+fn check_symmetric(rows: &Rows, tolerance: f64) -> Result<()> {
+    let Rows::Dense(d) = rows else { return Ok(()) };
+    let largest = d.values().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    for i in 0..rows.n() {
+        for j in 0..i {
+            if (d.row(i)[j] - d.row(j)[i]).abs() > tolerance * largest {
+                return Err(Error::data(format!(
+                    "a precomputed kernel must be symmetric, but it holds {} at ({}, {}) and {} at ({}, {})",
+                    d.row(i)[j],
+                    i + 1,
+                    j + 1,
+                    d.row(j)[i],
+                    j + 1,
+                    i + 1
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a kernel asks of rows: parameters in range, χ² no negative number, products that do not overflow. `first` is the
+/// place of the first of these rows among all, for the message.
+pub(crate) fn check_rows(kernel: Kernel, rows: &Rows, first: usize) -> Result<()> {
+    kernel.check()?;
+    if kernel.shape.statistic() == Statistic::ChiSquared
+        && let Some(at) = rows.stored().iter().position(|v| *v < 0.0)
+    {
+        let value = rows.stored()[at];
+        let place = if rows.is_sparse() {
+            String::new()
+        } else {
+            format!(" at row {}, column {}", first + at / rows.p() + 1, at % rows.p() + 1)
+        };
+        return Err(Error::data(format!(
+            "the kernel `chi2` needs numbers of at least 0, but met {value}{place}\n\
+             hint: scale to min-max, or use the kernel `rbf`"
+        )));
+    }
+    // No |k(x,x')| is larger than both k(x,x) and k(x',x'). With infinities among them nothing would ever converge.
+    if kernel.shape.statistic() == Statistic::Product
+        && let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite())
+    {
+        return Err(Error::data(format!(
+            "k(x,x) of row {} is too large for a number: the kernel `{}` overflows\n\
+             hint: scale the columns, or lower gamma, coef0 and degree",
+            first + i + 1,
+            kernel.shape.name()
+        )));
+    }
+    Ok(())
+}
+
+impl Kernel {
+    /// k(x, y) for all rows x and y: an n×l matrix.
+    pub fn matrix(self, rows: &Rows, others: &Rows) -> Result<Mat<f64>> {
+        check_rows(self, rows, 0)?;
+        check_rows(self, others, 0)?;
+        if self.shape.statistic() == Statistic::Given {
+            return Err(Error::argument("the kernel is precomputed: there is nothing to evaluate"));
+        }
+        if rows.p() != others.p() {
+            return Err(Error::data(format!(
+                "rows of {} and of {} columns do not match",
+                rows.p(),
+                others.p()
+            )));
+        }
+        let panel = Panel::new(self, others);
+        let mut values = vec![0.0; rows.n() * panel.n_landmarks()];
+        panel.fill_all(rows, &mut values);
+        Ok(MatRef::from_row_major_slice(&values, rows.n(), panel.n_landmarks()).to_owned())
+    }
+}

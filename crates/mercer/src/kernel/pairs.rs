@@ -1,0 +1,136 @@
+//! Statistics of pairs of rows, one pair at a time: what sparse rows are compared by, and what distances that cancelled are
+//! computed from again.
+//!
+//! cost    the columns that both rows have, by an index of the landmarks; or both rows walked side by side
+
+use super::kernel::{Kernel, Statistic};
+use crate::data::rows::{Csr, Rows};
+
+/// Below this share of ‖u‖²+‖v‖² a squared distance has lost more than three digits.
+const CANCELLED: f64 = 1e-3;
+
+/// For each input column the landmarks that have it, with their values.
+#[derive(Debug)]
+pub(super) struct Inverted {
+    pub(super) start: Vec<usize>,
+    pub(super) landmark: Vec<u32>,
+    pub(super) value: Vec<f64>,
+}
+
+/// How a sparse pair statistic is put together: total(x) + total(y) − Σ shared over the common columns.
+#[derive(Clone, Copy)]
+pub(super) struct Unit {
+    pub(super) statistic: Statistic,
+    /// Multiplied into values before they are squared; for L1 and χ² it is γ itself, as they grow linearly.
+    pub(super) root_gamma: f64,
+}
+
+impl Unit {
+    pub(super) fn of(kernel: Kernel) -> Self {
+        let statistic = kernel.shape.statistic();
+        let root_gamma = match statistic {
+            Statistic::SquaredDistance => kernel.gamma.sqrt(),
+            Statistic::Manhattan | Statistic::ChiSquared => kernel.gamma,
+            _ => 1.0,
+        };
+        Self { statistic, root_gamma }
+    }
+
+    pub(super) fn total(self, values: &[f64]) -> f64 {
+        match self.statistic {
+            Statistic::Manhattan | Statistic::ChiSquared => {
+                values.iter().map(|v| (v * self.root_gamma).abs()).sum()
+            }
+            _ => values.iter().map(|v| (v * self.root_gamma).powi(2)).sum(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn shared(self, x: f64, y: f64) -> f64 {
+        match self.statistic {
+            Statistic::SquaredDistance => 2.0 * x * y,
+            Statistic::Manhattan => x.abs() + y.abs() - (x - y).abs(),
+            Statistic::ChiSquared => x + y - chi2_term(x, y),
+            _ => x * y,
+        }
+    }
+
+    /// The statistic by walking both rows side by side.
+    pub(super) fn direct(self, (a, x): (&[u32], &[f64]), (b, y): (&[u32], &[f64])) -> f64 {
+        let (mut i, mut j, mut sum) = (0, 0, 0.0);
+        while i < a.len() || j < b.len() {
+            let left = a.get(i).copied().unwrap_or(u32::MAX);
+            let right = b.get(j).copied().unwrap_or(u32::MAX);
+            let (u, v) = (if left <= right { x[i] } else { 0.0 }, if right <= left { y[j] } else { 0.0 });
+            i += usize::from(left <= right);
+            j += usize::from(right <= left);
+            sum += match self.statistic {
+                Statistic::SquaredDistance => (self.root_gamma * (u - v)).powi(2),
+                Statistic::Manhattan => self.root_gamma * (u - v).abs(),
+                Statistic::ChiSquared => self.root_gamma * chi2_term(u, v),
+                _ => u * v,
+            };
+        }
+        sum
+    }
+}
+
+impl Inverted {
+    pub(super) fn new(csr: &Csr, l: usize, factor: f64) -> Self {
+        let p = csr.p();
+        let mut start = vec![0usize; p + 1];
+        for i in 0..l {
+            csr.row(i).0.iter().for_each(|&j| start[j as usize + 1] += 1);
+        }
+        for j in 0..p {
+            start[j + 1] += start[j];
+        }
+        let mut next = start.clone();
+        let mut landmark = vec![0; start[p]];
+        let mut value = vec![0.0; start[p]];
+        for i in 0..l {
+            let (columns, values) = csr.row(i);
+            for (&j, &v) in columns.iter().zip(values) {
+                let at = &mut next[j as usize];
+                landmark[*at] = i as u32;
+                value[*at] = v * factor;
+                *at += 1;
+            }
+        }
+        Self { start, landmark, value }
+    }
+}
+
+#[inline(always)]
+pub(super) fn chi2_term(x: f64, y: f64) -> f64 {
+    let (difference, sum) = (x - y, x + y);
+    if sum > 0.0 { difference * (difference / sum) } else { 0.0 }
+}
+
+/// Also true for NaN and infinity, which products of overflowing rows give.
+#[inline(always)]
+#[expect(clippy::needless_bitwise_bool, reason = "a branch would keep the loop from being vectorised")]
+pub(super) fn is_cancelled(s: f64, terms: f64) -> bool {
+    let right = (s >= CANCELLED * terms) & (s < f64::INFINITY);
+    !right
+}
+
+pub(super) fn unit_row(row: &[f64]) -> impl Iterator<Item = f64> {
+    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    let norm = row.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt();
+    let norm = if norm > 0.0 { norm } else { 1.0 };
+    row.iter().map(move |v| v / unit / norm)
+}
+
+/// The same for sparse rows.
+pub(super) fn unit_length_sparse(csr: &Csr, n: usize) -> Rows<'static> {
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..n {
+        let (columns, row) = csr.row(i);
+        indices.extend_from_slice(columns);
+        values.extend(unit_row(row));
+        indptr.push(indices.len());
+    }
+    Rows::sparse(indptr, indices, values, csr.p()).unwrap_or_else(|e| unreachable!("{e}"))
+}
