@@ -164,6 +164,15 @@ impl Expansion {
     }
 
     /// ‖A K_ll Aᵀ − I‖, Frobenius. For a precomputed kernel, `rows` must be the training matrix; else it is not used.
+    ///
+    /// ```
+    /// use mercer::{Basis, Kernel, data::synth};
+    ///
+    /// let table = synth::generate("moons?n=50")?;
+    /// let basis = Basis::kobl(Kernel::rbf(1.0)).fit(&table.rows)?;
+    /// assert!(basis.expansion.orthogonality_loss(None)? < 1e-8);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
     pub fn orthogonality_loss(&self, rows: Option<&Rows>) -> Result<f64> {
         let k = match (&self.landmarks, rows) {
             (Landmarks::Rows(rows), _) => self.kernel.matrix(rows, rows)?,

@@ -48,6 +48,20 @@ pub fn kernel_alignment(k: MatRef<'_, f64>, labels: &Labels, centered: bool) -> 
 /// cost    one n×n eigendecomposition
 /// differs d stays below the numerical rank of the centred K: beyond it eigenvectors are arbitrary, and the constant
 ///         one, in which the centred labels have nothing, would always win
+///
+/// ```
+/// use mercer::{Kernel, Labels, Monitor, Rows, evaluate::metrics::relevant_dimension};
+///
+/// // The labels are a straight line, and so is the first component of the linear kernel.
+/// let x: Vec<f64> = (0..40).flat_map(|i| [f64::from(i), 0.1 * f64::from(i % 3)]).collect();
+/// let labels = Labels::Numbers((0..40).map(|i| 0.5 * f64::from(i)).collect());
+/// let rows = Rows::dense(x, 40, 2)?;
+/// let k = Kernel::linear().matrix(&rows, &rows)?;
+/// let (dimension, noise) = relevant_dimension(k.as_ref(), &labels, &Monitor::default())?;
+/// assert_eq!(dimension, 1);
+/// assert!(noise < 1e-3);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor) -> Result<(usize, f64)> {
     /// Eigenvalues up to this share of the largest are rounding.
     const RANK: f64 = 1e-10;

@@ -12,6 +12,19 @@ use crate::linalg::{product, sum_in_order};
 use crate::monitor::Monitor;
 
 /// Σ ΔΔᵀ over every row and its neighbours; `z` is n×m.
+///
+/// ```
+/// use faer::mat;
+/// use mercer::{Monitor, evidence::margins::scatter};
+///
+/// let z = mat![[0.0], [2.0], [5.0]];
+/// let sum = scatter(z.as_ref(), &[vec![1], vec![0, 2], vec![]], &Monitor::default())?;
+/// assert_eq!(sum[(0, 0)], 4.0 + 4.0 + 9.0);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+///
+/// # Panics
+/// If a neighbour's index is not below n.
 pub fn scatter(z: MatRef<'_, f64>, neighbours: &[Vec<usize>], monitor: &Monitor) -> Result<Mat<f64>> {
     let m = z.ncols();
     sum_in_order(neighbours.len().div_ceil(PANEL), m, m, monitor, |at| {

@@ -29,7 +29,20 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Finds up to k hits and k misses of every row.
+    /// Finds up to k hits and k misses of every row; `codes` are the rows' classes.
+    ///
+    /// ```
+    /// use mercer::{Kernel, Monitor, Rows, evidence::neighbours::Neighbours};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 5.0, 6.0], 4, 1)?;
+    /// let found = Neighbours::find(Kernel::rbf(1.0), &rows, &[0, 0, 1, 1], 1, &Monitor::default())?;
+    /// assert_eq!(found.hits, [[1], [0], [3], [2]]);
+    /// assert_eq!(found.misses, [[2], [2], [1], [1]]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are fewer codes than rows.
     pub fn find(kernel: Kernel, rows: &Rows, codes: &[usize], k: usize, monitor: &Monitor) -> Result<Self> {
         let n = rows.n();
         let own = diagonal(kernel, rows);

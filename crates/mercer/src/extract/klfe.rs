@@ -22,6 +22,18 @@ use crate::monitor::Monitor;
 const RANK: f64 = 1e-12;
 
 /// Kernel local feature extraction.
+///
+/// ```
+/// use mercer::{Basis, Kernel, Klfe, data::{Labels, Task, synth}};
+///
+/// let table = synth::generate("ringnorm?n=200&seed=1")?;
+/// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+/// let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&table.rows)?;
+/// let map = Klfe { n_components: Some(3), n_neighbors: 5 }.fit(&table.rows, &labels, basis)?;
+/// assert_eq!(map.feature_names, ["klfe0", "klfe1", "klfe2"]);
+/// assert!(map.eigenvalues[0] >= map.eigenvalues[1]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Klfe {
     /// Number of features; None: all with a positive eigenvalue.
