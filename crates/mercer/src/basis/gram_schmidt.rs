@@ -2,10 +2,12 @@
 //!
 //!   w_j = (φ(x_j) − Σ_{i<j} ⟨φ(x_j), w_i⟩ w_i) / ‖…‖,   w_j = Σ a_ji φ(x_i)
 //!
-//! cost    2·n·m² flops, n·m kernel values and another n·m for the residual; 2·m² numbers of memory
+//! cost    5 to 14·n·m² flops by matrix products, n·m kernel values and another n·m for the residual; 2·m² numbers of memory
 //! stops   at the end of the rows, or at the cap
 //! source  eks.txt Alg. 1 and 4.2.2; sk-relief.txt 3
-//! differs every vector is orthogonalised twice (the papers' loss of orthogonality is what one pass leaves); skipped is
+//! differs a squared residual below −1e−6·(m+1)·max k means that the kernel is not positive semi-definite (the bound of
+//!         the pivoted bases, 1e−8, is inside the rounding that the rule below allows);
+//!         every vector is orthogonalised twice (the papers' loss of orthogonality is what one pass leaves); skipped is
 //!         a row whose residual norm is at most tol·√k(x,x), or whose coefficients have eps·max k·‖a‖₁² > 1e−6, beyond
 //!         which no double-precision A can be orthonormal; so rows that are clearly new can be skipped once nearly
 //!         dependent ones are in, and "at full rank Z Zᵀ = K" is `kobl`'s law and not this one's. Rows are taken in blocks, so that the flops are products.

@@ -2,7 +2,7 @@
 //!
 //!   accept the (j+1)-th while r_{j+1}/r_1 ≥ f(j/n)         r the pivot norms, f(t) = t by default
 //!
-//! cost    n·m² flops, at most 1.4·n·(m+1) kernel values (asserted in tests/it/basis.rs)
+//! cost    n·m² flops, about 1.4·n·(m+1) kernel values at most; 1.5·n·(m+1) + m² is asserted in tests/it/basis.rs
 //! stops   by the rule above, at the cap, or where only rounding is left (`RANK`)
 //! source  takes.txt 3.1 (KOBL); pivoted Cholesky: Harbrecht, Peters & Schneider 2012
 //! differs the paper updates every residual after every pivot. Residuals only fall, so an old one is an upper bound:

@@ -3,7 +3,8 @@
 //!   K U = U Λ,   z(x) = Λ^{−1/2} Uᵀ k(x),   centred: z(x) = Λ^{−1/2} Uᵀ (k(x) − K1/n)
 //!
 //! cost    n² kernel values and memory; all components: one n×n eigendecomposition; the top m ≪ n: block Lanczos,
-//!         n²·d flops with d a few times m. Beyond the memory budget: a pivoted factor G, n·l² flops, l = 1 000
+//!         n²·d flops with d a few times m. Beyond the memory budget, with n_components: a pivoted factor G, n·l² flops,
+//!         l = max(1 000, 2m); all components of such a K are refused
 //! stops   m = n_components; else the smallest m with `tol` of the trace; else all above 1e−10 of the largest
 //! source  klfe.txt 4.3 and eq. 57 (uncentred, in the span); Schölkopf, Smola & Müller 1998
 //! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
