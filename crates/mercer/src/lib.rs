@@ -20,7 +20,7 @@
 //! ```
 //!
 //! The modules stand in the order the data flows, and each uses only those above it:
-//! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`extract`] → [`map`] → [`evaluate`]. The catalogue of methods and
+//! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`evaluate`]. The catalogue of methods and
 //! their parameters is in [`methods`].
 
 #![forbid(unsafe_code)]
@@ -34,6 +34,7 @@ pub mod data;
 pub mod kernel;
 pub mod basis;
 pub mod evidence;
+pub mod select;
 pub mod extract;
 pub mod map;
 pub mod evaluate;

@@ -1,17 +1,52 @@
 //! The catalogue: every method and every parameter once. The command line's choices, the Python estimators' checks,
 //! the tables in the docs and the tests that visit every method are made from it.
 
+mod cards;
+mod parameters;
+
 use serde_json::{Value, json};
+
+pub use cards::METHODS;
+pub use parameters::PARAMETERS;
 
 use crate::basis::{Basis, Method, Threshold};
 use crate::error::{Error, Result};
-use crate::kernel::{Gamma, Kernel, Shape};
+use crate::evidence::neighbours::Metric;
+use crate::kernel::{Kernel, Shape};
+use crate::select::{
+    FTest, IRelief, Keep, Kffs, Laplacian, Lasso, Level, MultiSurf, MutualInfo, RReliefF, Relief, ReliefF,
+    Selector,
+};
+
+/// The seven bases.
+pub const BASES: [&str; 7] = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"];
+
+/// The selectors.
+pub const SELECTORS: [&str; 13] = [
+    "relief",
+    "relieff",
+    "rrelieff",
+    "irelief",
+    "multisurf",
+    "kffs",
+    "f",
+    "fpr",
+    "fdr",
+    "fwe",
+    "mi",
+    "laplacian",
+    "lasso",
+];
 
 /// The stage of the pipeline that a method is the heart of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Coordinates of the kernel's space.
     Basis,
+    /// Scores of columns.
+    Select,
+    /// A basis and a selector.
+    System,
 }
 
 impl Stage {
@@ -19,6 +54,8 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Self::Basis => "basis",
+            Self::Select => "select",
+            Self::System => "system",
         }
     }
 }
@@ -30,12 +67,16 @@ pub struct Card {
     pub name: &'static str,
     /// Where it stands in the pipeline.
     pub stage: Stage,
+    /// The file of the library that holds it.
+    pub file: &'static str,
     /// Where it comes from.
     pub source: &'static str,
     /// What it costs: n rows, m components.
     pub cost: &'static str,
-    /// Its parameters, by name.
+    /// Its parameters, by name; a system also has those of its basis, and `eks` those of its selector.
     pub parameters: &'static [&'static str],
+    /// What a parameter is when not given, where that is this method's own affair.
+    pub defaults: &'static [(&'static str, &'static str)],
     /// One line.
     pub help: &'static str,
 }
@@ -65,6 +106,8 @@ pub enum Kind {
     NumberOr(&'static [&'static str]),
     /// `linear`, a number in [0, 1], or `power:A`.
     Threshold,
+    /// A whole number of at least 1, a share in (0, 1] with a decimal point, `positive` or `all`.
+    Keep,
     /// Yes or no.
     Flag,
 }
@@ -83,167 +126,6 @@ pub struct Parameter {
     /// One line.
     pub help: &'static str,
 }
-
-const ANY: f64 = f64::INFINITY;
-
-/// Every parameter.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "kernel",
-        kind: Kind::Choice(&Shape::NAMES),
-        default: Some("rbf"),
-        none: None,
-        help: "the kernel",
-    },
-    Parameter {
-        name: "gamma",
-        kind: Kind::NumberOr(&Gamma::RULES),
-        default: Some("scale"),
-        none: None,
-        help: "its width γ, or the rule that finds it; `align` and `loo` look at the labels",
-    },
-    Parameter {
-        name: "degree",
-        kind: Kind::Whole { least: 1 },
-        default: Some("3"),
-        none: None,
-        help: "degree of the kernel `poly`",
-    },
-    Parameter {
-        name: "coef0",
-        kind: Kind::Number { from: -ANY, to: ANY, open: true, below: true },
-        default: Some("1"),
-        none: None,
-        help: "constant of the kernels `poly` (at least 0) and `sigmoid`",
-    },
-    Parameter {
-        name: "alpha",
-        kind: Kind::Number { from: 0.0, to: ANY, open: true, below: true },
-        default: Some("1"),
-        none: None,
-        help: "exponent of the kernel `rq`",
-    },
-    Parameter {
-        name: "n_components",
-        kind: Kind::Whole { least: 1 },
-        default: None,
-        none: Some(
-            "kobl, sparse, csi: as many as the rule keeps, at most 1000 beyond 5000 rows; nystrom, rpcholesky: \
-             min(n, 1000); gram-schmidt, kpca: all there are",
-        ),
-        help: "the most components",
-    },
-    Parameter {
-        name: "threshold",
-        kind: Kind::Threshold,
-        default: Some("linear"),
-        none: None,
-        help: "f in kobl's stop rule r/r1 < f(j/n): `linear`, a constant in [0, 1] (0: only n_components stops it), \
-               or `power:A` for t^A",
-    },
-    Parameter {
-        name: "tol",
-        kind: Kind::Number { from: 0.0, to: 1.0, open: false, below: false },
-        default: None,
-        none: Some("gram-schmidt: 1e-6; kpca: every eigenvalue above 1e-10 of the largest; csi: 1e-4"),
-        help: "gram-schmidt: residual norm, relative to sqrt k(x,x), at which a row is skipped; kpca: share of the trace \
-               to keep; csi: relative residual at which it stops",
-    },
-    Parameter {
-        name: "nu",
-        kind: Kind::Number { from: 0.0, to: 1.0, open: false, below: true },
-        default: Some("0.1"),
-        none: None,
-        help: "sparse: share of k(x,x) that must be new for a row to be kept",
-    },
-    Parameter {
-        name: "center",
-        kind: Kind::Flag,
-        default: Some("false"),
-        none: None,
-        help: "kpca: centre in the kernel's space (classical kernel PCA)",
-    },
-    Parameter {
-        name: "seed",
-        kind: Kind::Whole { least: 0 },
-        default: Some("0"),
-        none: None,
-        help: "seed of every random choice",
-    },
-];
-
-const KERNEL: [&str; 5] = ["kernel", "gamma", "degree", "coef0", "alpha"];
-
-/// The kernel's parameters followed by a method's own.
-const fn with_kernel<const N: usize, const M: usize>(own: [&'static str; N]) -> [&'static str; M] {
-    let mut all = [""; M];
-    let mut i = 0;
-    while i < M {
-        all[i] = if i < KERNEL.len() { KERNEL[i] } else { own[i - KERNEL.len()] };
-        i += 1;
-    }
-    all
-}
-
-/// Every method.
-pub const METHODS: &[Card] = &[
-    Card {
-        name: "gram-schmidt",
-        stage: Stage::Basis,
-        source: "EKS, Alg. 1; K-Relief, 3",
-        cost: "n·m² flops, m² memory",
-        parameters: &with_kernel::<3, 8>(["n_components", "tol", "seed"]),
-        help: "rows in their own order, orthogonalised twice",
-    },
-    Card {
-        name: "kobl",
-        stage: Stage::Basis,
-        source: "TAKES, 3.1",
-        cost: "n·m² flops, n·m kernel values",
-        parameters: &with_kernel::<3, 8>(["n_components", "threshold", "seed"]),
-        help: "the row farthest from the span so far, until what is left is small for the number taken",
-    },
-    Card {
-        name: "sparse",
-        stage: Stage::Basis,
-        source: "SK-Relief, 4",
-        cost: "n·m² flops, n·m kernel values",
-        parameters: &with_kernel::<3, 8>(["n_components", "nu", "seed"]),
-        help: "rows in random order that the ones kept before do not nearly span",
-    },
-    Card {
-        name: "kpca",
-        stage: Stage::Basis,
-        source: "KLFE, 4.3; Schölkopf, Smola & Müller 1998",
-        cost: "n² kernel values; n³ flops for all, n²·m for a few",
-        parameters: &with_kernel::<4, 9>(["n_components", "tol", "center", "seed"]),
-        help: "principal components in the kernel's space",
-    },
-    Card {
-        name: "nystrom",
-        stage: Stage::Basis,
-        source: "Williams & Seeger 2001",
-        cost: "n·m² flops, n·m kernel values",
-        parameters: &with_kernel::<2, 7>(["n_components", "seed"]),
-        help: "rows drawn uniformly",
-    },
-    Card {
-        name: "rpcholesky",
-        stage: Stage::Basis,
-        source: "Chen, Epperly, Tropp & Webber 2022",
-        cost: "n·m² flops, n·m kernel values",
-        parameters: &with_kernel::<2, 7>(["n_components", "seed"]),
-        help: "rows drawn in proportion to their squared distance from the span so far",
-    },
-    Card {
-        name: "csi",
-        stage: Stage::Basis,
-        source: "Bach & Jordan 2005",
-        cost: "80·n·m² flops, n·m kernel values",
-        parameters: &with_kernel::<3, 8>(["n_components", "tol", "seed"]),
-        help: "rows that explain the kernel and the labels; needs labels",
-    },
-];
 
 /// The card of a method, or an error that lists them all.
 pub fn method(name: &str) -> Result<&'static Card> {
@@ -289,6 +171,7 @@ impl Parameter {
                 _ => refuse(format!("a number above 0 or one of {}", words.join(", "))),
             },
             Kind::Threshold => threshold(text).map(|_| ()),
+            Kind::Keep => text.parse::<Keep>().map(|_| ()),
             Kind::Flag if text == "true" || text == "false" => Ok(()),
             Kind::Flag => refuse("true or false".into()),
         }
@@ -302,6 +185,7 @@ impl Parameter {
             Kind::Choice(words) => words.join(" | "),
             Kind::NumberOr(words) => format!("a number > 0 | {}", words.join(" | ")),
             Kind::Threshold => "linear | a number in [0, 1] | power:A".into(),
+            Kind::Keep => "a number ≥ 1 | a share in (0, 1.0] | positive | all".into(),
             Kind::Flag => "true | false".into(),
         }
     }
@@ -344,43 +228,143 @@ fn threshold(text: &str) -> Result<Threshold> {
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn basis<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<Basis> {
-    let card = method(name)?;
-    let value = |wanted: &str| -> Option<&str> {
-        let given = settings.iter().find(|(n, _)| n.as_ref() == wanted).map(|(_, v)| v.as_ref());
-        given.or_else(|| PARAMETERS.iter().find(|p| p.name == wanted).and_then(|p| p.default))
-    };
-    for (name, text) in settings {
-        let (name, text) = (name.as_ref(), text.as_ref());
-        let parameter = parameter(name)?;
-        if !card.parameters.contains(&name) {
-            return Err(Error::argument(format!(
-                "`{name}` is not a parameter of `{}`; it has {}",
-                card.name,
-                card.parameters.join(", ")
-            )));
-        }
-        parameter.check(text)?;
-    }
-    // Every text was checked above or is a default, so nothing below falls back in silence.
-    let number = |name: &str| value(name).and_then(|v| v.parse::<f64>().ok());
-    let whole = |name: &str| value(name).and_then(|v| v.parse::<u64>().ok());
-    let degree =
-        u32::try_from(whole("degree").unwrap_or(3)).map_err(|_| Error::argument("degree is too large"))?;
+    Method::named(name)?;
+    let value = Values::new(&[method(name)?], settings)?;
+    let degree = u32::try_from(value.whole("degree").unwrap_or(3))
+        .map_err(|_| Error::argument("degree is too large"))?;
     let shape = Shape::named(
-        value("kernel").unwrap_or("rbf"),
+        value.text("kernel").unwrap_or("rbf"),
         degree,
-        number("coef0").unwrap_or(1.0),
-        number("alpha").unwrap_or(1.0),
+        value.number("coef0").unwrap_or(1.0),
+        value.number("alpha").unwrap_or(1.0),
     )?;
     let mut basis = Basis::new(Method::named(name)?, Kernel { shape, gamma: 1.0 });
-    basis.gamma = value("gamma").unwrap_or("scale").parse()?;
-    basis.n_components = whole("n_components").map(|m| m as usize);
-    basis.threshold = threshold(value("threshold").unwrap_or("linear"))?;
-    basis.tol = number("tol");
-    basis.nu = number("nu").unwrap_or(0.1);
-    basis.center = value("center") == Some("true");
-    basis.seed = whole("seed").unwrap_or(0);
+    basis.gamma = value.text("gamma").unwrap_or("scale").parse()?;
+    basis.n_components = value.whole("n_components").map(|m| m as usize);
+    basis.threshold = threshold(value.text("threshold").unwrap_or("linear"))?;
+    basis.tol = value.number("tol");
+    basis.nu = value.number("nu").unwrap_or(0.1);
+    basis.center = value.flag("center");
+    basis.seed = value.whole("seed").unwrap_or(0);
     Ok(basis)
+}
+
+/// A selector from its name and the settings that differ from the defaults, as text; and how many columns to keep.
+///
+/// ```
+/// use mercer::select::{Keep, Selector};
+///
+/// let (selector, keep) = mercer::methods::selector("relieff", &[("n_neighbors", "5"), ("n_features", "0.5")])?;
+/// assert!(matches!(selector, Selector::ReliefF(s) if s.n_neighbors == 5));
+/// assert_eq!(keep, Keep::Share(0.5));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<(Selector, Keep)> {
+    let card = selector_card(name)?;
+    let value = Values::new(&[card], settings)?;
+    Ok((value.selector(card)?, value.keep()?))
+}
+
+fn selector_card(name: &str) -> Result<&'static Card> {
+    METHODS.iter().find(|card| card.name == name && card.stage == Stage::Select).ok_or_else(|| {
+        Error::argument(format!("selector = `{name}` is not known; use one of {}", SELECTORS.join(", ")))
+    })
+}
+
+/// Settings that were checked, with the defaults behind them.
+struct Values<'a> {
+    cards: Vec<&'static Card>,
+    given: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Values<'a> {
+    /// An error unless every setting is a parameter of one of these methods and has a value it may have.
+    fn new<S: AsRef<str>>(cards: &[&'static Card], settings: &'a [(S, S)]) -> Result<Self> {
+        let given: Vec<(&str, &str)> = settings.iter().map(|(n, v)| (n.as_ref(), v.as_ref())).collect();
+        for &(name, text) in &given {
+            let parameter = parameter(name)?;
+            if !cards.iter().any(|card| card.parameters.contains(&name)) {
+                let names: Vec<&str> = cards.iter().map(|card| card.name).collect();
+                let mut known: Vec<&str> = Vec::new();
+                for name in cards.iter().flat_map(|card| card.parameters) {
+                    if !known.contains(name) {
+                        known.push(name);
+                    }
+                }
+                return Err(Error::argument(format!(
+                    "`{name}` is not a parameter of `{}`; it has {}",
+                    names.join("` with `"),
+                    known.join(", ")
+                )));
+            }
+            parameter.check(text)?;
+        }
+        Ok(Self { cards: cards.to_vec(), given })
+    }
+
+    /// What was given, else the default of the first method that has one of its own, else the parameter's.
+    /// Every text was checked or is a default, so nothing that reads it falls back in silence.
+    fn text(&self, name: &str) -> Option<&'a str> {
+        let given = self.given.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
+        let own = || self.cards.iter().find_map(|card| card.defaults.iter().find(|(n, _)| *n == name));
+        let general = || PARAMETERS.iter().find(|p| p.name == name).and_then(|p| p.default);
+        given.or_else(|| own().map(|(_, v)| *v)).or_else(general)
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        self.text(name).and_then(|v| v.parse().ok())
+    }
+
+    fn whole(&self, name: &str) -> Option<u64> {
+        self.text(name).and_then(|v| v.parse().ok())
+    }
+
+    fn count(&self, name: &str) -> Option<usize> {
+        self.whole(name).map(|v| v as usize)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.text(name) == Some("true")
+    }
+
+    fn keep(&self) -> Result<Keep> {
+        self.text("n_features").map_or(Ok(Keep::All), str::parse)
+    }
+
+    fn selector(&self, card: &Card) -> Result<Selector> {
+        let n_neighbors = self.count("n_neighbors").unwrap_or(1);
+        let metric = self.text("metric").map(Metric::named).transpose()?;
+        let (n_queries, seed) = (self.count("n_queries"), self.whole("seed").unwrap_or(0));
+        let level = self.number("level").unwrap_or(0.05);
+        Ok(match card.name {
+            "relief" => {
+                let power = if self.text("power") == Some("2") { 2 } else { 1 };
+                Selector::Relief(Relief { n_neighbors, power, metric, n_queries, seed })
+            }
+            "relieff" => Selector::ReliefF(ReliefF { n_neighbors, metric, n_queries, seed }),
+            "rrelieff" => {
+                let sigma = self.number("sigma").unwrap_or(20.0);
+                Selector::RReliefF(RReliefF { n_neighbors, sigma, metric, n_queries, seed })
+            }
+            "irelief" => Selector::IRelief(IRelief { width: self.number("width"), n_queries, seed }),
+            "multisurf" => Selector::MultiSurf(MultiSurf { metric, n_queries, seed }),
+            "kffs" => Selector::Kffs(Kffs { reweight: self.flag("reweight") }),
+            "f" => Selector::FTest(FTest { level: Level::None }),
+            "fpr" => Selector::FTest(FTest { level: Level::Fpr(level) }),
+            "fdr" => Selector::FTest(FTest { level: Level::Fdr(level) }),
+            "fwe" => Selector::FTest(FTest { level: Level::Fwe(level) }),
+            "mi" => Selector::MutualInfo(MutualInfo { n_neighbors }),
+            "laplacian" => Selector::Laplacian(Laplacian { n_neighbors }),
+            "lasso" => Selector::Lasso(Lasso {
+                cv: self.count("cv").unwrap_or(5),
+                randomized: self.flag("randomized"),
+                n_resamples: self.count("n_resamples").unwrap_or(100),
+                threshold: self.number("stability").unwrap_or(0.6),
+                seed,
+            }),
+            name => return Err(Error::argument(format!("`{name}` is not a selector"))),
+        })
+    }
 }
 
 /// The whole catalogue as JSON, for the other faces.
@@ -394,13 +378,15 @@ pub fn to_json() -> Value {
         Kind::Choice(words) => json!({ "kind": "choice", "words": words }),
         Kind::NumberOr(words) => json!({ "kind": "number_or", "words": words }),
         Kind::Threshold => json!({ "kind": "threshold" }),
+        Kind::Keep => json!({ "kind": "keep" }),
         Kind::Flag => json!({ "kind": "flag" }),
     };
     let methods: Vec<Value> = METHODS
         .iter()
         .map(|c| {
             json!({ "name": c.name, "stage": c.stage.name(), "source": c.source, "cost": c.cost,
-                    "parameters": c.parameters, "help": c.help })
+                    "parameters": c.parameters, "file": c.file,
+                    "defaults": c.defaults.iter().copied().collect::<std::collections::BTreeMap<_, _>>(), "help": c.help })
         })
         .collect();
     let parameters: Vec<Value> = PARAMETERS

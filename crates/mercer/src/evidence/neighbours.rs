@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use crate::data::rows::Rows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
@@ -18,6 +18,32 @@ use crate::monitor::Monitor;
 
 /// Rows that queries are compared with at a time.
 const BASE: usize = 2_048;
+
+/// A plain distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Root of the sum of squared differences.
+    Euclidean,
+    /// Sum of differences.
+    Manhattan,
+}
+
+impl Metric {
+    /// Every metric's name.
+    pub const NAMES: [&'static str; 2] = ["euclidean", "manhattan"];
+
+    /// The metric with this name.
+    pub fn named(name: &str) -> Result<Self> {
+        match name {
+            "euclidean" => Ok(Self::Euclidean),
+            "manhattan" => Ok(Self::Manhattan),
+            _ => Err(Error::argument(format!(
+                "metric = `{name}` is not known; use one of {}",
+                Self::NAMES.join(", ")
+            ))),
+        }
+    }
+}
 
 /// For every row its nearest hits and misses, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,274 @@
+//! Stage 5a: keep columns. A score for every column of any matrix, raw or a basis' coordinates, and the best of them.
+//!
+//! Each selector is a plain struct whose `score` takes [`Columns`] and gives [`Scores`]; [`Scores::keep`] picks the
+//! best. [`Selector`] is one of them, chosen by name.
+
+pub mod relief;
+pub mod relieff;
+pub mod rrelieff;
+pub mod irelief;
+pub mod multisurf;
+pub mod kffs;
+pub mod f_test;
+pub mod mutual_info;
+pub mod laplacian;
+pub mod lasso;
+
+use std::str::FromStr;
+
+pub use f_test::{FTest, Level};
+pub use irelief::IRelief;
+pub use kffs::Kffs;
+pub use laplacian::Laplacian;
+pub use lasso::Lasso;
+pub use multisurf::MultiSurf;
+pub use mutual_info::MutualInfo;
+pub use relief::Relief;
+pub use relieff::ReliefF;
+pub use rrelieff::RReliefF;
+
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::monitor::Monitor;
+
+/// What a selector looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns<'a> {
+    /// n rows of the p columns to choose among.
+    pub rows: &'a Rows<'a>,
+    /// What the rows are to be told apart by; the Laplacian score alone does without.
+    pub labels: Option<&'a Labels>,
+    /// The kernel's space, in which neighbours are sought: a kernel and the n rows it compares. None: the columns'
+    /// own.
+    pub space: Option<(Kernel, &'a Rows<'a>)>,
+    /// Columns whose values are names of categories: they differ or they do not. For the Relief family.
+    pub categorical: &'a [usize],
+    /// Progress out, stop in.
+    pub monitor: &'a Monitor,
+}
+
+/// What a selector finds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scores {
+    /// One a column, high is good.
+    pub scores: Vec<f64>,
+    /// Probability of a score as good by chance, where the selector has one.
+    pub pvalues: Option<Vec<f64>>,
+    /// The columns that the selector itself keeps, where it decides.
+    pub chosen: Option<Vec<bool>>,
+    /// The columns in the order taken, where the selector takes one after the other; it decides between equal scores.
+    pub order: Option<Vec<usize>>,
+    /// KFFS: share of training rows that the ensemble gets wrong after each round.
+    pub error_path: Vec<f64>,
+    /// `relief`, `irelief`: max(z, 0)/‖max(z, 0)‖₂.
+    pub weights: Option<Vec<f64>>,
+    /// `lasso`: the penalty that cross-validation chose.
+    pub penalty: Option<f64>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// How many columns to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Keep {
+    /// All, or all that the selector chose.
+    All,
+    /// This many.
+    Count(usize),
+    /// This share of all, rounded down, at least one.
+    Share(f64),
+    /// Those with a score above 0.
+    Positive,
+}
+
+/// The columns kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Their indices, ascending.
+    pub columns: Vec<usize>,
+    /// The place of every column: 1 is the best.
+    pub ranking: Vec<usize>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Any of the selectors.
+#[derive(Clone, Debug)]
+pub enum Selector {
+    /// Nearest hit and miss.
+    Relief(Relief),
+    /// k hits and k misses of each class.
+    ReliefF(ReliefF),
+    /// For numbers.
+    RReliefF(RReliefF),
+    /// Neighbours as hidden variables.
+    IRelief(IRelief),
+    /// All that are near.
+    MultiSurf(MultiSurf),
+    /// Weak classifiers, one a column.
+    Kffs(Kffs),
+    /// F-test.
+    FTest(FTest),
+    /// Mutual information.
+    MutualInfo(MutualInfo),
+    /// Locality preserved.
+    Laplacian(Laplacian),
+    /// L1-penalised least squares.
+    Lasso(Lasso),
+}
+
+impl Selector {
+    /// The score of every column.
+    pub fn score(&self, columns: &Columns) -> Result<Scores> {
+        match self {
+            Self::Relief(s) => s.score(columns),
+            Self::ReliefF(s) => s.score(columns),
+            Self::RReliefF(s) => s.score(columns),
+            Self::IRelief(s) => s.score(columns),
+            Self::MultiSurf(s) => s.score(columns),
+            Self::Kffs(s) => s.score(columns),
+            Self::FTest(s) => s.score(columns),
+            Self::MutualInfo(s) => s.score(columns),
+            Self::Laplacian(s) => s.score(columns),
+            Self::Lasso(s) => s.score(columns),
+        }
+    }
+}
+
+impl<'a> Columns<'a> {
+    /// Columns with labels, neighbours in their own space, none of them categorical.
+    pub fn new(rows: &'a Rows<'a>, labels: &'a Labels, monitor: &'a Monitor) -> Self {
+        Self { rows, labels: Some(labels), space: None, categorical: &[], monitor }
+    }
+
+    /// The labels, or an error that names the selector.
+    pub(crate) fn labels(&self, selector: &str) -> Result<&'a Labels> {
+        self.labels.ok_or_else(|| {
+            Error::argument(format!(
+                "`{selector}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)"
+            ))
+        })
+    }
+
+    /// An error unless there is something to score. `relief_family`: NaN and categories are allowed.
+    pub(crate) fn check(&self, selector: &str, relief_family: bool) -> Result<()> {
+        let (n, p) = (self.rows.n(), self.rows.p());
+        if n < 2 || p == 0 {
+            return Err(Error::data(format!(
+                "the data has {n} rows and {p} columns; `{selector}` needs at least 2 rows and 1 column"
+            )));
+        }
+        if let Some(labels) = self.labels {
+            if labels.len() != n {
+                return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
+            }
+            if let Labels::Numbers(values) = labels
+                && let Some(row) = values.iter().position(|v| !v.is_finite())
+            {
+                return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+            }
+        }
+        if let Some((_, rows)) = self.space
+            && rows.n() != n
+        {
+            return Err(Error::data(format!(
+                "{n} rows of columns, but {} rows in the kernel's space",
+                rows.n()
+            )));
+        }
+        if !relief_family && !self.categorical.is_empty() {
+            return Err(Error::argument(format!("`{selector}` has no use for categorical columns")));
+        }
+        if let Some(j) = self.categorical.iter().find(|&&j| j >= p) {
+            return Err(Error::argument(format!(
+                "categorical column {j} does not exist; columns are numbered from 0 to {}",
+                p - 1
+            )));
+        }
+        if relief_family { check_no_infinity(self.rows) } else { self.rows.check_finite(None) }
+    }
+}
+
+/// NaN is a missing value; infinity is not a value.
+fn check_no_infinity(rows: &Rows) -> Result<()> {
+    if rows.stored().iter().any(|v| v.is_infinite()) {
+        return Err(Error::data(
+            "Input contains infinity; numbers, and NaN for missing values, are allowed\nhint: fill or drop such rows first",
+        ));
+    }
+    Ok(())
+}
+
+impl FromStr for Keep {
+    type Err = Error;
+
+    /// `all`, `positive`, a whole number, or a share of at most 1 with a decimal point.
+    ///
+    /// ```
+    /// use mercer::select::Keep;
+    ///
+    /// assert_eq!("1".parse::<Keep>()?, Keep::Count(1));
+    /// assert_eq!("1.0".parse::<Keep>()?, Keep::Share(1.0));
+    /// assert!("0".parse::<Keep>().is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self> {
+        match (text, text.parse::<usize>(), text.parse::<f64>()) {
+            ("all", ..) => Ok(Self::All),
+            ("positive", ..) => Ok(Self::Positive),
+            (_, Ok(count), _) if count > 0 => Ok(Self::Count(count)),
+            (_, Err(_), Ok(share)) if share > 0.0 && share <= 1.0 => Ok(Self::Share(share)),
+            _ => Err(Error::argument(format!(
+                "n_features = {text}, but it must be a whole number of at least 1, a share above 0 and at most 1, \
+                 `positive` or `all`"
+            ))),
+        }
+    }
+}
+
+impl Scores {
+    /// The best columns. Equal scores: the one taken earlier, else the lower index.
+    ///
+    /// ```
+    /// use mercer::select::{Keep, Scores};
+    ///
+    /// let scores = Scores { scores: vec![0.1, -0.2, 0.7], ..Scores::default() };
+    /// assert_eq!(scores.keep(Keep::Count(1)).columns, [2]);
+    /// assert_eq!(scores.keep(Keep::Positive).columns, [0, 2]);
+    /// assert_eq!(scores.keep(Keep::All).ranking, [2, 3, 1]);
+    /// ```
+    pub fn keep(&self, keep: Keep) -> Kept {
+        let p = self.scores.len();
+        let mut taken = vec![p; p];
+        for (at, &j) in self.order.iter().flatten().enumerate() {
+            taken[j] = at;
+        }
+        let mut best: Vec<usize> = (0..p).collect();
+        best.sort_by(|&a, &b| {
+            self.scores[b].total_cmp(&self.scores[a]).then(taken[a].cmp(&taken[b])).then(a.cmp(&b))
+        });
+        let mut ranking = vec![0; p];
+        best.iter().enumerate().for_each(|(at, &j)| ranking[j] = at + 1);
+        let mut warnings = Vec::new();
+        let most = match keep {
+            Keep::All | Keep::Positive => p,
+            Keep::Count(count) => {
+                if count > p {
+                    warnings.push(format!(
+                        "n_features = {count}, but there are only {p} columns; keeping all of them"
+                    ));
+                }
+                count.min(p)
+            }
+            // A share such as 2/3 of 120 must not lose a column to rounding.
+            Keep::Share(share) => ((share * p as f64 + 1e-9) as usize).clamp(1.min(p), p),
+        };
+        let chosen = |j: &usize| self.chosen.as_ref().is_none_or(|chosen| chosen[*j]);
+        let positive = |j: &usize| keep != Keep::Positive || self.scores[*j] > 0.0;
+        let mut columns: Vec<usize> = best.into_iter().filter(chosen).filter(positive).take(most).collect();
+        columns.sort_unstable();
+        Kept { columns, ranking, warnings }
+    }
+}
