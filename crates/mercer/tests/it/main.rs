@@ -8,5 +8,7 @@ mod kernel;
 mod basis;
 mod extract;
 mod map;
+mod importance;
+mod systems;
 mod evaluate;
 mod methods;

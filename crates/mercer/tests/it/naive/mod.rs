@@ -6,6 +6,7 @@
 //! bases     METHODS 3: gram-schmidt, kobl, sparse, nystrom, kpca, csi
 //! gammas    METHODS 2: the rules that find a kernel width, and leave-one-out ridge by refitting
 //! measures  METHODS 7: reconstruction cost, loss of orthogonality, alignment; relevant dimension of METHODS 3
+//! slopes    derivatives of kernels and features along the inputs
 //!
 //! This file holds the small dense algebra they share and the data they are tried on.
 #![allow(dead_code, unused_imports, reason = "each test file uses a part")]
@@ -17,11 +18,13 @@ mod kernels;
 mod bases;
 mod gammas;
 mod measures;
+mod slopes;
 
 pub use bases::*;
 pub use gammas::*;
 pub use kernels::*;
 pub use measures::*;
+pub use slopes::*;
 
 /// Rows of equal length.
 pub type Matrix = Vec<Vec<f64>>;
