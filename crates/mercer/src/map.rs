@@ -269,13 +269,12 @@ impl FeatureMap {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn input_importance(&self, rows: &Rows, monitor: &Monitor) -> Result<Mat<f64>> {
-        let names = self.input_names.as_deref();
+        rows.check_finite(self.input_names.as_deref())?;
         match &self.scaling {
             Some(scaling) if rows.p() == scaling.factor.len() => {
-                rows.check_finite(names)?;
-                self.expansion.squared_slopes(&scaling.apply(rows)?, names, monitor)
+                self.expansion.input_importance(&scaling.apply(rows)?, monitor)
             }
-            _ => self.expansion.squared_slopes(rows, names, monitor),
+            _ => self.expansion.input_importance(rows, monitor),
         }
     }
 

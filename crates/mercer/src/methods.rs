@@ -309,7 +309,7 @@ pub fn system<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<System> 
     }
     let weighted = card.parameters.contains(&"weighted") && value.flag("weighted");
     let system = System { selector: value.selector(selector)?, keep: value.keep()?, weighted, ..system };
-    system.check()?;
+    system.check_settings()?;
     Ok(system)
 }
 

@@ -142,7 +142,8 @@ impl System {
         labels: impl Into<Option<&'l Labels>>,
         basis: FittedBasis,
     ) -> Result<FittedSystem> {
-        self.check()?;
+        let labels = labels.into();
+        self.check(labels)?;
         let kernel = basis.expansion.kernel;
         if kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
             return Err(Error::data(
@@ -156,7 +157,7 @@ impl System {
         basis.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
         let scores = self.selector.score(&Columns {
             rows: &Rows::dense(z, n, m)?,
-            labels: labels.into(),
+            labels,
             space: Some((kernel, rows)),
             categorical: &[],
             monitor: &self.monitor,
@@ -164,8 +165,25 @@ impl System {
         self.finish(basis, scores)
     }
 
+    /// An error unless the system can be fitted on such labels; `fit` asks too, but after the basis was fitted.
+    pub fn check(&self, labels: Option<&Labels>) -> Result<()> {
+        self.check_settings()?;
+        let name = if self.name == "eks" { self.selector.name() } else { self.name };
+        match (&self.selector, labels) {
+            (Selector::Laplacian(_), _) => Ok(()),
+            (_, None) => Err(Error::argument(format!(
+                "`{name}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)"
+            ))),
+            (
+                Selector::RReliefF(_) | Selector::FTest(_) | Selector::MutualInfo(_) | Selector::Lasso(_),
+                Some(labels),
+            ) => labels.require_two(name),
+            (_, Some(labels)) => labels.require_classes(name).map(|_| ()),
+        }
+    }
+
     /// An error unless the settings make sense together.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check_settings(&self) -> Result<()> {
         let name = self.selector.name();
         if self.weighted && !self.selector.has_weights() {
             return Err(Error::argument(format!(

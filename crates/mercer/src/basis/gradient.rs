@@ -25,20 +25,16 @@ const ROWS: usize = 64;
 const MEMORY: u64 = 2 << 30;
 
 impl Expansion {
-    /// Mean over the rows of the squared slope of every feature along every input, q×p.
-    pub(crate) fn squared_slopes(
-        &self,
-        rows: &Rows,
-        names: Option<&[String]>,
-        monitor: &Monitor,
-    ) -> Result<Mat<f64>> {
+    /// Mean over the rows, which are those that the kernel sees, of the squared slope of every feature along every
+    /// input, q×p. `FeatureMap::input_importance` scales the rows first.
+    pub fn input_importance(&self, rows: &Rows, monitor: &Monitor) -> Result<Mat<f64>> {
         let Landmarks::Rows(landmarks) = &self.landmarks else {
             return Err(Error::argument(
                 "the kernel is precomputed, so the inputs behind it are not known and have no importance here\n\
                  hint: fit on the rows themselves, with a kernel such as `rbf`",
             ));
         };
-        self.check(rows, names, 0)?;
+        self.check(rows, None, 0)?;
         let (n, p, q) = (rows.n(), rows.p(), self.n_features());
         if n == 0 {
             return Err(Error::data("no rows were given, so there is no mean slope"));

@@ -99,11 +99,8 @@ fn a_precomputed_kernel_and_sparse_rows_keep_the_same_coordinates() {
 #[test]
 fn systems_refuse_what_they_cannot_do_in_words() {
     let (x, labels) = ringnorm(60);
-    let text = |system: System, labels: Option<&Labels>| {
-        system
-            .fit(&x, labels, basis(Method::Kobl, &x, &self::labels(&labels, 60)))
-            .expect_err("refused")
-            .to_string()
+    let text = |system: System, given: Option<&Labels>| {
+        system.fit(&x, given, basis(Method::Kobl, &x, &labels)).expect_err("refused").to_string()
     };
     let none: [(&str, &str); 0] = [];
     let f = || selector("f", &none).expect("known").0;
@@ -117,7 +114,7 @@ fn systems_refuse_what_they_cannot_do_in_words() {
     assert!(metric.contains("neighbours are those of the kernel's space"), "{metric}");
     let unlabelled = text(System::takes(), None);
     assert!(
-        unlabelled.contains("`kffs` looks at the labels") && unlabelled.contains("--target"),
+        unlabelled.contains("`takes` looks at the labels") && unlabelled.contains("--target"),
         "{unlabelled}"
     );
     let numbers = text(System::k_relief(), Some(&Labels::Numbers((0..60).map(f64::from).collect())));
@@ -132,10 +129,6 @@ fn systems_refuse_what_they_cannot_do_in_words() {
     let unsupervised = System::eks(selector("laplacian", &none).expect("known").0);
     let fitted = unsupervised.fit(&x, None, basis(Method::Kobl, &x, &labels)).expect("needs no labels");
     assert_eq!(fitted.map.n_features(), 26); // two thirds of 40
-}
-
-fn labels(given: &Option<&Labels>, n: usize) -> Labels {
-    given.cloned().unwrap_or_else(|| Labels::Numbers((0..n).map(|i| i as f64).collect()))
 }
 
 #[test]
