@@ -139,8 +139,8 @@ fn text(model: &FeatureMap, size: u64) -> String {
             lines.push((name, format!("from {} to {}", short(from), short(to))));
         }
     }
-    if !model.scores.is_empty() {
-        lines.push(("scores", format!("best {}", best_scores(model, SHOWN))));
+    if let Some(least) = model.scores.iter().copied().min_by(f64::total_cmp) {
+        lines.push(("scores", format!("{}; least {}", best_scores(model, SHOWN), short(least))));
     }
     lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
