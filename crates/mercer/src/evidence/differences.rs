@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use super::neighbours::Metric;
 use crate::basis::{DEFAULT_MEMORY, bytes};
-use crate::data::rows::{Dense, Rows};
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 
 /// Beyond these magnitudes squares overflow or vanish.
