@@ -13,6 +13,7 @@ pub mod f_test;
 pub mod mutual_info;
 pub mod laplacian;
 pub mod lasso;
+mod tails;
 
 use std::str::FromStr;
 
@@ -30,7 +31,10 @@ pub use rrelieff::RReliefF;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::evidence::differences::Differences;
+use crate::evidence::neighbours::{Metric, Space};
+use crate::kernel::gram::check_rows;
+use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 
 /// What a selector looks at.
@@ -152,6 +156,25 @@ impl<'a> Columns<'a> {
         })
     }
 
+    /// Where neighbours are sought: in the kernel's space if there is one, else among the columns by this metric.
+    pub(crate) fn space(&self, differences: &Differences<'a>, metric: Metric) -> Result<Space<'a>> {
+        match self.space {
+            Some((kernel, rows)) => {
+                rows.check_finite(None)?;
+                if kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
+                    return Err(Error::data(format!(
+                        "a precomputed kernel must be the square matrix of the rows, but it has {} rows and {} columns",
+                        rows.n(),
+                        rows.p()
+                    )));
+                }
+                check_rows(kernel, rows, 0)?;
+                Space::of_kernel(kernel, rows)
+            }
+            None => Ok(Space::Plain(differences.clone(), metric)),
+        }
+    }
+
     /// An error unless there is something to score. `relief_family`: NaN and categories are allowed.
     pub(crate) fn check(&self, selector: &str, relief_family: bool) -> Result<()> {
         let (n, p) = (self.rows.n(), self.rows.p());
@@ -188,6 +211,17 @@ impl<'a> Columns<'a> {
             )));
         }
         if relief_family { check_no_infinity(self.rows) } else { self.rows.check_finite(None) }
+    }
+}
+
+/// The scores, or an error where numbers outgrew what can be added.
+fn finite(scores: Vec<f64>, selector: &str) -> Result<Vec<f64>> {
+    match scores.iter().position(|v| !v.is_finite()) {
+        None => Ok(scores),
+        Some(j) => Err(Error::Numerical(format!(
+            "the score of column {} by `{selector}` is not a finite number\nhint: scale the columns first",
+            j + 1
+        ))),
     }
 }
 

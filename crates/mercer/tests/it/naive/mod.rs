@@ -5,6 +5,8 @@
 //! kernels   formulas of METHODS 2 and the Gram matrix
 //! bases     METHODS 3: gram-schmidt, kobl, sparse, nystrom, kpca, csi
 //! gammas    METHODS 2: the rules that find a kernel width, and leave-one-out ridge by refitting
+//! reliefs   METHODS 4 and the Relief family of METHODS 5
+//! selectors METHODS 5: kffs, F-test, mutual information, Laplacian score, lasso; tails of t and F
 //! measures  METHODS 7: reconstruction cost, loss of orthogonality, alignment; relevant dimension of METHODS 3
 //! slopes    derivatives of kernels and features along the inputs
 //!
@@ -17,6 +19,8 @@
 mod kernels;
 mod bases;
 mod gammas;
+mod reliefs;
+mod selectors;
 mod measures;
 mod slopes;
 
@@ -24,6 +28,8 @@ pub use bases::*;
 pub use gammas::*;
 pub use kernels::*;
 pub use measures::*;
+pub use reliefs::*;
+pub use selectors::*;
 pub use slopes::*;
 
 /// Rows of equal length.
