@@ -34,7 +34,9 @@ class lie far from everything, each other included.
   any basis with a small residual. Coordinates alone are no better than what they were made from.
   A smaller basis leaves something out, and what it leaves out is luck: rows drawn at random and principal components
   lose the wide class's far-off directions, which helps here; kobl takes just these rows first, which does not.
-  klfe asks the labels which mixtures of kobl's coordinates separate the classes, and needs ten.";
+  The rest ask the labels. k-relief and sk-relief keep the ten coordinates in which the nearest rows of the other class
+  are farther away than those of the same class; takes weighs kobl's coordinates by how well they vote, keeps nearly all,
+  and is only sometimes helped by it: try another --seed. klfe mixes ten directions out of kobl's coordinates.";
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let seed = args::required(args, "seed")?;

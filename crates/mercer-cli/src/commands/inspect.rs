@@ -60,7 +60,9 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
                           "importance": lines, "totals": totals });
         return print(&format!("{all:#}\n"));
     }
-    context.say(&format!("mean squared slopes of the features along the scaled inputs, over {over}\n"));
+    context.say(&format!(
+        "mean squared slopes of the features along the inputs, as the kernel sees them, over {over}\n"
+    ));
     print(&importance_table(&inputs, &model.feature_names, &table, &totals))
 }
 

@@ -28,10 +28,10 @@ const STAGES: [(Stage, &str, &str); 3] = [
     (
         Stage::Basis,
         "Bases: coordinates of the kernel's space",
-        "--method NAME, or --basis NAME within a system",
+        "`--method NAME`, within a system `--basis NAME`",
     ),
-    (Stage::Select, "Selectors: scores of columns", "--method eks --selector NAME"),
-    (Stage::System, "Systems: a basis and a selector", "--method NAME"),
+    (Stage::Select, "Selectors: scores of columns", "`--method eks --selector NAME`"),
+    (Stage::System, "Systems: a basis and a selector", "`--method NAME`"),
 ];
 
 fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Card> {
@@ -46,7 +46,7 @@ fn page() -> String {
     );
     for (stage, heading, how) in STAGES {
         text.push_str(&format!(
-            "\n## {heading}\n\nOn the command line: `{how}`.\n\n| method | what it does | source | cost | file |\n|---|---|---|---|---|\n"
+            "\n## {heading}\n\nOn the command line: {how}.\n\n| method | what it does | source | cost | file |\n|---|---|---|---|---|\n"
         ));
         for Card { name, help, source, cost, file, .. } in of_stage(stage) {
             let page = page_of(name);
