@@ -81,12 +81,14 @@ fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64
         let users: Vec<String> = users.iter().map(named).collect();
         lines.push(vec![inputs[j].clone(), percent(totals[j], sum), short(totals[j]), first(&users, USERS)]);
     }
-    let mut text = table(&lines, 1..3);
-    if let Some(rest) = order.get(INPUTS..).filter(|rest| !rest.is_empty()) {
-        let left: f64 = rest.iter().map(|&j| totals[j]).sum();
-        text.push_str(&format!("… and {} more with {} together\n", rest.len(), percent(left, sum)));
+    let text = table(&lines, 1..3);
+    match order.get(INPUTS..) {
+        Some(rest @ [_, ..]) => {
+            let left: f64 = rest.iter().map(|&j| totals[j]).sum();
+            format!("{text}… and {} more with {} together\n", rest.len(), percent(left, sum))
+        }
+        _ => text,
     }
-    text
 }
 
 fn json(model: &FeatureMap, size: u64) -> Value {
