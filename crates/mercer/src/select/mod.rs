@@ -281,7 +281,11 @@ impl Scores {
         }
         let mut best: Vec<usize> = (0..p).collect();
         best.sort_by(|&a, &b| {
-            self.scores[b].total_cmp(&self.scores[a]).then(taken[a].cmp(&taken[b])).then(a.cmp(&b))
+            // + 0.0: minus zero is zero.
+            (self.scores[b] + 0.0)
+                .total_cmp(&(self.scores[a] + 0.0))
+                .then(taken[a].cmp(&taken[b]))
+                .then(a.cmp(&b))
         });
         let mut ranking = vec![0; p];
         best.iter().enumerate().for_each(|(at, &j)| ranking[j] = at + 1);
