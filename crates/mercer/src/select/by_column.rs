@@ -58,7 +58,7 @@ pub(super) fn each_column<T: Send>(
     rows: &Rows,
     most: usize,
     monitor: &Monitor,
-    f: impl Fn(usize, Column) -> T + Sync,
+    f: impl Fn(usize, Column) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let (n, p) = (rows.n(), rows.p());
     let width = most.min(BUFFER / n.max(1)).max(1);
@@ -73,7 +73,7 @@ pub(super) fn each_column<T: Send>(
             monitor.check()?;
             let block = start..p.min(start + width);
             let columns = block.len();
-            let found = match (rows, &index) {
+            let found: Result<Vec<T>> = match (rows, &index) {
                 (Rows::Dense(dense), _) => {
                     let mut values = vec![0.0; n * columns];
                     for i in 0..n {
@@ -91,7 +91,7 @@ pub(super) fn each_column<T: Send>(
                 (Rows::Sparse(_), None) => unreachable!("sparse rows were indexed"),
             };
             monitor.advance(columns);
-            Ok(found)
+            found
         })
         .collect();
     Ok(blocks?.into_iter().flatten().collect())
@@ -110,7 +110,7 @@ mod tests {
         let whole = |j: usize, column: Column| {
             let mut out = vec![0.0; 70];
             column.visit(|i, v| out[i] = v);
-            (j, out)
+            Ok((j, out))
         };
         let expected: Vec<_> =
             (0..37).map(|j| (j, (0..70).map(|i| dense.to_dense()[i * 37 + j]).collect())).collect();

@@ -119,7 +119,7 @@ fn by_classes(columns: &Columns, codes: &[usize], names: usize) -> Result<(Vec<f
     }
     let (d1, d2) = ((c - 1) as f64, (n - c) as f64);
     let scores =
-        each_column(columns.rows, AT_ONCE, columns.monitor, |_, x| class_f(x, codes, &sizes, d1, d2))?;
+        each_column(columns.rows, AT_ONCE, columns.monitor, |_, x| Ok(class_f(x, codes, &sizes, d1, d2)))?;
     Ok((scores, d1, d2))
 }
 
@@ -175,7 +175,7 @@ fn by_numbers(columns: &Columns, labels: &Labels) -> Result<(Vec<f64>, f64, f64)
     let (y, _, _) = labels.centered();
     let all: f64 = y.iter().map(|v| v * v).sum();
     let d2 = (n - 2) as f64;
-    let scores = each_column(columns.rows, AT_ONCE, columns.monitor, |_, x| number_f(x, &y, all, d2))?;
+    let scores = each_column(columns.rows, AT_ONCE, columns.monitor, |_, x| Ok(number_f(x, &y, all, d2)))?;
     Ok((scores, 1.0, d2))
 }
 
