@@ -5,6 +5,8 @@
 //!
 //! cost    each number read once; memory: a few columns a thread, and for sparse rows a second copy of what they store
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::data::rows::Rows;
@@ -29,6 +31,18 @@ impl Column<'_> {
     pub(super) fn values(&self) -> &[f64] {
         match self {
             Self::Dense(values) | Self::Sparse(_, values) => values,
+        }
+    }
+
+    /// A number for every one of n rows.
+    pub(super) fn whole(&self, n: usize) -> Cow<'_, [f64]> {
+        match self {
+            Self::Dense(values) => Cow::Borrowed(values),
+            Self::Sparse(..) => {
+                let mut out = vec![0.0; n];
+                self.visit(|i, v| out[i] = v);
+                Cow::Owned(out)
+            }
         }
     }
 
@@ -107,11 +121,7 @@ mod tests {
         let dense = Rows::dense(values, 70, 37).expect("rows");
         let sparse = dense.to_sparse();
         let monitor = Monitor::default();
-        let whole = |j: usize, column: Column| {
-            let mut out = vec![0.0; 70];
-            column.visit(|i, v| out[i] = v);
-            Ok((j, out))
-        };
+        let whole = |j: usize, column: Column| Ok((j, column.whole(70).into_owned()));
         let expected: Vec<_> =
             (0..37).map(|j| (j, (0..70).map(|i| dense.to_dense()[i * 37 + j]).collect())).collect();
         for most in [1, 5, 64] {
