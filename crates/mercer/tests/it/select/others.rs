@@ -215,10 +215,11 @@ fn mutual_information_of_tied_values_is_sane() {
 }
 
 #[test]
-fn mutual_information_of_classes_of_one_row_is_none() {
-    let x = naive::random_rows(4, 2, 96);
-    let found = score(&selector("mi", &[]), &rows(&x), &classes(&[0, 1, 2, 3]));
-    assert_eq!(found.scores, [0.0, 0.0]);
+fn mutual_information_with_classes_of_one_row_each_is_refused() {
+    let (x, labels, monitor) =
+        (rows(&naive::random_rows(4, 2, 96)), classes(&[0, 1, 2, 3]), Monitor::default());
+    let refused = selector("mi", &[]).score(&Columns::new(&x, &labels, &monitor)).expect_err("refused");
+    assert!(refused.to_string().contains("every class has one row"), "{refused}");
 }
 
 #[test]
