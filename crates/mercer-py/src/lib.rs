@@ -7,6 +7,7 @@ mod pool;
 mod gate;
 mod convert;
 mod basis;
+mod select;
 mod map;
 mod metrics;
 
@@ -23,11 +24,13 @@ mod _core {
     #[pymodule_export]
     use crate::gate::NumericalError;
     #[pymodule_export]
-    use crate::map::{inverse_transform, load, save, transform};
+    use crate::map::{compose, input_importance, inverse_transform, load, save, transform};
     #[pymodule_export]
     use crate::metrics::{kernel_alignment, relevant_dimension};
     #[pymodule_export]
     use crate::pool::n_threads;
+    #[pymodule_export]
+    use crate::select::fit_selector;
 
     /// The catalogue of methods and parameters, as JSON.
     #[pyfunction]
