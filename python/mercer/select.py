@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text
-from mercer._input import FLOATS, as_rows, as_target, with_categories
+from mercer._input import FLOATS, as_rows, as_target, is_frame, with_categories
 
 __all__ = [
     "KFFS",
@@ -136,6 +137,35 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if value is not None:
                 settings.append((name, as_text(value)))
         return settings
+
+    def transform(self, X: Any) -> Any:
+        """Return the kept columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        kept : {array, sparse matrix, dataframe} of shape (n_samples, n_features_)
+            The kept columns as they are, in their order.
+
+        Examples
+        --------
+        >>> from mercer import FScore
+        >>> X = [[0.0, 3.0], [0.1, 1.0], [1.0, 2.9], [1.1, 1.1]]
+        >>> FScore(1).fit(X, [0, 0, 1, 1]).transform(X[:2])
+        array([[0. ],
+               [0.1]])
+        """
+        polars = is_frame(X) and not hasattr(X, "iloc")
+        wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
+        if not polars or not wanted or not self.get_support().any():
+            return super().transform(X)
+        # Through a matrix, text in one column would make objects of all of them.
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
