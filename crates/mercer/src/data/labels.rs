@@ -188,6 +188,24 @@ impl Labels {
         (y, c, unit)
     }
 
+    /// A warning if a class has one row only, which then has no neighbour of its own class.
+    pub(crate) fn lonely_warning(&self) -> Vec<String> {
+        let Self::Classes { codes, names } = self else { return Vec::new() };
+        let mut sizes = vec![0usize; names.len()];
+        codes.iter().for_each(|&code| sizes[code] += 1);
+        let lonely: Vec<&str> =
+            (0..names.len()).filter(|&c| sizes[c] == 1).map(|c| names[c].as_str()).collect();
+        match lonely.as_slice() {
+            [] => Vec::new(),
+            [first, rest @ ..] => vec![format!(
+                "{} of {} classes have a single row (`{first}`{}), which has no hit and counts with its misses only",
+                lonely.len(),
+                names.len(),
+                if rest.is_empty() { "" } else { ", …" }
+            )],
+        }
+    }
+
     /// An error if all rows have the same label: there is nothing to learn from it.
     pub(crate) fn require_two(&self, what: &str) -> Result<()> {
         match self {

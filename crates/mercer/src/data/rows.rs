@@ -168,6 +168,19 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The numbers of column j, zeros included.
+    pub(crate) fn column(&self, j: usize) -> Vec<f64> {
+        match self {
+            Self::Dense(d) => d.values.iter().skip(j).step_by(d.p).copied().collect(),
+            Self::Sparse(s) => (0..self.n())
+                .map(|i| {
+                    let (columns, values) = s.row(i);
+                    columns.binary_search(&(j as u32)).map_or(0.0, |at| values[at])
+                })
+                .collect(),
+        }
+    }
+
     /// The same rows, stored sparsely.
     pub(crate) fn to_sparse(&self) -> Rows<'_> {
         match self {
@@ -208,6 +221,22 @@ impl<'a> Rows<'a> {
         }
         let (a, b) = (self.slice(i..i + 1).to_dense(), other.slice(j..j + 1).to_dense());
         a.iter().zip(&b).map(square).sum()
+    }
+
+    /// Calls f(column, a, b) for the columns in which row i or row k of sparse rows has a value, in their order.
+    pub(crate) fn walk_pair(&self, i: usize, k: usize, mut f: impl FnMut(usize, f64, f64)) {
+        let Self::Sparse(s) = self else { unreachable!("dense rows are zipped") };
+        let ((a, x), (b, y)) = (s.row(i), s.row(k));
+        let (mut at, mut other) = (0, 0);
+        while at < a.len() || other < b.len() {
+            let left = a.get(at).copied().unwrap_or(u32::MAX);
+            let right = b.get(other).copied().unwrap_or(u32::MAX);
+            let u = if left <= right { x[at] } else { 0.0 };
+            let v = if right <= left { y[other] } else { 0.0 };
+            f(left.min(right) as usize, u, v);
+            at += usize::from(left <= right);
+            other += usize::from(right <= left);
+        }
     }
 
     /// An error that names the first NaN or infinity by row and column (counted from 1; by name where names are given).

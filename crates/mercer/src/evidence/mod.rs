@@ -1,4 +1,5 @@
 //! Stage 4: sums over rows. Who is near whom, and what their differences add up to.
 
+pub mod differences;
 pub mod neighbours;
 pub mod margins;

@@ -1,23 +1,29 @@
-//! Nearest hits (same class, not the row itself) and misses (another class) of every row, in the kernel's space.
+//! Nearest rows, per class, pooled or all: in the kernel's space or by a plain distance between rows.
 //!
-//!   d(x, x') = k(x,x) + k(x',x') − 2k(x,x');  stationary kernels: the input distance it is monotone in, because
+//!   d(x, x') = k(x,x) + k(x',x') − 2k(x,x');  kernels of a distance: the input distance it is monotone in, because
 //!   2 − 2k saturates in floating point
 //!
-//! cost    n² distances by matrix products, in panels; memory O(n·k) and a copy of the rows
-//! differs ties go to the lower index; fewer than k available: those there are
+//! cost    n² distances by matrix products (L1, gaps and categories: by vectorised loops), in panels; memory O(n·k)
+//!         and a copy of the rows
+//! differs ties go to the lower index; fewer than k available: those there are; never the row itself, but an equal row
+//!         elsewhere is a neighbour. Distances from products are right to a few digits less than all: who is in is
+//!         decided by the distance computed from the rows' own numbers
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::differences::Differences;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::block::PANEL;
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 
-/// Rows that queries are compared with at a time.
-const BASE: usize = 2_048;
+/// Rows that are compared at a time: queries, and the rows they are compared with. Their distances stay in the cache.
+const QUERIES: usize = 64;
+const BASE: usize = 1_024;
 
 /// A plain distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +51,35 @@ impl Metric {
     }
 }
 
+/// Where rows are near or far.
+#[derive(Clone, Debug)]
+pub enum Space<'a> {
+    /// A plain distance between rows.
+    Plain(Differences<'a>, Metric),
+    /// Distances in a kernel's space that are no plain ones: kernel, rows, k(x,x).
+    Kernel(Kernel, &'a Rows<'a>, Vec<f64>),
+}
+
+/// Which rows compete to be the nearest.
+#[derive(Clone, Copy, Debug)]
+pub enum Groups<'a> {
+    /// All other rows.
+    All,
+    /// Group 0: rows of the same class; group 1: rows of other classes.
+    HitsMisses(&'a [usize]),
+    /// One group a class, by its code.
+    Classes(&'a [usize], usize),
+}
+
+/// The nearest rows of one row, by group, nearest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The row.
+    pub query: usize,
+    /// Indices of up to k rows a group.
+    pub groups: Vec<Vec<usize>>,
+}
+
 /// For every row its nearest hits and misses, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbours {
@@ -70,64 +105,294 @@ impl Neighbours {
     /// # Panics
     /// If there are fewer codes than rows.
     pub fn find(kernel: Kernel, rows: &Rows, codes: &[usize], k: usize, monitor: &Monitor) -> Result<Self> {
-        let n = rows.n();
-        let own = diagonal(kernel, rows);
-        let base: Vec<(usize, Panel)> =
-            (0..n).step_by(BASE).map(|at| (at, base_panel(kernel, rows, at..n.min(at + BASE)))).collect();
-        monitor.begin("finding neighbours", n);
-        let all = rows;
-        let starts: Vec<usize> = (0..n).step_by(PANEL).collect();
-        let found: Vec<Vec<[Nearest; 2]>> = starts
-            .into_par_iter()
-            .map(|start| {
-                let queries = start..n.min(start + PANEL);
-                let mut nearest: Vec<[Nearest; 2]> =
-                    queries.clone().map(|_| [Nearest::new(k), Nearest::new(k)]).collect();
-                let rows = rows.slice(queries.clone());
-                for (first, panel) in &base {
-                    monitor.check()?;
-                    let l = panel.n_landmarks();
-                    let mut distances = vec![0.0; queries.len() * l];
-                    if kernel.shape.is_stationary() {
-                        panel.statistics(&rows, &mut distances);
-                    } else {
-                        panel.fill(&rows, &mut distances);
-                    }
-                    for (i, line) in queries.clone().zip(distances.chunks_exact(l)) {
-                        for (j, &value) in (*first..).zip(line).filter(|(j, _)| *j != i) {
-                            let kind = &mut nearest[i - start][usize::from(codes[i] != codes[j])];
-                            match kernel.shape.statistic() {
-                                // Distances from products are right to a few ulps; ties are decided by exact ones.
-                                Statistic::SquaredDistance => {
-                                    if kind.may_take(value / kernel.gamma) {
-                                        kind.offer(all.squared_distance(i, all, j), j);
-                                    }
-                                }
-                                Statistic::Manhattan => kind.offer(value, j),
-                                _ => kind.offer(own[i] + own[j] - 2.0 * value, j),
-                            }
-                        }
-                    }
-                }
-                monitor.advance(queries.len());
-                Ok(nearest)
-            })
-            .collect::<Result<_>>()?;
-        let (hits, misses) =
-            found.into_iter().flatten().map(|[hit, miss]| (hit.indices(), miss.indices())).unzip();
+        let every: Vec<usize> = (0..rows.n()).collect();
+        let space = Space::of_kernel(kernel, rows)?;
+        let found = space.nearest(Groups::HitsMisses(codes), k, &every, monitor, <[Found]>::to_vec)?;
+        let pair = |found: Found| {
+            let mut groups = found.groups.into_iter();
+            (groups.next().unwrap_or_default(), groups.next().unwrap_or_default())
+        };
+        let (hits, misses) = found.into_iter().flatten().map(pair).unzip();
         Ok(Self { hits, misses })
     }
 }
 
-fn base_panel(kernel: Kernel, rows: &Rows, range: std::ops::Range<usize>) -> Panel {
-    let indices: Vec<usize> = range.collect();
-    match kernel.shape {
-        Shape::Precomputed => Panel::given(&indices, rows.p()),
-        _ => Panel::new(kernel, &rows.select(&indices)),
+impl<'a> Space<'a> {
+    /// The space of a kernel. Precomputed: the rows are the square kernel matrix.
+    pub fn of_kernel(kernel: Kernel, rows: &'a Rows<'a>) -> Result<Self> {
+        let metric = match (kernel.shape, kernel.shape.statistic()) {
+            (Shape::Linear, _) | (_, Statistic::SquaredDistance) => Metric::Euclidean,
+            (_, Statistic::Manhattan) => Metric::Manhattan,
+            _ => return Ok(Self::Kernel(kernel, rows, diagonal(kernel, rows))),
+        };
+        Ok(Self::Plain(Differences::new(rows, &[], false)?, metric))
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        match self {
+            Self::Plain(differences, _) => differences.n(),
+            Self::Kernel(_, rows, _) => rows.n(),
+        }
+    }
+
+    /// Finds up to k rows a group for each of the queries, and hands them on in panels of queries: the results come
+    /// back in the order of the queries, whatever the number of threads.
+    ///
+    /// ```
+    /// use mercer::{Monitor, Rows, evidence::{differences::Differences, neighbours::{Groups, Metric, Space}}};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 5.0], 3, 1)?;
+    /// let space = Space::Plain(Differences::new(&rows, &[], false)?, Metric::Euclidean);
+    /// let nearest = space.nearest(Groups::All, 1, &[0, 2], &Monitor::default(), |found| found.to_vec())?;
+    /// assert_eq!(nearest.concat()[1].groups, [[1]]); // of row 2
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If a query is not below n or there are fewer codes than rows.
+    pub fn nearest<T: Send>(
+        &self,
+        groups: Groups,
+        k: usize,
+        queries: &[usize],
+        monitor: &Monitor,
+        hand_on: impl Fn(&[Found]) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let n = self.n();
+        let classes = match groups {
+            Groups::All => None,
+            Groups::HitsMisses(codes) | Groups::Classes(codes, _) => Some(codes),
+        };
+        let base = self.base(classes);
+        monitor.begin("finding neighbours", queries.len());
+        queries
+            .par_chunks(QUERIES)
+            .map(|queries| {
+                let rows = self.select(queries);
+                let mut nearest: Vec<Vec<Nearest>> = queries
+                    .iter()
+                    .map(|_| (0..groups.count()).map(|_| Nearest::new(k.min(n))).collect())
+                    .collect();
+                let mut distances = Vec::new();
+                for part in &base {
+                    monitor.check()?;
+                    self.distances(part, queries, &rows, &mut distances);
+                    let lines = distances.chunks_exact(part.indices.len());
+                    for ((&query, nearest), line) in queries.iter().zip(&mut nearest).zip(lines) {
+                        let group = groups.of(query, part.class);
+                        self.scan(query, &part.indices, line, &mut nearest[group]);
+                    }
+                }
+                monitor.advance(queries.len());
+                let found: Vec<Found> = queries
+                    .iter()
+                    .zip(&nearest)
+                    .map(|(&query, groups)| Found {
+                        query,
+                        groups: groups.iter().map(Nearest::indices).collect(),
+                    })
+                    .collect();
+                Ok(hand_on(&found))
+            })
+            .collect()
+    }
+
+    /// Distances (euclidean: not squared) of each query to every row, in the rows' order, handed on in panels of
+    /// queries: the results come back in the order of the queries.
+    pub(crate) fn for_all_distances<T: Send>(
+        &self,
+        queries: &[usize],
+        monitor: &Monitor,
+        hand_on: impl Fn(&mut dyn Iterator<Item = (usize, &[f64])>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let n = self.n();
+        let base = self.base(None);
+        // A panel of distances to all rows should stay in the cache, and one row may have to do.
+        let height = (500_000 / n.max(1)).clamp(1, QUERIES);
+        let root = !matches!(self, Self::Plain(_, Metric::Manhattan));
+        monitor.begin("comparing rows", queries.len());
+        queries
+            .par_chunks(height)
+            .map(|queries| {
+                let rows = self.select(queries);
+                let mut all = vec![0.0; queries.len() * n];
+                let mut distances = Vec::new();
+                for part in &base {
+                    monitor.check()?;
+                    self.distances(part, queries, &rows, &mut distances);
+                    for (line, out) in distances.chunks_exact(part.indices.len()).zip(all.chunks_exact_mut(n))
+                    {
+                        let out = &mut out[part.indices[0]..][..line.len()];
+                        if root {
+                            out.iter_mut().zip(line).for_each(|(o, d)| *o = d.max(0.0).sqrt());
+                        } else {
+                            out.copy_from_slice(line);
+                        }
+                    }
+                }
+                monitor.advance(queries.len());
+                Ok(hand_on(&mut queries.iter().copied().zip(all.chunks_exact(n))))
+            })
+            .collect()
+    }
+
+    /// The rows in panels, each of one class; within a class in their order.
+    fn base(&self, classes: Option<&[usize]>) -> Vec<Part> {
+        let mut order: Vec<usize> = (0..self.n()).collect();
+        let class = |i: usize| classes.map_or(0, |codes| codes[i]);
+        order.sort_by_key(|&i| class(i));
+        let same_class = order.chunk_by(|&a, &b| class(a) == class(b));
+        let chunks: Vec<&[usize]> = same_class.flat_map(|rows| rows.chunks(BASE)).collect();
+        chunks
+            .into_par_iter()
+            .map(|rows| Part { indices: rows.to_vec(), class: class(rows[0]), side: self.side(rows) })
+            .collect()
+    }
+
+    fn side(&self, indices: &[usize]) -> Side {
+        match self {
+            Self::Plain(differences, metric) if differences.is_plain() => {
+                let shape = if *metric == Metric::Euclidean { Shape::Rbf } else { Shape::Laplacian };
+                Side::Panel(Panel::new(Kernel { shape, gamma: 1.0 }, &differences.prepared().select(indices)))
+            }
+            Self::Plain(differences, _) => Side::Mixed(transposed(differences, indices)),
+            Self::Kernel(kernel, rows, _) if kernel.shape == Shape::Precomputed => {
+                Side::Panel(Panel::given(indices, rows.p()))
+            }
+            Self::Kernel(kernel, rows, _) => Side::Panel(Panel::new(*kernel, &rows.select(indices))),
+        }
+    }
+
+    /// The queries' rows, as the panels take them.
+    fn select(&self, queries: &[usize]) -> Rows<'static> {
+        match self {
+            Self::Plain(differences, _) => differences.prepared().select(queries),
+            Self::Kernel(_, rows, _) => rows.select(queries),
+        }
+    }
+
+    /// Distances of the queries to a panel; euclidean and kernel: squared.
+    fn distances(&self, part: &Part, queries: &[usize], rows: &Rows, out: &mut Vec<f64>) {
+        let l = part.indices.len();
+        out.clear();
+        out.resize(queries.len() * l, 0.0);
+        match (self, &part.side) {
+            (Self::Plain(..), Side::Panel(panel)) => panel.statistics(rows, out),
+            (Self::Plain(differences, metric), Side::Mixed(columns)) => {
+                let Rows::Dense(rows) = rows else { unreachable!("gaps and categories are dense") };
+                for (i, out) in out.chunks_exact_mut(l).enumerate() {
+                    mixed(differences, *metric, rows.row(i), columns, out);
+                }
+            }
+            (Self::Kernel(kernel, _, own), Side::Panel(panel)) => {
+                // χ² kernels are monotone in their statistic, which does not saturate; others have their own k(x,x).
+                if kernel.shape.statistic() == Statistic::ChiSquared {
+                    panel.statistics(rows, out);
+                    return;
+                }
+                panel.fill(rows, out);
+                for (&query, out) in queries.iter().zip(out.chunks_exact_mut(l)) {
+                    for (o, &j) in out.iter_mut().zip(&part.indices) {
+                        *o = own[query] + own[j] - 2.0 * *o;
+                    }
+                }
+            }
+            (Self::Kernel(..), Side::Mixed(_)) => unreachable!("kernels have panels"),
+        }
+    }
+
+    fn scan(&self, query: usize, indices: &[usize], line: &[f64], nearest: &mut Nearest) {
+        const CHUNK: usize = 16;
+        for (at, chunk) in line.chunks(CHUNK).enumerate() {
+            let bound = nearest.bound();
+            // Written so that it is vectorised; most chunks hold nothing.
+            if !chunk.iter().fold(false, |any, &d| any | (d <= bound)) {
+                continue;
+            }
+            for (&d, &j) in chunk.iter().zip(&indices[at * CHUNK..]) {
+                if d <= nearest.bound() && j != query {
+                    let exact = match self {
+                        Self::Plain(differences, metric) => differences.distance(*metric, query, j),
+                        Self::Kernel(..) => d,
+                    };
+                    nearest.offer(exact, j);
+                }
+            }
+        }
     }
 }
 
-/// The k smallest of the distances offered, ascending; an equal distance that comes later stays behind.
+impl Groups<'_> {
+    fn count(self) -> usize {
+        match self {
+            Self::All => 1,
+            Self::HitsMisses(_) => 2,
+            Self::Classes(_, c) => c,
+        }
+    }
+
+    /// The group in which a row of this class competes to be near the query.
+    fn of(self, query: usize, class: usize) -> usize {
+        match self {
+            Self::All => 0,
+            Self::HitsMisses(codes) => usize::from(codes[query] != class),
+            Self::Classes(..) => class,
+        }
+    }
+}
+
+/// Rows of one class, made ready to be compared with.
+struct Part {
+    indices: Vec<usize>,
+    class: usize,
+    side: Side,
+}
+
+enum Side {
+    Panel(Panel),
+    /// Column after column.
+    Mixed(Vec<f64>),
+}
+
+fn transposed(differences: &Differences, indices: &[usize]) -> Vec<f64> {
+    let Rows::Dense(rows) = differences.prepared() else { unreachable!("gaps and categories are dense") };
+    let mut out = Vec::with_capacity(indices.len() * differences.p());
+    for j in 0..differences.p() {
+        out.extend(indices.iter().map(|&i| rows.row(i)[j]));
+    }
+    out
+}
+
+/// Distances of a row to rows given column after column, gaps and categories included.
+fn mixed(differences: &Differences, metric: Metric, row: &[f64], columns: &[f64], out: &mut [f64]) {
+    let (l, p) = (out.len(), row.len());
+    let squared = metric == Metric::Euclidean;
+    let mut present = vec![0.0; l];
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for ((j, &x), column) in row.iter().enumerate().zip(columns.chunks_exact(l)) {
+                if x.is_nan() {
+                    continue;
+                }
+                let nominal = differences.is_nominal(j);
+                for ((o, here), &y) in out.iter_mut().zip(&mut present).zip(column) {
+                    let d = if nominal { f64::from(u8::from(x != y)) } else { (x - y).abs() };
+                    let d = if squared { d * d } else { d };
+                    let there = !y.is_nan();
+                    *o += if there { d } else { 0.0 };
+                    *here += if there { 1.0 } else { 0.0 };
+                }
+            }
+            for (o, &here) in out.iter_mut().zip(&present) {
+                *o = if here > 0.0 { *o * (p as f64 / here) } else { f64::INFINITY };
+            }
+        },
+    );
+}
+
+/// The k smallest of the distances offered, ascending; of equal ones the lower index is the smaller.
 struct Nearest {
     k: usize,
     best: Vec<(f64, usize)>,
@@ -138,21 +403,40 @@ impl Nearest {
         Self { k, best: Vec::with_capacity(k + 1) }
     }
 
-    /// Whether a distance that is right to nine digits could be among the k smallest.
-    fn may_take(&self, distance: f64) -> bool {
-        self.best.len() < self.k || self.best.last().is_some_and(|worst| distance <= worst.0 * (1.0 + 1e-9))
+    /// A distance above this, right to nine digits, is not among the k smallest.
+    fn bound(&self) -> f64 {
+        match self.best.last() {
+            Some(worst) if self.best.len() == self.k => worst.0 + worst.0.abs() * 1e-9,
+            _ if self.k == 0 => f64::NEG_INFINITY,
+            _ => f64::INFINITY,
+        }
     }
 
     fn offer(&mut self, distance: f64, index: usize) {
-        if self.best.len() == self.k && self.best.last().is_none_or(|worst| distance >= worst.0) {
-            return;
+        let at = self.best.partition_point(|b| b.0 < distance || (b.0 == distance && b.1 < index));
+        if at < self.k {
+            self.best.insert(at, (distance, index));
+            self.best.truncate(self.k);
         }
-        let at = self.best.partition_point(|b| b.0 <= distance);
-        self.best.insert(at, (distance, index));
-        self.best.truncate(self.k);
     }
 
     fn indices(&self) -> Vec<usize> {
         self.best.iter().map(|b| b.1).collect()
     }
+}
+
+/// All rows, or a seeded sample of them in their order.
+pub(crate) fn queries(n: usize, wanted: Option<usize>, seed: u64) -> Vec<usize> {
+    let mut chosen = crate::random::sample(n, wanted.unwrap_or(n), seed);
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Sums over panels, column by column, in the order of the panels.
+pub(crate) fn add_up(parts: &[Vec<f64>], range: Range<usize>) -> Vec<f64> {
+    let mut sum = vec![0.0; range.len()];
+    for part in parts {
+        sum.iter_mut().zip(&part[range.clone()]).for_each(|(s, v)| *s += v);
+    }
+    sum
 }

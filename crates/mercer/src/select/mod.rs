@@ -13,6 +13,7 @@ pub mod f_test;
 pub mod mutual_info;
 pub mod laplacian;
 pub mod lasso;
+mod tails;
 
 use std::str::FromStr;
 
@@ -30,6 +31,8 @@ pub use rrelieff::RReliefF;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::evidence::differences::Differences;
+use crate::evidence::neighbours::{Metric, Space};
 use crate::kernel::Kernel;
 use crate::monitor::Monitor;
 
@@ -152,6 +155,14 @@ impl<'a> Columns<'a> {
         })
     }
 
+    /// Where neighbours are sought: in the kernel's space if there is one, else among the columns by this metric.
+    pub(crate) fn space(&self, differences: &Differences<'a>, metric: Metric) -> Result<Space<'a>> {
+        match self.space {
+            Some((kernel, rows)) => Space::of_kernel(kernel, rows),
+            None => Ok(Space::Plain(differences.clone(), metric)),
+        }
+    }
+
     /// An error unless there is something to score. `relief_family`: NaN and categories are allowed.
     pub(crate) fn check(&self, selector: &str, relief_family: bool) -> Result<()> {
         let (n, p) = (self.rows.n(), self.rows.p());
@@ -188,6 +199,17 @@ impl<'a> Columns<'a> {
             )));
         }
         if relief_family { check_no_infinity(self.rows) } else { self.rows.check_finite(None) }
+    }
+}
+
+/// The scores, or an error where numbers outgrew what can be added.
+fn finite(scores: Vec<f64>, selector: &str) -> Result<Vec<f64>> {
+    match scores.iter().position(|v| !v.is_finite()) {
+        None => Ok(scores),
+        Some(j) => Err(Error::Numerical(format!(
+            "the score of column {} by `{selector}` is not a finite number\nhint: scale the columns first",
+            j + 1
+        ))),
     }
 }
 

@@ -1,10 +1,28 @@
-//! Relief: columns in which misses are farther away than hits.
+//! Relief: columns in which the nearest misses are farther away than the nearest hits.
+//!
+//!   z_j = Σ_i (Σ_{k misses} |Δ_j|^power − Σ_{k hits} |Δ_j|^power),  score = z/n,  w = max(z, 0)/‖max(z, 0)‖₂
+//!
+//! cost    neighbours, then 2·n·k·p differences
+//! source  Kira & Rendell 1992; the corrected derivation of sk-relief.txt 3
+//! differs misses come from all other classes; a row whose class has no other contributes its misses only; gaps and
+//!         categories as in evidence/differences.rs
 
-use super::{Columns, Scores};
-use crate::error::{Error, Result};
-use crate::evidence::neighbours::Metric;
+use super::{Columns, Scores, finite};
+use crate::error::Result;
+use crate::evidence::differences::Differences;
+use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 
-/// Relief: columns in which misses are farther away than hits.
+/// Relief.
+///
+/// ```
+/// use mercer::{Labels, Monitor, Rows, select::{Columns, Relief}};
+///
+/// let rows = Rows::dense(vec![0.0, 3.0, 0.1, 0.0, 1.0, 3.1, 1.1, 0.2], 4, 2)?;
+/// let labels = Labels::classes(&["a", "a", "b", "b"]);
+/// let found = Relief::default().score(&Columns::new(&rows, &labels, &Monitor::default()))?;
+/// assert!(found.scores[0] > 0.0 && found.scores[1] < 0.0); // the second column is the same in both classes
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Relief {
     /// Hits and misses that each row is compared with.
@@ -28,7 +46,42 @@ impl Default for Relief {
 impl Relief {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("relief", false)?;
-        Err(Error::argument("not there yet"))
+        columns.check("relief", true)?;
+        let labels = columns.labels("relief")?;
+        let (codes, _) = labels.require_classes("relief")?;
+        let differences = Differences::new(columns.rows, columns.categorical, false)?;
+        let space = columns.space(&differences, self.metric.unwrap_or(Metric::Euclidean))?;
+        let queries = queries(columns.rows.n(), self.n_queries, self.seed);
+        let p = columns.rows.p();
+        let parts = space.nearest(
+            Groups::HitsMisses(codes),
+            self.n_neighbors,
+            &queries,
+            columns.monitor,
+            |found: &[Found]| {
+                let mut z = vec![0.0; p];
+                for Found { query, groups } in found {
+                    for (group, sign) in groups.iter().zip([-1.0, 1.0]) {
+                        for &neighbour in group {
+                            differences.add(*query, neighbour, self.power, sign, &mut z, None);
+                        }
+                    }
+                }
+                z
+            },
+        )?;
+        let z = add_up(&parts, 0..p);
+        let scores = finite(z.iter().map(|z| z / queries.len() as f64).collect(), "relief")?;
+        let weights = Some(positive_unit(&scores));
+        Ok(Scores { scores, weights, warnings: labels.lonely_warning(), ..Scores::default() })
     }
+}
+
+/// max(z, 0)/‖max(z, 0)‖₂; all 0 where nothing is positive.
+pub(super) fn positive_unit(z: &[f64]) -> Vec<f64> {
+    let largest = z.iter().fold(0.0f64, |m, v| m.max(*v));
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    let positive: Vec<f64> = z.iter().map(|v| v.max(0.0) / unit).collect();
+    let norm = positive.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if norm > 0.0 { positive.iter().map(|v| v / norm).collect() } else { positive }
 }

@@ -1,0 +1,325 @@
+//! Differences: how far two rows are apart in each column, and what that adds up to.
+//!
+//!   d_j(a, b) = |a_j − b_j|, divided by the column's range if wanted; categories: 0 if equal, else 1
+//!   distance  = Σ d_j (manhattan) or Σ d_j² (euclidean, squared: the order is the same)
+//!
+//! differs a value may be missing (NaN): the pair is skipped in that column, and the distance is the sum over the
+//!         columns that both rows have × p/(their number), so that a row with gaps is not near to everything; where
+//!         they share none it is infinite. The alternative, an expectation over the class, needs a density a column
+//!         and would let the class decide who is near.
+
+use std::borrow::Cow;
+
+use super::neighbours::Metric;
+use crate::basis::{DEFAULT_MEMORY, bytes};
+use crate::data::rows::{Dense, Rows};
+use crate::error::{Error, Result};
+
+/// Beyond these magnitudes squares overflow or vanish.
+const SQUARABLE: std::ops::Range<f64> = 1e-100..1e100;
+
+/// Rows and the way in which their columns differ.
+#[derive(Clone, Debug)]
+pub struct Differences<'a> {
+    /// The rows as they came; dense if there are gaps or categories.
+    rows: Cow<'a, Rows<'a>>,
+    /// The same, shifted and divided by the range, or multiplied by a power of two that lets them be squared.
+    prepared: Cow<'a, Rows<'a>>,
+    range: Option<Vec<f64>>,
+    /// Which columns hold categories; empty: none.
+    nominal: Vec<bool>,
+    missing: bool,
+    unit: f64,
+}
+
+impl<'a> Differences<'a> {
+    /// Makes rows ready. `by_range`: divide each column by its range, a constant one by infinity.
+    ///
+    /// ```
+    /// use mercer::{Rows, evidence::differences::Differences, evidence::neighbours::Metric};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 7.0, 10.0, 8.0, 5.0, f64::NAN], 3, 2)?;
+    /// let differences = Differences::new(&rows, &[1], true)?;
+    /// assert_eq!(differences.distance(Metric::Manhattan, 0, 1), 2.0); // a whole range, another category
+    /// assert_eq!(differences.distance(Metric::Manhattan, 0, 2), 1.0); // half a range, seen in one column of two
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn new(rows: &'a Rows<'a>, categorical: &[usize], by_range: bool) -> Result<Self> {
+        let missing = rows.stored().iter().any(|v| v.is_nan());
+        let mut nominal = if categorical.is_empty() { Vec::new() } else { vec![false; rows.p()] };
+        categorical.iter().for_each(|&j| nominal[j] = true);
+        let rows = if rows.is_sparse() && (missing || !nominal.is_empty()) {
+            let needed = 8 * (rows.n() as u64) * (rows.p() as u64);
+            if needed > DEFAULT_MEMORY {
+                return Err(Error::Memory(format!(
+                    "sparse rows with missing values or categories are made dense, which takes {}\n\
+                     hint: fill the gaps, or encode the categories as columns of 0 and 1",
+                    bytes(needed)
+                )));
+            }
+            Cow::Owned(Rows::dense(rows.to_dense(), rows.n(), rows.p())?)
+        } else {
+            Cow::Borrowed(rows)
+        };
+        let mut found = Self { prepared: rows.clone(), rows, range: None, nominal, missing, unit: 1.0 };
+        if by_range {
+            found.divide_by_range()?;
+        } else {
+            found.make_squarable()?;
+        }
+        Ok(found)
+    }
+
+    fn divide_by_range(&mut self) -> Result<()> {
+        let (low, high) = extremes(&self.rows);
+        let range: Vec<f64> = low.iter().zip(&high).map(|(low, high)| high - low).collect();
+        let scaled = |j: usize, v: f64, shift: f64| match range[j] {
+            _ if self.is_nominal(j) => v,
+            range if range > 0.0 => (v - shift) / range,
+            // A constant column differs nowhere; what is missing stays so.
+            _ => v * 0.0,
+        };
+        // Shifted where that does not fill in zeros: large offsets would cost digits.
+        self.prepared =
+            Cow::Owned(map_values(&self.rows, |j, v| scaled(j, v, low[j]), |j, v| scaled(j, v, 0.0))?);
+        self.range = Some(range);
+        Ok(())
+    }
+
+    fn make_squarable(&mut self) -> Result<()> {
+        let largest =
+            self.rows.stored().iter().fold(0.0f64, |m, v| if v.is_nan() { m } else { m.max(v.abs()) });
+        if largest == 0.0 || SQUARABLE.contains(&largest) {
+            return Ok(());
+        }
+        // A power of two: the numbers keep their digits, and equal differences stay equal.
+        self.unit = 2.0f64.powi(-(largest.log2().clamp(-1_000.0, 1_000.0) as i32));
+        let scaled = |j: usize, v: f64| if self.is_nominal(j) { v } else { v * self.unit };
+        self.prepared = Cow::Owned(map_values(&self.rows, scaled, scaled)?);
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.rows.n()
+    }
+
+    /// Number of columns.
+    pub fn p(&self) -> usize {
+        self.rows.p()
+    }
+
+    /// Whether any value is missing.
+    pub fn any_missing(&self) -> bool {
+        self.missing
+    }
+
+    /// The rows with ranges and units divided out.
+    pub(crate) fn prepared(&self) -> &Rows<'a> {
+        &self.prepared
+    }
+
+    /// Whether all columns are numbers that are there.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.missing && self.nominal.is_empty()
+    }
+
+    pub(crate) fn is_nominal(&self, j: usize) -> bool {
+        self.nominal.get(j).copied().unwrap_or(false)
+    }
+
+    /// Whether row i has a value in column j.
+    pub(crate) fn has(&self, i: usize, j: usize) -> bool {
+        match &*self.rows {
+            Rows::Dense(d) => !d.row(i)[j].is_nan(),
+            Rows::Sparse(_) => true,
+        }
+    }
+
+    fn difference(&self, j: usize, a: f64, b: f64) -> f64 {
+        if self.is_nominal(j) {
+            return if a.is_nan() || b.is_nan() { f64::NAN } else { f64::from(a != b) };
+        }
+        match &self.range {
+            Some(range) if range[j] > 0.0 => (a - b).abs() / range[j],
+            Some(_) => (a - b) * 0.0,
+            None => (a - b).abs() * self.unit,
+        }
+    }
+
+    /// The distance of two rows, from their own numbers: equal distances are equal numbers. Euclidean: squared.
+    pub fn distance(&self, metric: Metric, i: usize, k: usize) -> f64 {
+        let term = |d: f64| if metric == Metric::Euclidean { d * d } else { d };
+        match &*self.rows {
+            Rows::Dense(d) => {
+                let pairs = d.row(i).iter().zip(d.row(k)).enumerate();
+                if self.is_plain() {
+                    return pairs.map(|(j, (a, b))| term(self.difference(j, *a, *b))).sum();
+                }
+                let (mut sum, mut present) = (0.0, 0usize);
+                for d in pairs.map(|(j, (a, b))| self.difference(j, *a, *b)).filter(|d| !d.is_nan()) {
+                    sum += term(d);
+                    present += 1;
+                }
+                if present == 0 { f64::INFINITY } else { sum * (self.p() as f64 / present as f64) }
+            }
+            Rows::Sparse(_) => {
+                let mut sum = 0.0;
+                self.rows.walk_pair(i, k, |j, a, b| sum += term(self.difference(j, a, b)));
+                sum
+            }
+        }
+    }
+
+    /// Σ w_j·d_j of two dense rows; with gaps the sum over the columns that both have × Σw/(the sum of their weights).
+    pub(crate) fn weighted(&self, i: usize, k: usize, weights: &[f64]) -> f64 {
+        let (Rows::Dense(d), Rows::Dense(original)) = (&*self.prepared, &*self.rows) else {
+            unreachable!("weighted distances are of dense rows")
+        };
+        if self.is_plain() {
+            return weighted_plain(d.row(i), d.row(k), weights) / self.unit;
+        }
+        let (mut sum, mut there, mut all) = (0.0, 0.0, 0.0);
+        for (j, (a, b)) in original.row(i).iter().zip(original.row(k)).enumerate() {
+            let d = self.difference(j, *a, *b);
+            all += weights[j];
+            if !d.is_nan() {
+                sum += weights[j] * if self.is_nominal(j) { d } else { d / self.unit };
+                there += weights[j];
+            }
+        }
+        if there > 0.0 { sum * (all / there) } else { f64::INFINITY }
+    }
+
+    /// Adds weight·d_j^power of two rows to the sums of the columns, and the weight to the counts of the columns that
+    /// both have, where counts are kept.
+    pub(crate) fn add(
+        &self,
+        i: usize,
+        k: usize,
+        power: u32,
+        weight: f64,
+        sums: &mut [f64],
+        counts: Option<&mut [f64]>,
+    ) {
+        match (&*self.prepared, counts) {
+            (Rows::Dense(d), None) if self.is_plain() => add_plain(d, i, k, power, self.unit, weight, sums),
+            (Rows::Dense(_), counts) => {
+                let Rows::Dense(d) = &*self.rows else { unreachable!("prepared from these") };
+                let mut counts = counts;
+                for (j, (a, b)) in d.row(i).iter().zip(d.row(k)).enumerate() {
+                    let d = self.difference(j, *a, *b);
+                    if !d.is_nan() {
+                        let d = if self.is_nominal(j) { d } else { d / self.unit };
+                        sums[j] += weight * if power == 2 { d * d } else { d };
+                        if let Some(counts) = &mut counts {
+                            counts[j] += weight;
+                        }
+                    }
+                }
+            }
+            (Rows::Sparse(_), _) => self.rows.walk_pair(i, k, |j, a, b| {
+                let d = self.difference(j, a, b) / self.unit;
+                sums[j] += weight * if power == 2 { d * d } else { d };
+            }),
+        }
+    }
+}
+
+fn weighted_plain(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
+    /// Sums kept side by side, so that the loop is vectorised.
+    const LANES: usize = 16;
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            let whole = a.len() / LANES * LANES;
+            for at in (0..whole).step_by(LANES) {
+                for lane in 0..LANES {
+                    sums[lane] += weights[at + lane] * (a[at + lane] - b[at + lane]).abs();
+                }
+            }
+            let rest = (whole..a.len()).map(|j| weights[j] * (a[j] - b[j]).abs()).sum::<f64>();
+            sums.iter().sum::<f64>() + rest
+        },
+    )
+}
+
+fn add_plain(rows: &Dense, i: usize, k: usize, power: u32, unit: f64, weight: f64, sums: &mut [f64]) {
+    let (a, b) = (rows.row(i), rows.row(k));
+    let back = 1.0 / unit;
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            if power == 2 {
+                for ((s, a), b) in sums.iter_mut().zip(a).zip(b) {
+                    let d = (a - b) * back;
+                    *s += weight * (d * d);
+                }
+            } else {
+                for ((s, a), b) in sums.iter_mut().zip(a).zip(b) {
+                    *s += weight * ((a - b) * back).abs();
+                }
+            }
+        },
+    );
+}
+
+/// Smallest and largest value of each column, missing ones aside; 0 and 0 where all are missing.
+fn extremes(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
+    let (n, p) = (rows.n(), rows.p());
+    let mut low = vec![f64::INFINITY; p];
+    let mut high = vec![f64::NEG_INFINITY; p];
+    let mut stored = vec![0usize; p];
+    let mut see = |j: usize, v: f64| {
+        stored[j] += 1;
+        // Comparisons with NaN are false.
+        if v < low[j] {
+            low[j] = v;
+        }
+        if v > high[j] {
+            high[j] = v;
+        }
+    };
+    for i in 0..n {
+        match rows {
+            Rows::Dense(d) => d.row(i).iter().enumerate().for_each(|(j, &v)| see(j, v)),
+            Rows::Sparse(s) => s.row(i).0.iter().zip(s.row(i).1).for_each(|(&j, &v)| see(j as usize, v)),
+        }
+    }
+    for j in 0..p {
+        if stored[j] < n {
+            (low[j], high[j]) = (low[j].min(0.0), high[j].max(0.0));
+        }
+        if low[j] > high[j] {
+            (low[j], high[j]) = (0.0, 0.0);
+        }
+    }
+    (low, high)
+}
+
+/// New rows with every stored value replaced, by one rule for dense rows and by another for sparse ones.
+fn map_values(
+    rows: &Rows,
+    dense: impl Fn(usize, f64) -> f64,
+    sparse: impl Fn(usize, f64) -> f64,
+) -> Result<Rows<'static>> {
+    let (n, p) = (rows.n(), rows.p());
+    match rows {
+        Rows::Dense(d) => {
+            let values: Vec<f64> =
+                (0..n).flat_map(|i| d.row(i).iter().enumerate().map(|(j, &v)| dense(j, v))).collect();
+            Rows::dense(values, n, p)
+        }
+        Rows::Sparse(s) => {
+            let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+            for i in 0..n {
+                let (columns, stored) = s.row(i);
+                indices.extend_from_slice(columns);
+                values.extend(columns.iter().zip(stored).map(|(&j, &v)| sparse(j as usize, v)));
+                indptr.push(indices.len());
+            }
+            Rows::sparse(indptr, indices, values, p)
+        }
+    }
+}
