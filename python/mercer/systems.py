@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
@@ -18,12 +19,9 @@ from mercer import _core
 from mercer._catalogue import allowed, as_seed, stage
 from mercer._input import FLOATS, as_csr, as_rows, as_target, check_names_in, in_frame
 from mercer.basis import KernelBasis
-from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
+from mercer.select import KFFS, LassoSelector, NFeatures, RandomState, Relief, _Selector, named
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
-
-# Beyond so many rows, coordinates of all of them are too many.
-_MANY_ROWS = 5000
 
 Basis = KernelBasis | str | None
 
@@ -47,7 +45,7 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:
         """Return an unfitted basis for so many rows, and an unfitted selector, both for this fit alone."""
 
-    def _weights(self) -> NDArray[np.float64] | None:
+    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
         """Return what the coordinates are multiplied by, where they are."""
         return None
 
@@ -77,7 +75,7 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._validate_params()
         basis, selector = self._pair(_num_samples(X))
         if isinstance(selector, _Selector):
-            selector._validate_params()
+            self._check_selector(selector)
         checks = {**basis._checks(), "ensure_min_samples": 2}
         if self._needs_y():
             _, y = validate_data(self, X, y, **checks)
@@ -89,29 +87,56 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             selector._learn(as_rows(Z), as_target(y) if selector._needs_y else None, space=space)
         else:
             selector.fit(Z, y)
-        self.basis_ = basis
-        self.selector_ = selector
-        self._keep(basis.n_components_)
+        self._keep(basis, selector)
         return self
 
-    def _keep(self, m: int) -> None:
+    def _keep(self, basis: KernelBasis, selector: Any) -> None:
         """Make the map of what the selector kept."""
-        support = self.selector_.get_support()
-        scores, ranking = _scores_of(self.selector_, support)
-        weights = self._weights()
+        support = selector.get_support()
+        scores, ranking = _scores_of(selector, support)
+        weights = self._weights(selector)
         model = _core.compose(
-            self.basis_._model(),
+            basis._model(),
             np.flatnonzero(support).tolist(),
             None if weights is None else weights[support].tolist(),
             scores[support].tolist(),
             self._method,
         )
-        model["landmarks"] = as_csr(model["landmarks"], self.n_features_in_, like=self.basis_.landmarks_)
+        model["facts"] = json.dumps({**json.loads(model["facts"]), **self._facts(selector)})
+        model["landmarks"] = as_csr(model["landmarks"], self.n_features_in_, like=basis.landmarks_)
+        self.basis_ = basis
+        self.selector_ = selector
         self._map = model
         self.scores_ = scores
         self.ranking_ = ranking
-        self.components_ = np.diag(np.ones(m) if weights is None else weights)[support]
+        self.components_ = np.diag(np.ones(len(support)) if weights is None else weights)[support]
         self.n_components_ = len(self.components_)
+        idle = 0 if weights is None else int((weights[support] == 0).sum())
+        if idle:
+            warnings.warn(
+                f"{idle} of the {self.n_components_} features kept have the weight 0, so they are 0 on every row; "
+                "n_features = positive leaves them out",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _facts(self, selector: Any) -> dict[str, Any]:
+        """Return what a model file tells about the selector."""
+        name = selector._called() if isinstance(selector, _Selector) else type(selector).__name__
+        facts: dict[str, Any] = {"selector": name, "weighted": bool(getattr(self, "weighted", False))}
+        if isinstance(selector, LassoSelector):
+            facts["penalty"] = selector.penalty_
+        if isinstance(selector, KFFS):
+            facts["error_path"] = selector.error_path_.tolist()
+        return facts
+
+    def _check_selector(self, selector: _Selector) -> None:
+        selector._validate_params()
+        if getattr(selector, "metric", None) is not None:
+            raise ValueError(
+                f"metric is given for `{selector._called()}`, but in `{self._method}` neighbours are those of the "
+                "kernel's space\nhint: leave it out; the kernel is the choice of a metric"
+            )
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of rows.
@@ -247,26 +272,17 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _needs_y(self) -> bool:
         return True
 
-    def _basis(self, own: str, *, seed: int = 0, **settings: Any) -> KernelBasis:
-        """Return what `basis` asks for; None: the system's `own`, with these settings."""
+    def _basis(self, n: int, *, seed: int = 0, **own: Any) -> KernelBasis:
+        """Return the basis asked for, or the one that the system comes with, with settings of its `own`."""
         if isinstance(self.basis, KernelBasis):
             copy: KernelBasis = clone(self.basis)
             return copy
-        if self.basis is None:
-            return KernelBasis(own, random_state=seed, verbose=self.verbose, **settings)
-        return KernelBasis(self.basis, random_state=seed, verbose=self.verbose)
-
-    def _basis_of_all(self, n: int, *, seed: int = 0) -> KernelBasis:
-        """Return the basis asked for; None: of all rows as they come, unless they are many."""
-        if n <= _MANY_ROWS or self.basis is not None:
-            return self._basis("gram-schmidt", seed=seed)
-        warnings.warn(
-            f"{n} rows are more than {_MANY_ROWS}: the basis is `kobl` instead of `gram-schmidt`; "
-            "set `basis` to choose another",
-            UserWarning,
-            stacklevel=4,
-        )
-        return self._basis("kobl", seed=seed)
+        if self.basis is not None:
+            return KernelBasis(self.basis, random_state=seed, verbose=self.verbose)
+        method, texts = _core.default_basis(self._method, n)
+        for text in texts:
+            warnings.warn(text, UserWarning, stacklevel=4)
+        return KernelBasis(method, random_state=seed, verbose=self.verbose, **own)
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -374,10 +390,10 @@ class TAKES(_System):
         return path
 
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:
-        return self._basis("kobl"), KFFS(self.n_features, reweight=self.reweight, verbose=self.verbose)
+        return self._basis(n), KFFS(self.n_features, reweight=self.reweight, verbose=self.verbose)
 
-    def _weights(self) -> NDArray[np.float64] | None:
-        return self.selector_.scores_ if self.weighted else None
+    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
+        return selector.scores_ if self.weighted else None
 
 
 class KRelief(_System):
@@ -463,7 +479,7 @@ class KRelief(_System):
 
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:
         seed = as_seed(self.random_state)
-        return self._basis_of_all(n, seed=seed), self._relief(seed)
+        return self._basis(n, seed=seed), self._relief(seed)
 
     def _relief(self, seed: int) -> Relief:
         return Relief(
@@ -475,8 +491,8 @@ class KRelief(_System):
             verbose=self.verbose,
         )
 
-    def _weights(self) -> NDArray[np.float64] | None:
-        return self.selector_.weights_ if self.weighted else None
+    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
+        return selector.weights_ if self.weighted else None
 
 
 class SKRelief(KRelief):
@@ -569,7 +585,7 @@ class SKRelief(KRelief):
 
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:
         seed = as_seed(self.random_state)
-        return self._basis("sparse", seed=seed, nu=self.nu), self._relief(seed)
+        return self._basis(n, seed=seed, nu=self.nu), self._relief(seed)
 
 
 class EKS(_System):
@@ -640,7 +656,7 @@ class EKS(_System):
         self.verbose = verbose
 
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:
-        basis = self._basis_of_all(n)
+        basis = self._basis(n)
         if not isinstance(self.selector, str):
             return basis, clone(self.selector)
         return basis, named(self.selector, self.n_features, self.verbose)

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{Matrix, PyExpansion, PyRows, dictionary, feature_map, matrix_array};
-use crate::gate::{exception, run};
+use crate::gate::run;
 
 /// Features of rows, written where Python will read them.
 #[pyfunction]
@@ -58,21 +58,6 @@ pub(crate) fn input_importance<'py>(
     let (map, rows) = (expansion.map()?, X.rows()?);
     let importance = run(py, verbose, |monitor| map.input_importance(&rows, monitor))?;
     matrix_array(py, &importance)
-}
-
-/// The map whose features are some of a basis', each multiplied by its weight if there are weights.
-#[pyfunction]
-#[pyo3(signature = (model, columns, weights, scores, method))]
-pub(crate) fn compose<'py>(
-    py: Python<'py>,
-    model: &Bound<'py, PyAny>,
-    columns: Vec<usize>,
-    weights: Option<Vec<f64>>,
-    scores: Vec<f64>,
-    method: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    let map = FeatureMap::from_columns(method, feature_map(model)?, &columns, weights.as_deref(), scores);
-    dictionary(py, map.map_err(exception)?)
 }
 
 /// Write a model file, whole or not at all.
