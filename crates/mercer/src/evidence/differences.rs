@@ -124,6 +124,11 @@ impl<'a> Differences<'a> {
         !self.missing && self.nominal.is_empty()
     }
 
+    /// Which columns hold categories; empty: none.
+    pub(crate) fn nominal(&self) -> &[bool] {
+        &self.nominal
+    }
+
     pub(crate) fn is_nominal(&self, j: usize) -> bool {
         self.nominal.get(j).copied().unwrap_or(false)
     }

@@ -1,5 +1,6 @@
 //! Stage 4: sums over rows. Who is near whom, and what their differences add up to.
 
 pub mod differences;
+mod tree;
 pub mod neighbours;
 pub mod margins;

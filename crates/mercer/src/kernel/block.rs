@@ -18,6 +18,9 @@ use crate::data::rows::{Csr, Dense, Rows};
 /// Rows a panel holds: its kernel values and features stay in the cache.
 pub(crate) const PANEL: usize = 256;
 
+/// Landmarks whose sums are kept in registers at a time, where there is no product.
+const TILE: usize = 32;
+
 /// Landmark rows made ready for a kernel, to be met by any other rows.
 #[derive(Debug)]
 pub struct Panel {
@@ -32,8 +35,8 @@ enum Side {
     Products { points: Vec<f64>, p: usize },
     /// √γ(y − shift) and its squared norms beside the rows themselves.
     Distances { rows: Rows<'static>, shift: Vec<f64>, points: Vec<f64>, norms: Vec<f64> },
-    /// Transposed landmarks (p×l): L1 and χ² gain nothing from products.
-    Columnwise { transposed: Vec<f64>, p: usize },
+    /// Landmarks in tiles of [`TILE`], each column after column: L1 and χ² gain nothing from products.
+    Columnwise { tiles: Vec<f64>, p: usize },
     /// Landmarks by column.
     Inverted { rows: Rows<'static>, index: Inverted, totals: Vec<f64> },
     /// Columns of a given kernel matrix with n columns.
@@ -69,13 +72,14 @@ impl Panel {
                 Side::Distances { rows: landmarks.select(&(0..l).collect::<Vec<_>>()), shift, points, norms }
             }
             (Rows::Dense(d), Statistic::Manhattan | Statistic::ChiSquared) => {
-                let mut transposed = vec![0.0; p * l];
+                let mut tiles = vec![0.0; l.div_ceil(TILE) * TILE * p];
                 for i in 0..l {
+                    let tile = &mut tiles[i / TILE * TILE * p..];
                     for (j, v) in d.row(i).iter().enumerate() {
-                        transposed[j * l + i] = *v;
+                        tile[j * TILE + i % TILE] = *v;
                     }
                 }
-                Side::Columnwise { transposed, p }
+                Side::Columnwise { tiles, p }
             }
             (Rows::Dense(d), Statistic::Cosine) => Side::Products { points: unit_length(d, l), p },
             (Rows::Dense(d), _) => Side::Products { points: d.values().to_vec(), p },
@@ -147,7 +151,15 @@ impl Panel {
                 let Rows::Dense(landmarks) = landmarks else { unreachable!("dense landmarks") };
                 self.fill_distances(d, rows.n(), landmarks, shift, points, norms, out);
             }
-            (Side::Columnwise { transposed, .. }, Rows::Dense(d)) => self.fill_columnwise(d, transposed, out),
+            (Side::Columnwise { tiles, p }, Rows::Dense(d)) => {
+                let (l, gamma) = (self.l, self.kernel.gamma);
+                let columnwise = Columnwise { rows: d, tiles, p: *p, l, gamma, out };
+                if self.kernel.shape.statistic() == Statistic::ChiSquared {
+                    pulp::Arch::new().dispatch(ChiSquared(columnwise));
+                } else {
+                    pulp::Arch::new().dispatch(Manhattan(columnwise));
+                }
+            }
             (Side::Given { columns, .. }, Rows::Dense(d)) => {
                 for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
                     let row = d.row(i);
@@ -206,31 +218,6 @@ impl Panel {
         }
     }
 
-    fn fill_columnwise(&self, rows: &Dense, transposed: &[f64], out: &mut [f64]) {
-        let chi2 = self.kernel.shape.statistic() == Statistic::ChiSquared;
-        let gamma = self.kernel.gamma;
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
-                    out.fill(0.0);
-                    for (&x, column) in rows.row(i).iter().zip(transposed.chunks_exact(self.l)) {
-                        if chi2 {
-                            for (o, &y) in out.iter_mut().zip(column) {
-                                *o += chi2_term(x, y);
-                            }
-                        } else {
-                            for (o, &y) in out.iter_mut().zip(column) {
-                                *o += (x - y).abs();
-                            }
-                        }
-                    }
-                    out.iter_mut().for_each(|o| *o *= gamma);
-                }
-            },
-        );
-    }
-
     fn fill_sparse(&self, rows: &Csr, landmarks: &Csr, index: &Inverted, totals: &[f64], out: &mut [f64]) {
         let unit = Unit::of(self.kernel);
         for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
@@ -259,6 +246,60 @@ impl Panel {
                 *o = s;
             }
         }
+    }
+}
+
+/// γ·Σ_j term(x_j, y_j), with the sums of a tile of landmarks in registers.
+struct Columnwise<'a> {
+    rows: &'a Dense<'a>,
+    tiles: &'a [f64],
+    p: usize,
+    l: usize,
+    gamma: f64,
+    out: &'a mut [f64],
+}
+
+impl Columnwise<'_> {
+    #[inline(always)]
+    fn fill(self, term: impl Fn(f64, f64) -> f64) {
+        for (at, tile) in self.tiles.chunks_exact((TILE * self.p).max(1)).enumerate() {
+            for (i, out) in self.out.chunks_exact_mut(self.l).enumerate() {
+                let mut sums = [0.0; TILE];
+                for (&x, column) in self.rows.row(i).iter().zip(tile.as_chunks::<TILE>().0) {
+                    for (sum, &y) in sums.iter_mut().zip(column) {
+                        *sum += term(x, y);
+                    }
+                }
+                for (o, sum) in out[at * TILE..].iter_mut().zip(sums) {
+                    *o = self.gamma * sum;
+                }
+            }
+        }
+    }
+}
+
+// Types of their own, because a closure of this size would not be inlined into the dispatch, and so not be vectorised.
+struct Manhattan<'a>(Columnwise<'a>);
+struct ChiSquared<'a>(Columnwise<'a>);
+
+impl pulp::NullaryFnOnce for Manhattan<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.0.fill(
+            #[inline(always)]
+            |x, y| (x - y).abs(),
+        );
+    }
+}
+
+impl pulp::NullaryFnOnce for ChiSquared<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.0.fill(chi2_term);
     }
 }
 

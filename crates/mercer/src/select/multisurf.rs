@@ -47,7 +47,7 @@ impl MultiSurf {
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let n = columns.rows.n();
         let queries = queries(n, self.n_queries, self.seed);
-        let margins = Margins::new(&differences, codes, c);
+        let margins = Margins::new(&differences, codes, c, false);
         let parts = space.for_all_distances(&queries, columns.monitor, |found| {
             let mut sums = margins.begin();
             for (query, distances) in found {

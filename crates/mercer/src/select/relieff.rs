@@ -53,7 +53,7 @@ impl ReliefF {
         let differences = Differences::new(columns.rows, columns.categorical, true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
-        let margins = Margins::new(&differences, codes, c);
+        let margins = Margins::new(&differences, codes, c, true);
         let parts = space.nearest(
             Groups::Classes(codes, c),
             self.n_neighbors,
@@ -80,6 +80,8 @@ pub(super) struct Margins<'a> {
     differences: &'a Differences<'a>,
     codes: &'a [usize],
     prior: Vec<f64>,
+    /// Whether squares are added up, for p-values.
+    squares: bool,
 }
 
 /// Places of the sums: p numbers each.
@@ -90,10 +92,10 @@ const MISSES: usize = 5;
 const SUMS: usize = 8;
 
 impl<'a> Margins<'a> {
-    pub(super) fn new(differences: &'a Differences<'a>, codes: &'a [usize], c: usize) -> Self {
+    pub(super) fn new(differences: &'a Differences<'a>, codes: &'a [usize], c: usize, squares: bool) -> Self {
         let mut prior = vec![0.0; c];
         codes.iter().for_each(|&class| prior[class] += 1.0 / codes.len() as f64);
-        Self { differences, codes, prior }
+        Self { differences, codes, prior, squares }
     }
 
     pub(super) fn begin(&self) -> Vec<f64> {
@@ -118,7 +120,9 @@ impl<'a> Margins<'a> {
             for neighbour in neighbours {
                 let counts = self.differences.any_missing().then_some(&mut count[..]);
                 self.differences.add(query, neighbour, 1, 1.0, &mut linear, counts);
-                self.differences.add(query, neighbour, 2, 1.0, &mut square, None);
+                if self.squares {
+                    self.differences.add(query, neighbour, 2, 1.0, &mut square, None);
+                }
                 size += 1.0;
             }
             if !self.differences.any_missing() {

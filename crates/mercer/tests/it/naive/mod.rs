@@ -5,6 +5,8 @@
 //! kernels   formulas of METHODS 2 and the Gram matrix
 //! bases     METHODS 3: gram-schmidt, kobl, sparse, nystrom, kpca, csi
 //! gammas    METHODS 2: the rules that find a kernel width, and leave-one-out ridge by refitting
+//! reliefs   METHODS 4 and the Relief family of METHODS 5
+//! selectors METHODS 5: kffs, F-test, mutual information, Laplacian score, lasso; tails of t and F
 //! measures  METHODS 7: reconstruction cost, loss of orthogonality, alignment; relevant dimension of METHODS 3
 //!
 //! This file holds the small dense algebra they share and the data they are tried on.
@@ -16,12 +18,16 @@
 mod kernels;
 mod bases;
 mod gammas;
+mod reliefs;
+mod selectors;
 mod measures;
 
 pub use bases::*;
 pub use gammas::*;
 pub use kernels::*;
 pub use measures::*;
+pub use reliefs::*;
+pub use selectors::*;
 
 /// Rows of equal length.
 pub type Matrix = Vec<Vec<f64>>;
