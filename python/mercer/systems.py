@@ -109,8 +109,9 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._map = model
         self.scores_ = scores
         self.ranking_ = ranking
-        self.components_ = np.diag(np.ones(len(support)) if weights is None else weights)[support]
-        self.n_components_ = len(self.components_)
+        self.n_components_ = int(support.sum())
+        self.components_ = np.zeros((self.n_components_, len(support)))
+        self.components_[:, support] = np.diag(np.ones(self.n_components_) if weights is None else weights[support])
         idle = 0 if weights is None else int((weights[support] == 0).sum())
         if idle:
             warnings.warn(
@@ -662,9 +663,8 @@ class EKS(_System):
         return basis, named(self.selector, self.n_features, self.verbose)
 
     def _needs_y(self) -> bool:
-        if isinstance(self.basis, KernelBasis) and self.basis._needs_y():
-            return True
-        if self.basis == "csi":
+        basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis
+        if basis is not None and basis._needs_y():
             return True
         if isinstance(self.selector, str):
             return self.selector != "laplacian"
