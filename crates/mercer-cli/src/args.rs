@@ -5,7 +5,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use mercer::data::read::ReadOptions;
 use mercer::data::{Scale, Task, synth};
-use mercer::methods::{Kind, METHODS, PARAMETERS, Parameter};
+use mercer::methods::{Kind, METHODS, PARAMETERS, Parameter, Stage};
 use mercer::{Error, Result};
 
 const TASKS: [(&str, Task); 3] =
@@ -14,16 +14,17 @@ const TASKS: [(&str, Task); 3] =
 const EXAMPLES: &str = "\
 Examples:
   mercer demo
-  mercer fit train.csv --target class --method kobl -o model.mercer
+  mercer fit train.csv --target class --method takes -o model.mercer
   mercer transform model.mercer new.csv -o features.parquet
-  mercer inspect model.mercer
+  mercer inspect model.mercer --importance train.csv
 
 Standard output is data, standard error is talk.
 Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
 
 const FIT_EXAMPLES: &str = "\
 Examples:
-  mercer fit train.csv --target class --method kobl -o model.mercer
+  mercer fit train.csv --target class --method takes -o model.mercer
+  mercer fit train.csv --target class --method eks --basis kobl --selector relieff --n-features 20 -o model.mercer
   mercer fit rows.parquet --method rpcholesky --n-components 200 --gamma median -o model.mercer
   mercer fit 'synth:ringnorm?n=2000&seed=1' --method csi --gamma loo -o model.mercer";
 
@@ -35,12 +36,13 @@ Examples:
 const INSPECT_EXAMPLES: &str = "\
 Examples:
   mercer inspect model.mercer
-  mercer inspect model.mercer --format json";
+  mercer inspect model.mercer --importance train.csv
+  mercer inspect model.mercer --importance train.csv --format json";
 
 const METHODS_EXAMPLES: &str = "\
 Examples:
   mercer methods
-  mercer methods kobl";
+  mercer methods takes";
 
 /// The whole command line.
 pub(crate) fn command() -> Command {
@@ -73,7 +75,8 @@ pub(crate) fn command() -> Command {
 }
 
 fn fit() -> Command {
-    let names: Vec<&str> = METHODS.iter().map(|card| card.name).collect();
+    let fits = METHODS.iter().filter(|card| card.stage != Stage::Select);
+    let names: Vec<&str> = fits.map(|card| card.name).collect();
     let scales = Scale::NAMES.map(|(name, _)| name);
     Command::new("fit")
         .about("Learn a map from rows to features, and store it")
@@ -136,9 +139,18 @@ fn transform() -> Command {
 
 fn inspect() -> Command {
     Command::new("inspect")
-        .about("Say what is in a model")
+        .about("Say what is in a model, and which inputs its features use")
         .after_help(INSPECT_EXAMPLES)
         .arg(model())
+        .arg(
+            Arg::new("importance")
+                .long("importance")
+                .value_name("DATA")
+                .num_args(0..=1)
+                .default_missing_value("")
+                .help("How much the features depend on each input: mean squared slopes over the rows of DATA, as the kernel sees the inputs; without DATA over the model's own landmarks"),
+        )
+        .args(header())
         .arg(format())
 }
 
@@ -152,7 +164,7 @@ fn methods() -> Command {
 
 fn demo() -> Command {
     Command::new("demo")
-        .about("See every basis at work on made-up data")
+        .about("See bases, selection and extraction at work on made-up data")
         .after_help("Example:\n  mercer demo --seed 7")
         .arg(
             Arg::new("seed")
@@ -219,6 +231,7 @@ fn parameter(parameter: &Parameter) -> Arg {
         Kind::Choice(_) => "NAME",
         Kind::NumberOr(_) => "X|RULE",
         Kind::Threshold => "F",
+        Kind::Keep => "N|SHARE|RULE",
         Kind::Flag => "true|false",
     };
     let flag = Arg::new(parameter.name)

@@ -60,7 +60,7 @@ fn start(matches: &ArgMatches) -> Result<()> {
     match matches.subcommand() {
         Some(("fit", args)) => commands::fit::run(args, &context),
         Some(("transform", args)) => commands::transform::run(args, &context),
-        Some(("inspect", args)) => commands::inspect::run(args),
+        Some(("inspect", args)) => commands::inspect::run(args, &context),
         Some(("methods", args)) => commands::methods::run(args),
         Some(("demo", args)) => commands::demo::run(args, &context),
         _ => Err(Error::Argument("no command was given\nhint: see `mercer --help`".into())),

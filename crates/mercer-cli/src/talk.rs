@@ -1,6 +1,7 @@
 //! Words for people: lines on standard error, and numbers and tables as text.
 
 use std::io::Write;
+use std::ops::RangeBounds;
 use std::sync::Mutex;
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -77,15 +78,15 @@ pub(crate) fn first<T: ToString>(items: &[T], most: usize) -> String {
     text
 }
 
-/// Lines whose columns stand below each other. Those from `right` on are numbers, and end below each other.
-pub(crate) fn table(lines: &[Vec<String>], right: usize) -> String {
+/// Lines whose columns stand below each other. Those in `right` are numbers, and end below each other.
+pub(crate) fn table(lines: &[Vec<String>], right: impl RangeBounds<usize>) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |j: usize| lines.iter().filter_map(|line| line.get(j)).map(|s| s.chars().count()).max();
     let widths: Vec<usize> = (0..columns).filter_map(width).collect();
     let mut text = String::new();
     for line in lines {
         let cells = line.iter().zip(&widths).enumerate().map(|(j, (cell, &width))| {
-            if j >= right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            if right.contains(&j) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
         });
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
@@ -107,6 +108,6 @@ mod tests {
     #[test]
     fn columns_stand_below_each_other() {
         let lines = [["é", "1"], ["name", "20"]].map(|line| line.map(String::from).to_vec());
-        assert_eq!(table(&lines, 1), "é      1\nname  20\n");
+        assert_eq!(table(&lines, 1..), "é      1\nname  20\n");
     }
 }

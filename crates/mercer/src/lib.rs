@@ -20,8 +20,8 @@
 //! ```
 //!
 //! The modules stand in the order the data flows, and each uses only those above it:
-//! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`evaluate`]. The catalogue of methods and
-//! their parameters is in [`methods`].
+//! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`systems`] →
+//! [`evaluate`]. The catalogue of methods and their parameters is in [`methods`].
 
 #![forbid(unsafe_code)]
 
@@ -37,6 +37,7 @@ pub mod evidence;
 pub mod select;
 pub mod extract;
 pub mod map;
+pub mod systems;
 pub mod evaluate;
 pub mod methods;
 
@@ -47,3 +48,4 @@ pub use extract::Klfe;
 pub use kernel::{Gamma, Kernel, Shape};
 pub use map::FeatureMap;
 pub use monitor::{Monitor, Progress};
+pub use systems::System;

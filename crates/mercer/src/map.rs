@@ -13,7 +13,7 @@ use std::path::Path;
 use faer::{Mat, MatMut, MatRef};
 use serde_json::Value;
 
-use crate::basis::{Expansion, FittedBasis};
+use crate::basis::{Expansion, FittedBasis, Landmarks};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
@@ -130,6 +130,84 @@ impl FeatureMap {
         map
     }
 
+    /// The map whose features are some of a basis' own, each multiplied by its weight if there are weights. `columns`
+    /// ascend; `weights`, and `scores` where there are any, hold one number for each of them. Landmarks that no kept
+    /// feature uses are left out, so that fewer kernel values are needed for a row.
+    ///
+    /// ```
+    /// use mercer::{Basis, FeatureMap, Kernel, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 2.0, 7.0], 4, 1)?;
+    /// let basis = FeatureMap::from(Basis::kobl(Kernel::rbf(1.0)).n_components(3).fit(&rows)?);
+    /// let all = basis.transform(&rows)?;
+    /// let map = FeatureMap::from_columns("eks", basis, &[0, 1], Some(&[1.0, 0.5]), vec![9.0, 3.0])?;
+    /// assert_eq!(map.feature_names, ["kobl0", "kobl1"]);
+    /// assert_eq!(map.expansion.landmarks.len(), 2); // the third coordinate alone needed the third
+    /// let z = map.transform(&rows)?;
+    /// assert!((0..4).all(|i| (z[(i, 1)] - all[(i, 1)] / 2.0).abs() < 1e-15));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn from_columns(
+        method: &str,
+        basis: Self,
+        columns: &[usize],
+        weights: Option<&[f64]>,
+        scores: Vec<f64>,
+    ) -> Result<Self> {
+        let m = basis.n_features();
+        check_columns(m, columns, weights, &scores)?;
+        let mut map = basis;
+        map.facts.insert("basis".into(), std::mem::replace(&mut map.method, method.into()).into());
+        map.facts.insert("coordinates".into(), m.into());
+        map.feature_names = columns.iter().map(|&j| map.feature_names[j].clone()).collect();
+        if map.eigenvalues.len() == m {
+            map.eigenvalues = columns.iter().map(|&j| map.eigenvalues[j]).collect();
+        }
+        map.scores = scores;
+        let weight = |at: usize| weights.map_or(1.0, |w| w[at]);
+        let all = &map.expansion;
+        let offset = columns.iter().enumerate().map(|(at, &j)| all.offset[j] * weight(at)).collect();
+        let matrix = Mat::from_fn(columns.len(), all.landmarks.len(), |at, l| {
+            all.matrix[(columns[at], l)] * weight(at)
+        });
+        map.expansion.offset = offset;
+        map.expansion.matrix = matrix;
+        map.drop_unused_landmarks();
+        Ok(map)
+    }
+
+    /// Forgets the landmarks that neither a feature nor the origin uses; at least one stays.
+    fn drop_unused_landmarks(&mut self) {
+        let Expansion { landmarks, matrix, origin, .. } = &mut self.expansion;
+        let l = landmarks.len();
+        let used = |at: &usize| {
+            matrix.col(*at).iter().any(|v| *v != 0.0) || origin.as_ref().is_some_and(|o| o[*at] != 0.0)
+        };
+        let mut kept: Vec<usize> = (0..l).filter(used).collect();
+        if kept.is_empty() {
+            kept.push(0);
+        }
+        if kept.len() == l {
+            return;
+        }
+        *matrix = Mat::from_fn(matrix.nrows(), kept.len(), |i, at| matrix[(i, kept[at])]);
+        if let Some(origin) = origin {
+            *origin = kept.iter().map(|&at| origin[at]).collect();
+        }
+        match landmarks {
+            Landmarks::Rows(rows) => *rows = rows.select(&kept),
+            Landmarks::Columns { indices, .. } => *indices = kept.iter().map(|&at| indices[at]).collect(),
+        }
+        if self.pivot_norms.len() == l {
+            self.pivot_norms = kept.iter().map(|&at| self.pivot_norms[at]).collect();
+        }
+        // No pivots means that every row is a landmark, which is no longer so.
+        self.pivots = match self.pivots.len() == l {
+            true => kept.iter().map(|&at| self.pivots[at]).collect(),
+            false => kept,
+        };
+    }
+
     /// Number of features.
     pub fn n_features(&self) -> usize {
         self.expansion.n_features()
@@ -177,6 +255,29 @@ impl FeatureMap {
         }
     }
 
+    /// How much each feature depends on each input, q×p: the mean over these rows of the squared slope of the feature
+    /// along the input. Slopes are taken as the kernel sees the inputs, after the map's scaling, so the units of the
+    /// columns do not matter.
+    ///
+    /// ```
+    /// use mercer::{Basis, FeatureMap, Kernel, Monitor, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 0.0, 3.0, 4.0], 2, 2)?;
+    /// let map = FeatureMap::from(Basis::kobl(Kernel::linear()).fit(&rows)?); // 0.6·x + 0.8·y
+    /// let importance = map.input_importance(&rows, &Monitor::default())?;
+    /// assert!((importance[(0, 0)] - 0.36).abs() < 1e-15 && (importance[(0, 1)] - 0.64).abs() < 1e-15);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn input_importance(&self, rows: &Rows, monitor: &Monitor) -> Result<Mat<f64>> {
+        rows.check_finite(self.input_names.as_deref())?;
+        match &self.scaling {
+            Some(scaling) if rows.p() == scaling.factor.len() => {
+                self.expansion.input_importance(&scaling.apply(rows)?, monitor)
+            }
+            _ => self.expansion.input_importance(rows, monitor),
+        }
+    }
+
     /// Rows (row-major n×p) whose features come closest to these, for kernels that have a pre-image.
     ///
     /// ```
@@ -213,6 +314,34 @@ impl FeatureMap {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
         Self::from_bytes(&bytes).map_err(|reason| Error::file(path, reason))
     }
+}
+
+fn check_columns(m: usize, columns: &[usize], weights: Option<&[f64]>, scores: &[f64]) -> Result<()> {
+    if columns.is_empty() {
+        return Err(Error::data(format!(
+            "none of the {m} coordinates was kept: no score is good enough\n\
+             hint: keep a number of them (n_features), or try another kernel width (gamma), basis or selector"
+        )));
+    }
+    if let Some(j) = columns.iter().find(|j| **j >= m) {
+        return Err(Error::argument(format!(
+            "column {j} was chosen, but there are only {m}, counted from 0"
+        )));
+    }
+    if !columns.is_sorted_by(|a, b| a < b) {
+        return Err(Error::argument("columns must ascend, each once: they stay in the basis' order"));
+    }
+    for (what, given) in [("weights", weights), ("scores", (!scores.is_empty()).then_some(scores))] {
+        let Some(given) = given else { continue };
+        if given.len() != columns.len() || given.iter().any(|v| !v.is_finite()) {
+            return Err(Error::argument(format!(
+                "{} {what} for {} columns; one finite number for each is needed",
+                given.len(),
+                columns.len()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What a column is: the method that made it and its place, `kobl17`.

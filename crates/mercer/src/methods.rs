@@ -17,6 +17,7 @@ use crate::select::{
     FTest, IRelief, Keep, Kffs, Laplacian, Lasso, Level, MultiSurf, MutualInfo, RReliefF, Relief, ReliefF,
     Selector,
 };
+use crate::systems::System;
 
 /// The seven bases.
 pub const BASES: [&str; 7] = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"];
@@ -265,6 +266,113 @@ pub fn selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<(Selec
     Ok((value.selector(card)?, value.keep()?))
 }
 
+/// A system from its name and the settings that differ from the defaults, as text: its own, its basis' and its selector's
+/// together. [`system_basis`] makes the basis from the same settings.
+///
+/// ```
+/// use mercer::select::Keep;
+///
+/// let settings = [("gamma", "0.05"), ("selector", "relieff"), ("n_neighbors", "5"), ("n_features", "20")];
+/// let system = mercer::methods::system("eks", &settings)?;
+/// assert_eq!((system.selector.name(), system.keep), ("relieff", Keep::Count(20)));
+/// let mut warnings = Vec::new();
+/// let basis = mercer::methods::system_basis("eks", &settings, 500, &mut warnings)?;
+/// assert_eq!(basis.method.name(), "gram-schmidt");
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn system<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<System> {
+    let card = system_card(name)?;
+    let selector = selector_of(card, settings)?;
+    let system = match name {
+        "takes" => System::takes(),
+        "k-relief" => System::k_relief(),
+        "sk-relief" => System::sk_relief(),
+        _ => System::eks(Selector::FTest(FTest::default())),
+    };
+    // How many rows there are, which may decide between two bases, is not known here: both may be meant.
+    let mut bases = match given(settings, "basis") {
+        Some(basis) => vec![basis_card(basis)?],
+        None => [1, usize::MAX]
+            .map(|n| system.default_basis(n, &mut Vec::new()).name())
+            .into_iter()
+            .map(basis_card)
+            .collect::<Result<_>>()?,
+    };
+    bases.dedup_by_key(|basis| basis.name);
+    let value = Values::new(&[&cards_of(card, selector)[..], &bases].concat(), settings)?;
+    if let (Some(nu), Some(basis)) = (given(settings, "nu"), given(settings, "basis"))
+        && basis != "sparse"
+    {
+        return Err(Error::argument(format!(
+            "nu = {nu} is for the basis `sparse`, but basis = {basis}\nhint: leave one of them out"
+        )));
+    }
+    let weighted = card.parameters.contains(&"weighted") && value.flag("weighted");
+    let system = System { selector: value.selector(selector)?, keep: value.keep()?, weighted, ..system };
+    system.check_settings()?;
+    Ok(system)
+}
+
+/// The basis of a system for n rows: the one that the setting `basis` names or else its own, with those settings that
+/// are a basis'.
+pub fn system_basis<S: AsRef<str>>(
+    name: &str,
+    settings: &[(S, S)],
+    n: usize,
+    warnings: &mut Vec<String>,
+) -> Result<Basis> {
+    let system = system(name, settings)?;
+    let chosen = match given(settings, "basis") {
+        Some(basis) => basis,
+        None => system.default_basis(n, warnings).name(),
+    };
+    let (card, chosen) = (system_card(name)?, basis_card(chosen)?);
+    Values::new(&[&cards_of(card, selector_of(card, settings)?)[..], &[chosen]].concat(), settings)?;
+    let own: Vec<(&str, &str)> = texts(settings).filter(|(n, _)| chosen.parameters.contains(n)).collect();
+    basis(chosen.name, &own)
+}
+
+fn system_card(name: &str) -> Result<&'static Card> {
+    let card = method(name)?;
+    match card.stage {
+        Stage::System => Ok(card),
+        Stage::Select => Err(Error::argument(format!(
+            "`{name}` scores columns; in a kernel's space it needs a basis beside it\n\
+             hint: `--method eks --selector {name}`"
+        ))),
+        Stage::Basis => Err(Error::argument(format!(
+            "`{name}` is a basis; systems are takes, k-relief, sk-relief and eks"
+        ))),
+    }
+}
+
+fn basis_card(name: &str) -> Result<&'static Card> {
+    parameter("basis")?.check(name)?;
+    method(name)
+}
+
+/// The selector inside a system.
+fn selector_of<S: AsRef<str>>(card: &Card, settings: &[(S, S)]) -> Result<&'static Card> {
+    selector_card(match card.name {
+        "takes" => "kffs",
+        "k-relief" | "sk-relief" => "relief",
+        _ => given(settings, "selector").unwrap_or("f"),
+    })
+}
+
+/// Whose parameters a system has beside its basis': its own, and with `eks` the selector's.
+fn cards_of(card: &'static Card, selector: &'static Card) -> Vec<&'static Card> {
+    if card.parameters.contains(&"selector") { vec![card, selector] } else { vec![card] }
+}
+
+fn texts<S: AsRef<str>>(settings: &[(S, S)]) -> impl Iterator<Item = (&str, &str)> {
+    settings.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
+}
+
+fn given<'a, S: AsRef<str>>(settings: &'a [(S, S)], name: &str) -> Option<&'a str> {
+    texts(settings).find(|(n, _)| *n == name).map(|(_, value)| value)
+}
+
 fn selector_card(name: &str) -> Result<&'static Card> {
     METHODS.iter().find(|card| card.name == name && card.stage == Stage::Select).ok_or_else(|| {
         Error::argument(format!("selector = `{name}` is not known; use one of {}", SELECTORS.join(", ")))
@@ -280,11 +388,11 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     /// An error unless every setting is a parameter of one of these methods and has a value it may have.
     fn new<S: AsRef<str>>(cards: &[&'static Card], settings: &'a [(S, S)]) -> Result<Self> {
-        let given: Vec<(&str, &str)> = settings.iter().map(|(n, v)| (n.as_ref(), v.as_ref())).collect();
+        let given: Vec<(&str, &str)> = texts(settings).collect();
         for &(name, text) in &given {
             let parameter = parameter(name)?;
             if !cards.iter().any(|card| card.parameters.contains(&name)) {
-                let names: Vec<&str> = cards.iter().map(|card| card.name).collect();
+                let names: Vec<String> = cards.iter().map(|card| format!("`{}`", card.name)).collect();
                 let mut known: Vec<&str> = Vec::new();
                 for name in cards.iter().flat_map(|card| card.parameters) {
                     if !known.contains(name) {
@@ -292,8 +400,9 @@ impl<'a> Values<'a> {
                     }
                 }
                 return Err(Error::argument(format!(
-                    "`{name}` is not a parameter of `{}`; it has {}",
-                    names.join("` with `"),
+                    "`{name}` is not a parameter of {}; it has {}",
+                    // The first is the method that was asked for, the rest are its parts.
+                    names.join(", ").replacen(", ", " with ", 1),
                     known.join(", ")
                 )));
             }

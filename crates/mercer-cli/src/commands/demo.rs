@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         "ringnorm, seed {seed}: {TRAINING} training and {} test rows, standardised; rbf kernel, gamma = 0.05\n",
         ROWS - TRAINING
     ));
-    print(&table(&lines, 1))?;
+    print(&table(&lines, 1..))?;
     context.say(WHAT_IT_SHOWS);
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! `mercer fit`: rows in, a model out.
 
-use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
 use mercer::basis::{Stop, bytes};
 use mercer::data::write::check_place;
 use mercer::data::{Scale, Scaling, Table, Task, read};
-use mercer::{Basis, Error, FeatureMap, FittedBasis, Labels, Result, Shape, methods};
+use mercer::methods::{self, Stage};
+use mercer::{Basis, Error, FeatureMap, FittedBasis, Labels, Result, Rows, System};
 use serde_json::json;
 
 use crate::args;
@@ -20,13 +20,15 @@ const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
 /// Constant columns that a warning names.
 const NAMED: usize = 5;
 
+/// Coordinates kept that the summary names.
+const BEST: usize = 3;
+
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let (source, output) = (args::required(args, "data")?, args::required(args, "output")?);
-    let mut basis = methods::basis(args::required(args, "method")?, &args::settings(args))?;
-    basis.memory = args.get_one("memory").copied().unwrap_or(basis.memory);
-    basis.monitor = context.monitor.clone();
-    let scale = scale(args, &basis)?;
+    let method = args::required(args, "method")?;
+    let plan = Plan::new(method, args::settings(args))?;
+    let scale = scale(args)?;
     check_place(output)?;
     super::not_itself(output, &[source])?;
 
@@ -39,38 +41,98 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         Some(scaling) => scaling.apply(&table.rows)?,
         None => table.rows,
     };
+    if let Some(system) = &plan.system {
+        system.check(labels.as_ref())?;
+    }
+    let basis = plan.basis(rows.n(), args.get_one("memory").copied(), context)?;
     let memory = bytes(basis.estimated_memory(rows.n()));
-    context.say(&format!("fitting `{}`, which takes up to {memory} beside the data", basis.method.name()));
-    let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
-    fitted.warnings.iter().for_each(|warning| warn(warning));
+    context.say(&format!("fitting {}, which takes up to {memory} beside the data", plan.title(&basis)));
+    let (mut map, summary) = plan.fit(&basis, &rows, labels.as_ref(), context)?;
 
-    let summary = summary(&fitted, started);
-    let mut map = FeatureMap::from(fitted);
     map.scaling = scaling;
     map.input_names = table.named.then_some(table.names);
     let facts = [
-        ("source", json!(file_name(source))),
+        ("source", json!(super::file_name(source))),
         ("scale", json!(scale_name(scale))),
         ("seed", json!(basis.seed)),
-        ("settings", args::settings(args).into_iter().collect()),
+        ("settings", plan.settings.into_iter().collect()),
         ("target", labels.as_ref().map(|_| args::text(args, "target").unwrap_or("target")).into()),
         ("task", labels.as_ref().map(task_name).into()),
     ];
     map.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
     context.write(|| map.save(output))?;
-    context.say(&format!("{summary}\nwrote {output}"));
+    context.say(&format!("{summary}\nwrote {output}, {:.2} s", started.elapsed().as_secs_f64()));
     Ok(())
 }
 
+/// What is to be fitted: a basis, and a system on top of it unless the method is a basis.
+struct Plan<'a> {
+    method: &'a str,
+    settings: Vec<(&'a str, &'a str)>,
+    system: Option<System>,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks the settings, before any data is read.
+    fn new(method: &'a str, settings: Vec<(&'a str, &'a str)>) -> Result<Self> {
+        let system = match methods::method(method)?.stage {
+            Stage::Basis => methods::basis(method, &settings).map(|_| None)?,
+            Stage::Select | Stage::System => Some(methods::system(method, &settings)?),
+        };
+        Ok(Self { method, settings, system })
+    }
+
+    fn basis(&self, n: usize, memory: Option<u64>, context: &Context) -> Result<Basis> {
+        let mut warnings = Vec::new();
+        let mut basis = match self.system {
+            None => methods::basis(self.method, &self.settings)?,
+            Some(_) => methods::system_basis(self.method, &self.settings, n, &mut warnings)?,
+        };
+        warnings.iter().for_each(|warning| warn(warning));
+        basis.memory = memory.unwrap_or(basis.memory);
+        basis.monitor = context.monitor.clone();
+        Ok(basis)
+    }
+
+    fn title(&self, basis: &Basis) -> String {
+        let basis = basis.method.name();
+        match &self.system {
+            None => format!("`{basis}`"),
+            Some(system) => format!("`{}` (`{basis}`, then `{}`)", self.method, system.selector.name()),
+        }
+    }
+
+    /// The map, and what to say about it.
+    fn fit(
+        &self,
+        basis: &Basis,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        context: &Context,
+    ) -> Result<(FeatureMap, String)> {
+        let fitted = context.work(|_| basis.fit_with(rows, labels, false))?.0;
+        let about_basis = about_basis(&fitted);
+        let Some(system) = &self.system else {
+            fitted.warnings.iter().for_each(|warning| warn(warning));
+            return Ok((FeatureMap::from(fitted), about_basis));
+        };
+        let found = context.work(|monitor| system.clone().monitor(monitor).fit(rows, labels, fitted))?;
+        found.warnings.iter().for_each(|warning| warn(warning));
+        let summary = format!("{about_basis}\n{}", about_selection(&found.map));
+        Ok((found.map, summary))
+    }
+}
+
 /// A kernel matrix is not scaled: its columns are rows.
-fn scale(args: &ArgMatches, basis: &Basis) -> Result<Scale> {
-    match (args::text(args, "scale"), basis.shape) {
-        (None | Some("none"), Shape::Precomputed) => Ok(Scale::None),
-        (Some(name), Shape::Precomputed) => Err(Error::Argument(format!(
+fn scale(args: &ArgMatches) -> Result<Scale> {
+    let precomputed = args::text(args, "kernel") == Some("precomputed");
+    match args::text(args, "scale") {
+        None | Some("none") if precomputed => Ok(Scale::None),
+        Some(name) if precomputed => Err(Error::Argument(format!(
             "scale = {name}, but a precomputed kernel cannot be scaled\nhint: leave `--scale` out"
         ))),
-        (None, _) => Ok(Scale::default()),
-        (Some(name), _) => name.parse(),
+        None => Ok(Scale::default()),
+        Some(name) => name.parse(),
     }
 }
 
@@ -130,7 +192,7 @@ fn warn_of_constants(names: &[String], constant: &[usize]) {
     ));
 }
 
-fn summary(fitted: &FittedBasis, started: Instant) -> String {
+fn about_basis(fitted: &FittedBasis) -> String {
     let stop = match fitted.stop {
         Stop::Rule => "its own rule",
         Stop::Cap => "the largest number of components",
@@ -138,19 +200,28 @@ fn summary(fitted: &FittedBasis, started: Instant) -> String {
     };
     let m = fitted.n_components();
     format!(
-        "{m} component{}, residual {}, {} kernel values, stopped by {stop}, {:.2} s",
+        "{m} component{}, residual {}, {} kernel values, stopped by {stop}",
         if m == 1 { "" } else { "s" },
         short(fitted.residual),
         fitted.n_kernel_evaluations,
-        started.elapsed().as_secs_f64()
     )
 }
 
-/// The name without its folder: a model is no place for the layout of a disk.
-fn file_name(source: &str) -> &str {
-    match source {
-        "-" => "standard input",
-        _ if source.starts_with("synth:") => source,
-        _ => Path::new(source).file_name().and_then(|name| name.to_str()).unwrap_or(source),
-    }
+fn about_selection(map: &FeatureMap) -> String {
+    format!(
+        "kept {} of {} coordinates, which need {} landmark{}; best scores: {}",
+        map.n_features(),
+        map.facts["coordinates"],
+        map.expansion.landmarks.len(),
+        if map.expansion.landmarks.len() == 1 { "" } else { "s" },
+        best_scores(map, BEST)
+    )
+}
+
+/// The features with the best scores, best first.
+pub(super) fn best_scores(map: &FeatureMap, most: usize) -> String {
+    let mut order: Vec<usize> = (0..map.scores.len()).collect();
+    order.sort_by(|&a, &b| map.scores[b].total_cmp(&map.scores[a]));
+    let named = |&j: &usize| format!("{} {}", map.feature_names[j], short(map.scores[j]));
+    first(&order.iter().map(named).collect::<Vec<_>>(), most)
 }

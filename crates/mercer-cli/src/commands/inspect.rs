@@ -1,22 +1,90 @@
-//! `mercer inspect`: what is in a model.
+//! `mercer inspect`: what is in a model, and which inputs its features use.
 
 use clap::ArgMatches;
+use faer::Mat;
 use mercer::basis::{Landmarks, bytes};
+use mercer::data::read;
+use mercer::data::table::plain_names;
 use mercer::map::FORMAT_VERSION;
-use mercer::{Error, FeatureMap, Kernel, Result, Shape};
+use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
 use serde_json::{Value, json};
 
 use crate::args;
+use crate::commands::fit::best_scores;
+use crate::context::Context;
 use crate::talk::{first, print, short, table};
 
 /// Names and numbers shown of a long list.
 const SHOWN: usize = 5;
 
-pub(crate) fn run(args: &ArgMatches) -> Result<()> {
+/// Inputs in the table of importance; JSON has them all.
+const INPUTS: usize = 30;
+
+/// Features named for each input.
+const USERS: usize = 3;
+
+pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let file = args::required(args, "model")?;
     let model = FeatureMap::load(file)?;
+    if let Some(source) = args::text(args, "importance") {
+        return importance(args, &model, source, context);
+    }
     let size = std::fs::metadata(file).map_err(|source| Error::Io { path: file.into(), source })?.len();
     print(&if args::is_json(args) { format!("{:#}\n", json(&model, size)) } else { text(&model, size) })
+}
+
+/// How much the features depend on the inputs; `source` is empty if no data was given.
+fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Context) -> Result<()> {
+    let (table, rows, over) = match (&model.expansion.landmarks, source) {
+        (Landmarks::Rows(rows), "") => {
+            let over = format!("the model's {} landmarks, as no data was given", rows.n());
+            let table = context.work(|monitor| model.expansion.input_importance(rows, monitor))?;
+            (table, rows.n(), over)
+        }
+        (Landmarks::Columns { n, .. }, _) => {
+            // There is no telling, which the library says before it looks at any row.
+            return model.input_importance(&Rows::dense(Vec::new(), 0, *n)?, &context.monitor).map(|_| ());
+        }
+        _ => {
+            let data = read::read(source, &super::options_for(args, model))?;
+            let table = context.work(|monitor| model.input_importance(&data.rows, monitor))?;
+            (table, data.rows.n(), format!("{} rows of {source}", data.rows.n()))
+        }
+    };
+    let inputs = model.input_names.clone().unwrap_or_else(|| plain_names(model.expansion.landmarks.p()));
+    let totals: Vec<f64> = table.col_iter().map(|column| column.sum()).collect();
+    if args::is_json(args) {
+        let lines: Vec<Vec<f64>> = table.row_iter().map(|row| row.iter().copied().collect()).collect();
+        let over = if source.is_empty() { "landmarks" } else { super::file_name(source) };
+        let all = json!({ "averaged_over": over, "rows": rows, "inputs": inputs, "features": model.feature_names,
+                          "importance": lines, "totals": totals });
+        return print(&format!("{all:#}\n"));
+    }
+    context.say(&format!("mean squared slopes of the features along the scaled inputs, over {over}\n"));
+    print(&importance_table(&inputs, &model.feature_names, &table, &totals))
+}
+
+fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64>, totals: &[f64]) -> String {
+    let sum: f64 = totals.iter().sum();
+    let percent =
+        |part: f64, whole: f64| format!("{:.1} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 });
+    let mut order: Vec<usize> = (0..inputs.len()).collect();
+    order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]));
+    let mut lines = vec![["input", "share", "total", "features that use it most"].map(String::from).to_vec()];
+    for &j in order.iter().take(INPUTS) {
+        let column = importance.col(j);
+        let mut users: Vec<usize> = (0..features.len()).filter(|&q| column[q] > 0.0).collect();
+        users.sort_by(|&a, &b| column[b].total_cmp(&column[a]));
+        let named = |&q: &usize| format!("{} {}", features[q], percent(column[q], totals[j]));
+        let users: Vec<String> = users.iter().map(named).collect();
+        lines.push(vec![inputs[j].clone(), percent(totals[j], sum), short(totals[j]), first(&users, USERS)]);
+    }
+    let mut text = table(&lines, 1..3);
+    if let Some(rest) = order.get(INPUTS..).filter(|rest| !rest.is_empty()) {
+        let left: f64 = rest.iter().map(|&j| totals[j]).sum();
+        text.push_str(&format!("… and {} more with {} together\n", rest.len(), percent(left, sum)));
+    }
+    text
 }
 
 fn json(model: &FeatureMap, size: u64) -> Value {
@@ -66,17 +134,39 @@ fn text(model: &FeatureMap, size: u64) -> String {
         let rows: Vec<usize> = model.pivots.iter().map(|i| i + 1).collect();
         lines.push(("pivots", format!("training rows {}", first(&rows, SHOWN))));
     }
-    let lists =
-        [("norms", &model.pivot_norms), ("eigenvalues", &model.eigenvalues), ("scores", &model.scores)];
-    for (name, values) in lists {
+    for (name, values) in [("norms", &model.pivot_norms), ("eigenvalues", &model.eigenvalues)] {
         if let [from, .., to] = values[..] {
             lines.push((name, format!("from {} to {}", short(from), short(to))));
         }
     }
+    if !model.scores.is_empty() {
+        lines.push(("scores", format!("best {}", best_scores(model, SHOWN))));
+    }
+    lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
-    let other = model.facts.iter().filter(|(name, _)| *name != "scale");
+    let other = model.facts.iter().filter(|(name, _)| *name != "scale" && *name != "error_path");
     lines.extend(other.map(|(name, value)| (name.as_str(), fact(value))));
-    table(&lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(), 2)
+    table(
+        &lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(),
+        ..0,
+    )
+}
+
+/// How the training error fell as columns were taken.
+fn error_path(model: &FeatureMap) -> Option<String> {
+    let path: Vec<f64> =
+        model.facts.get("error_path")?.as_array()?.iter().filter_map(Value::as_f64).collect();
+    let (from, to) = (path.first()?, path.last()?);
+    let least = path.iter().copied().fold(f64::INFINITY, f64::min);
+    let round = path.iter().position(|e| *e == least)? + 1;
+    let percent = |e: f64| format!("{:.1} %", 100.0 * e);
+    Some(format!(
+        "{} with the first coordinate, {} at best with {round}, {} with all {}",
+        percent(*from),
+        percent(least),
+        percent(*to),
+        path.len()
+    ))
 }
 
 /// The kernel's name alone, its numbers with theirs.

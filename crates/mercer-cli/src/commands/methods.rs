@@ -1,7 +1,7 @@
 //! `mercer methods`: the catalogue.
 
 use clap::ArgMatches;
-use mercer::methods::{self, Card, METHODS, PARAMETERS};
+use mercer::methods::{self, Card, METHODS, PARAMETERS, Parameter, Stage};
 use mercer::{Error, Result};
 use serde_json::{Value, json};
 
@@ -23,63 +23,118 @@ pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     print(&text)
 }
 
+/// The stages with their headings and how their methods are asked for.
+const STAGES: [(Stage, &str, &str); 3] = [
+    (
+        Stage::Basis,
+        "Bases: coordinates of the kernel's space",
+        "--method NAME, or --basis NAME within a system",
+    ),
+    (Stage::Select, "Selectors: scores of columns", "--method eks --selector NAME"),
+    (Stage::System, "Systems: a basis and a selector", "--method NAME"),
+];
+
+fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Card> {
+    METHODS.iter().filter(move |card| card.stage == stage)
+}
+
 /// The page docs/methods/README.md.
 fn page() -> String {
     let mut text = String::from(
         "# Methods\n\nMade from the catalogue by `make gen`. Each file's head says what its method computes, what it costs, \
-         when it stops and where it differs from its source.\n\n| method | stage | what it does | source | cost | file |\n\
-         |---|---|---|---|---|---|\n",
+         when it stops and where it differs from its source.\n",
     );
-    for Card { name, stage, help, source, cost, .. } in METHODS {
-        let (stage, file) = (stage.name(), name.replace('-', "_"));
-        let line = format!(
-            "| [`{name}`]({name}.md) | {stage} | {help} | {source} | {cost} | [{stage}/{file}.rs](../../crates/mercer/src/{stage}/{file}.rs) |\n"
-        );
-        text.push_str(&line);
+    for (stage, heading, how) in STAGES {
+        text.push_str(&format!(
+            "\n## {heading}\n\nOn the command line: `{how}`.\n\n| method | what it does | source | cost | file |\n|---|---|---|---|---|\n"
+        ));
+        for Card { name, help, source, cost, file, .. } in of_stage(stage) {
+            let page = page_of(name);
+            text.push_str(&format!(
+                "| [`{name}`]({page}) | {help} | {source} | {cost} | [{file}](../../crates/mercer/src/{file}) |\n"
+            ));
+        }
     }
     text.push_str(
-        "\n## Parameters\n\n| name | methods | allowed | default | what |\n|---|---|---|---|---|\n",
+        "\n## Parameters\n\nA system also has those of its basis, and `eks` those of its selector.\n\n\
+         | name | methods | allowed | default | what |\n|---|---|---|---|---|\n",
     );
     for parameter in PARAMETERS {
-        let users: Vec<&str> = METHODS
-            .iter()
-            .filter(|card| card.parameters.contains(&parameter.name))
-            .map(|card| card.name)
-            .collect();
-        let users = if users.len() == METHODS.len() { "all".to_string() } else { users.join(", ") };
         let default = parameter.default.map_or_else(
             || format!("none: {}", parameter.none.unwrap_or_default()),
             |value| format!("`{value}`"),
         );
-        let allowed = parameter.allowed().replace('|', "\\|");
-        let line =
-            format!("| `{}` | {users} | {allowed} | {default} | {} |\n", parameter.name, parameter.help);
-        text.push_str(&line);
+        let (users, allowed) = (users(parameter), parameter.allowed().replace('|', "\\|"));
+        text.push_str(&format!(
+            "| `{}` | {users} | {allowed} | {default} | {} |\n",
+            parameter.name, parameter.help
+        ));
     }
     text.push_str("\nThe command line writes `-` for `_`; Python calls the seed `random_state`.\n");
     text
 }
 
+/// The page of a method: what differs only in the level of a test is on one.
+fn page_of(name: &str) -> String {
+    format!("{}.md", if matches!(name, "fpr" | "fdr" | "fwe") { "f" } else { name })
+}
+
+/// The methods that have a parameter; a stage that has it throughout is named as one.
+fn users(parameter: &Parameter) -> String {
+    let has = |card: &&Card| card.parameters.contains(&parameter.name);
+    let words =
+        [(Stage::Basis, "every basis"), (Stage::Select, "every selector"), (Stage::System, "every system")];
+    let mut users = Vec::new();
+    for (stage, every) in words {
+        if of_stage(stage).all(|card| has(&card)) {
+            users.push(every);
+        } else {
+            users.extend(of_stage(stage).filter(has).map(|card| card.name));
+        }
+    }
+    users.join(", ")
+}
+
 fn list() -> String {
-    let head = ["method", "stage", "what it does"].map(String::from).to_vec();
-    let line = |card: &Card| [card.name, card.stage.name(), card.help].map(String::from).to_vec();
-    let lines: Vec<Vec<String>> = std::iter::once(head).chain(METHODS.iter().map(line)).collect();
-    format!("{}\n`mercer methods NAME` says all about one.\n", table(&lines, usize::MAX))
+    let width = METHODS.iter().map(|card| card.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (stage, heading, how) in STAGES {
+        text.push_str(&format!("{heading} ({how})\n"));
+        for card in of_stage(stage) {
+            text.push_str(&format!("  {:width$}  {}\n", card.name, card.help));
+        }
+        text.push('\n');
+    }
+    text.push_str("`mercer methods NAME` says all about one.\n");
+    text
 }
 
 fn describe(card: &Card) -> Result<String> {
     let facts = [("stage", card.stage.name()), ("source", card.source), ("cost", card.cost)];
     let facts: Vec<Vec<String>> =
         facts.iter().map(|(k, v)| vec![format!("  {k}"), (*v).to_string()]).collect();
-    let mut text = format!("{}: {}\n\n{}\nParameters:\n", card.name, card.help, table(&facts, usize::MAX));
+    let mut text = format!("{}: {}\n\n{}\nParameters:\n", card.name, card.help, table(&facts, ..0));
     for name in card.parameters {
         let parameter = methods::parameter(name)?;
+        let own = card.defaults.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
         let mut lines = vec![("what", parameter.help.to_string()), ("allowed", parameter.allowed())];
-        lines.extend(parameter.default.map(|default| ("default", default.into())));
-        lines.extend(parameter.none.map(|none| ("left out", none.into())));
+        match own.or(parameter.default) {
+            Some(default) => lines.push(("default", default.into())),
+            None => lines.extend(parameter.none.map(|none| ("left out", none.into()))),
+        }
         let lines: Vec<Vec<String>> = lines.into_iter().map(|(k, v)| vec![format!("      {k}"), v]).collect();
-        text.extend(["  --", &args::flag_name(name), "\n", &table(&lines, usize::MAX)]);
+        text.extend(["  --", &args::flag_name(name), "\n", &table(&lines, ..0)]);
     }
+    text.push_str(match (card.stage, card.name) {
+        (Stage::System, "eks") => {
+            "\nand those of its basis and its selector: `mercer methods BASIS`, `mercer methods SELECTOR`.\n"
+        }
+        (Stage::System, _) => "\nand those of its basis: `mercer methods BASIS`.\n",
+        (Stage::Select, name) => {
+            return Ok(format!("{text}\nOn the command line: `--method eks --selector {name}`.\n"));
+        }
+        (Stage::Basis, _) => "",
+    });
     Ok(text)
 }
 

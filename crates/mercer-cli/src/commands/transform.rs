@@ -3,7 +3,6 @@
 use clap::ArgMatches;
 use faer::Mat;
 use mercer::data::read::{self, ReadOptions};
-use mercer::data::table::plain_names;
 use mercer::data::write;
 use mercer::{FeatureMap, Result};
 
@@ -20,15 +19,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         super::not_itself(output, &[source, file])?;
     }
     let model = FeatureMap::load(file)?;
-    let options = ReadOptions {
-        keep,
-        header: args::header_option(args),
-        by_place: model.input_names.is_none(),
-        columns: Some(
-            model.input_names.clone().unwrap_or_else(|| plain_names(model.expansion.landmarks.p())),
-        ),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { keep, ..super::options_for(args, &model) };
     let table = read::read(source, &options)?;
     let mut features = Mat::zeros(table.rows.n(), model.n_features());
     context.work(|monitor| model.transform_into(&table.rows, features.as_mut(), monitor))?;

@@ -227,10 +227,10 @@ impl Expansion {
 }
 
 /// The rows of A in blocks, with the columns that each block has: a triangular A costs half the flops of a full one.
-struct Blocks(Vec<(usize, usize, usize)>);
+pub(super) struct Blocks(Vec<(usize, usize, usize)>);
 
 impl Blocks {
-    fn of(matrix: MatRef<'_, f64>) -> Self {
+    pub(super) fn of(matrix: MatRef<'_, f64>) -> Self {
         const ROWS: usize = 96;
         let last = |i: usize| (0..matrix.ncols()).rev().find(|&j| matrix[(i, j)] != 0.0).map_or(0, |j| j + 1);
         let block = |start: usize| {
@@ -241,7 +241,7 @@ impl Blocks {
     }
 
     /// out = k·Aᵀ.
-    fn multiply(&self, matrix: MatRef<'_, f64>, k: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+    pub(super) fn multiply(&self, matrix: MatRef<'_, f64>, k: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
         for &(start, rows, columns) in &self.0 {
             matmul(
                 out.as_mut().subcols_mut(start, rows),

@@ -16,6 +16,7 @@ pub(crate) mod rpcholesky;
 pub(crate) mod csi;
 pub(crate) mod loo;
 pub(crate) mod preimage;
+pub(crate) mod gradient;
 
 use std::borrow::Cow;
 

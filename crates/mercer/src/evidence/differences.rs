@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use super::neighbours::Metric;
 use crate::basis::{DEFAULT_MEMORY, bytes};
-use crate::data::rows::{Dense, Rows};
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 
 /// Beyond these magnitudes squares overflow or vanish.
@@ -26,6 +26,8 @@ pub struct Differences<'a> {
     /// The same, shifted and divided by the range, or multiplied by a power of two that lets them be squared.
     prepared: Cow<'a, Rows<'a>>,
     range: Option<Vec<f64>>,
+    /// 1/range, or 1; empty if a range is too small to have an inverse.
+    factor: Vec<f64>,
     /// Which columns hold categories; empty: none.
     nominal: Vec<bool>,
     missing: bool,
@@ -61,7 +63,9 @@ impl<'a> Differences<'a> {
         } else {
             Cow::Borrowed(rows)
         };
-        let mut found = Self { prepared: rows.clone(), rows, range: None, nominal, missing, unit: 1.0 };
+        let factor = vec![1.0; rows.p()];
+        let mut found =
+            Self { prepared: rows.clone(), rows, range: None, factor, nominal, missing, unit: 1.0 };
         if by_range {
             found.divide_by_range()?;
         } else {
@@ -82,6 +86,11 @@ impl<'a> Differences<'a> {
         // Shifted where that does not fill in zeros: large offsets would cost digits.
         self.prepared =
             Cow::Owned(map_values(&self.rows, |j, v| scaled(j, v, low[j]), |j, v| scaled(j, v, 0.0))?);
+        let inverse = |range: &f64| if *range > 0.0 { 1.0 / range } else { 0.0 };
+        self.factor = range.iter().map(inverse).collect();
+        if self.factor.iter().any(|f| !f.is_finite()) {
+            self.factor.clear();
+        }
         self.range = Some(range);
         Ok(())
     }
@@ -207,11 +216,11 @@ impl<'a> Differences<'a> {
         sums: &mut [f64],
         counts: Option<&mut [f64]>,
     ) {
-        match (&*self.prepared, counts) {
-            (Rows::Dense(d), None) if self.is_plain() => add_plain(d, i, k, power, self.unit, weight, sums),
-            (Rows::Dense(_), counts) => {
-                let Rows::Dense(d) = &*self.rows else { unreachable!("prepared from these") };
-                let mut counts = counts;
+        match (&*self.rows, counts) {
+            (Rows::Dense(d), None) if self.is_plain() && self.factor.len() == self.p() => {
+                add_plain(d.row(i), d.row(k), &self.factor, power, weight, sums);
+            }
+            (Rows::Dense(d), mut counts) => {
                 for (j, (a, b)) in d.row(i).iter().zip(d.row(k)).enumerate() {
                     let d = self.difference(j, *a, *b);
                     if !d.is_nan() {
@@ -250,20 +259,18 @@ fn weighted_plain(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
     )
 }
 
-fn add_plain(rows: &Dense, i: usize, k: usize, power: u32, unit: f64, weight: f64, sums: &mut [f64]) {
-    let (a, b) = (rows.row(i), rows.row(k));
-    let back = 1.0 / unit;
+fn add_plain(a: &[f64], b: &[f64], factor: &[f64], power: u32, weight: f64, sums: &mut [f64]) {
     pulp::Arch::new().dispatch(
         #[inline(always)]
         || {
             if power == 2 {
-                for ((s, a), b) in sums.iter_mut().zip(a).zip(b) {
-                    let d = (a - b) * back;
+                for (((s, a), b), f) in sums.iter_mut().zip(a).zip(b).zip(factor) {
+                    let d = (a - b) * f;
                     *s += weight * (d * d);
                 }
             } else {
-                for ((s, a), b) in sums.iter_mut().zip(a).zip(b) {
-                    *s += weight * ((a - b) * back).abs();
+                for (((s, a), b), f) in sums.iter_mut().zip(a).zip(b).zip(factor) {
+                    *s += weight * ((a - b) * f).abs();
                 }
             }
         },

@@ -233,6 +233,30 @@ impl Kernel {
         }
     }
 
+    /// Turns statistics s into ∂k/∂s, in place; where there is none, or it is beyond a number, 0.
+    pub(crate) fn differentiate(self, values: &mut [f64]) {
+        let gamma = self.gamma;
+        match self.shape {
+            Shape::Linear | Shape::Cosine | Shape::Precomputed => values.fill(1.0),
+            Shape::Poly { degree, coef0 } => {
+                let power = degree.cast_signed() - 1;
+                let slope = |s: f64| f64::from(degree) * gamma * (gamma * s + coef0).powi(power);
+                values.iter_mut().for_each(|v| *v = slope(*v));
+            }
+            Shape::Sigmoid { coef0 } => {
+                values.iter_mut().for_each(|v| *v = gamma * (1.0 - (gamma * *v + coef0).tanh().powi(2)));
+            }
+            Shape::Rbf | Shape::Laplacian | Shape::Chi2 => {
+                self.finish(values);
+                values.iter_mut().for_each(|v| *v = -*v);
+            }
+            Shape::Matern12 | Shape::Matern32 | Shape::Matern52 | Shape::Rq { .. } => {
+                let slope = |s: f64| self.slope(s).filter(|slope| slope.is_finite()).unwrap_or(0.0);
+                values.iter_mut().for_each(|v| *v = -slope(*v));
+            }
+        }
+    }
+
     /// −∂k/∂s at statistic s = γ‖x−x'‖², for the kernels of a squared distance; None for others.
     /// At s = 0 `matern12` has no derivative: infinity.
     pub(crate) fn slope(self, s: f64) -> Option<f64> {

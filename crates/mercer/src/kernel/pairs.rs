@@ -115,12 +115,24 @@ pub(super) fn is_cancelled(s: f64, terms: f64) -> bool {
     !right
 }
 
-pub(super) fn unit_row(row: &[f64]) -> impl Iterator<Item = f64> {
-    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    let unit = if largest > 0.0 { largest } else { 1.0 };
-    let norm = row.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt();
+/// A row divided by its length; a zero row stays zero.
+pub(crate) fn unit_row(row: &[f64]) -> impl Iterator<Item = f64> {
+    let (unit, norm) = unit_and_norm(row);
     let norm = if norm > 0.0 { norm } else { 1.0 };
     row.iter().map(move |v| v / unit / norm)
+}
+
+/// ‖x‖.
+pub(crate) fn length(row: &[f64]) -> f64 {
+    let (unit, norm) = unit_and_norm(row);
+    unit * norm
+}
+
+/// The largest magnitude, 1 for a zero row, and the length in that unit: no square overflows.
+fn unit_and_norm(row: &[f64]) -> (f64, f64) {
+    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    (unit, row.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt())
 }
 
 /// The same for sparse rows.

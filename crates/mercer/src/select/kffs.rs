@@ -17,7 +17,7 @@ use crate::monitor::Monitor;
 
 /// ε is kept this far from 0 and 1.
 const CLIP: f64 = 1e-10;
-/// Weighted errors closer than this are equal.
+/// Fits and weighted errors closer than this are equal: both are of labels 0 and ±1.
 const EQUAL: f64 = 1e-12;
 
 /// KFFS: kernel forward feature selection.
@@ -235,10 +235,10 @@ fn column_votes(z: &[f64], codes: &[usize], share: &[f64]) -> Vec<u16> {
     let vote = |&v: &f64| {
         if c == 2 {
             // Labels ±1: the fit is the difference of the two, and 0 votes for the higher class.
-            return u16::from(share[1] - share[0] + (slope[1] - slope[0]) * v >= 0.0);
+            return u16::from(share[1] - share[0] + (slope[1] - slope[0]) * v >= -EQUAL);
         }
-        let best = (1..c).fold(0, |best, class| if fit(class, v) > fit(best, v) { class } else { best });
-        best as u16
+        let largest = (0..c).map(|class| fit(class, v)).fold(f64::NEG_INFINITY, f64::max);
+        (0..c).position(|class| fit(class, v) >= largest - EQUAL).unwrap_or(0) as u16
     };
     centred.iter().map(vote).collect()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 16] = [
+const ORDER: [(&str, usize); 17] = [
     ("error", 0),
     ("monitor", 1),
     ("random", 1),
@@ -17,10 +17,11 @@ const ORDER: [(&str, usize); 16] = [
     ("select", 7),
     ("extract", 7),
     ("map", 8),
-    ("evaluate", 9),
-    ("report", 10),
-    ("methods", 11),
-    ("lib", 12),
+    ("systems", 9),
+    ("evaluate", 10),
+    ("report", 11),
+    ("methods", 12),
+    ("lib", 13),
 ];
 
 fn rank(stage: &str) -> usize {

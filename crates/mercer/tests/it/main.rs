@@ -9,5 +9,7 @@ mod basis;
 mod select;
 mod extract;
 mod map;
+mod importance;
+mod systems;
 mod evaluate;
 mod methods;

@@ -267,6 +267,106 @@ fn kernels_without_a_pre_image_say_so() {
     }
 }
 
+/// A basis' own map, rows to try it on, and their features.
+fn with_features(basis: &Basis, x: &Rows) -> (FeatureMap, faer::Mat<f64>) {
+    let labels = Labels::Numbers((0..x.n()).map(|i| (i % 3) as f64 + 0.5).collect());
+    let map = FeatureMap::from(basis.fit_supervised(x, &labels).expect("fits"));
+    let z = map.transform(x).expect("features");
+    (map, z)
+}
+
+#[test]
+fn columns_of_a_basis_are_the_columns_of_its_features() {
+    let x = naive::random_rows(60, 3, 67);
+    let k = rows(&naive::gram("rbf", 0.4, 3, 1.0, 1.0, &x));
+    for method in Method::ALL {
+        for center in [false, true] {
+            if center && method != Method::Kpca {
+                continue;
+            }
+            for (kernel, data) in [
+                (Kernel::rbf(0.4), rows(&x)),
+                (Kernel::rbf(0.4), sparse(&x)),
+                (Kernel::precomputed(), k.clone()),
+            ] {
+                let mut basis = Basis::new(method, kernel).n_components(12);
+                basis.center = center;
+                let (all, z) = with_features(&basis, &data);
+                let what = format!("{} of {kernel:?}, centred {center}", method.name());
+                let every: Vec<usize> = (0..z.ncols()).collect();
+                let same =
+                    FeatureMap::from_columns("eks", all.clone(), &every, None, Vec::new()).expect(&what);
+                assert_eq!(same.transform(&data).expect("features"), z, "{what}");
+                assert_eq!(same.expansion, all.expansion, "{what}");
+
+                let (columns, weights) = ([1, 4, 7], [0.5, 1.0, 3.0]);
+                let some = FeatureMap::from_columns(
+                    "takes",
+                    all.clone(),
+                    &columns,
+                    Some(&weights),
+                    vec![3.0, 2.0, 1.0],
+                );
+                let some = some.expect(&what);
+                let part = some.transform(&data).expect("features");
+                for (at, (&j, w)) in columns.iter().zip(weights).enumerate() {
+                    for i in 0..60 {
+                        assert!((part[(i, at)] - w * z[(i, j)]).abs() < 1e-11 * w, "{what}");
+                    }
+                    assert_eq!(some.feature_names[at], all.feature_names[j]);
+                }
+                assert_eq!((some.method.as_str(), &some.scores[..]), ("takes", &[3.0, 2.0, 1.0][..]));
+                assert_eq!(some.facts["basis"], method.name());
+                assert_eq!(load(&saved(&some)).expect("loads"), some, "{what}");
+                // Pivoted bases are triangular: the eighth coordinate needs the first eight landmarks.
+                if method != Method::Kpca {
+                    assert_eq!(some.expansion.landmarks.len(), 8, "{what}");
+                    assert_eq!(some.pivots, all.pivots[..8]);
+                    assert_eq!(some.pivot_norms, all.pivot_norms[..8]);
+                } else {
+                    assert_eq!(some.eigenvalues, [1, 4, 7].map(|j| all.eigenvalues[j]));
+                    assert_eq!(some.expansion.landmarks.len(), 60);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_landmark_that_holds_the_origin_stays() {
+    let x = rows(&naive::random_rows(30, 2, 68));
+    let mut basis = Basis::new(Method::Kpca, Kernel::rbf(0.4)).n_components(3);
+    basis.center = true;
+    let (mut all, _) = with_features(&basis, &x);
+    for l in [4, 9] {
+        (0..3).for_each(|q| all.expansion.matrix[(q, l)] = 0.0);
+    }
+    all.expansion.origin.as_mut().expect("centred")[9] = 0.0;
+    let map = FeatureMap::from_columns("eks", all, &[0, 2], None, Vec::new()).expect("columns");
+    assert_eq!(map.pivots, (0..30).filter(|i| *i != 9).collect::<Vec<_>>());
+    assert_eq!(map.expansion.origin.as_ref().map(Vec::len), Some(29));
+    let z = map.transform(&x).expect("features");
+    assert!(map.inverse_transform(z.as_ref(), &Monitor::default()).is_ok());
+}
+
+#[test]
+fn columns_that_are_not_there_are_refused() {
+    let (all, _) =
+        with_features(&Basis::kobl(Kernel::rbf(0.4)).n_components(6), &rows(&naive::random_rows(30, 2, 69)));
+    let text = |columns: &[usize], weights: Option<&[f64]>, scores: &[f64]| {
+        let refused = FeatureMap::from_columns("eks", all.clone(), columns, weights, scores.to_vec());
+        refused.expect_err("refused").to_string()
+    };
+    let none = text(&[], None, &[]);
+    assert!(none.contains("none of the 6 coordinates was kept") && none.contains("\nhint: "), "{none}");
+    assert!(text(&[2, 6], None, &[]).contains("column 6 was chosen, but there are only 6"));
+    assert!(text(&[2, 2], None, &[]).contains("must ascend"));
+    assert!(text(&[3, 2], None, &[]).contains("must ascend"));
+    assert!(text(&[2, 3], Some(&[1.0]), &[]).contains("1 weights for 2 columns"));
+    assert!(text(&[2, 3], Some(&[1.0, f64::NAN]), &[]).contains("one finite number for each"));
+    assert!(text(&[2, 3], None, &[1.0]).contains("1 scores for 2 columns"));
+}
+
 #[test]
 fn a_stopped_transform_ends_with_interrupted() {
     let table = synth::generate("ringnorm?n=3000&seed=1").expect("rows");

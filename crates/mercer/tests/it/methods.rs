@@ -2,18 +2,143 @@
 
 use mercer::basis::Method;
 use mercer::data::{Labels, Task, synth};
-use mercer::methods::{METHODS, PARAMETERS, basis, method, parameter, to_json};
+use mercer::methods::{
+    BASES, METHODS, PARAMETERS, SELECTORS, Stage, basis, method, parameter, selector, system, system_basis,
+    to_json,
+};
+use mercer::select::{Columns, Keep, Selector};
+use mercer::{Monitor, Rows};
+
+const NOTHING: [(&str, &str); 0] = [];
+
+fn ringnorm() -> (Rows<'static>, Labels) {
+    let table = synth::generate("ringnorm?n=120&seed=1").expect("rows");
+    (table.rows, Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels"))
+}
 
 #[test]
-fn every_method_of_the_catalogue_fits_with_its_defaults() {
-    let table = synth::generate("ringnorm?n=120&seed=1").expect("rows");
-    let labels = Labels::decide(table.target.clone().expect("classes"), Task::Auto).expect("labels");
-    for card in METHODS {
-        let settings: [(&str, &str); 0] = [];
-        let fitted = basis(card.name, &settings).expect("settings").fit_supervised(&table.rows, &labels);
-        assert!(fitted.expect(card.name).n_components() > 0);
+fn every_basis_of_the_catalogue_fits_with_its_defaults() {
+    let (rows, labels) = ringnorm();
+    for name in BASES {
+        let fitted = basis(name, &NOTHING).expect("settings").fit_supervised(&rows, &labels);
+        assert!(fitted.expect(name).n_components() > 0);
     }
-    assert_eq!(METHODS.len(), Method::ALL.len());
+}
+
+#[test]
+fn every_selector_of_the_catalogue_scores_with_its_defaults() {
+    let (rows, labels) = ringnorm();
+    let monitor = Monitor::default();
+    for name in SELECTORS {
+        let (selector, keep) = selector(name, &NOTHING).expect("settings");
+        assert_eq!((selector.name(), keep), (name, Keep::All));
+        let scores = selector.score(&Columns::new(&rows, &labels, &monitor)).expect(name);
+        assert_eq!(scores.scores.len(), rows.p(), "{name}");
+        assert!(scores.scores.iter().all(|s| s.is_finite()), "{name}: {:?}", scores.scores);
+    }
+}
+
+#[test]
+fn every_system_of_the_catalogue_fits_with_its_defaults() {
+    let (rows, labels) = ringnorm();
+    for card in METHODS.iter().filter(|card| card.stage == Stage::System) {
+        let mut warnings = Vec::new();
+        let basis = system_basis(card.name, &NOTHING, rows.n(), &mut warnings).expect(card.name);
+        let basis = basis.fit_supervised(&rows, &labels).expect(card.name);
+        let fitted = system(card.name, &NOTHING).expect(card.name).fit(&rows, &labels, basis);
+        let fitted = fitted.expect(card.name);
+        assert!(fitted.map.n_features() > 0 && warnings.is_empty(), "{}", card.name);
+        assert_eq!(fitted.map.method, card.name);
+    }
+}
+
+#[test]
+fn the_lists_of_names_are_those_of_the_cards() {
+    let of = |stage: Stage| METHODS.iter().filter(move |card| card.stage == stage).map(|card| card.name);
+    assert!(of(Stage::Basis).eq(BASES) && BASES.iter().eq(Method::ALL.map(Method::name).iter()));
+    assert!(of(Stage::Select).eq(SELECTORS));
+    assert!(of(Stage::System).eq(["takes", "k-relief", "sk-relief", "eks"]));
+    for card in METHODS {
+        for (name, value) in card.defaults {
+            assert!(card.parameters.contains(name), "{}: {name}", card.name);
+            parameter(name).expect("known").check(value).expect(card.name);
+        }
+    }
+}
+
+#[test]
+fn a_system_shares_its_settings_out_to_its_parts() {
+    let settings = [
+        ("basis", "kpca"),
+        ("selector", "lasso"),
+        ("cv", "3"),
+        ("center", "true"),
+        ("gamma", "0.5"),
+        ("seed", "7"),
+        ("n_features", "0.5"),
+        ("n_components", "30"),
+    ];
+    let basis = system_basis("eks", &settings, 100, &mut Vec::new()).expect("basis");
+    assert_eq!(
+        (basis.method, basis.center, basis.seed, basis.n_components),
+        (Method::Kpca, true, 7, Some(30))
+    );
+    let eks = system("eks", &settings).expect("system");
+    assert_eq!((eks.keep, eks.weighted), (Keep::Share(0.5), false));
+    assert!(matches!(eks.selector, Selector::Lasso(lasso) if lasso.cv == 3 && lasso.seed == 7));
+
+    let plain = system("eks", &NOTHING).expect("system");
+    assert_eq!((plain.keep, plain.selector.name()), (Keep::Share(2.0 / 3.0), "f"));
+    let relieff = system("eks", &[("selector", "relieff")]).expect("system");
+    assert!(matches!(relieff.selector, Selector::ReliefF(r) if r.n_neighbors == 10));
+    let takes = system("takes", &[("reweight", "true"), ("threshold", "0.1")]).expect("system");
+    assert_eq!((takes.keep, takes.weighted), (Keep::Positive, true));
+    assert!(matches!(takes.selector, Selector::Kffs(kffs) if kffs.reweight));
+    assert!(!system("takes", &[("weighted", "false")]).expect("system").weighted);
+    let relief = system("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]).expect("system");
+    assert_eq!((relief.keep, relief.weighted), (Keep::Count(10), false));
+    assert!(matches!(relief.selector, Selector::Relief(r) if (r.power, r.n_neighbors, r.seed) == (2, 4, 5)));
+    let sparse = system_basis("sk-relief", &[("nu", "0.3")], 100, &mut Vec::new()).expect("basis");
+    assert_eq!((sparse.method, sparse.nu), (Method::Sparse, 0.3));
+
+    let mut warnings = Vec::new();
+    let large = system_basis("k-relief", &[("threshold", "0.1")], 6_000, &mut warnings).expect("basis");
+    assert_eq!((large.method, warnings.len()), (Method::Kobl, 1));
+}
+
+#[test]
+fn a_system_refuses_settings_that_none_of_its_parts_has() {
+    let text = |name: &str, settings: &[(&str, &str)]| {
+        let by_rows = system_basis(name, settings, 100, &mut Vec::new()).map(|_| ());
+        let early = system(name, settings).map(|_| ());
+        by_rows.and(early).expect_err("refused").to_string()
+    };
+    assert!(
+        text("takes", &[("nu", "0.5")])
+            .starts_with("`nu` is not a parameter of `takes` with `kobl`; it has basis")
+    );
+    let cv = text("eks", &[("cv", "5")]);
+    assert!(cv.starts_with("`cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `kobl`"), "{cv}");
+    // Only the number of rows says that there is no `kobl` here.
+    let threshold = text("k-relief", &[("threshold", "0.1")]);
+    assert!(
+        threshold.starts_with("`threshold` is not a parameter of `k-relief` with `gram-schmidt`"),
+        "{threshold}"
+    );
+    let nu = text("sk-relief", &[("nu", "0.2"), ("basis", "kobl")]);
+    assert!(nu.contains("nu = 0.2 is for the basis `sparse`, but basis = kobl"), "{nu}");
+    system("sk-relief", &[("nu", "0.2"), ("basis", "sparse")]).expect("its own");
+    assert!(text("eks", &[("basis", "takes")]).contains("basis = takes, but it must be one of gram-schmidt"));
+    assert!(
+        text("eks", &[("selector", "relif")]).contains("selector = `relif` is not known; use one of relief")
+    );
+    let metric = text("eks", &[("selector", "relief"), ("metric", "manhattan")]);
+    assert!(metric.contains("neighbours are those of the kernel's space"), "{metric}");
+    assert!(text("takes", &[("n_features", "1.5")]).contains("n_features = 1.5, but it must be"));
+    let bare = text("relief", &[]);
+    assert!(bare.contains("\nhint: `--method eks --selector relief`"), "{bare}");
+    assert!(text("kobl", &[]).contains("`kobl` is a basis"));
+    assert!(text("takess", &[]).contains("is not known; use one of gram-schmidt"));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! reliefs   METHODS 4 and the Relief family of METHODS 5
 //! selectors METHODS 5: kffs, F-test, mutual information, Laplacian score, lasso; tails of t and F
 //! measures  METHODS 7: reconstruction cost, loss of orthogonality, alignment; relevant dimension of METHODS 3
+//! slopes    derivatives of kernels and features along the inputs
 //!
 //! This file holds the small dense algebra they share and the data they are tried on.
 #![allow(dead_code, unused_imports, reason = "each test file uses a part")]
@@ -21,6 +22,7 @@ mod gammas;
 mod reliefs;
 mod selectors;
 mod measures;
+mod slopes;
 
 pub use bases::*;
 pub use gammas::*;
@@ -28,6 +30,7 @@ pub use kernels::*;
 pub use measures::*;
 pub use reliefs::*;
 pub use selectors::*;
+pub use slopes::*;
 
 /// Rows of equal length.
 pub type Matrix = Vec<Vec<f64>>;

@@ -66,13 +66,16 @@ pub fn weak_votes(x: &Matrix, codes: &[usize], classes: usize, j: usize) -> Vec<
     };
     if classes == 2 {
         let fitted = fit(codes.iter().map(|c| if *c == 1 { 1.0 } else { -1.0 }).collect());
-        return fitted.iter().map(|v| usize::from(*v >= 0.0)).collect();
+        return fitted.iter().map(|v| usize::from(*v >= -1e-12)).collect();
     }
     let fits: Vec<Vec<f64>> = (0..classes)
         .map(|class| fit(codes.iter().map(|c| f64::from(u8::from(*c == class))).collect()))
         .collect();
-    let largest =
-        |i: usize| (1..classes).fold(0, |best, c| if fits[c][i] > fits[best][i] { c } else { best });
+    // Fits of labels 0 and 1 that are equal but for rounding are equal: the lower class wins.
+    let largest = |i: usize| {
+        let most = fits.iter().map(|f| f[i]).fold(f64::MIN, f64::max);
+        fits.iter().position(|f| f[i] >= most - 1e-12).expect("classes")
+    };
     (0..z.len()).map(largest).collect()
 }
 

@@ -1,0 +1,270 @@
+//! Systems: a basis and a selector under one name, which is all they are.
+//!
+//!   takes      kobl + kffs, the features multiplied by their weights
+//!   k-relief   gram-schmidt (beyond 5000 rows kobl) + relief
+//!   sk-relief  sparse + relief
+//!   eks        any basis + any selector
+//!
+//! Neighbours are sought in the kernel's space, differences are those of the basis' coordinates, and what is kept stays in
+//! the basis' order.
+//!
+//! cost    n·l kernel values and 2·n·m·l flops for the coordinates, then the selector's
+//! source  takes.txt; sk-relief.txt; eks.txt
+
+use std::borrow::Cow;
+
+use faer::MatMut;
+
+use crate::basis::{FittedBasis, Method, UNCAPPED_ROWS};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::Shape;
+use crate::map::FeatureMap;
+use crate::monitor::Monitor;
+use crate::select::{Columns, Keep, Kept, Kffs, Level, Relief, Scores, Selector};
+
+/// A selector and what becomes of its scores, for the coordinates of a basis.
+///
+/// ```
+/// use mercer::{Basis, Kernel, System, data::{Labels, Task, synth}, select::Keep};
+///
+/// let table = synth::generate("ringnorm?n=200&seed=1")?;
+/// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+/// let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&table.rows)?;
+/// let fitted = System::k_relief().keep(Keep::Count(5)).fit(&table.rows, &labels, basis)?;
+/// assert_eq!(fitted.map.n_features(), 5);
+/// assert!(fitted.map.feature_names[0].starts_with("kobl"));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct System {
+    /// `takes`, `k-relief`, `sk-relief` or `eks`.
+    pub name: &'static str,
+    /// What scores the coordinates.
+    pub selector: Selector,
+    /// How many are kept.
+    pub keep: Keep,
+    /// Whether they are multiplied by their weights: `kffs`' scores, or what `relief` and `irelief` call weights. Other
+    /// selectors have none.
+    pub weighted: bool,
+    /// Progress out, stop in.
+    pub monitor: Monitor,
+}
+
+/// What a system found.
+#[derive(Clone, Debug)]
+pub struct FittedSystem {
+    /// The map whose features are the coordinates kept.
+    pub map: FeatureMap,
+    /// Scores of all coordinates.
+    pub scores: Scores,
+    /// Which were kept, and the place of each.
+    pub kept: Kept,
+    /// What the user should know, about the basis too.
+    pub warnings: Vec<String>,
+}
+
+impl System {
+    /// `kffs`, all coordinates with a positive weight, multiplied by it.
+    pub fn takes() -> Self {
+        Self::new("takes", Selector::Kffs(Kffs { reweight: false }), Keep::Positive).weighted(true)
+    }
+
+    /// `relief` with the nearest hit and miss, the best 10 coordinates.
+    pub fn k_relief() -> Self {
+        Self::new("k-relief", Selector::Relief(Relief::default()), Keep::Count(10))
+    }
+
+    /// The same; its basis has few landmarks.
+    pub fn sk_relief() -> Self {
+        Self { name: "sk-relief", ..Self::k_relief() }
+    }
+
+    /// Any selector, the best two thirds of the coordinates.
+    pub fn eks(selector: Selector) -> Self {
+        Self::new("eks", selector, Keep::Share(2.0 / 3.0))
+    }
+
+    fn new(name: &'static str, selector: Selector, keep: Keep) -> Self {
+        Self { name, selector, keep, weighted: false, monitor: Monitor::default() }
+    }
+
+    /// Sets how many coordinates are kept.
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Sets whether features are multiplied by their weights.
+    pub fn weighted(mut self, weighted: bool) -> Self {
+        self.weighted = weighted;
+        self
+    }
+
+    /// Lets a caller watch and stop the fit.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.monitor = monitor.clone();
+        self
+    }
+
+    /// The basis that the system comes with, for n rows.
+    ///
+    /// ```
+    /// use mercer::{System, basis::Method};
+    ///
+    /// let mut warnings = Vec::new();
+    /// assert_eq!(System::k_relief().default_basis(100, &mut warnings), Method::GramSchmidt);
+    /// assert!(warnings.is_empty());
+    /// assert_eq!(System::k_relief().default_basis(9_000, &mut warnings), Method::Kobl);
+    /// assert!(warnings[0].starts_with("9000 rows are more than 5000"));
+    /// ```
+    pub fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
+        match self.name {
+            "takes" => Method::Kobl,
+            "sk-relief" => Method::Sparse,
+            _ if n <= UNCAPPED_ROWS => Method::GramSchmidt,
+            name => {
+                warnings.push(format!(
+                    "{n} rows are more than {UNCAPPED_ROWS}: `{name}` uses the basis `kobl` in place of \
+                     `gram-schmidt`; set basis to choose"
+                ));
+                Method::Kobl
+            }
+        }
+    }
+
+    /// Scores the coordinates that a basis, fitted on these rows, gives them, and keeps the best. Only the selector
+    /// `laplacian` does without labels.
+    pub fn fit<'l>(
+        &self,
+        rows: &Rows,
+        labels: impl Into<Option<&'l Labels>>,
+        basis: FittedBasis,
+    ) -> Result<FittedSystem> {
+        let labels = labels.into();
+        self.check(labels)?;
+        let kernel = basis.expansion.kernel;
+        if kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
+            return Err(Error::data(
+                "a precomputed kernel must be the square matrix that the basis was fitted on",
+            ));
+        }
+        basis.expansion.check(rows, None, 0)?;
+        let (n, m) = (rows.n(), basis.n_components());
+        let mut z = vec![0.0; n * m];
+        let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+        basis.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
+        let scores = self.selector.score(&Columns {
+            rows: &Rows::dense(z, n, m)?,
+            labels,
+            space: Some((kernel, rows)),
+            categorical: &[],
+            monitor: &self.monitor,
+        })?;
+        self.finish(basis, scores)
+    }
+
+    /// An error unless the system can be fitted on such labels; `fit` asks too, but after the basis was fitted.
+    pub fn check(&self, labels: Option<&Labels>) -> Result<()> {
+        self.check_settings()?;
+        let name = if self.name == "eks" { self.selector.name() } else { self.name };
+        match (&self.selector, labels) {
+            (Selector::Laplacian(_), _) => Ok(()),
+            (_, None) => Err(Error::argument(format!(
+                "`{name}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)"
+            ))),
+            (
+                Selector::RReliefF(_) | Selector::FTest(_) | Selector::MutualInfo(_) | Selector::Lasso(_),
+                Some(labels),
+            ) => labels.require_two(name),
+            (_, Some(labels)) => labels.require_classes(name).map(|_| ()),
+        }
+    }
+
+    /// An error unless the settings make sense together.
+    pub(crate) fn check_settings(&self) -> Result<()> {
+        let name = self.selector.name();
+        if self.weighted && !self.selector.has_weights() {
+            return Err(Error::argument(format!(
+                "weighted = true, but `{name}` gives scores and no weights; kffs, relief and irelief have weights\n\
+                 hint: use weighted = false"
+            )));
+        }
+        let metric = match &self.selector {
+            Selector::Relief(relief) => relief.metric,
+            Selector::ReliefF(relief) => relief.metric,
+            Selector::RReliefF(relief) => relief.metric,
+            Selector::MultiSurf(relief) => relief.metric,
+            _ => None,
+        };
+        if metric.is_some() {
+            return Err(Error::argument(format!(
+                "metric is given for `{name}`, but in `{}` neighbours are those of the kernel's space\n\
+                 hint: leave it out; the kernel is the choice of a metric",
+                self.name
+            )));
+        }
+        Ok(())
+    }
+
+    fn finish(&self, basis: FittedBasis, scores: Scores) -> Result<FittedSystem> {
+        let kept = scores.keep(self.keep);
+        let of = |values: &[f64]| -> Vec<f64> { kept.columns.iter().map(|&j| values[j]).collect() };
+        let mut warnings = [&basis.warnings[..], &scores.warnings, &kept.warnings].concat();
+        let weights = self.weighted.then(|| of(scores.weights.as_deref().unwrap_or(&scores.scores)));
+        let idle = weights.iter().flatten().filter(|w| **w == 0.0).count();
+        if idle > 0 {
+            warnings.push(format!(
+                "{idle} of the {} features kept have the weight 0, so they are 0 on every row; \
+                 n_features = positive leaves them out",
+                kept.columns.len()
+            ));
+        }
+        let basis = FeatureMap::from(basis);
+        let mut map = FeatureMap::from_columns(
+            self.name,
+            basis,
+            &kept.columns,
+            weights.as_deref(),
+            of(&scores.scores),
+        )?;
+        map.facts.insert("selector".into(), self.selector.name().into());
+        map.facts.insert("weighted".into(), self.weighted.into());
+        if let Some(penalty) = scores.penalty {
+            map.facts.insert("penalty".into(), penalty.into());
+        }
+        if !scores.error_path.is_empty() {
+            map.facts.insert("error_path".into(), scores.error_path.clone().into());
+        }
+        Ok(FittedSystem { map, scores, kept, warnings })
+    }
+}
+
+impl Selector {
+    /// Its name in every face.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Relief(_) => "relief",
+            Self::ReliefF(_) => "relieff",
+            Self::RReliefF(_) => "rrelieff",
+            Self::IRelief(_) => "irelief",
+            Self::MultiSurf(_) => "multisurf",
+            Self::Kffs(_) => "kffs",
+            Self::FTest(test) => match test.level {
+                Level::None => "f",
+                Level::Fpr(_) => "fpr",
+                Level::Fdr(_) => "fdr",
+                Level::Fwe(_) => "fwe",
+            },
+            Self::MutualInfo(_) => "mi",
+            Self::Laplacian(_) => "laplacian",
+            Self::Lasso(_) => "lasso",
+        }
+    }
+
+    /// Whether its columns have weights to be multiplied by.
+    pub fn has_weights(&self) -> bool {
+        matches!(self, Self::Relief(_) | Self::IRelief(_) | Self::Kffs(_))
+    }
+}

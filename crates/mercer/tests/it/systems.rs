@@ -1,0 +1,172 @@
+//! Systems are pairs: what they keep is what their parts would, and the map they end as is that of the columns kept.
+
+use mercer::basis::{Landmarks, Method};
+use mercer::data::{Labels, Task, synth};
+use mercer::methods::{SELECTORS, selector};
+use mercer::select::{Columns, Keep, Selector};
+use mercer::{Basis, Error, FeatureMap, FittedBasis, Kernel, Monitor, Rows, System};
+
+use crate::kernel::{rows, sparse};
+use crate::naive;
+
+fn ringnorm(n: usize) -> (Rows<'static>, Labels) {
+    let table = synth::generate(&format!("ringnorm?n={n}&seed=1")).expect("rows");
+    (table.rows, Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels"))
+}
+
+fn basis(method: Method, x: &Rows, labels: &Labels) -> FittedBasis {
+    Basis::new(method, Kernel::rbf(0.05)).n_components(40).fit_supervised(x, labels).expect("fits")
+}
+
+fn systems() -> Vec<System> {
+    let none: [(&str, &str); 0] = [];
+    let eks = |name: &&str| System::eks(selector(name, &none).expect("known").0);
+    let mut all: Vec<System> = SELECTORS.iter().map(eks).collect();
+    all.extend([System::takes(), System::k_relief(), System::sk_relief(), System::k_relief().weighted(true)]);
+    all
+}
+
+#[test]
+fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis() {
+    let (x, labels) = ringnorm(150);
+    for system in systems() {
+        for method in Method::ALL {
+            let what = format!("{} with {} on {}", system.name, system.selector.name(), method.name());
+            let basis = basis(method, &x, &labels);
+            let all = basis.expansion.transform(&x).expect("features");
+            let monitor = Monitor::default();
+            let columns = Columns {
+                rows: &Rows::from_mat(all.as_ref()),
+                labels: Some(&labels),
+                space: Some((Kernel::rbf(0.05), &x)),
+                categorical: &[],
+                monitor: &monitor,
+            };
+            let scores = system.selector.score(&columns).expect("scores");
+            let kept = scores.keep(system.keep);
+            let fitted = match system.fit(&x, &labels, basis.clone()) {
+                Ok(fitted) => fitted,
+                Err(e) => {
+                    assert!(kept.columns.is_empty() && e.to_string().contains("none of the"), "{what}: {e}");
+                    continue;
+                }
+            };
+            assert_eq!((&fitted.scores, &fitted.kept), (&scores, &kept), "{what}");
+            assert_eq!(fitted.map.n_features(), kept.columns.len(), "{what}");
+            assert_eq!(fitted.map.method, system.name);
+            assert_eq!(fitted.map.facts["basis"], method.name());
+            assert_eq!(fitted.map.facts["selector"], system.selector.name());
+            assert_eq!(fitted.map.facts["coordinates"], basis.n_components());
+            assert_eq!(
+                fitted.map.facts.contains_key("error_path"),
+                system.name == "takes" || system.selector.name() == "kffs"
+            );
+            let names = FeatureMap::from(basis).feature_names;
+            let z = fitted.map.transform(&x).expect("features");
+            let weights = system.weighted.then(|| scores.weights.as_ref().unwrap_or(&scores.scores));
+            for (at, &j) in kept.columns.iter().enumerate() {
+                assert_eq!(fitted.map.feature_names[at], names[j], "{what}");
+                assert_eq!(fitted.map.scores[at], scores.scores[j], "{what}");
+                let weight = weights.map_or(1.0, |w| w[j]);
+                for i in 0..150 {
+                    assert!((z[(i, at)] - weight * all[(i, j)]).abs() < 1e-10 * weight.max(1.0), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_precomputed_kernel_and_sparse_rows_keep_the_same_coordinates() {
+    let (x, labels) = ringnorm(120);
+    let dense: naive::Matrix = x.to_dense().chunks_exact(x.p()).map(<[f64]>::to_vec).collect();
+    let k = rows(&naive::gram("rbf", 0.05, 3, 1.0, 1.0, &dense));
+    for system in [System::takes(), System::k_relief(), System::sk_relief()] {
+        let own = system.fit(&x, &labels, basis(Method::Kobl, &x, &labels)).expect("fits");
+        let thin = sparse(&dense);
+        let thin = system.fit(&thin, &labels, basis(Method::Kobl, &thin, &labels)).expect("fits");
+        let given = Basis::kobl(Kernel::precomputed()).n_components(40).fit(&k).expect("fits");
+        let given = system.fit(&k, &labels, given).expect("fits");
+        assert_eq!(own.kept.columns, given.kept.columns, "{}", system.name);
+        assert_eq!(own.kept.columns, thin.kept.columns, "{}", system.name);
+        assert!(matches!(given.map.expansion.landmarks, Landmarks::Columns { n: 120, .. }));
+    }
+    let given = Basis::kobl(Kernel::precomputed()).fit(&k).expect("fits");
+    let few = System::takes().fit(&k.slice(0..50), &labels.select(&(0..50).collect::<Vec<_>>()), given);
+    assert!(few.expect_err("not square").to_string().contains("must be the square matrix"));
+}
+
+#[test]
+fn systems_refuse_what_they_cannot_do_in_words() {
+    let (x, labels) = ringnorm(60);
+    let text = |system: System, given: Option<&Labels>| {
+        system.fit(&x, given, basis(Method::Kobl, &x, &labels)).expect_err("refused").to_string()
+    };
+    let none: [(&str, &str); 0] = [];
+    let f = || selector("f", &none).expect("known").0;
+    let weighted = text(System::eks(f()).weighted(true), Some(&labels));
+    assert!(
+        weighted.contains("`f` gives scores and no weights") && weighted.contains("\nhint: "),
+        "{weighted}"
+    );
+    let settings = [("metric", "manhattan")];
+    let metric = text(System::eks(selector("relieff", &settings).expect("known").0), Some(&labels));
+    assert!(metric.contains("neighbours are those of the kernel's space"), "{metric}");
+    let unlabelled = text(System::takes(), None);
+    assert!(
+        unlabelled.contains("`takes` looks at the labels") && unlabelled.contains("--target"),
+        "{unlabelled}"
+    );
+    let numbers = text(System::k_relief(), Some(&Labels::Numbers((0..60).map(f64::from).collect())));
+    assert!(numbers.contains("needs classes"), "{numbers}");
+    // A basis of the rows themselves and labels that have nothing to do with them: no p-value passes.
+    let level = [("level", "1e-12")];
+    let strict = text(System::eks(selector("fwe", &level).expect("known").0), Some(&labels));
+    assert!(
+        strict.contains("none of the 40 coordinates was kept") && strict.contains("\nhint: "),
+        "{strict}"
+    );
+    let unsupervised = System::eks(selector("laplacian", &none).expect("known").0);
+    let fitted = unsupervised.fit(&x, None, basis(Method::Kobl, &x, &labels)).expect("needs no labels");
+    assert_eq!(fitted.map.n_features(), 26); // two thirds of 40
+}
+
+#[test]
+fn warnings_of_every_part_reach_the_caller() {
+    let (x, labels) = ringnorm(60);
+    let many = Basis::kobl(Kernel::rbf(0.05)).n_components(100).fit(&x).expect("fits");
+    let system = System::k_relief().keep(Keep::Count(500)).weighted(true);
+    let fitted = system.fit(&x, &labels, many).expect("fits");
+    let warned = |what: &str| fitted.warnings.iter().any(|w| w.contains(what));
+    assert!(warned("n_components = 100") && warned("n_features = 500"), "{:?}", fitted.warnings);
+    let idle = fitted.scores.weights.as_ref().expect("weights").iter().filter(|w| **w == 0.0).count();
+    assert!(idle > 0 && warned(&format!("{idle} of the ")), "{:?}", fitted.warnings);
+}
+
+#[test]
+fn a_stopped_system_ends_with_interrupted() {
+    let (x, labels) = ringnorm(60);
+    let monitor = Monitor::default();
+    let basis = basis(Method::Kobl, &x, &labels);
+    monitor.stop();
+    let stopped = System::takes().monitor(&monitor).fit(&x, &labels, basis);
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+}
+
+#[test]
+fn every_system_comes_with_its_basis() {
+    let default = |system: &System, n: usize| {
+        let mut warnings = Vec::new();
+        (system.default_basis(n, &mut warnings), warnings.len())
+    };
+    let none: [(&str, &str); 0] = [];
+    let eks = System::eks(selector("f", &none).expect("known").0);
+    assert!(matches!(eks.selector, Selector::FTest(_)));
+    for n in [10, 5_000, 5_001] {
+        assert_eq!(default(&System::takes(), n), (Method::Kobl, 0));
+        assert_eq!(default(&System::sk_relief(), n), (Method::Sparse, 0));
+        let expected = if n > 5_000 { (Method::Kobl, 1) } else { (Method::GramSchmidt, 0) };
+        assert_eq!(default(&System::k_relief(), n), expected);
+        assert_eq!(default(&eks, n), expected);
+    }
+}
