@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse, stats
 from sklearn import datasets
 from sklearn.decomposition import KernelPCA
-from sklearn.gaussian_process.kernels import Matern, RationalQuadratic
 from sklearn.feature_selection import (
     SelectFdr,
     SelectFpr,
@@ -18,6 +17,7 @@ from sklearn.feature_selection import (
     mutual_info_classif,
     mutual_info_regression,
 )
+from sklearn.gaussian_process.kernels import Matern, RationalQuadratic
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Lasso, MultiTaskLasso
 from sklearn.metrics import pairwise
