@@ -4,24 +4,14 @@ Every job and its peer are timed in turn, several times; the ratio of the median
 because the seconds mean nothing without it. With `--json FILE` the figures are written as well.
 """
 
-import argparse
-import json
-import os
-import platform
-import subprocess
 import sys
-import time
 
 import numpy as np
+from measure import alone, arguments, keep, report, side_by_side
+from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import rbf_kernel
 
-THREADS = str(os.cpu_count() or 1)
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MERCER_NUM_THREADS"):
-    os.environ.setdefault(name, THREADS)
-
-from sklearn.kernel_approximation import Nystroem  # noqa: E402
-from sklearn.metrics.pairwise import rbf_kernel  # noqa: E402
-
-import mercer  # noqa: E402
+import mercer
 
 GAMMA = 0.02
 
@@ -52,68 +42,22 @@ def textbook(x: np.ndarray, m: int) -> np.ndarray:
     return pivots
 
 
-def seconds(job) -> float:
-    start = time.perf_counter()
-    job()
-    return time.perf_counter() - start
-
-
-def side_by_side(jobs: dict, repeats: int) -> dict:
-    times = {name: [] for name in jobs}
-    for _ in range(repeats):
-        for name, job in jobs.items():
-            time.sleep(0.3)  # The other's threads spin on for a while after their work.
-            times[name].append(seconds(job))
-    return {name: {"median": float(np.median(t)), "least": min(t), "most": max(t)} for name, t in times.items()}
-
-
 def basis(n: int, m: int):
     return mercer.KernelBasis("kobl", gamma=GAMMA, n_components=m, threshold=0.0)
 
 
-def report(title: str, own: dict, peer: dict, figures: list) -> None:
-    ratio = peer["median"] / own["median"]
-    print(
-        f"{title:<46} {own['median']:8.3f} s ({own['least']:.3f}-{own['most']:.3f})"
-        f"   peer {peer['median']:8.3f} s ({peer['least']:.3f}-{peer['most']:.3f})   {ratio:6.2f}x",
-        flush=True,
-    )
-    figures.append({"job": title, "own": own, "peer": peer, "ratio": ratio})
-
-
 def peak_memory(n: int, m: int) -> float:
-    """Megabytes that a fit and a transform take beyond the rows and the n×m result, in a process of its own (Linux)."""
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from basis import *;"
-        f"x = ringnorm({n}); b = basis({n}, {m}).fit(x[:2000]);"
-        "open('/proc/self/clear_refs', 'w').write('5');"  # the high-water mark starts anew
-        "low = memory('VmRSS');"
-        f"z = basis({n}, {m}).fit_transform(x) if sys.argv[2] == 'fit' else b.transform(x);"
-        "print(memory('VmHWM') - low - z.nbytes / 2**20)"
-    )
-    folder = os.path.dirname(os.path.abspath(__file__))
-    worst = -np.inf
-    for job in ("fit", "transform"):
-        out = subprocess.run([sys.executable, "-c", code, folder, job], check=True, capture_output=True, text=True)
-        worst = max(worst, float(out.stdout))
-    return worst
-
-
-def memory(name: str) -> float:
-    """Megabytes of this process, by the kernel's name for them."""
-    with open("/proc/self/status") as status:
-        return next(float(line.split()[1]) / 1024 for line in status if line.startswith(name))
+    """Megabytes that a fit and a transform take beyond the rows and the n×m result."""
+    prepare = f"from basis import *; x = ringnorm({n}); b = basis({n}, {m}).fit(x[:2000])"
+    jobs = (f"z = basis({n}, {m}).fit_transform(x)", "z = b.transform(x)")
+    return max(alone(prepare, job)[1] for job in jobs) - n * m * 8 / 2**20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--json", help="write the figures here too")
-    arguments = parser.parse_args()
-    scale, repeats = (20, 1) if arguments.quick else (1, 5)
+    given = arguments(__doc__)
+    scale, repeats = (20, 1) if given.quick else (1, 5)
     n, m, rows = 50_000 // scale, 500 // scale, 100_000 // scale
     figures: list = []
-    print(f"{platform.processor() or platform.machine()}, {THREADS} threads, NumPy {np.__version__}")
 
     x = ringnorm(n)
     times = side_by_side({"own": lambda: basis(n, m).fit(x), "peer": lambda: textbook(x, m)}, repeats)
@@ -140,9 +84,7 @@ def main() -> None:
         extra = peak_memory(rows, m)
         print(f"peak memory beyond rows and result, n = {rows}, m = {m}: {extra:.0f} MB")
         figures.append({"job": "memory beyond rows and result, MB", "own": extra})
-    if arguments.json:
-        with open(arguments.json, "w") as out:
-            json.dump(figures, out, indent=1)
+    keep(figures, given.json)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Metric, Space};
-use crate::kernel::Kernel;
+use crate::kernel::gram::check_rows;
+use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 
 /// What a selector looks at.
@@ -158,7 +159,18 @@ impl<'a> Columns<'a> {
     /// Where neighbours are sought: in the kernel's space if there is one, else among the columns by this metric.
     pub(crate) fn space(&self, differences: &Differences<'a>, metric: Metric) -> Result<Space<'a>> {
         match self.space {
-            Some((kernel, rows)) => Space::of_kernel(kernel, rows),
+            Some((kernel, rows)) => {
+                rows.check_finite(None)?;
+                if kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
+                    return Err(Error::data(format!(
+                        "a precomputed kernel must be the square matrix of the rows, but it has {} rows and {} columns",
+                        rows.n(),
+                        rows.p()
+                    )));
+                }
+                check_rows(kernel, rows, 0)?;
+                Space::of_kernel(kernel, rows)
+            }
             None => Ok(Space::Plain(differences.clone(), metric)),
         }
     }
@@ -269,7 +281,11 @@ impl Scores {
         }
         let mut best: Vec<usize> = (0..p).collect();
         best.sort_by(|&a, &b| {
-            self.scores[b].total_cmp(&self.scores[a]).then(taken[a].cmp(&taken[b])).then(a.cmp(&b))
+            // + 0.0: minus zero is zero.
+            (self.scores[b] + 0.0)
+                .total_cmp(&(self.scores[a] + 0.0))
+                .then(taken[a].cmp(&taken[b]))
+                .then(a.cmp(&b))
         });
         let mut ranking = vec![0; p];
         best.iter().enumerate().for_each(|(at, &j)| ranking[j] = at + 1);

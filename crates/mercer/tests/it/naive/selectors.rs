@@ -66,6 +66,7 @@ pub fn weak_votes(x: &Matrix, codes: &[usize], classes: usize, j: usize) -> Vec<
     };
     if classes == 2 {
         let fitted = fit(codes.iter().map(|c| if *c == 1 { 1.0 } else { -1.0 }).collect());
+        // A fit of 0 up to rounding is 0.
         return fitted.iter().map(|v| usize::from(*v >= -1e-12)).collect();
     }
     let fits: Vec<Vec<f64>> = (0..classes)

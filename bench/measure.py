@@ -1,0 +1,73 @@
+"""What the benchmarks share: jobs timed in turn, a line a job, memory of a process of its own."""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+# What both sides use unless told otherwise.
+THREADS = os.environ.get("OMP_NUM_THREADS", str(os.cpu_count() or 1))
+
+
+def seconds(job) -> float:
+    start = time.perf_counter()
+    job()
+    return time.perf_counter() - start
+
+
+def side_by_side(jobs: dict, repeats: int) -> dict:
+    times = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            time.sleep(0.3)  # The other's threads spin on for a while after their work.
+            times[name].append(seconds(job))
+    return {name: {"median": float(np.median(t)), "least": min(t), "most": max(t)} for name, t in times.items()}
+
+
+def report(title: str, own: dict, peer: dict, figures: list) -> None:
+    ratio = peer["median"] / own["median"]
+    print(
+        f"{title:<46} {own['median']:8.3f} s ({own['least']:.3f}-{own['most']:.3f})"
+        f"   peer {peer['median']:8.3f} s ({peer['least']:.3f}-{peer['most']:.3f})   {ratio:6.2f}x",
+        flush=True,
+    )
+    figures.append({"job": title, "own": own, "peer": peer, "ratio": ratio})
+
+
+def memory(name: str) -> float:
+    """Megabytes of this process, by the kernel's name for them."""
+    with open("/proc/self/status") as status:
+        return next(float(line.split()[1]) / 1024 for line in status if line.startswith(name))
+
+
+def alone(prepare: str, job: str) -> tuple[float, float]:
+    """Seconds and megabytes that a job takes beyond what it finds prepared, in a process of its own (Linux)."""
+    code = (
+        f"import sys; sys.path.insert(0, sys.argv[1]); from measure import *; {prepare};"
+        "open('/proc/self/clear_refs', 'w').write('5');"  # the high-water mark starts anew
+        f"low = memory('VmRSS'); start = time.perf_counter(); {job}; took = time.perf_counter() - start;"
+        "print(took, memory('VmHWM') - low)"
+    )
+    folder = os.path.dirname(os.path.abspath(__file__))
+    out = subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True, text=True)
+    took, megabytes = out.stdout.split()
+    return float(took), float(megabytes)
+
+
+def arguments(description: str | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--json", help="write the figures here too")
+    print(f"{platform.processor() or platform.machine()}, {THREADS} threads, NumPy {np.__version__}")
+    return parser.parse_args()
+
+
+def keep(figures: list, path: str | None) -> None:
+    if path:
+        with open(path, "w") as out:
+            json.dump(figures, out, indent=1)
