@@ -65,7 +65,7 @@ def is_precomputed(estimator):
         KFFS(),
         KFFS(1, reweight=True),
         FScore(),
-        FScore(mode="fdr"),
+        FScore(mode="fdr", alpha=0.99),
         MutualInfo(),
         LaplacianScore(),
         LassoSelector(),
