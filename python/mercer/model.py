@@ -145,6 +145,17 @@ class FeatureMap:
             The mean over the rows of the squared slope of the feature along the column, after the model's scaling. A
             pandas frame in, a pandas frame out, with the columns' names above and the features' at the side; a polars
             frame in, a polars frame out, with the features' names in its first column, "feature".
+
+        Examples
+        --------
+        >>> import mercer, os, tempfile
+        >>> X = [[0.0, 0.0], [3.0, 4.0]]
+        >>> basis = mercer.KernelBasis("kobl", kernel="linear").fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mercer.save(basis, os.path.join(folder, "line.mercer"))
+        ...     feature_map = mercer.load(os.path.join(folder, "line.mercer"))
+        >>> feature_map.input_importance(X).round(12)
+        array([[0.36, 0.64]])
         """
         X = self._choose_columns(X)
         importance = _core.input_importance(self._model, as_rows(self._check(X)))

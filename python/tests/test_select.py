@@ -1,5 +1,9 @@
 """Selectors: what they take, what they find, what they keep, what they refuse."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -187,6 +191,49 @@ def test_a_sample_of_queries_comes_close_and_more_than_there_are_means_all(kind)
     some = kind(2, n_queries=200).fit(X, y)
     assert list(some.get_support(indices=True)) == [1, 3]
     assert (some.scores_ != everything.scores_).any()
+
+
+THREADED = """
+import hashlib
+import numpy as np
+import mercer
+from mercer._catalogue import stage
+
+X = np.random.default_rng(0).normal(size=(700, 12))
+X[:, 5] = X[:, 5].round()
+y = (X[:, 0] * X[:, 1] > 0) + 2 * (X[:, 2] > 0)
+for name in stage("select"):
+    selector = mercer.select.named(name, None, 0).fit(X, y)
+    print(name, hashlib.sha256(selector.scores_.tobytes() + selector.ranking_.tobytes()).hexdigest())
+for system in (mercer.TAKES(), mercer.KRelief(), mercer.SKRelief(), mercer.EKS("relieff")):
+    system.fit(X, y)
+    print(system, hashlib.sha256(system.scores_.tobytes() + system.transform(X).tobytes()).hexdigest())
+"""
+
+
+def test_one_and_two_threads_give_the_same_bits():
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", THREADED],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "MERCER_NUM_THREADS": threads},
+        ).stdout
+        for threads in "12"
+    ]
+    assert len(outputs[0].splitlines()) == 13 + 4
+    assert outputs[0] == outputs[1]
+
+
+def test_progress_goes_to_stderr_when_asked_for(capsys):
+    X = rows(2_000, 100)
+    IRelief(verbose=1).fit(X, labels(X))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines()[-1].startswith("mercer: done in ")
+    IRelief(n_queries=10).fit(X, labels(X))
+    assert capsys.readouterr().err == ""
 
 
 # The Relief family: interactions, missing values, categories
