@@ -13,6 +13,7 @@ pub mod f_test;
 pub mod mutual_info;
 pub mod laplacian;
 pub mod lasso;
+mod by_column;
 mod tails;
 
 use std::str::FromStr;
