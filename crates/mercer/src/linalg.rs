@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::solve::solve_in_place;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -55,6 +57,56 @@ pub(crate) fn sum_in_order(
         }
     }
     Ok(sum)
+}
+
+/// XᵀX, blocks of columns shared out to the threads of the current pool; each block adds up panels of rows in order.
+pub(crate) fn gram(x: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
+    const COLUMNS: usize = 128;
+    // Small enough that a stop is answered between two of them.
+    const ROWS: usize = 8_192;
+    let p = x.ncols();
+    let starts: Vec<usize> = (0..p).step_by(COLUMNS).collect();
+    let pairs: Vec<(usize, usize)> =
+        starts.iter().flat_map(|&a| starts.iter().filter(move |&&b| b <= a).map(move |&b| (a, b))).collect();
+    let block = |start: usize| start..p.min(start + COLUMNS);
+    let blocks: Result<Vec<Mat<f64>>> = pairs
+        .par_iter()
+        .map(|&(a, b)| {
+            let (left, right) = (x.get(.., block(a)), x.get(.., block(b)));
+            let mut out = Mat::zeros(left.ncols(), right.ncols());
+            for start in (0..x.nrows()).step_by(ROWS) {
+                monitor.check()?;
+                let rows = start..x.nrows().min(start + ROWS);
+                let left = left.get(rows.clone(), ..).transpose();
+                matmul(out.as_mut(), Accum::Add, left, right.get(rows, ..), 1.0, Par::Seq);
+            }
+            Ok(out)
+        })
+        .collect();
+    let mut out = Mat::zeros(p, p);
+    for ((a, b), found) in pairs.into_iter().zip(blocks?) {
+        out.get_mut(block(b), block(a)).copy_from(found.transpose());
+        out.get_mut(block(a), block(b)).copy_from(found);
+    }
+    Ok(out)
+}
+
+/// L with L Lᵀ a positive definite matrix.
+pub(crate) struct Cholesky(Mat<f64>);
+
+impl Cholesky {
+    /// From the lower half of the matrix; None if it is not positive definite.
+    pub(crate) fn new(mut a: Mat<f64>) -> Option<Self> {
+        let parameters = faer::prelude::default();
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(a.nrows(), Par::Seq, parameters));
+        let (plain, stack) = (LltRegularization::default(), MemStack::new(&mut memory));
+        cholesky_in_place(a.as_mut(), plain, Par::Seq, stack, parameters).ok().map(|_| Self(a))
+    }
+
+    /// A⁻¹B in the place of B.
+    pub(crate) fn solve(&self, b: &mut Mat<f64>) {
+        solve_in_place(self.0.as_ref(), b.as_mut(), Par::Seq, MemStack::new(&mut []));
+    }
 }
 
 /// Subtracts its mean from each column.
@@ -143,4 +195,25 @@ pub(crate) fn positive_signs(features: MatRef<'_, f64>) -> Vec<f64> {
             if deciding.is_some_and(|v| *v < 0.0) { -1.0 } else { 1.0 }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gram_is_the_product_and_cholesky_solves_with_it() {
+        for (n, p) in [(5, 3), (9_000, 7), (400, 300)] {
+            let x = Mat::from_fn(n, p, |i, j| ((i * 7 + j * 13) % 31) as f64 - ((i * j) % 17) as f64);
+            let mut a = gram(x.as_ref(), &Monitor::default()).expect("gram");
+            let expected = product(x.transpose(), x.as_ref());
+            assert!((&a - &expected).norm_max() <= 1e-12 * expected.norm_max());
+            (0..p).for_each(|j| a[(j, j)] *= 1.5);
+            let mut solution = Mat::from_fn(p, 2, |i, s| (i + s) as f64);
+            let side = solution.clone();
+            Cholesky::new(a.clone()).expect("positive definite").solve(&mut solution);
+            assert!((product(a.as_ref(), solution.as_ref()) - side).norm_max() < 1e-10);
+        }
+        assert!(Cholesky::new(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 2.0 })).is_none());
+    }
 }

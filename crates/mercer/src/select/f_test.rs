@@ -96,7 +96,7 @@ impl Level {
                 let mut ascending = pvalues.to_vec();
                 ascending.sort_by(f64::total_cmp);
                 let below = |(at, v): &(usize, &f64)| **v <= level / p * (at + 1) as f64;
-                let last = ascending.iter().enumerate().filter(below).next_back();
+                let last = ascending.iter().enumerate().rfind(below);
                 keep(&|v| last.is_some_and(|(_, &last)| v <= last))
             }
         }
