@@ -98,7 +98,7 @@ def test_the_number_of_features_is_a_number_a_share_positive_or_all(kind):
 
 @pytest.mark.parametrize("kind", SELECTORS)
 def test_sparse_rows_and_frames_are_the_same_rows(kind):
-    X = np.where(rows() > 0.3, rows(seed=1), 0.0)
+    X = np.where(rows() > 0.3, rows(), 0.0)
     y = labels(rows())
     expected = kind().fit(X, y)
     names = [f"c{j}" for j in range(X.shape[1])]
@@ -205,7 +205,7 @@ y = (X[:, 0] * X[:, 1] > 0) + 2 * (X[:, 2] > 0)
 for name in stage("select"):
     selector = mercer.select.named(name, None, 0).fit(X, y)
     print(name, hashlib.sha256(selector.scores_.tobytes() + selector.ranking_.tobytes()).hexdigest())
-for system in (mercer.TAKES(), mercer.KRelief(), mercer.SKRelief(), mercer.EKS("relieff")):
+for system in (mercer.TAKES(20, weighted=False), mercer.KRelief(), mercer.SKRelief(), mercer.EKS("relieff")):
     system.fit(X, y)
     print(system, hashlib.sha256(system.scores_.tobytes() + system.transform(X).tobytes()).hexdigest())
 """
@@ -491,7 +491,7 @@ def test_numbers_where_classes_are_needed_are_refused_with_a_hint():
 
 def test_a_task_says_what_whole_numbers_are():
     X, target = make_friedman1(300, noise=0.5, random_state=0)
-    y = target.round().astype(int)
+    y = target.round().astype(int) ** 2
     for kind in (FScore, MutualInfo, LassoSelector, RReliefF):
         numbers, classes = (kind(task=task).fit(X, y).scores_ for task in ("numbers", "classes"))
         assert (numbers != classes).any()
