@@ -73,7 +73,7 @@ impl Lasso {
     /// let rows = Rows::dense(vec![1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0, -1.0], 4, 2)?;
     /// let labels = Labels::Numbers(vec![3.0, 3.0, -3.0, -3.0]);
     /// let monitor = Monitor::default();
-    /// let found = Lasso { cv: 2, ..Lasso::default() }.score(&Columns::new(&rows, &labels, &monitor))?;
+    /// let found = Lasso { cv: 4, ..Lasso::default() }.score(&Columns::new(&rows, &labels, &monitor))?;
     /// let penalty = found.penalty.unwrap();
     /// assert!((penalty - 0.003).abs() < 1e-12);
     /// assert!((found.scores[0] - (3.0 - penalty)).abs() < 1e-12);
@@ -356,7 +356,8 @@ mod tests {
         let rows = Rows::dense(vec![1.0, 2.0, 3.0, 4.0], 4, 1).expect("rows");
         let monitor = Monitor::default();
         let says = |lasso: Lasso, labels: Labels, part: &str| {
-            let error = lasso.score(&Columns::new(&rows, &labels, &monitor)).unwrap_err().to_string();
+            let error =
+                lasso.score(&Columns::new(&rows, &labels, &monitor)).expect_err("refused").to_string();
             assert!(error.contains(part), "{error}");
         };
         let numbers = || Labels::Numbers(vec![0.0, 1.0, 3.0, 2.0]);
@@ -370,8 +371,9 @@ mod tests {
         );
         let wide = Rows::sparse(vec![0, 0, 0], Vec::<u32>::new(), Vec::new(), 1 << 30).expect("rows");
         let two = Labels::Numbers(vec![0.0, 1.0]);
-        let error =
-            Lasso { cv: 2, ..Lasso::default() }.score(&Columns::new(&wide, &two, &monitor)).unwrap_err();
+        let error = Lasso { cv: 2, ..Lasso::default() }
+            .score(&Columns::new(&wide, &two, &monitor))
+            .expect_err("refused");
         assert!(matches!(&error, Error::Memory(text) if text.contains("17.2 GB")), "{error}");
         let constant = Rows::dense(vec![2.0; 4], 4, 1).expect("rows");
         let found = scores(&Lasso { cv: 2, ..Lasso::default() }, &constant, &numbers());

@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(scores(&rows, &labels, 3), scores(&rows.select(&rest), &labels.select(&rest), 3));
         let singles = Labels::classes(&(0..31).map(|i| i.to_string()).collect::<Vec<_>>());
         let error = MutualInfo::default().score(&Columns::new(&rows, &singles, &Monitor::default()));
-        assert!(error.unwrap_err().to_string().contains("every class has one row"));
+        assert!(error.expect_err("refused").to_string().contains("every class has one row"));
     }
 
     #[test]
