@@ -69,7 +69,9 @@ impl Folded {
         if p <= WHOLE_GRAM && cv * p * p <= SUMS {
             let sum = |rows: &Range<usize>| {
                 let (x, y) = (folded.x.get(rows.clone(), ..), folded.y.get(rows.clone(), ..));
-                Ok((gram(x, columns.monitor)?, products(x, y, columns.monitor)?))
+                let sums = (gram(x, columns.monitor)?, products(x, y, columns.monitor)?);
+                columns.monitor.advance(1);
+                Ok(sums)
             };
             let sums: Result<_> = folded.folds.iter().map(sum).collect();
             folded.sums = Some(sums?);

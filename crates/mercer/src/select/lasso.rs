@@ -15,7 +15,7 @@
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::coordinate_descent::{Descent, Effort};
+use super::coordinate_descent::{Descent, Effort, length};
 use super::folded::Folded;
 use super::quadratic::Quadratic;
 use super::{Columns, Scores};
@@ -73,7 +73,7 @@ impl Lasso {
     /// let rows = Rows::dense(vec![1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0, -1.0], 4, 2)?;
     /// let labels = Labels::Numbers(vec![3.0, 3.0, -3.0, -3.0]);
     /// let monitor = Monitor::default();
-    /// let found = Lasso { cv: 2, ..Lasso::default() }.score(&Columns::new(&rows, &labels, &monitor))?;
+    /// let found = Lasso { cv: 4, ..Lasso::default() }.score(&Columns::new(&rows, &labels, &monitor))?;
     /// let penalty = found.penalty.unwrap();
     /// assert!((penalty - 0.003).abs() < 1e-12);
     /// assert!((found.scores[0] - (3.0 - penalty)).abs() < 1e-12);
@@ -87,7 +87,7 @@ impl Lasso {
         self.check(columns.rows.n())?;
         let monitor = columns.monitor;
         let p = columns.rows.p();
-        monitor.begin("making folds", 0);
+        monitor.begin("summing over folds", self.cv);
         let folded = Folded::new(columns, labels, self.cv, self.seed)?;
         let mut fit = Descent::new(folded.quadratic(None, monitor)?, monitor);
         let largest = fit.largest_penalty();
@@ -101,38 +101,34 @@ impl Lasso {
         let penalties: Vec<f64> = (0..PENALTIES).map(|i| largest * power(i)).collect();
         let (best, mut warnings) = cross_validate(&folded, &penalties, monitor)?;
         let unit = folded.y_unit / folded.x_unit;
-        let penalty = Some(penalties[best] * unit);
-        let (scores, least) = if self.randomized {
-            (self.shares(&folded, penalties[best], monitor)?, self.threshold)
+        // In units of x·y, which may be more than there are numbers for.
+        let penalty = Some((penalties[best] * unit).min(f64::MAX));
+        let (scores, chosen): (Vec<f64>, _) = if self.randomized {
+            let shares = self.shares(&folded, penalties[best], monitor)?;
+            let chosen = shares.iter().map(|&share| share >= self.threshold).collect();
+            (shares, chosen)
         } else {
-            monitor.begin("fitting all rows", best + 1);
-            for &lambda in &penalties[..best] {
-                fit.solve(lambda, along(lambda))?;
-                monitor.advance(1);
-            }
-            let last = Effort { tolerance: AT_LAST.0 * largest, sweeps: AT_LAST.1 };
-            let broken = fit.solve(penalties[best], last)?;
-            if broken > TOO_FAR * largest {
+            let broken = follow(&mut fit, &penalties[..=best], monitor)? / largest;
+            if broken > TOO_FAR {
                 warnings.push(format!(
-                    "the coefficients have not settled: the optimality conditions are broken by {:.0e} of the largest \
-                     penalty; columns may be nearly dependent",
-                    broken / largest
+                    "the coefficients have not settled: the optimality conditions are broken by {broken:.0e} of the \
+                     largest penalty; columns may be nearly dependent"
                 ));
             }
-            let mut scores = vec![0.0; p];
+            let (mut scores, mut chosen) = (vec![0.0; p], vec![false; p]);
             for (j, b) in fit.coefficients() {
-                scores[j] = b.iter().map(|b| b * b).sum::<f64>().sqrt() * (folded.y_unit * folded.x_unit);
+                scores[j] = length(&b) * (folded.y_unit * folded.x_unit);
+                chosen[j] = true;
             }
-            (scores, f64::MIN_POSITIVE)
+            (scores, chosen)
         };
-        let chosen = Some(scores.iter().map(|&v| v >= least).collect());
-        Ok(Scores { scores, chosen, penalty, warnings, ..Scores::default() })
+        Ok(Scores { scores, chosen: Some(chosen), penalty, warnings, ..Scores::default() })
     }
 
     fn check(&self, n: usize) -> Result<()> {
         if self.cv < 2 || self.cv > n {
             return Err(Error::argument(format!(
-                "cv = {}, but {n} rows make at least 2 and at most {n} folds",
+                "cv = {}, but {n} rows make at least 2 and at most {n} folds; change it",
                 self.cv
             )));
         }
@@ -163,6 +159,18 @@ impl Lasso {
         chosen?.into_iter().flatten().for_each(|j| counts[j] += 1);
         Ok(counts.into_iter().map(|count| f64::from(count) / self.n_resamples as f64).collect())
     }
+}
+
+/// Goes along the penalties, closely at the last; by how much its optimality conditions are broken.
+fn follow(fit: &mut Descent, penalties: &[f64], monitor: &Monitor) -> Result<f64> {
+    monitor.begin("fitting all rows", penalties.len());
+    let mut broken = 0.0;
+    for (i, &lambda) in penalties.iter().enumerate() {
+        let last = Effort { tolerance: AT_LAST.0 * penalties[0], sweeps: AT_LAST.1 };
+        broken = fit.solve(lambda, if i + 1 == penalties.len() { last } else { along(lambda) })?;
+        monitor.advance(1);
+    }
+    Ok(broken)
 }
 
 fn along(lambda: f64) -> Effort {
