@@ -83,13 +83,13 @@ pub(super) fn each_column<T: Send>(
     };
     let blocks: Result<Vec<Vec<T>>> = starts
         .par_iter()
-        .map(|&start| {
+        .map_init(Vec::new, |values, &start| {
             monitor.check()?;
             let block = start..p.min(start + width);
             let columns = block.len();
             let found: Result<Vec<T>> = match (rows, &index) {
                 (Rows::Dense(dense), _) => {
-                    let mut values = vec![0.0; n * columns];
+                    values.resize(n * columns, 0.0);
                     for i in 0..n {
                         let row = &dense.row(i)[block.clone()];
                         row.iter().enumerate().for_each(|(at, &v)| values[at * n + i] = v);

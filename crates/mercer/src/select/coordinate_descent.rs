@@ -117,6 +117,7 @@ impl<'a> Descent<'a> {
     /// Sweeps over the working columns until they are optimal among themselves.
     fn descend(&mut self, lambda: f64, tolerance: f64, sweeps: &mut usize) -> Result<()> {
         let all: Vec<usize> = (0..self.working.columns.len()).collect();
+        let t = self.working.b.len();
         let (mut more, mut idle, mut least) = (1, 0, f64::INFINITY);
         while *sweeps > 0 {
             self.monitor.check()?;
@@ -133,7 +134,7 @@ impl<'a> Descent<'a> {
                 return Ok(());
             }
             let active = self.working.active();
-            let newton = active.len() * active.len() / (3 * all.len() * self.working.b.len());
+            let newton = newton::cost(active.len(), t) / (active.len() * all.len() * t).max(1);
             for _ in 0..more * (PATIENCE + newton) {
                 self.monitor.check()?;
                 *sweeps = sweeps.saturating_sub(1);

@@ -7,7 +7,7 @@
 //!
 //! cost    p ≤ 2 000: n·p² flops once, for all folds together; else n·p·t flops a look at all columns, of which a
 //!         penalty takes two or three. Then coordinate_descent.rs
-//! stops   on all rows, when the optimality conditions hold to 1e−11·λ_max (a warning beyond 1e−8); along the folds'
+//! stops   on all rows, when the optimality conditions hold to 1e−13·λ_max (a warning beyond 1e−8); along the folds'
 //!         paths and on random halves to 1e−6·λ
 //! source  Tibshirani 1996; Yuan & Lin 2006 (groups); Meinshausen & Bühlmann 2010 (stability selection); eks.txt 4.2
 //! differs columns are not scaled: in a basis' coordinates their size means something
@@ -33,7 +33,7 @@ const SPAN: f64 = 1_000.0;
 const ALONG: (f64, usize) = (1e-6, 2_000);
 
 /// At the chosen penalty, in λ_max.
-const AT_LAST: (f64, usize) = (1e-11, 20_000);
+const AT_LAST: (f64, usize) = (1e-13, 20_000);
 
 /// Beyond this, in λ_max, the user should know.
 const TOO_FAR: f64 = 1e-8;
