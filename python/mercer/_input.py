@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -85,6 +87,21 @@ def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
     return X, columns
 
 
+@contextmanager
+def text_explained(X: Any) -> Iterator[None]:
+    """Say which columns hold text where that is why rows are refused."""
+    try:
+        yield
+    except ValueError as error:
+        if not is_frame(X) or "could not convert string" not in str(error):
+            raise
+        text = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if _is_text(dtype)]
+        raise ValueError(
+            f"columns of text cannot be compared as numbers: {', '.join(f'`{name}`' for name in text[:5])}\n"
+            'hint: the Relief family takes them with categorical_features="auto"; else encode or drop them'
+        ) from error
+
+
 def _is_text(dtype: Any) -> bool:
     """Return whether a frame's column of this type holds text or categories."""
     words = ("category", "categorical", "enum", "object", "str", "string", "large_string")
@@ -145,4 +162,5 @@ def in_frame(values: NDArray[np.float64], like: Any, features: NDArray[np.object
     import polars as pl
 
     columns = zip(like.columns, values.T, strict=True)
-    return pl.DataFrame([pl.Series("feature", features.tolist()), *(pl.Series(*column) for column in columns)])
+    name = "feature" if "feature" not in like.columns else "feature_"
+    return pl.DataFrame([pl.Series(name, features.tolist()), *(pl.Series(*column) for column in columns)])

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text
-from mercer._input import FLOATS, as_rows, as_target, is_frame, with_categories
+from mercer._input import FLOATS, as_rows, as_target, is_frame, text_explained, with_categories
 
 __all__ = [
     "KFFS",
@@ -89,11 +89,13 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X, categorical = with_categories(X, getattr(self, "categorical_features", None))
         # NaN and infinity are refused by the Rust side, which says at which row and column.
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
-        if self._needs_y:
-            X, y = validate_data(self, X, y, ensure_min_samples=2, **checks)
-            y = as_target(y)
-        else:
-            X, y = validate_data(self, X, ensure_min_samples=2, **checks), None
+        self.__dict__.pop("support_", None)  # A fit that fails leaves nothing fitted.
+        with text_explained(X):
+            if self._needs_y:
+                X, y = validate_data(self, X, y, ensure_min_samples=2, **checks)
+                y = as_target(y)
+            else:
+                X, y = validate_data(self, X, ensure_min_samples=2, **checks), None
         return self._learn(as_rows(X), y, categorical=categorical)
 
     def _learn(
@@ -166,6 +168,9 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         # Through a matrix, text in one column would make objects of all of them.
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._transform(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

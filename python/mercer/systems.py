@@ -138,6 +138,11 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"metric is given for `{selector._called()}`, but in `{self._method}` neighbours are those of the "
                 "kernel's space\nhint: leave it out; the kernel is the choice of a metric"
             )
+        if getattr(selector, "categorical_features", None) is not None:
+            raise ValueError(
+                f"categorical_features is given for `{selector._called()}`, but the columns of `{self._method}` are "
+                "coordinates of the kernel's space, which are numbers\nhint: leave it out"
+            )
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of rows.

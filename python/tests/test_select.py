@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse, stats
 from sklearn.datasets import load_iris, load_wine, make_friedman1
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 import mercer
@@ -692,3 +694,47 @@ def test_scores_rank_as_the_literature_has_it():
     for a in between:
         for b in between:
             assert stats.spearmanr(a, b).statistic > 0.7
+
+
+def test_a_fit_that_fails_leaves_nothing_fitted():
+    X, y = load_iris(return_X_y=True)
+    selector = FScore(2).fit(X, y)
+    with pytest.raises(ValueError, match="one class"):
+        selector.fit(X[:, :3], np.zeros(len(X), dtype=int))
+    with pytest.raises(NotFittedError):
+        selector.transform(X)
+
+
+def test_text_in_a_frame_is_refused_by_name_with_the_way_out():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "blue"]})
+    y = [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=r'(?s)`colour`.*categorical_features="auto"'):
+        ReliefF().fit(frame, y)
+    assert ReliefF(n_neighbors=1, categorical_features="auto").fit(frame, y).scores_[1] == 1.0
+
+
+def test_many_whole_numbers_are_classes_with_a_warning():
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    y = np.arange(120)
+    with pytest.warns(UserWarning, match="read as 120 classes of 120 rows"):
+        RReliefF().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RReliefF(task="numbers").fit(X, y)
+
+
+def test_kffs_says_when_no_ensemble_is_right_on_half_of_the_rows():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(200, 5)), random.integers(0, 10, 200)
+    with pytest.warns(UserWarning, match="every weight is 0"):
+        assert not KFFS().fit(X, y).scores_.any()
+
+
+def test_mutual_information_does_not_see_rounding():
+    # Half of the values are zero but for rounding, which differs between two ways to compute the same column.
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    column = np.where(random.random(300) < 0.5, 0.0, random.normal(size=300) + y)
+    noisy = np.where(column == 0, 1e-16 * random.normal(size=300), column)
+    first, second = (MutualInfo().fit(c[:, None], y).scores_[0] for c in (column, noisy))
+    assert first == pytest.approx(second, abs=1e-9)

@@ -262,6 +262,25 @@ pub(crate) fn settings(args: &ArgMatches) -> Vec<(&str, &str)> {
     PARAMETERS.iter().filter_map(|p| Some((p.name, text(args, p.name)?))).collect()
 }
 
+/// An error if a number was given for a kernel that has no use for it: someone meant something else by it.
+pub(crate) fn check_kernel(args: &ArgMatches) -> Result<()> {
+    let kernel = text(args, "kernel").unwrap_or("rbf");
+    let users: [(&str, &[&str], &str); 3] = [
+        ("alpha", &["rq"], "; the level of fpr, fdr and fwe is `--level`"),
+        ("degree", &["poly"], ""),
+        ("coef0", &["poly", "sigmoid"], ""),
+    ];
+    for (name, kernels, other) in users {
+        if let Some(value) = text(args, name).filter(|_| !kernels.contains(&kernel)) {
+            return Err(Error::Argument(format!(
+                "{name} = {value} is for the kernel `{}`, but kernel = {kernel}\nhint: leave it out{other}",
+                kernels.join("` or `")
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The value of a flag, if it has one.
 pub(crate) fn text<'a>(args: &'a ArgMatches, name: &str) -> Option<&'a str> {
     args.get_one::<String>(name).map(String::as_str)

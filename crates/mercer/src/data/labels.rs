@@ -189,6 +189,21 @@ impl Labels {
         (y, c, unit)
     }
 
+    /// A warning if the classes look like numbers: more than 50 of them, all written as numbers, with ten rows each at
+    /// most.
+    pub(crate) fn many_classes_warning(&self) -> Option<String> {
+        let Self::Classes { codes, names } = self else { return None };
+        let numbers = || names.iter().all(|name| name.trim().parse::<f64>().is_ok());
+        let many = names.len() > MOST_CLASSES_IN_NUMBERS && codes.len() <= 10 * names.len() && numbers();
+        many.then(|| {
+            format!(
+                "the target was read as {} classes of {} rows; if it holds numbers, give them as floats or say task = numbers",
+                names.len(),
+                codes.len()
+            )
+        })
+    }
+
     /// A warning if a class has one row only, which then has no neighbour of its own class.
     pub(crate) fn lonely_warning(&self) -> Vec<String> {
         let Self::Classes { codes, names } = self else { return Vec::new() };

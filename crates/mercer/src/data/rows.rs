@@ -228,15 +228,24 @@ impl<'a> Rows<'a> {
 
     /// An error that names the first NaN or infinity by row and column (counted from 1; by name where names are given).
     pub fn check_finite(&self, names: Option<&[String]>) -> Result<()> {
-        if self.stored().iter().all(|v| v.is_finite()) {
+        self.check_values(names, |v| !v.is_finite(), "only finite numbers are allowed")
+    }
+
+    /// The same for infinity alone: NaN is a missing value.
+    pub(crate) fn check_no_infinity(&self, names: Option<&[String]>) -> Result<()> {
+        self.check_values(names, f64::is_infinite, "numbers, and NaN for missing values, are allowed")
+    }
+
+    fn check_values(&self, names: Option<&[String]>, bad: impl Fn(f64) -> bool, allowed: &str) -> Result<()> {
+        if !self.stored().iter().any(|&v| bad(v)) {
             return Ok(());
         }
         for i in 0..self.n() {
             let found = match self {
-                Self::Dense(d) => d.row(i).iter().copied().enumerate().find(|(_, v)| !v.is_finite()),
+                Self::Dense(d) => d.row(i).iter().copied().enumerate().find(|(_, v)| bad(*v)),
                 Self::Sparse(s) => {
                     let (columns, values) = s.row(i);
-                    let at = values.iter().position(|v| !v.is_finite());
+                    let at = values.iter().position(|&v| bad(v));
                     at.map(|at| (columns[at] as usize, values[at]))
                 }
             };
@@ -245,7 +254,7 @@ impl<'a> Rows<'a> {
                     names.and_then(|n| n.get(j)).map_or(String::new(), |name| format!(" (`{name}`)"));
                 let what = if v.is_nan() { "NaN" } else { "infinity" };
                 return Err(Error::data(format!(
-                    "Input contains {what} at row {}, column {}{column}; only finite numbers are allowed\n\
+                    "Input contains {what} at row {}, column {}{column}; {allowed}\n\
                      hint: fill or drop such rows first",
                     i + 1,
                     j + 1

@@ -77,6 +77,12 @@ impl<'a> Differences<'a> {
     fn divide_by_range(&mut self) -> Result<()> {
         let (low, high) = extremes(&self.rows);
         let range: Vec<f64> = low.iter().zip(&high).map(|(low, high)| high - low).collect();
+        if let Some(j) = (0..range.len()).find(|&j| !range[j].is_finite() && !self.is_nominal(j)) {
+            return Err(Error::Numerical(format!(
+                "the range of column {} is not a finite number\nhint: scale the columns first",
+                j + 1
+            )));
+        }
         let scaled = |j: usize, v: f64, shift: f64| match range[j] {
             _ if self.is_nominal(j) => v,
             range if range > 0.0 => (v - shift) / range,

@@ -71,7 +71,8 @@ impl IRelief {
         for round in 0..=ROUNDS {
             if round == ROUNDS {
                 warnings.push(format!(
-                    "irelief: the weights still moved by {moved:.1e} in round {ROUNDS}; stopped there"
+                    "irelief: the weights still moved by {moved:.1e} in round {ROUNDS}, and the scores are those of that round; a larger \
+                     width than {width:.3e} makes them settle"
                 ));
                 break;
             }

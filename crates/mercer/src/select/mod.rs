@@ -131,7 +131,7 @@ pub enum Selector {
 impl Selector {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        match self {
+        let mut found = match self {
             Self::Relief(s) => s.score(columns),
             Self::ReliefF(s) => s.score(columns),
             Self::RReliefF(s) => s.score(columns),
@@ -142,7 +142,9 @@ impl Selector {
             Self::MutualInfo(s) => s.score(columns),
             Self::Laplacian(s) => s.score(columns),
             Self::Lasso(s) => s.score(columns),
-        }
+        }?;
+        found.warnings.extend(columns.labels.and_then(Labels::many_classes_warning));
+        Ok(found)
     }
 }
 
@@ -215,7 +217,7 @@ impl<'a> Columns<'a> {
                 p - 1
             )));
         }
-        if relief_family { check_no_infinity(self.rows) } else { self.rows.check_finite(None) }
+        if relief_family { self.rows.check_no_infinity(None) } else { self.rows.check_finite(None) }
     }
 }
 
@@ -228,16 +230,6 @@ fn finite(scores: Vec<f64>, selector: &str) -> Result<Vec<f64>> {
             j + 1
         ))),
     }
-}
-
-/// NaN is a missing value; infinity is not a value.
-fn check_no_infinity(rows: &Rows) -> Result<()> {
-    if rows.stored().iter().any(|v| v.is_infinite()) {
-        return Err(Error::data(
-            "Input contains infinity; numbers, and NaN for missing values, are allowed\nhint: fill or drop such rows first",
-        ));
-    }
-    Ok(())
 }
 
 impl FromStr for Keep {

@@ -24,6 +24,9 @@ use crate::random;
 /// Noise that separates equal values, in standard deviations (or of the mean magnitude, if that is larger).
 const NOISE: f64 = 1e-10;
 
+/// Values are rounded to multiples of this many standard deviations, 2⁻³³.
+const STEP: f64 = 1.0 / 8_589_934_592.0;
+
 /// Rows from which the axis to search along is chosen.
 const PROBES: usize = 32;
 
@@ -129,7 +132,8 @@ impl Axis {
         let mean = unit * low + values.iter().map(|v| unit * v - unit * low).sum::<f64>() / n as f64;
         let variance = values.iter().map(|v| (unit * v - mean).powi(2)).sum::<f64>() / n as f64;
         let deviation = variance.sqrt();
-        values.iter_mut().for_each(|v| *v = unit * *v / deviation);
+        // Values that differ by rounding alone are equal: in a basis' coordinates many are 0 but for it.
+        values.iter_mut().for_each(|v| *v = (unit * *v / deviation / STEP).round() * STEP);
         // A sparse column with two zeros need not be sorted to know that it has ties.
         let zeros = n - column.values().len();
         let plain = if zeros < 2 { Some(Self::sort(&values)) } else { None };
