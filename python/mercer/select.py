@@ -161,6 +161,7 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         array([[0. ],
                [0.1]])
         """
+        check_is_fitted(self)
         polars = is_frame(X) and not hasattr(X, "iloc")
         wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
         if not polars or not wanted or not self.get_support().any():
