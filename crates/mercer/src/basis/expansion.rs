@@ -139,6 +139,31 @@ impl Expansion {
         })
     }
 
+    /// z of a few rows into `out`, by this thread alone.
+    pub(crate) fn apply_here(&self, rows: &Rows, mut out: MatMut<'_, f64>) {
+        let (h, l) = (rows.n(), self.landmarks.len());
+        let mut k = vec![0.0; h * l];
+        self.panel().fill(rows, &mut k);
+        let k = MatRef::from_row_major_slice(&k, h, l);
+        Blocks::of(self.matrix.as_ref()).multiply(self.matrix.as_ref(), k, out.as_mut());
+        for (j, &b) in self.offset.iter().enumerate().filter(|(_, b)| **b != 0.0) {
+            out.as_mut().col_mut(j).iter_mut().for_each(|v| *v -= b);
+        }
+    }
+
+    /// x ↦ M·z(x) − b: directions (q×m) in these coordinates; no offset means 0.
+    pub(crate) fn composed(&self, directions: MatRef<'_, f64>, offset: &[f64]) -> Self {
+        let own = Mat::from_fn(self.offset.len(), 1, |i, _| self.offset[i]);
+        let own = product(directions, own.as_ref());
+        Self {
+            matrix: product(directions, self.matrix.as_ref()),
+            offset: (0..directions.nrows())
+                .map(|i| own[(i, 0)] + offset.get(i).copied().unwrap_or(0.0))
+                .collect(),
+            ..self.clone()
+        }
+    }
+
     /// z of every row, n×q.
     pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
         self.check(rows, None, 0)?;

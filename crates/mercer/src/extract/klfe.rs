@@ -2,21 +2,18 @@
 //!
 //!   Σ = Σ_i (Σ_{j ∈ misses} ΔΔᵀ − Σ_{j ∈ hits} ΔΔᵀ),  Δ = z_i − z_j;  rows √σ_i a_iᵀ for the largest σ_i > 0
 //!
-//! `Klfe::fit` puts it together with a basis and is in map.rs, where every method becomes a `FeatureMap`.
-//!
 //! cost    neighbours, then 4·n·k·m² flops and one m×m eigenproblem
 //! source  klfe.txt; in 2.3 of its listing D means D^{−1/2} (eq. 58 is right)
 //! differs more than two classes: misses come from all other classes. The features do not depend on which orthonormal
 //!         basis of the span is used (Prop. 1)
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 
-use super::Directions;
+use super::{Coordinates, Directions};
 use crate::error::{Error, Result};
 use crate::evidence::margins::scatter;
 use crate::evidence::neighbours::Neighbours;
 use crate::linalg::{eigen, positive_signs, product};
-use crate::monitor::Monitor;
 
 /// Eigenvalues up to this share of the largest magnitude are rounding.
 const RANK: f64 = 1e-12;
@@ -42,15 +39,27 @@ pub struct Klfe {
     pub n_neighbors: usize,
 }
 
+impl Default for Klfe {
+    fn default() -> Self {
+        Self { n_components: None, n_neighbors: 1 }
+    }
+}
+
 impl Klfe {
-    /// The directions in the coordinates `z` (n×m).
-    pub fn directions(
-        &self,
-        z: MatRef<'_, f64>,
-        neighbours: &Neighbours,
-        monitor: &Monitor,
-    ) -> Result<Directions> {
-        let sum = scatter(z, &neighbours.misses, monitor)? - scatter(z, &neighbours.hits, monitor)?;
+    /// The directions in the basis' coordinates.
+    pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
+        let labels = coordinates.labels("klfe")?;
+        let (codes, _) = labels.require_classes("klfe")?;
+        if self.n_neighbors == 0 {
+            return Err(Error::argument("n_neighbors = 0, but at least 1 is needed"));
+        }
+        let monitor = coordinates.monitor;
+        let kernel = coordinates.basis.expansion.kernel;
+        let neighbours = Neighbours::find(kernel, coordinates.rows, codes, self.n_neighbors, monitor)?;
+        let z = coordinates.features()?;
+        let z = z.as_ref();
+        let misses = scatter(z, &neighbours.misses, |_| 1.0, monitor)?;
+        let sum = misses - scatter(z, &neighbours.hits, |_| 1.0, monitor)?;
         let (values, vectors) = eigen(sum, monitor)?;
         let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let positive = values.iter().take_while(|v| **v > RANK * largest).count();
@@ -64,6 +73,13 @@ impl Klfe {
         let directions = Mat::from_fn(vectors.nrows(), q, |i, j| vectors[(i, j)] * values[j].sqrt());
         let signs = positive_signs(product(z, directions.as_ref()).as_ref());
         let matrix = Mat::from_fn(q, z.ncols(), |i, j| directions[(j, i)] * signs[i]);
-        Ok(Directions { matrix, eigenvalues: values[..q].to_vec() })
+        let all: f64 = values[..positive].iter().sum();
+        Ok(Directions {
+            matrix,
+            explained: values[..q].iter().map(|v| v / all).collect(),
+            eigenvalues: values[..q].to_vec(),
+            warnings: labels.lonely_warning(),
+            ..Directions::default()
+        })
     }
 }
