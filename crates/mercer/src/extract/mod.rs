@@ -359,6 +359,7 @@ mod tests {
             Extractor::Koc(Koc),
             Extractor::AkdaQr(AkdaQr::default()),
             Extractor::Kpls(Kpls { n_components: 1 }),
+            Extractor::Kmfa(Kmfa::default()),
             Extractor::Kanmm(Kanmm::default()),
             Extractor::Kpca(Kpca::default()),
         ]
