@@ -1,4 +1,4 @@
-"""Feature extraction in kernel space, for scikit-learn.
+"""Feature selection and feature extraction in kernel space, for scikit-learn.
 
 >>> import mercer
 >>> from sklearn.datasets import make_moons
@@ -15,5 +15,40 @@ from mercer import metrics
 from mercer._core import NumericalError, __version__
 from mercer.basis import KernelBasis
 from mercer.model import FeatureMap, load, save
+from mercer.select import (
+    KFFS,
+    FScore,
+    IRelief,
+    LaplacianScore,
+    LassoSelector,
+    MultiSURF,
+    MutualInfo,
+    Relief,
+    ReliefF,
+    RReliefF,
+)
+from mercer.systems import EKS, TAKES, KRelief, SKRelief
 
-__all__ = ["FeatureMap", "KernelBasis", "NumericalError", "__version__", "load", "metrics", "save"]
+__all__ = [
+    "EKS",
+    "KFFS",
+    "TAKES",
+    "FScore",
+    "FeatureMap",
+    "IRelief",
+    "KRelief",
+    "KernelBasis",
+    "LaplacianScore",
+    "LassoSelector",
+    "MultiSURF",
+    "MutualInfo",
+    "NumericalError",
+    "RReliefF",
+    "Relief",
+    "ReliefF",
+    "SKRelief",
+    "__version__",
+    "load",
+    "metrics",
+    "save",
+]

@@ -47,6 +47,20 @@ class FittedBasis(Model):
     warnings: list[str]
     features: Numbers | None
 
+class Selection(TypedDict):
+    """What a selector finds."""
+
+    scores: Numbers
+    support: NDArray[np.bool_]
+    ranking: NDArray[np.intp]
+    pvalues: Numbers | None
+    order: NDArray[np.intp] | None
+    error_path: Numbers
+    weights: Numbers | None
+    penalty: float | None
+    chosen: NDArray[np.bool_] | None
+    warnings: list[str]
+
 __version__: str
 
 class NumericalError(ArithmeticError): ...
@@ -65,10 +79,26 @@ def fit_basis(
     want_features: bool = False,
     verbose: int = 0,
 ) -> FittedBasis: ...
+def fit_selector(
+    X: Rows,
+    y: Target | None,
+    selector: str,
+    settings: list[tuple[str, str]],
+    *,
+    categorical: list[int] | None = None,
+    space: tuple[Expansion, Rows] | None = None,
+    task: str = "auto",
+    verbose: int = 0,
+) -> Selection: ...
+def default_basis(system: str, n: int) -> tuple[str, list[str]]: ...
+def compose(
+    model: Model, columns: list[int], weights: list[float] | None, scores: list[float], method: str
+) -> Model: ...
 def reconstruction_cost(expansion: Expansion, X: Rows, *, verbose: int = 0) -> float: ...
 def orthogonality_loss(expansion: Expansion, X: Rows | None = None, *, verbose: int = 0) -> float: ...
 def transform(expansion: Expansion, X: Rows, *, verbose: int = 0) -> Numbers: ...
 def inverse_transform(expansion: Expansion, features: Rows, *, verbose: int = 0) -> Numbers: ...
+def input_importance(expansion: Expansion, X: Rows, *, verbose: int = 0) -> Numbers: ...
 def save(model: Model, path: str) -> None: ...
 def load(path: str) -> Model: ...
 def kernel_alignment(K: Rows, y: Target, *, center: bool = False, task: str = "auto") -> float: ...

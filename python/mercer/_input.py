@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mercer._core import Rows, Target
 
 FLOATS = (np.float64, np.float32)
@@ -50,3 +54,95 @@ def as_csr(parts: Any, n_columns: int, like: Any = None) -> Any:
     indptr = parts[2]
     kind = sparse.csr_matrix if isinstance(like, sparse.spmatrix) else sparse.csr_array
     return kind(parts, shape=(len(indptr) - 1, n_columns))
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether this is a frame of pandas or polars."""
+    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+
+
+def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
+    """Return the rows, with text in categorical columns of a frame as numbers, and where these columns are.
+
+    `chosen` is None, "auto" (columns of text or categories), names, indices or a mask.
+    """
+    if chosen is None:
+        return X, []
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        return X, []  # to be refused with the other bad shapes
+    names = list(X.columns) if is_frame(X) else []
+    text = [j for j, dtype in enumerate(X.dtypes) if _is_text(dtype)] if names else []
+    columns = text if isinstance(chosen, str) and chosen == "auto" else _places(np.asarray(chosen), names, shape[1])
+    for j in sorted(set(columns) & set(text)):
+        if hasattr(X, "iloc"):
+            codes = _codes(X.iloc[:, j])
+            X = X.copy(deep=False)
+            X.isetitem(j, codes)
+        else:
+            series = X.to_series(j)
+            X = X.with_columns(type(series)(series.name, _codes(series)))
+    return X, columns
+
+
+def _is_text(dtype: Any) -> bool:
+    """Return whether a frame's column of this type holds text or categories."""
+    words = ("category", "categorical", "enum", "object", "str", "string", "large_string")
+    return re.split(r"[\[(]", str(dtype).lower())[0] in words
+
+
+def _places(chosen: NDArray[Any], names: list[Any], p: int) -> list[int]:
+    """Return the indices of columns given by name, by index or by a mask."""
+    if chosen.size == 0:
+        return []
+    match chosen.dtype.kind:
+        case "b" if chosen.shape == (p,):
+            return [int(j) for j in np.flatnonzero(chosen)]
+        case "i" | "u" if chosen.ndim == 1 and chosen.min() >= 0 and chosen.max() < p:
+            return [int(j) for j in chosen]
+        case "U" | "O" | "T" if chosen.ndim == 1 and set(chosen.tolist()) <= set(names):
+            return [names.index(name) for name in chosen.tolist()]
+    raise ValueError(
+        f"categorical_features = {chosen.tolist()}, but there are {p} columns\n"
+        "hint: give names of a frame's columns, indices from 0, or one boolean a column"
+    )
+
+
+def _codes(values: Any) -> NDArray[np.float64]:
+    """Return a number for every category, and NaN for a missing one."""
+    known: dict[Any, int] = {}
+
+    def is_missing(value: Any) -> bool:
+        return value is None or type(value).__name__ == "NAType" or value != value
+
+    codes = [np.nan if is_missing(value) else known.setdefault(value, len(known)) for value in values]
+    return np.asarray(codes, dtype=np.float64)
+
+
+def check_names_in(estimator: Any, input_features: Any) -> None:
+    """Refuse names of input columns that are not those of the fit."""
+    check_is_fitted(estimator)
+    if input_features is None:
+        return
+    given = np.asarray(input_features, dtype=object)
+    if hasattr(estimator, "feature_names_in_") and not np.array_equal(estimator.feature_names_in_, given):
+        raise ValueError("input_features is not equal to feature_names_in_")
+    if len(given) != estimator.n_features_in_:
+        raise ValueError(
+            f"input_features should have length equal to number of features ({estimator.n_features_in_}), "
+            f"got {len(given)}"
+        )
+
+
+def in_frame(values: NDArray[np.float64], like: Any, features: NDArray[np.object_]) -> Any:
+    """Return a matrix of features × columns in a frame of the kind that the user works with, if it is one."""
+    if not is_frame(like):
+        return values
+    if hasattr(like, "iloc"):
+        import pandas as pd
+
+        return pd.DataFrame(values, index=features, columns=like.columns)
+    import polars as pl
+
+    columns = zip(like.columns, values.T, strict=True)
+    return pl.DataFrame([pl.Series("feature", features.tolist()), *(pl.Series(*column) for column in columns)])

@@ -2,64 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags, check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils import Tags, check_array
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from mercer import _core
-from mercer._input import FLOATS, as_csr, as_rows, as_target
-
-_CATALOGUE: dict[str, Any] = json.loads(_core.catalogue())
+from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
+from mercer._input import FLOATS, as_csr, as_rows, as_target, check_names_in, in_frame
 
 # Which parameters of the catalogue each basis uses.
-_USED: dict[str, list[str]] = {
-    card["name"]: card["parameters"] for card in _CATALOGUE["methods"] if card["stage"] == "basis"
-}
-
-
-def _constraints(parameter: dict[str, Any]) -> list[Any]:
-    """Return scikit-learn's words for what the catalogue allows."""
-    match parameter["kind"]:
-        case "whole":
-            allowed: list[Any] = [Interval(Integral, parameter["least"], None, closed="left")]
-        case "number":
-            closed = {
-                (False, False): "both",
-                (False, True): "left",
-                (True, False): "right",
-                (True, True): "neither",
-            }[parameter["open"], parameter["below"]]
-            allowed = [Interval(Real, parameter["from"], parameter["to"], closed=closed)]
-        case "choice":
-            allowed = [StrOptions(set(parameter["words"]))]
-        case "number_or":
-            allowed = [StrOptions(set(parameter["words"])), Interval(Real, 0, None, closed="neither")]
-        case "threshold":
-            allowed = [StrOptions({"linear"}), Interval(Real, 0, 1, closed="both"), tuple]
-        case "flag":
-            allowed = ["boolean"]
-        case kind:
-            raise NotImplementedError(f"parameters of kind {kind}")
-    return [*allowed, None] if parameter["none"] is not None else allowed
-
-
-def _text(value: Any) -> str:
-    """Return a setting as the catalogue reads it; floats keep all their bits."""
-    if isinstance(value, tuple) and len(value) == 2 and value[0] == "power":
-        return f"power:{_text(value[1])}"
-    if isinstance(value, bool | np.bool_):
-        return str(value).lower()
-    if isinstance(value, Integral):
-        return str(int(value))
-    return repr(float(value)) if isinstance(value, Real) else str(value)
+_USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -159,7 +117,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [StrOptions(set(_USED))],
-        **{p["name"]: _constraints(p) for p in _CATALOGUE["parameters"] if p["name"] != "seed"},
+        **{name: allowed(name) for used in _USED.values() for name in used if name != "seed"},
         "landmarks": ["array-like", "sparse matrix", None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -248,10 +206,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[5.],
                [0.]])
         """
-        features: NDArray[Any] = self._fit(X, y, want_features=True)
-        return features
+        X, features = self._fit(X, y, want_features=True)
+        return cast("NDArray[Any]", features).astype(X.dtype, copy=False)
 
-    def _fit(self, X: Any, y: Any, *, want_features: bool) -> Any:
+    def _fit(self, X: Any, y: Any, *, want_features: bool) -> tuple[Any, NDArray[np.float64] | None]:
+        """Find the basis; return the rows as they were checked and, if wanted, their features."""
         self._validate_params()
         needs_y = self._needs_y()
         if needs_y:
@@ -262,13 +221,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         landmarks = self.landmarks
         if landmarks is not None:
             landmarks = as_rows(check_array(landmarks, accept_sparse="csr", input_name="landmarks"))
-        values = {**self.get_params(deep=False), "seed": self._seed()}
+        values = {**self.get_params(deep=False), "seed": as_seed(self.random_state)}
         fitted = _core.fit_basis(
             as_rows(X),
             as_target(y) if needs_y else None,
             self.method,
             [
-                (name, _text(values[name]))
+                (name, as_text(values[name]))
                 for name in _USED[self.method]
                 if values[name] is not None and name != "center"
             ],
@@ -282,7 +241,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._keep(fitted, X)
         for text in fitted["warnings"]:
             warnings.warn(text, UserWarning, stacklevel=3)
-        return None if fitted["features"] is None else fitted["features"].astype(X.dtype, copy=False)
+        return X, fitted["features"]
 
     def _keep(self, fitted: _core.FittedBasis, X: Any) -> None:
         self.n_components_ = len(fitted["matrix"])
@@ -380,6 +339,33 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X = self._check_new(X)
         return _core.reconstruction_cost(self._expansion(), as_rows(X), verbose=int(self.verbose))
 
+    def input_importance(self, X: Any) -> Any:
+        """Return how much each feature depends on each input column, near the given rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows, in the units that the basis was fitted in.
+
+        Returns
+        -------
+        importance : ndarray of shape (n_components_, n_features_in_), or a dataframe
+            The mean over the rows of the squared slope of the feature along the column; divide by a row's sum for
+            shares. A pandas frame in, a pandas frame out, with the columns' names above and the features' at the side;
+            a polars frame in, a polars frame out, with the features' names in its first column, "feature". Not
+            defined for precomputed kernels.
+
+        Examples
+        --------
+        >>> from mercer import KernelBasis
+        >>> X = [[0.0, 0.0], [3.0, 4.0]]
+        >>> KernelBasis("kobl", kernel="linear").fit(X).input_importance(X).round(12)
+        array([[0.36, 0.64]])
+        """
+        rows = self._check_new(X)
+        importance = _core.input_importance(self._expansion(), as_rows(rows), verbose=int(self.verbose))
+        return in_frame(importance, X, self.get_feature_names_out())
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features: the method's name without dashes, and a number.
 
@@ -399,16 +385,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> KernelBasis("gram-schmidt").fit([[0.0], [1.0]]).get_feature_names_out()
         array(['gramschmidt0', 'gramschmidt1'], dtype=object)
         """
-        check_is_fitted(self)
-        if input_features is not None:
-            given = np.asarray(input_features, dtype=object)
-            if hasattr(self, "feature_names_in_") and not np.array_equal(self.feature_names_in_, given):
-                raise ValueError("input_features is not equal to feature_names_in_")
-            if len(given) != self.n_features_in_:
-                raise ValueError(
-                    f"input_features should have length equal to number of features ({self.n_features_in_}), "
-                    f"got {len(given)}"
-                )
+        check_names_in(self, input_features)
         prefix = str(self._fitted_with["method"]).replace("-", "")
         return np.asarray([f"{prefix}{i}" for i in range(self.n_components_)], dtype=object)
 
@@ -419,13 +396,6 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _needs_y(self) -> bool:
         by_labels = isinstance(self.gamma, str) and self.gamma in ("align", "loo")
         return self.method == "csi" or (by_labels and self.kernel not in ("linear", "cosine", "precomputed"))
-
-    def _seed(self) -> int:
-        if self.random_state is None:
-            return 0
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

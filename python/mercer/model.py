@@ -14,8 +14,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._input import FLOATS, as_csr, as_rows
+from mercer._input import FLOATS, as_csr, as_rows, in_frame
 from mercer.basis import KernelBasis
+from mercer.systems import _System
 
 
 class FeatureMap:
@@ -111,9 +112,7 @@ class FeatureMap:
         Z : ndarray of shape (n_samples, n_components)
             Features: float32 where X is, else float64.
         """
-        if hasattr(X, "columns"):
-            X = self._choose_columns(X)
-        X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
+        X = self._check(self._choose_columns(X))
         return _core.transform(self._model, as_rows(X)).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -132,10 +131,43 @@ class FeatureMap:
         features = check_array(X, dtype=FLOATS, order="C")
         return _core.inverse_transform(self._model, as_rows(features)).astype(features.dtype, copy=False)
 
+    def input_importance(self, X: Any) -> Any:
+        """Return how much each feature depends on each input column, near the given rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows. Columns of a dataframe are matched by name, and those that the model does not know are ignored.
+
+        Returns
+        -------
+        importance : ndarray of shape (n_components, n_features_in_), or a dataframe
+            The mean over the rows of the squared slope of the feature along the column, after the model's scaling. A
+            pandas frame in, a pandas frame out, with the columns' names above and the features' at the side; a polars
+            frame in, a polars frame out, with the features' names in its first column, "feature".
+
+        Examples
+        --------
+        >>> import mercer, os, tempfile
+        >>> X = [[0.0, 0.0], [3.0, 4.0]]
+        >>> basis = mercer.KernelBasis("kobl", kernel="linear").fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mercer.save(basis, os.path.join(folder, "line.mercer"))
+        ...     feature_map = mercer.load(os.path.join(folder, "line.mercer"))
+        >>> feature_map.input_importance(X).round(12)
+        array([[0.36, 0.64]])
+        """
+        X = self._choose_columns(X)
+        importance = _core.input_importance(self._model, as_rows(self._check(X)))
+        return in_frame(importance, X, self.get_feature_names_out())
+
+    def _check(self, X: Any) -> Any:
+        return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
+
     def _choose_columns(self, frame: Any) -> Any:
         names = self._model["input_names"]
-        if names is None:
-            return frame  # Fitted without names: by position.
+        if names is None or not hasattr(frame, "columns"):
+            return frame  # Without names: by position.
         there = {str(column) for column in frame.columns}
         missing = [name for name in names if name not in there]
         if not missing:
@@ -173,14 +205,14 @@ class FeatureMap:
         object.__setattr__(self, "_model", model)
 
 
-def save(estimator: KernelBasis | FeatureMap | Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator as a model file, which `load` and the command line read.
 
     Parameters
     ----------
-    estimator : KernelBasis, FeatureMap or Pipeline
-        A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by a `KernelBasis`; the scaling becomes part of
-        the file.
+    estimator : KernelBasis, TAKES, KRelief, SKRelief, EKS, FeatureMap or Pipeline
+        A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the others; the scaling becomes part
+        of the file.
     path : str or path-like
         The file. It is written whole or not at all; an existing one is replaced.
 
@@ -227,19 +259,20 @@ def load(path: str | os.PathLike[str]) -> FeatureMap:
 def _model_of(estimator: Any) -> _core.Model:
     if isinstance(estimator, FeatureMap):
         return estimator._model
-    if isinstance(estimator, KernelBasis):
+    if isinstance(estimator, KernelBasis | _System):
         check_is_fitted(estimator)
-        return estimator._model()
+        return cast("_core.Model", {**estimator._model()})
     if not isinstance(estimator, Pipeline):
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
-            "hint: save a KernelBasis, or a Pipeline of a StandardScaler or MinMaxScaler and a KernelBasis"
+            "hint: save a KernelBasis, TAKES, KRelief, SKRelief or EKS, or a Pipeline of a StandardScaler or "
+            "MinMaxScaler and one of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
-        case [KernelBasis() as basis]:
-            return _model_of(basis)
-        case [(StandardScaler() | MinMaxScaler()) as scaler, KernelBasis() as basis]:
-            model = _model_of(basis)
+        case [(KernelBasis() | _System()) as last]:
+            return _model_of(last)
+        case [(StandardScaler() | MinMaxScaler()) as scaler, (KernelBasis() | _System()) as last]:
+            model = _model_of(last)
             names = getattr(scaler, "feature_names_in_", None)
             if names is not None:
                 model["input_names"] = [str(name) for name in names]
@@ -249,8 +282,8 @@ def _model_of(estimator: Any) -> _core.Model:
             names = " → ".join(type(step).__name__ for step in steps)
             raise TypeError(
                 f"a pipeline of {names} cannot be saved as a model file\n"
-                "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis; "
-                "pickle keeps any pipeline"
+                "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis, TAKES, KRelief, "
+                "SKRelief or EKS; pickle keeps any pipeline"
             )
 
 

@@ -54,6 +54,44 @@ def test_ctrl_c_stops_a_fit_within_seconds():
     assert again == ["(20000,", "5)"]
 
 
+SELECTOR_INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np
+from mercer import {kind}
+
+X = np.random.default_rng(0).normal(size=({n}, {p}))
+y = (X[:, 0] > 0).astype(int)
+sent = []
+
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+{kind}().fit(X[:50], y[:50])
+threading.Timer(0.5, interrupt).start()
+selector = {kind}()
+try:
+    selector.fit(X, y)
+except KeyboardInterrupt:
+    print("stopped", time.monotonic() - sent[0], hasattr(selector, "scores_"))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends the process there")
+@pytest.mark.parametrize(
+    ("kind", "n", "p"),
+    [("IRelief", 20_000, 200), ("MultiSURF", 20_000, 200), ("KFFS", 20_000, 2_000), ("KRelief", 5_000, 50)],
+)
+def test_ctrl_c_stops_a_selection_within_seconds(kind, n, p):
+    code = SELECTOR_INTERRUPTED.format(kind=kind, n=n, p=p)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 0, run.stderr
+    word, seconds, fitted = run.stdout.split()
+    assert word == "stopped"
+    assert float(seconds) < 3
+    assert fitted == "False"
+
+
 def test_other_python_threads_run_during_a_fit():
     X = np.random.default_rng(0).normal(size=(8_000, 10))
     count, done = 0, threading.Event()

@@ -1,4 +1,4 @@
-"""KernelBasis is a scikit-learn transformer in the strict sense."""
+"""Every estimator is one of scikit-learn in the strict sense."""
 
 import pickle
 
@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -16,7 +17,23 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import KernelBasis
+from mercer import (
+    EKS,
+    KFFS,
+    TAKES,
+    FScore,
+    IRelief,
+    KernelBasis,
+    KRelief,
+    LaplacianScore,
+    LassoSelector,
+    MultiSURF,
+    MutualInfo,
+    Relief,
+    ReliefF,
+    RReliefF,
+    SKRelief,
+)
 
 METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"]
 
@@ -27,6 +44,13 @@ NOT_A_KERNEL = {
 }
 
 
+def is_precomputed(estimator):
+    basis = getattr(estimator, "basis", estimator)
+    return getattr(basis, "kernel", None) == "precomputed"
+
+
+# Some checks give noise for columns, of which a test rightly keeps nothing.
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(
     [
         *[KernelBasis(method, n_components=5) for method in METHODS],
@@ -34,8 +58,28 @@ NOT_A_KERNEL = {
         KernelBasis("kobl", kernel="precomputed"),
         KernelBasis("kobl", kernel="chi2", gamma="median"),
         KernelBasis("kobl", gamma="align", threshold=("power", 0.5)),
+        Relief(),
+        Relief(0.5, n_neighbors=2, power=2, metric="manhattan", n_queries=10),
+        ReliefF(),
+        RReliefF(),
+        IRelief(),
+        MultiSURF(),
+        KFFS(),
+        KFFS(1, reweight=True),
+        FScore(),
+        FScore(mode="fdr"),
+        MutualInfo(),
+        LaplacianScore(),
+        LassoSelector(),
+        LassoSelector(randomized=True, n_resamples=10),
+        TAKES(0.5, weighted=False),
+        KRelief(0.5),
+        SKRelief(0.5),
+        EKS(),
+        EKS(SelectKBest(k=1), basis="kpca"),
+        EKS("laplacian", basis=KernelBasis("kobl", kernel="precomputed")),
     ],
-    expected_failed_checks=lambda basis: NOT_A_KERNEL if basis.kernel == "precomputed" else {},
+    expected_failed_checks=lambda estimator: NOT_A_KERNEL if is_precomputed(estimator) else {},
 )
 def test_every_check_of_scikit_learn_passes(estimator, check):
     check(estimator)
@@ -113,3 +157,29 @@ def test_two_bases_stand_side_by_side_in_a_union():
     )
     assert union.fit_transform(X, y).shape == (60, 7)
     assert list(union.get_feature_names_out())[2:4] == ["wide__kobl2", "narrow__csi0"]
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [Relief(), ReliefF(), RReliefF(), IRelief(), MultiSURF(), KFFS(), FScore(), MutualInfo(), LassoSelector()],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_a_selector_works_in_pipelines_searches_copies_and_files(selector):
+    X, y = load_iris(return_X_y=True)
+    pipeline = Pipeline([("scale", StandardScaler()), ("select", selector), ("svm", LinearSVC())])
+    search = GridSearchCV(pipeline, {"select__n_features": [1, 0.5, None]}, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.9
+    fitted = search.best_estimator_["select"]
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.transform(X), fitted.transform(X))
+    again = clone(fitted)
+    assert not hasattr(again, "scores_")
+    assert again.get_params() == fitted.get_params()
+
+
+def test_a_basis_and_a_selector_in_a_pipeline_are_a_system():
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    pair = make_pipeline(KernelBasis("kpca", n_components=12), FScore(4)).fit(X, y)
+    system = EKS(n_features=4, basis=KernelBasis("kpca", n_components=12)).fit(X, y)
+    np.testing.assert_allclose(system.transform(X), pair.transform(X), rtol=0, atol=1e-12)
+    assert list(system.get_feature_names_out()) == list(pair.get_feature_names_out())

@@ -5,7 +5,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{PyExpansion, PyRows, Target, model};
+use crate::convert::{PyExpansion, PyRows, Target, dictionary};
 use crate::gate::{exception, run};
 
 /// Fit a basis. Settings are texts, by the names of the catalogue.
@@ -38,7 +38,7 @@ pub(crate) fn fit_basis<'py>(
         run(py, verbose, |monitor| basis.monitor(monitor).fit_with(&rows, labels.as_ref(), want_features))?;
     let (residual, evaluations, m) = (fitted.residual, fitted.n_kernel_evaluations, fitted.n_components());
     let warnings = fitted.warnings.clone();
-    let out = model(py, FeatureMap::from(fitted))?;
+    let out = dictionary(py, FeatureMap::from(fitted))?;
     let features = features.map(|z| PyArray1::from_vec(py, z).reshape([rows.n(), m])).transpose()?;
     out.set_item("residual", residual)?;
     out.set_item("n_kernel_evaluations", evaluations)?;

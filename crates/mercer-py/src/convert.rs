@@ -158,8 +158,13 @@ pub(crate) struct PyExpansion<'py> {
 }
 
 impl PyExpansion<'_> {
-    pub(crate) fn expansion(&self) -> PyResult<Expansion> {
+    pub(crate) fn kernel(&self) -> PyResult<Kernel> {
         let shape = Shape::named(&self.kernel, self.degree, self.coef0, self.alpha).map_err(exception)?;
+        Ok(Kernel { shape, gamma: self.gamma })
+    }
+
+    pub(crate) fn expansion(&self) -> PyResult<Expansion> {
+        let kernel = self.kernel()?;
         let matrix = self.matrix.view()?.to_owned();
         let landmarks = match &self.landmarks {
             Some(rows) => Landmarks::Rows(rows.to_owned()?),
@@ -167,8 +172,7 @@ impl PyExpansion<'_> {
         };
         let offset = self.offset.as_slice()?.to_vec();
         let origin = self.origin.as_ref().map(|o| o.as_slice().map(<[f64]>::to_vec)).transpose()?;
-        let expansion =
-            Expansion { kernel: Kernel { shape, gamma: self.gamma }, landmarks, matrix, offset, origin };
+        let expansion = Expansion { kernel, landmarks, matrix, offset, origin };
         check(&expansion)?;
         Ok(expansion)
     }
@@ -230,7 +234,7 @@ fn check(expansion: &Expansion) -> PyResult<()> {
 /// What a model file holds beyond [`PyExpansion`].
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct PyDetails<'py> {
+struct PyDetails<'py> {
     method: String,
     feature_names: Vec<String>,
     scores: Numbers<'py>,
@@ -241,7 +245,7 @@ pub(crate) struct PyDetails<'py> {
 
 impl PyDetails<'_> {
     /// Fills in what the map does not have yet.
-    pub(crate) fn complete(self, map: FeatureMap) -> PyResult<FeatureMap> {
+    fn complete(self, map: FeatureMap) -> PyResult<FeatureMap> {
         let facts = serde_json::from_str(&self.facts)
             .map_err(|e| PyValueError::new_err(format!("the facts are not a JSON object: {e}")))?;
         Ok(FeatureMap {
@@ -256,8 +260,14 @@ impl PyDetails<'_> {
     }
 }
 
+/// The map that a dictionary of arrays describes.
+pub(crate) fn feature_map(model: &Bound<'_, PyAny>) -> PyResult<FeatureMap> {
+    let map = model.extract::<PyExpansion>()?.map()?;
+    model.extract::<PyDetails>()?.complete(map)
+}
+
 /// A map as a dictionary of arrays: what [`PyExpansion`] and [`PyDetails`] read.
-pub(crate) fn model(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn dictionary(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyDict>> {
     let Expansion { kernel, landmarks, matrix, offset, origin } = map.expansion;
     let (degree, coef0, alpha) = match kernel.shape {
         Shape::Poly { degree, coef0 } => (degree, coef0, 1.0),
@@ -266,9 +276,6 @@ pub(crate) fn model(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyDic
         _ => (3, 1.0, 1.0),
     };
     let numbers = |values: Vec<f64>| PyArray1::from_vec(py, values);
-    let whole = |values: Vec<usize>| {
-        PyArray1::from_vec(py, values.into_iter().map(usize::cast_signed).collect::<Vec<isize>>())
-    };
     let out = PyDict::new(py);
     out.set_item("method", map.method)?;
     out.set_item("kernel", kernel.shape.name())?;
@@ -288,7 +295,7 @@ pub(crate) fn model(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyDic
             out.set_item("landmarks", py.None())?;
         }
     }
-    out.set_item("pivots", whole(pivots))?;
+    out.set_item("pivots", whole(py, pivots))?;
     out.set_item("matrix", matrix_array(py, &matrix)?)?;
     out.set_item("offset", numbers(offset))?;
     out.set_item("origin", origin.map(numbers))?;
@@ -320,7 +327,12 @@ fn python_rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>>
     Ok(parts.into_pyobject(py)?.into_any())
 }
 
-fn matrix_array<'py>(py: Python<'py>, matrix: &Mat<f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+/// Indices and ranks, in NumPy's own type for them.
+pub(crate) fn whole(py: Python<'_>, values: Vec<usize>) -> Bound<'_, PyArray1<isize>> {
+    PyArray1::from_vec(py, values.into_iter().map(usize::cast_signed).collect())
+}
+
+pub(crate) fn matrix_array<'py>(py: Python<'py>, matrix: &Mat<f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let mut values = Vec::with_capacity(matrix.nrows() * matrix.ncols());
     for row in matrix.row_iter() {
         values.extend(row.iter());

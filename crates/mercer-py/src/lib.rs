@@ -7,7 +7,9 @@ mod pool;
 mod gate;
 mod convert;
 mod basis;
+mod select;
 mod map;
+mod systems;
 mod metrics;
 
 #[pyo3::pymodule]
@@ -23,11 +25,15 @@ mod _core {
     #[pymodule_export]
     use crate::gate::NumericalError;
     #[pymodule_export]
-    use crate::map::{inverse_transform, load, save, transform};
+    use crate::map::{input_importance, inverse_transform, load, save, transform};
     #[pymodule_export]
     use crate::metrics::{kernel_alignment, relevant_dimension};
     #[pymodule_export]
     use crate::pool::n_threads;
+    #[pymodule_export]
+    use crate::select::fit_selector;
+    #[pymodule_export]
+    use crate::systems::{compose, default_basis};
 
     /// The catalogue of methods and parameters, as JSON.
     #[pyfunction]

@@ -8,7 +8,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{Matrix, PyDetails, PyExpansion, PyRows, model};
+use crate::convert::{Matrix, PyExpansion, PyRows, dictionary, feature_map, matrix_array};
 use crate::gate::run;
 
 /// Features of rows, written where Python will read them.
@@ -45,11 +45,25 @@ pub(crate) fn inverse_transform<'py>(
     PyArray1::from_vec(py, rows).reshape([features.nrows(), map.expansion.landmarks.p()])
 }
 
+/// How much each feature depends on each input: q×p.
+#[pyfunction]
+#[pyo3(signature = (expansion, X, *, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn input_importance<'py>(
+    py: Python<'py>,
+    expansion: PyExpansion<'py>,
+    X: PyRows<'py>,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (map, rows) = (expansion.map()?, X.rows()?);
+    let importance = run(py, verbose, |monitor| map.input_importance(&rows, monitor))?;
+    matrix_array(py, &importance)
+}
+
 /// Write a model file, whole or not at all.
 #[pyfunction]
 pub(crate) fn save<'py>(py: Python<'py>, model: &Bound<'py, PyAny>, path: PathBuf) -> PyResult<()> {
-    let map = model.extract::<PyExpansion>()?.map()?;
-    let map = model.extract::<PyDetails>()?.complete(map)?;
+    let map = feature_map(model)?;
     run(py, 0, |_| map.save(path))
 }
 
@@ -57,5 +71,5 @@ pub(crate) fn save<'py>(py: Python<'py>, model: &Bound<'py, PyAny>, path: PathBu
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let map = run(py, 0, |_| FeatureMap::load(path))?;
-    model(py, map)
+    dictionary(py, map)
 }

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::solve::solve_in_place;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use rayon::prelude::*;
 
@@ -100,6 +102,71 @@ pub(crate) fn sum_in_order(
     Ok(sum)
 }
 
+/// XᵀX, blocks of columns shared out to the threads of the current pool; each block adds up panels of rows in order.
+pub(crate) fn gram(x: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
+    const COLUMNS: usize = 128;
+    // Small enough that a stop is answered between two of them.
+    const ROWS: usize = 8_192;
+    let p = x.ncols();
+    let starts: Vec<usize> = (0..p).step_by(COLUMNS).collect();
+    let pairs: Vec<(usize, usize)> =
+        starts.iter().flat_map(|&a| starts.iter().filter(move |&&b| b <= a).map(move |&b| (a, b))).collect();
+    let block = |start: usize| start..p.min(start + COLUMNS);
+    let blocks: Result<Vec<Mat<f64>>> = pairs
+        .par_iter()
+        .map(|&(a, b)| {
+            let (left, right) = (x.get(.., block(a)), x.get(.., block(b)));
+            let mut out = Mat::zeros(left.ncols(), right.ncols());
+            for start in (0..x.nrows()).step_by(ROWS) {
+                monitor.check()?;
+                let rows = start..x.nrows().min(start + ROWS);
+                let left = left.get(rows.clone(), ..).transpose();
+                matmul(out.as_mut(), Accum::Add, left, right.get(rows, ..), 1.0, Par::Seq);
+            }
+            Ok(out)
+        })
+        .collect();
+    let mut out = Mat::zeros(p, p);
+    for ((a, b), found) in pairs.into_iter().zip(blocks?) {
+        out.get_mut(block(b), block(a)).copy_from(found.transpose());
+        out.get_mut(block(a), block(b)).copy_from(found);
+    }
+    Ok(out)
+}
+
+/// L with L Lᵀ a positive definite matrix.
+pub(crate) struct Cholesky(Mat<f64>);
+
+impl Cholesky {
+    /// From the lower half of the matrix; None if it is not positive definite.
+    pub(crate) fn new(mut a: Mat<f64>) -> Option<Self> {
+        let parameters = faer::prelude::default();
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(a.nrows(), Par::Seq, parameters));
+        let (plain, stack) = (LltRegularization::default(), MemStack::new(&mut memory));
+        cholesky_in_place(a.as_mut(), plain, Par::Seq, stack, parameters).ok().map(|_| Self(a))
+    }
+
+    /// The same of a matrix that may be large.
+    pub(crate) fn watched(a: Mat<f64>, monitor: &Monitor) -> Result<Option<Self>> {
+        interruptible(a.nrows(), monitor, move || Ok(Self::new(a)))
+    }
+
+    /// L⁻¹B in the place of B.
+    pub(crate) fn forward(&self, b: MatMut<'_, f64>) {
+        solve_lower_triangular_in_place(self.0.as_ref(), b, Par::Seq);
+    }
+
+    /// L⁻ᵀB in the place of B.
+    pub(crate) fn backward(&self, b: MatMut<'_, f64>) {
+        solve_upper_triangular_in_place(self.0.transpose(), b, Par::Seq);
+    }
+
+    /// A⁻¹B in the place of B.
+    pub(crate) fn solve(&self, b: &mut Mat<f64>) {
+        solve_in_place(self.0.as_ref(), b.as_mut(), Par::Seq, MemStack::new(&mut []));
+    }
+}
+
 /// Subtracts its mean from each column.
 pub(crate) fn center_columns(a: &mut Mat<f64>) {
     let n = a.nrows() as f64;
@@ -168,27 +235,6 @@ fn decompose(a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let descending = (0..n).rev().map(|i| values.column_vector()[i]).collect();
 
     Ok((descending, vectors.reverse_cols().to_owned()))
-}
-
-/// L with L Lᵀ = A, lower triangular, for a symmetric positive definite A; None if it is not.
-pub(crate) fn cholesky(a: Mat<f64>, monitor: &Monitor) -> Result<Option<Mat<f64>>> {
-    interruptible(a.nrows(), monitor, move || {
-        let mut l = a;
-        let n = l.nrows();
-        let mut memory =
-            MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::prelude::default()));
-        let found = cholesky_in_place(
-            l.as_mut(),
-            faer::prelude::default(),
-            Par::Seq,
-            MemStack::new(&mut memory),
-            faer::prelude::default(),
-        );
-        for j in 1..n {
-            l.col_mut(j).subrows_mut(0, j).fill(0.0);
-        }
-        Ok(found.is_ok().then_some(l))
-    })
 }
 
 /// Singular values, descending, and left singular vectors (columns); as many as the smaller side of A.
@@ -267,4 +313,31 @@ pub(crate) fn deciding(features: MatRef<'_, f64>) -> Vec<Deciding> {
 /// rounding).
 pub(crate) fn positive_signs(features: MatRef<'_, f64>) -> Vec<f64> {
     deciding(features).iter().map(Deciding::sign).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gram_is_the_product_and_cholesky_solves_with_it() {
+        for (n, p) in [(5, 3), (9_000, 7), (400, 300)] {
+            let x = Mat::from_fn(n, p, |i, j| ((i * 7 + j * 13) % 31) as f64 - ((i * j) % 17) as f64);
+            let mut a = gram(x.as_ref(), &Monitor::default()).expect("gram");
+            let expected = product(x.transpose(), x.as_ref());
+            assert!((&a - &expected).norm_max() <= 1e-12 * expected.norm_max());
+            (0..p).for_each(|j| a[(j, j)] *= 1.5);
+            let mut solution = Mat::from_fn(p, 2, |i, s| (i + s) as f64);
+            let side = solution.clone();
+            let factor = Cholesky::new(a.clone()).expect("positive definite");
+            factor.solve(&mut solution);
+            assert!((product(a.as_ref(), solution.as_ref()) - &side).norm_max() < 1e-10);
+            let mut steps = side;
+            factor.forward(steps.as_mut());
+            factor.backward(steps.as_mut());
+            assert!((steps - solution).norm_max() < 1e-10);
+            assert!((self_product(x.as_ref()) - expected).norm_max() <= 1e-12 * a.norm_max());
+        }
+        assert!(Cholesky::new(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 2.0 })).is_none());
+    }
 }

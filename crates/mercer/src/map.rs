@@ -203,10 +203,8 @@ impl FeatureMap {
             self.pivot_norms = kept.iter().map(|&at| self.pivot_norms[at]).collect();
         }
         // No pivots means that every row is a landmark, which is no longer so.
-        self.pivots = match self.pivots.len() == l {
-            true => kept.iter().map(|&at| self.pivots[at]).collect(),
-            false => kept,
-        };
+        self.pivots =
+            if self.pivots.len() == l { kept.iter().map(|&at| self.pivots[at]).collect() } else { kept };
     }
 
     /// Number of features.

@@ -60,7 +60,9 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
                           "importance": lines, "totals": totals });
         return print(&format!("{all:#}\n"));
     }
-    context.say(&format!("mean squared slopes of the features along the scaled inputs, over {over}\n"));
+    context.say(&format!(
+        "mean squared slopes of the features along the inputs, as the kernel sees them, over {over}\n"
+    ));
     print(&importance_table(&inputs, &model.feature_names, &table, &totals))
 }
 
@@ -79,12 +81,14 @@ fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64
         let users: Vec<String> = users.iter().map(named).collect();
         lines.push(vec![inputs[j].clone(), percent(totals[j], sum), short(totals[j]), first(&users, USERS)]);
     }
-    let mut text = table(&lines, 1..3);
-    if let Some(rest) = order.get(INPUTS..).filter(|rest| !rest.is_empty()) {
-        let left: f64 = rest.iter().map(|&j| totals[j]).sum();
-        text.push_str(&format!("… and {} more with {} together\n", rest.len(), percent(left, sum)));
+    let text = table(&lines, 1..3);
+    match order.get(INPUTS..) {
+        Some(rest @ [_, ..]) => {
+            let left: f64 = rest.iter().map(|&j| totals[j]).sum();
+            format!("{text}… and {} more with {} together\n", rest.len(), percent(left, sum))
+        }
+        _ => text,
     }
-    text
 }
 
 fn json(model: &FeatureMap, size: u64) -> Value {
@@ -139,8 +143,8 @@ fn text(model: &FeatureMap, size: u64) -> String {
             lines.push((name, format!("from {} to {}", short(from), short(to))));
         }
     }
-    if !model.scores.is_empty() {
-        lines.push(("scores", format!("best {}", best_scores(model, SHOWN))));
+    if let Some(least) = model.scores.iter().copied().min_by(f64::total_cmp) {
+        lines.push(("scores", format!("{}; least {}", best_scores(model, SHOWN), short(least))));
     }
     lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));

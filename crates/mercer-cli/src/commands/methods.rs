@@ -28,10 +28,10 @@ const STAGES: [(Stage, &str, &str); 3] = [
     (
         Stage::Basis,
         "Bases: coordinates of the kernel's space",
-        "--method NAME, or --basis NAME within a system",
+        "`--method NAME`, within a system `--basis NAME`",
     ),
-    (Stage::Select, "Selectors: scores of columns", "--method eks --selector NAME"),
-    (Stage::System, "Systems: a basis and a selector", "--method NAME"),
+    (Stage::Select, "Selectors: scores of columns", "`--method eks --selector NAME`"),
+    (Stage::System, "Systems: a basis and a selector", "`--method NAME`"),
 ];
 
 fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Card> {
@@ -40,38 +40,33 @@ fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Card> {
 
 /// The page docs/methods/README.md.
 fn page() -> String {
-    let mut text = String::from(
+    let mut lines = vec![
         "# Methods\n\nMade from the catalogue by `make gen`. Each file's head says what its method computes, what it costs, \
-         when it stops and where it differs from its source.\n",
-    );
+         when it stops and where it differs from its source."
+            .to_string(),
+    ];
     for (stage, heading, how) in STAGES {
-        text.push_str(&format!(
-            "\n## {heading}\n\nOn the command line: `{how}`.\n\n| method | what it does | source | cost | file |\n|---|---|---|---|---|\n"
-        ));
-        for Card { name, help, source, cost, file, .. } in of_stage(stage) {
+        lines.push(format!("\n## {heading}\n\nOn the command line: {how}.\n"));
+        lines.push("| method | what it does | source | cost | file |\n|---|---|---|---|---|".into());
+        lines.extend(of_stage(stage).map(|Card { name, help, source, cost, file, .. }| {
             let page = page_of(name);
-            text.push_str(&format!(
-                "| [`{name}`]({page}) | {help} | {source} | {cost} | [{file}](../../crates/mercer/src/{file}) |\n"
-            ));
-        }
+            format!("| [`{name}`]({page}) | {help} | {source} | {cost} | [{file}](../../crates/mercer/src/{file}) |")
+        }));
     }
-    text.push_str(
-        "\n## Parameters\n\nA system also has those of its basis, and `eks` those of its selector.\n\n\
-         | name | methods | allowed | default | what |\n|---|---|---|---|---|\n",
+    lines.push(
+        "\n## Parameters\n\nA system also has those of its basis, and `eks` those of its selector.\n".into(),
     );
-    for parameter in PARAMETERS {
+    lines.push("| name | methods | allowed | default | what |\n|---|---|---|---|---|".into());
+    lines.extend(PARAMETERS.iter().map(|parameter| {
         let default = parameter.default.map_or_else(
             || format!("none: {}", parameter.none.unwrap_or_default()),
             |value| format!("`{value}`"),
         );
         let (users, allowed) = (users(parameter), parameter.allowed().replace('|', "\\|"));
-        text.push_str(&format!(
-            "| `{}` | {users} | {allowed} | {default} | {} |\n",
-            parameter.name, parameter.help
-        ));
-    }
-    text.push_str("\nThe command line writes `-` for `_`; Python calls the seed `random_state`.\n");
-    text
+        format!("| `{}` | {users} | {allowed} | {default} | {} |", parameter.name, parameter.help)
+    }));
+    lines.push("\nThe command line writes `-` for `_`; Python calls the seed `random_state`.\n".into());
+    lines.join("\n")
 }
 
 /// The page of a method: what differs only in the level of a test is on one.
@@ -97,16 +92,14 @@ fn users(parameter: &Parameter) -> String {
 
 fn list() -> String {
     let width = METHODS.iter().map(|card| card.name.len()).max().unwrap_or(0);
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for (stage, heading, how) in STAGES {
-        text.push_str(&format!("{heading} ({how})\n"));
-        for card in of_stage(stage) {
-            text.push_str(&format!("  {:width$}  {}\n", card.name, card.help));
-        }
-        text.push('\n');
+        lines.push(format!("{heading} ({how})"));
+        lines.extend(of_stage(stage).map(|card| format!("  {:width$}  {}", card.name, card.help)));
+        lines.push(String::new());
     }
-    text.push_str("`mercer methods NAME` says all about one.\n");
-    text
+    lines.push("`mercer methods NAME` says all about one.\n".into());
+    lines.join("\n")
 }
 
 fn describe(card: &Card) -> Result<String> {

@@ -155,7 +155,8 @@ impl Labels {
             Self::Classes { codes, names } => Ok((codes, names.len())),
             Self::Numbers(_) => Err(Error::data(format!(
                 "`{method}` needs classes, but the target was read as numbers\n\
-                 hint: if the values are classes, say so: task = classes (`--task classes`)"
+                 hint: if the values are classes, give them as integers or text, or say so: task = classes \
+                 (`--task classes`)"
             ))),
         }
     }

@@ -168,19 +168,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The numbers of column j, zeros included.
-    pub(crate) fn column(&self, j: usize) -> Vec<f64> {
-        match self {
-            Self::Dense(d) => d.values.iter().skip(j).step_by(d.p).copied().collect(),
-            Self::Sparse(s) => (0..self.n())
-                .map(|i| {
-                    let (columns, values) = s.row(i);
-                    columns.binary_search(&(j as u32)).map_or(0.0, |at| values[at])
-                })
-                .collect(),
-        }
-    }
-
     /// The same rows, stored sparsely.
     pub(crate) fn to_sparse(&self) -> Rows<'_> {
         match self {

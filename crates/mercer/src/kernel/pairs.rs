@@ -11,10 +11,10 @@ const CANCELLED: f64 = 1e-3;
 
 /// For each input column the landmarks that have it, with their values.
 #[derive(Debug)]
-pub(super) struct Inverted {
-    pub(super) start: Vec<usize>,
-    pub(super) landmark: Vec<u32>,
-    pub(super) value: Vec<f64>,
+pub(crate) struct Inverted {
+    pub(crate) start: Vec<usize>,
+    pub(crate) landmark: Vec<u32>,
+    pub(crate) value: Vec<f64>,
 }
 
 /// How a sparse pair statistic is put together: total(x) + total(y) − Σ shared over the common columns.
@@ -98,7 +98,7 @@ pub(crate) fn pair_statistic(kernel: Kernel, rows: &Rows, i: usize, j: usize) ->
 }
 
 impl Inverted {
-    pub(super) fn new(csr: &Csr, l: usize, factor: f64) -> Self {
+    pub(crate) fn new(csr: &Csr, l: usize, factor: f64) -> Self {
         let p = csr.p();
         let mut start = vec![0usize; p + 1];
         for i in 0..l {

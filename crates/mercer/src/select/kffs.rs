@@ -11,6 +11,7 @@
 
 use rayon::prelude::*;
 
+use super::by_column::{Column, each_column};
 use super::{Columns, Scores};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -19,6 +20,9 @@ use crate::monitor::Monitor;
 const CLIP: f64 = 1e-10;
 /// Fits and weighted errors closer than this are equal: both are of labels 0 and ±1.
 const EQUAL: f64 = 1e-12;
+
+/// Columns that a thread takes at a time.
+const MOST: usize = 16;
 
 /// KFFS: kernel forward feature selection.
 ///
@@ -196,22 +200,18 @@ fn votes(columns: &Columns, codes: &[usize], c: usize) -> Result<Votes> {
     columns.monitor.begin("fitting weak classifiers", p);
     let share: Vec<f64> =
         (0..c).map(|class| codes.iter().filter(|&&code| code == class).count() as f64 / n as f64).collect();
-    let fits = |j: usize| -> Result<Vec<u16>> {
-        columns.monitor.check()?;
-        columns.monitor.advance(1);
-        Ok(column_votes(&columns.rows.column(j), codes, &share))
-    };
+    let fits = |column: Column| column_votes(&column.whole(n), codes, &share);
     if c > 2 {
-        return Ok(Votes::Many((0..p).into_par_iter().map(fits).collect::<Result<_>>()?));
+        let votes = each_column(columns.rows, MOST, columns.monitor, |_, column| Ok(fits(column)))?;
+        return Ok(Votes::Many(votes));
     }
-    let wrong = |j: usize| -> Result<Vec<u64>> {
+    let wrong = each_column(columns.rows, MOST, columns.monitor, |_, column| {
         let mut bits = vec![0u64; n.div_ceil(64)];
-        for (i, vote) in fits(j)?.into_iter().enumerate() {
+        for (i, vote) in fits(column).into_iter().enumerate() {
             bits[i / 64] |= u64::from(usize::from(vote) != codes[i]) << (i % 64);
         }
         Ok(bits)
-    };
-    let wrong = (0..p).into_par_iter().map(wrong).collect::<Result<_>>()?;
+    })?;
     Ok(Votes::Two { wrong, codes: codes.to_vec() })
 }
 

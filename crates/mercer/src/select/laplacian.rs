@@ -7,8 +7,7 @@
 //! source  He, Cai & Niyogi 2005; eks.txt 4.1
 //! differs the score is negative, so that high is good; a constant column gets −2, the least there is
 
-use rayon::prelude::*;
-
+use super::by_column::each_column;
 use super::{Columns, Scores, finite};
 use crate::error::Result;
 use crate::evidence::differences::Differences;
@@ -16,6 +15,9 @@ use crate::evidence::neighbours::{Found, Groups, Metric, Space};
 
 /// Variance up to this share of the mean square is rounding.
 const CONSTANT: f64 = 1e-24;
+
+/// Columns that a thread takes at a time.
+const MOST: usize = 16;
 
 /// Laplacian score.
 ///
@@ -54,18 +56,15 @@ impl Laplacian {
         }
         let total: f64 = degree.iter().sum();
         columns.monitor.begin("scoring columns", p);
-        let score = |j: usize| {
-            columns.monitor.check()?;
-            let f = columns.rows.column(j);
+        let scores = each_column(columns.rows, MOST, columns.monitor, |_, column| {
+            let f = column.whole(n);
             let mean = f.iter().zip(&degree).map(|(f, d)| f * (d / total)).sum::<f64>();
             let variance: f64 = f.iter().zip(&degree).map(|(f, d)| (f - mean) * (f - mean) * d).sum();
             let size: f64 = f.iter().zip(&degree).map(|(f, d)| f * f * d).sum();
             let between: f64 =
                 edges.iter().map(|&(i, k, weight)| weight * (f[i] - f[k]) * (f[i] - f[k])).sum();
-            columns.monitor.advance(1);
             Ok(if variance > CONSTANT * size { -between / variance } else { -2.0 })
-        };
-        let scores = (0..p).into_par_iter().map(score).collect::<Result<Vec<f64>>>()?;
+        })?;
         Ok(Scores { scores: finite(scores, "laplacian")?, ..Scores::default() })
     }
 

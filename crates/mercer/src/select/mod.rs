@@ -13,6 +13,11 @@ pub mod f_test;
 pub mod mutual_info;
 pub mod laplacian;
 pub mod lasso;
+mod by_column;
+mod coordinate_descent;
+mod folded;
+mod newton;
+mod quadratic;
 mod tails;
 
 use std::str::FromStr;

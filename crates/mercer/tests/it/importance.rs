@@ -118,7 +118,7 @@ fn slopes_equal_plain_loops_on_nasty_rows_and_are_numbers_at_the_landmarks_thems
             let slope = |x: &[f64], y: &[f64], j: usize| {
                 naive::kernel_slope(name, gamma, DEGREE, COEF0, ALPHA, x, y, j)
             };
-            let slow = naive::squared_slopes(&a, &x, &landmarks, &slope);
+            let slow = naive::squared_slopes(&a, &x, &landmarks, slope);
             for data in [rows(&x), sparse(&x)] {
                 assert_close(&importance(&map, &data), &slow, 1e-8, &format!("{name} on {set}"));
             }

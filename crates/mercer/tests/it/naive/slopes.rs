@@ -54,7 +54,7 @@ pub fn squared_slopes(
     a: &Matrix,
     x: &Matrix,
     landmarks: &Matrix,
-    slope: &dyn Fn(&[f64], &[f64], usize) -> f64,
+    slope: impl Fn(&[f64], &[f64], usize) -> f64,
 ) -> Matrix {
     let p = x[0].len();
     let mut sum = zeros(a.len(), p);

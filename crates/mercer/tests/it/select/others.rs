@@ -215,10 +215,11 @@ fn mutual_information_of_tied_values_is_sane() {
 }
 
 #[test]
-fn mutual_information_of_classes_of_one_row_is_none() {
-    let x = naive::random_rows(4, 2, 96);
-    let found = score(&selector("mi", &[]), &rows(&x), &classes(&[0, 1, 2, 3]));
-    assert_eq!(found.scores, [0.0, 0.0]);
+fn mutual_information_with_classes_of_one_row_each_is_refused() {
+    let (x, labels, monitor) =
+        (rows(&naive::random_rows(4, 2, 96)), classes(&[0, 1, 2, 3]), Monitor::default());
+    let refused = selector("mi", &[]).score(&Columns::new(&x, &labels, &monitor)).expect_err("refused");
+    assert!(refused.to_string().contains("every class has one row"), "{refused}");
 }
 
 #[test]
@@ -354,10 +355,11 @@ fn the_lasso_takes_a_column_for_all_classes_or_for_none() {
 
 #[test]
 fn the_randomized_lasso_counts_resamples_and_follows_its_seed() {
-    let case = case("two classes", naive::random_rows(60, 8, 104), 2);
+    let case = case("numbers", naive::random_rows(60, 8, 104), 2);
+    let labels = Labels::Numbers(case.y);
     let run = |settings: &[(&str, &str)]| {
         let all = [&[("randomized", "true"), ("n_resamples", "40")], settings].concat();
-        score(&selector("lasso", &all), &rows(&case.x), &classes(&case.codes))
+        score(&selector("lasso", &all), &rows(&case.x), &labels)
     };
     let found = run(&[("seed", "3")]);
     for share in &found.scores {
@@ -366,11 +368,11 @@ fn the_randomized_lasso_counts_resamples_and_follows_its_seed() {
     }
     assert_eq!(found, run(&[("seed", "3")]), "one seed, one result");
     assert!((4..10).any(|seed| run(&[("seed", &seed.to_string())]).scores != found.scores), "others differ");
-    let plain = score(&selector("lasso", &[("seed", "3")]), &rows(&case.x), &classes(&case.codes));
+    let plain = score(&selector("lasso", &[("seed", "3")]), &rows(&case.x), &labels);
     assert_eq!(found.penalty, plain.penalty, "the penalty is the cross-validated one");
     let strict = run(&[("seed", "3"), ("stability", "1.0")]);
     assert_eq!(strict.chosen, Some(found.scores.iter().map(|s| *s >= 1.0).collect::<Vec<_>>()));
-    assert!(found.scores[0] > 0.9, "what made the classes is nearly always chosen: {:?}", found.scores);
+    assert!(found.scores[0] > 0.9, "what made the numbers is nearly always chosen: {:?}", found.scores);
 }
 
 #[test]

@@ -1,0 +1,267 @@
+//! Rows put in folds: centred columns and targets, fold after fold, with the sums that all fits have in common.
+//!
+//! XᵀX of the rows outside a fold is the sum over the other folds, so the folds together cost one XᵀX, and nothing cancels.
+//!
+//! cost    n·p² flops if p ≤ 2 000, and (folds)·p² numbers; beyond, the rows alone
+
+use std::ops::Range;
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use super::Columns;
+use super::quadratic::{Quadratic, products};
+use crate::basis::{DEFAULT_MEMORY, bytes};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::linalg::{center_columns, gram};
+use crate::monitor::Monitor;
+use crate::random;
+
+/// Up to this many columns XᵀX is computed whole.
+const WHOLE_GRAM: usize = 2_000;
+
+/// Numbers that the folds' sums may take.
+const SUMS: usize = 1 << 27;
+
+/// A column whose variance outside a fold is this small a share of its size there is constant but for rounding.
+const CONSTANT: f64 = 1e-12;
+
+pub(super) struct Folded {
+    /// Columns with mean 0, multiplied by `x_unit`, n×p.
+    pub(super) x: Mat<f64>,
+    /// Targets with mean 0, divided by `y_unit`, n×t.
+    pub(super) y: Mat<f64>,
+    pub(super) x_unit: f64,
+    pub(super) y_unit: f64,
+    /// The rows of each fold.
+    pub(super) folds: Vec<Range<usize>>,
+    /// XᵀX and XᵀY of each fold.
+    sums: Option<Vec<(Mat<f64>, Mat<f64>)>>,
+}
+
+impl Folded {
+    pub(super) fn new(columns: &Columns, labels: &Labels, cv: usize, seed: u64) -> Result<Self> {
+        let (n, p) = (columns.rows.n(), columns.rows.p());
+        let needed = n as u64 * p as u64 * 8;
+        if needed > DEFAULT_MEMORY {
+            return Err(Error::Memory(format!(
+                "`lasso` on {n} rows of {p} columns needs {}, but the budget is {}\n\
+                 hint: keep fewer columns first, by `f` for example, or take a sample of the rows",
+                bytes(needed),
+                bytes(DEFAULT_MEMORY)
+            )));
+        }
+        let groups = groups(labels, cv, seed);
+        let order: Vec<usize> = groups.iter().flatten().copied().collect();
+        let mut end = 0;
+        let folds: Vec<Range<usize>> = groups
+            .iter()
+            .map(|group| {
+                end += group.len();
+                end - group.len()..end
+            })
+            .collect();
+        let (x, x_unit) = centred(columns.rows, &order, columns.monitor)?;
+        let (y, y_unit) = targets(labels, &order)?;
+        let mut folded = Self { x, y, x_unit, y_unit, folds, sums: None };
+        if p <= WHOLE_GRAM && cv * p * p <= SUMS {
+            let sum = |rows: &Range<usize>| {
+                let (x, y) = (folded.x.get(rows.clone(), ..), folded.y.get(rows.clone(), ..));
+                let sums = (gram(x, columns.monitor)?, products(x, y, columns.monitor)?);
+                columns.monitor.advance(1);
+                Ok(sums)
+            };
+            let sums: Result<_> = folded.folds.iter().map(sum).collect();
+            folded.sums = Some(sums?);
+        }
+        Ok(folded)
+    }
+
+    /// Least squares on all rows but one fold's, or on all.
+    pub(super) fn quadratic<'a>(
+        &'a self,
+        left_out: Option<usize>,
+        monitor: &Monitor,
+    ) -> Result<Quadratic<'a>> {
+        let kept = |fold: &usize| Some(*fold) != left_out;
+        let folds: Vec<usize> = (0..self.folds.len()).filter(kept).collect();
+        let Some(sums) = &self.sums else {
+            let rows = folds.iter().flat_map(|&fold| self.folds[fold].clone()).collect();
+            return Quadratic::of_rows(self.x.as_ref(), self.y.as_ref(), rows, None, monitor);
+        };
+        let n: usize = folds.iter().map(|&fold| self.folds[fold].len()).sum();
+        let n = n as f64;
+        let (p, t) = (self.x.ncols(), self.y.ncols());
+        let (mut xx, mut xy) = (Mat::zeros(p, p), Mat::zeros(p, t));
+        for fold in folds {
+            xx += &sums[fold].0;
+            xy += &sums[fold].1;
+        }
+        xx /= faer::Scale(n);
+        xy /= faer::Scale(n);
+        if let Some(fold) = left_out {
+            let (x_mean, y_mean) = self.means_without(fold);
+            for k in 0..p {
+                let raw = xx[(k, k)];
+                xx.col_mut(k).iter_mut().zip(&x_mean).for_each(|(v, mean)| *v -= mean * x_mean[k]);
+                if xx[(k, k)] <= CONSTANT * raw {
+                    xx[(k, k)] = 0.0;
+                }
+                (0..t).for_each(|s| xy[(k, s)] -= x_mean[k] * y_mean[s]);
+            }
+        }
+        Ok(Quadratic::whole(xx, xy))
+    }
+
+    /// Means of columns and targets over the rows outside a fold.
+    pub(super) fn means_without(&self, fold: usize) -> (Vec<f64>, Vec<f64>) {
+        let rows = self.folds[fold].clone();
+        // Over all rows they sum to 0.
+        let others = (self.x.nrows() - rows.len()) as f64;
+        let mean = |a: &Mat<f64>| a.get(rows.clone(), ..).col_iter().map(|v| -v.sum() / others).collect();
+        (mean(&self.x), mean(&self.y))
+    }
+}
+
+/// The rows of each fold, in random order; for classes each fold has its share of each.
+fn groups(labels: &Labels, cv: usize, seed: u64) -> Vec<Vec<usize>> {
+    let mut order = random::permutation(labels.len(), seed);
+    if let Labels::Classes { codes, .. } = labels {
+        // Dealt out class after class, so that a class smaller than cv goes to as many folds as it has rows.
+        order.sort_by_key(|&i| codes[i]);
+    }
+    let mut groups = vec![Vec::new(); cv];
+    order.into_iter().enumerate().for_each(|(at, i)| groups[at % cv].push(i));
+    groups
+}
+
+/// Rows in this order, columns centred, and the power of two that they were multiplied by to be of size 1.
+fn centred(rows: &Rows, order: &[usize], monitor: &Monitor) -> Result<(Mat<f64>, f64)> {
+    const AT_ONCE: usize = 16;
+    let (n, p) = (rows.n(), rows.p());
+    let largest = rows.stored().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let exponent = if largest > 0.0 { largest.log2().round().clamp(-1000.0, 1000.0) } else { 0.0 };
+    let unit = 2f64.powi(-exponent as i32);
+    let mut x = Mat::zeros(n, p);
+    if let Rows::Sparse(csr) = rows {
+        for (at, &i) in order.iter().enumerate() {
+            monitor.check()?;
+            let (columns, values) = csr.row(i);
+            columns.iter().zip(values).for_each(|(&j, v)| x[(at, j as usize)] = unit * v);
+        }
+    }
+    x.par_col_chunks_mut(AT_ONCE).enumerate().try_for_each(|(chunk, mut x)| {
+        monitor.check()?;
+        if let Rows::Dense(dense) = rows {
+            for (at, &i) in order.iter().enumerate() {
+                let row = &dense.row(i)[chunk * AT_ONCE..];
+                x.as_mut().row_mut(at).iter_mut().zip(row).for_each(|(x, v)| *x = unit * v);
+            }
+        }
+        for mut column in x.col_iter_mut() {
+            // About one of its own numbers, so that a constant column is 0 exactly and an offset costs nothing.
+            let base = column[0];
+            let mean = column.as_ref().iter().map(|v| v - base).sum::<f64>() / n as f64;
+            column.as_mut().iter_mut().for_each(|v| *v = *v - base - mean);
+        }
+        Ok(())
+    })?;
+    Ok((x, unit))
+}
+
+/// Labels in this order as columns with mean 0, and what numbers were divided by.
+fn targets(labels: &Labels, order: &[usize]) -> Result<(Mat<f64>, f64)> {
+    let n = order.len();
+    match labels {
+        Labels::Numbers(_) => {
+            let (y, _, unit) = labels.centered();
+            Ok((Mat::from_fn(n, 1, |i, _| y[order[i]]), unit))
+        }
+        Labels::Classes { codes, names } => {
+            let mut sizes = vec![0; names.len()];
+            codes.iter().for_each(|&g| sizes[g] += 1);
+            let classes: Vec<usize> = (0..names.len()).filter(|&g| sizes[g] > 0).collect();
+            if classes.len() < 2 {
+                return Err(Error::data("`lasso` needs at least 2 classes, but all rows are of one"));
+            }
+            let mut y = match classes[..] {
+                [_, second] => Mat::from_fn(n, 1, |i, _| if codes[order[i]] == second { 1.0 } else { -1.0 }),
+                _ => {
+                    Mat::from_fn(n, classes.len(), |i, s| f64::from(u8::from(codes[order[i]] == classes[s])))
+                }
+            };
+            center_columns(&mut y);
+            Ok((y, 1.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synth;
+
+    fn folded(rows: &Rows, labels: &Labels, cv: usize) -> Folded {
+        Folded::new(&Columns::new(rows, labels, &Monitor::default()), labels, cv, 7).expect("folds")
+    }
+
+    #[test]
+    fn sums_over_the_other_folds_are_those_of_their_rows() {
+        let table = synth::generate("friedman?n=53&seed=4").expect("rows");
+        let mut x = table.rows.to_dense();
+        // A number so large that without its fold's rows the column is another one, and a column that is constant then.
+        x[3] = 1e4;
+        (0..53).for_each(|i| x[i * 10 + 5] = f64::from(u8::from(i == 20)));
+        let rows = Rows::dense(x, 53, 10).expect("rows");
+        let labels = Labels::Numbers((0..53).map(|i| table.rows.to_dense()[i * 10]).collect());
+        let folded = folded(&rows, &labels, 4);
+        let monitor = Monitor::default();
+        for fold in 0..4 {
+            let mut whole = folded.quadratic(Some(fold), &monitor).expect("sums");
+            let kept = (0..53).filter(|i| !folded.folds[fold].contains(i)).collect();
+            let (x, y) = (folded.x.as_ref(), folded.y.as_ref());
+            let mut direct = Quadratic::of_rows(x, y, kept, None, &monitor).expect("rows");
+            let all: Vec<usize> = (0..10).collect();
+            let grams = [&mut whole, &mut direct].map(|q| q.gram(&all, 10, &monitor).expect("gram"));
+            for j in 0..10 {
+                let size = grams[1][(j, j)].sqrt();
+                for k in 0..10 {
+                    let scale = 1e-9 * size * grams[1][(k, k)].sqrt() + 1e-18;
+                    assert!((grams[0][(j, k)] - grams[1][(j, k)]).abs() <= scale, "{fold} {j} {k}");
+                }
+                assert!((whole.toward[(j, 0)] - direct.toward[(j, 0)]).abs() <= 1e-9 * size + 1e-18);
+            }
+        }
+    }
+
+    #[test]
+    fn every_fold_has_its_share_of_each_class() {
+        let names: Vec<&str> = "aaaaaaaaaabbbbbbbccd".split("").filter(|s| !s.is_empty()).collect();
+        let labels = Labels::classes(&names);
+        let groups = groups(&labels, 5, 3);
+        let Labels::Classes { codes, .. } = &labels else { unreachable!("classes") };
+        for group in &groups {
+            let of = |class: usize| group.iter().filter(|&&i| codes[i] == class).count();
+            assert_eq!((group.len(), of(0)), (4, 2));
+            assert!((1..=2).contains(&of(1)) && of(2) <= 1 && of(3) <= 1);
+        }
+        let mut all: Vec<usize> = groups.into_iter().flatten().collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn offsets_and_constant_columns_leave_nothing_behind() {
+        let x: Vec<f64> = (0..30).flat_map(|i| [0.1, 1e9 + f64::from(i % 3)]).collect();
+        let rows = Rows::dense(x, 30, 2).expect("rows");
+        let labels = Labels::Numbers((0..30).map(f64::from).collect());
+        let folded = folded(&rows, &labels, 3);
+        assert!(folded.x.col(0).iter().all(|v| *v == 0.0));
+        let mut found: Vec<f64> = folded.x.col(1).iter().map(|v| v / folded.x_unit).collect();
+        found.sort_by(f64::total_cmp);
+        found.dedup();
+        assert_eq!(found, [-1.0, 0.0, 1.0]);
+    }
+}

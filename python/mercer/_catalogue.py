@@ -1,0 +1,79 @@
+"""The catalogue of methods: scikit-learn's parameter checks and `_core`'s settings are made from it."""
+
+from __future__ import annotations
+
+import json
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+
+from mercer import _core
+
+_CATALOGUE: dict[str, Any] = json.loads(_core.catalogue())
+
+# Every method's card and every parameter, by name.
+CARDS: dict[str, dict[str, Any]] = {card["name"]: card for card in _CATALOGUE["methods"]}
+PARAMETERS: dict[str, dict[str, Any]] = {parameter["name"]: parameter for parameter in _CATALOGUE["parameters"]}
+
+
+def stage(name: str) -> list[str]:
+    """Return the names of the methods of a stage."""
+    return [card["name"] for card in CARDS.values() if card["stage"] == name]
+
+
+def allowed(name: str) -> list[Any]:
+    """Return scikit-learn's words for what the catalogue lets a parameter be."""
+    parameter = PARAMETERS[name]
+    match parameter["kind"]:
+        case "whole":
+            words: list[Any] = [Interval(Integral, parameter["least"], None, closed="left")]
+        case "number":
+            closed = {
+                (False, False): "both",
+                (False, True): "left",
+                (True, False): "right",
+                (True, True): "neither",
+            }[parameter["open"], parameter["below"]]
+            words = [Interval(Real, parameter["from"], parameter["to"], closed=closed)]
+        case "choice" if all(word.isdigit() for word in parameter["words"]):
+            words = [Options(Integral, {int(word) for word in parameter["words"]})]
+        case "choice":
+            words = [StrOptions(set(parameter["words"]))]
+        case "number_or":
+            words = [StrOptions(set(parameter["words"])), Interval(Real, 0, None, closed="neither")]
+        case "threshold":
+            words = [StrOptions({"linear"}), Interval(Real, 0, 1, closed="both"), tuple]
+        case "keep":
+            words = [
+                Interval(Integral, 1, None, closed="left"),
+                Interval(RealNotInt, 0, 1, closed="right"),
+                StrOptions({"positive", "all"}),
+            ]
+        case "flag":
+            words = ["boolean"]
+        case kind:
+            raise NotImplementedError(f"parameters of kind {kind}")
+    return [*words, None] if parameter["none"] is not None else words
+
+
+def as_text(value: Any) -> str:
+    """Return a setting as the catalogue reads it; floats keep all their bits."""
+    if isinstance(value, tuple) and len(value) == 2 and value[0] == "power":
+        return f"power:{as_text(value[1])}"
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, Integral):
+        return str(int(value))
+    return repr(float(value)) if isinstance(value, Real) else str(value)
+
+
+def as_seed(random_state: Any) -> int:
+    """Return the seed of a `random_state`; None means 0, so that two fits on the same data are the same."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

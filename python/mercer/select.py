@@ -1,0 +1,904 @@
+"""Selectors: a score for every column of any matrix, and the best columns kept."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer import _core
+from mercer._catalogue import CARDS, allowed, as_seed, as_text
+from mercer._input import FLOATS, as_rows, as_target, is_frame, with_categories
+
+__all__ = [
+    "KFFS",
+    "FScore",
+    "IRelief",
+    "LaplacianScore",
+    "LassoSelector",
+    "MultiSURF",
+    "MutualInfo",
+    "RReliefF",
+    "Relief",
+    "ReliefF",
+]
+
+NFeatures = int | float | Literal["positive", "all"] | None
+RandomState = int | np.random.RandomState | None
+Task = Literal["auto", "classes", "numbers"]
+
+_TASK = [StrOptions({"auto", "classes", "numbers"})]
+_CATEGORIES = ["array-like", StrOptions({"auto"}), None]
+
+
+def _limits(method: str, names: dict[str, str] | None = None, **others: list[Any]) -> dict[str, list[Any]]:
+    """Return what the catalogue lets a method's parameters be, under their names in Python, and the `others`."""
+    names = {"seed": "random_state", **(names or {})}
+    limits = {names.get(name, name): allowed(name) for name in CARDS[method]["parameters"]}
+    if "random_state" in limits:
+        limits["random_state"] = ["random_state"]
+    return {**limits, **others, "verbose": ["verbose"]}
+
+
+class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """What all selectors share: a class of its own is its parameters and what they are called in the catalogue."""
+
+    _method: ClassVar[str]
+    _names: ClassVar[dict[str, str]] = {}  # the catalogue's names of parameters that are called otherwise here
+    _finds: ClassVar[tuple[str, ...]] = ()  # what `fit_selector` finds beyond scores
+    _needs_y: ClassVar[bool] = True
+    _allow_nan: ClassVar[bool] = False
+
+    n_features: NFeatures
+    verbose: int
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Score the columns and decide which to keep.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
+            are distinct, else classes. `LaplacianScore` does not look at them.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+
+        Examples
+        --------
+        >>> from mercer import FScore
+        >>> FScore(1).fit([[0.0, 3.0], [0.1, 1.0], [1.0, 2.9], [1.1, 1.1]], ["a", "a", "b", "b"]).get_support()
+        array([ True, False])
+        """
+        self._validate_params()
+        X, categorical = with_categories(X, getattr(self, "categorical_features", None))
+        # NaN and infinity are refused by the Rust side, which says at which row and column.
+        checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
+        if self._needs_y:
+            X, y = validate_data(self, X, y, ensure_min_samples=2, **checks)
+            y = as_target(y)
+        else:
+            X, y = validate_data(self, X, ensure_min_samples=2, **checks), None
+        return self._learn(as_rows(X), y, categorical=categorical)
+
+    def _learn(
+        self,
+        X: _core.Rows,
+        y: _core.Target | None,
+        *,
+        categorical: list[int] | None = None,
+        space: tuple[_core.Expansion, _core.Rows] | None = None,
+    ) -> Self:
+        """Score columns; `space` is a basis and the rows it was fitted on, for neighbours in its kernel's space."""
+        found = _core.fit_selector(
+            X,
+            y,
+            self._called(),
+            self._settings(),
+            categorical=categorical,
+            space=space,
+            task=getattr(self, "task", "auto"),
+            verbose=int(self.verbose),
+        )
+        self.n_features_in_ = X.shape[1]
+        self.scores_ = found["scores"]
+        self.ranking_ = found["ranking"]
+        self.support_ = found["support"]
+        self.n_features_ = int(self.support_.sum())
+        for name in self._finds:
+            setattr(self, f"{name}_", found[name])  # type: ignore[literal-required]
+        for text in found["warnings"]:
+            warnings.warn(text, UserWarning, stacklevel=3)
+        return self
+
+    def _called(self) -> str:
+        """Return the selector's name in the catalogue."""
+        return self._method
+
+    def _settings(self) -> list[tuple[str, str]]:
+        settings = []
+        for name in CARDS[self._called()]["parameters"]:
+            value = as_seed(self.random_state) if name == "seed" else getattr(self, self._names.get(name, name))
+            if value is not None:
+                settings.append((name, as_text(value)))
+        return settings
+
+    def transform(self, X: Any) -> Any:
+        """Return the kept columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        kept : {array, sparse matrix, dataframe} of shape (n_samples, n_features_)
+            The kept columns as they are, in their order.
+
+        Examples
+        --------
+        >>> from mercer import FScore
+        >>> X = [[0.0, 3.0], [0.1, 1.0], [1.0, 2.9], [1.1, 1.1]]
+        >>> FScore(1).fit(X, [0, 0, 1, 1]).transform(X[:2])
+        array([[0. ],
+               [0.1]])
+        """
+        polars = is_frame(X) and not hasattr(X, "iloc")
+        wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
+        if not polars or not wanted or not self.get_support().any():
+            return super().transform(X)
+        # Through a matrix, text in one column would make objects of all of them.
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._transform(X)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allow_nan
+        tags.target_tags.required = self._needs_y
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Relief(_Selector):
+    """Relief: columns in which the nearest rows of other classes are farther away than the nearest of the own class.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    n_neighbors : int, default=1
+        Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    power : {1, 2}, default=1
+        Sum differences (1) or their squares (2).
+    metric : {"euclidean", "manhattan"}, default=None
+        Distance between rows; None: "euclidean".
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Mean over the rows of the differences from misses less those from hits; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    weights_ : ndarray of shape (n_features_in_,)
+        Positive scores as a vector of length 1; all 0 where no score is positive.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    NaN is a missing value: a pair of rows in which either lacks a column is left out of that column's sums.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Relief
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X[:, 1] * X[:, 3] > 0
+    >>> Relief(2, n_neighbors=10).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _method = "relief"
+    _finds = ("weights",)
+    _allow_nan = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("relief", categorical_features=_CATEGORIES)
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        n_neighbors: int = 1,
+        power: int = 1,
+        metric: str | None = None,
+        n_queries: int | None = None,
+        categorical_features: Any = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.n_neighbors = n_neighbors
+        self.power = power
+        self.metric = metric
+        self.n_queries = n_queries
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class ReliefF(_Selector):
+    """ReliefF: Relief with k hits, and k misses of each class weighted by how common the class is.
+
+    Differences are divided by the column's range, so that columns in different units can be compared.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    n_neighbors : int, default=10
+        Hits, and misses of each other class, that a row is compared with.
+    metric : {"euclidean", "manhattan"}, default=None
+        Distance between rows; None: "manhattan".
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Between -1 and 1; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    pvalues_ : ndarray of shape (n_features_in_,)
+        Probability of differences as large by chance (STIR: a t-test of misses against hits).
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    NaN is a missing value: a pair of rows in which either lacks a column is left out of that column's means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import ReliefF
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X[:, 1] * X[:, 3] > 0
+    >>> relieff = ReliefF(2).fit(X, y)
+    >>> relieff.get_support(indices=True)
+    array([1, 3])
+    >>> bool(relieff.pvalues_[1] < 0.001)
+    True
+    """
+
+    _method = "relieff"
+    _finds = ("pvalues",)
+    _allow_nan = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("relieff", categorical_features=_CATEGORIES)
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        n_neighbors: int = 10,
+        metric: str | None = None,
+        n_queries: int | None = None,
+        categorical_features: Any = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_queries = n_queries
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class RReliefF(_Selector):
+    """RReliefF: ReliefF for numbers. Near rows with different targets should differ in the column.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    n_neighbors : int, default=70
+        Neighbours that a row is compared with.
+    sigma : float, default=20.0
+        The neighbour of rank r weighs exp(-(r/sigma)**2).
+    metric : {"euclidean", "manhattan"}, default=None
+        Distance between rows, whose columns are divided by their range; None: "manhattan".
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are. Classes count as their place in order: 0, 1, 2, …; say "numbers" where integers are
+        amounts.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Between -1 and 1; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    NaN is a missing value: a pair of rows in which either lacks a column is left out of that column's sums.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RReliefF
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 5))
+    >>> RReliefF(2).fit(X, X[:, 1] * X[:, 3]).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _method = "rrelieff"
+    _allow_nan = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "rrelieff", categorical_features=_CATEGORIES, task=_TASK
+    )
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        n_neighbors: int = 70,
+        sigma: float = 20.0,
+        metric: str | None = None,
+        n_queries: int | None = None,
+        categorical_features: Any = None,
+        task: Task = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.metric = metric
+        self.n_queries = n_queries
+        self.categorical_features = categorical_features
+        self.task = task
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class IRelief(_Selector):
+    """I-Relief: Relief with every row as a neighbour to a degree, in a distance that uses the weights found.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    width : float, default=None
+        A row at distance d counts as a neighbour by exp(-d/width); None: the median distance.
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with all others; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Expected difference from a miss less that from a hit; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    weights_ : ndarray of shape (n_features_in_,)
+        Positive scores as a vector of length 1; all 0 where no score is positive.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    Columns are compared as they are; put a `StandardScaler` before it where their units differ. NaN is a missing
+    value: a pair of rows in which either lacks a column is left out of that column's means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import IRelief
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X[:, 1] + X[:, 3] > 0
+    >>> IRelief(2).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _method = "irelief"
+    _finds = ("weights",)
+    _allow_nan = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("irelief", categorical_features=_CATEGORIES)
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        width: float | None = None,
+        n_queries: int | None = None,
+        categorical_features: Any = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.width = width
+        self.n_queries = n_queries
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class MultiSURF(_Selector):
+    """MultiSURF: ReliefF with every row nearer than usual as a neighbour, so their number need not be chosen.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    metric : {"euclidean", "manhattan"}, default=None
+        Distance between rows, whose columns are divided by their range; None: "manhattan".
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Between -1 and 1; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    NaN is a missing value: a pair of rows in which either lacks a column is left out of that column's means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import MultiSURF
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X[:, 1] * X[:, 3] > 0
+    >>> MultiSURF(2).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _method = "multisurf"
+    _allow_nan = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("multisurf", categorical_features=_CATEGORIES)
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        metric: str | None = None,
+        n_queries: int | None = None,
+        categorical_features: Any = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.metric = metric
+        self.n_queries = n_queries
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class KFFS(_Selector):
+    """KFFS: one weak classifier a column, taken one by one into an ensemble that errs as little as possible.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    reweight : bool, default=False
+        Whether rows that the ensemble gets right lose weight, as in boosting.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Weights ln((1-e)/e), with e the error of the ensemble that the column joined, at least 0; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best. Of equal scores, the one taken earlier is better.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    order_ : ndarray of shape (n_features_in_,)
+        The columns in the order taken.
+    error_path_ : ndarray of shape (n_features_in_,)
+        Share of training rows that the ensemble gets wrong after each round.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from mercer import KFFS
+    >>> X = [[0.0, 2.0, 1.0], [1.0, 1.0, 1.1], [2.0, 2.0, 5.0], [3.0, 0.0, 4.0]]
+    >>> kffs = KFFS(1).fit(X, [0, 0, 1, 1])
+    >>> kffs.get_support()
+    array([ True, False, False])
+    >>> float(kffs.error_path_[0])
+    0.0
+    """
+
+    _method = "kffs"
+    _finds = ("order", "error_path")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kffs")
+
+    def __init__(self, n_features: NFeatures = None, *, reweight: bool = False, verbose: int = 0) -> None:
+        self.n_features = n_features
+        self.reweight = reweight
+        self.verbose = verbose
+
+
+class FScore(_Selector):
+    """F-test: columns whose mean differs between classes, or that are correlated with a number.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep, or of those that the test keeps: a number, a share (0.5) of all,
+        "positive" for those with a score above 0, or None for all. More than there are keeps all, with a warning.
+    mode : {"fpr", "fdr", "fwe"}, default=None
+        What the test keeps: columns with a p-value below `alpha` ("fpr"), by the rate of false discoveries ("fdr",
+        Benjamini and Hochberg), or by the chance of any false positive ("fwe", Bonferroni). None: all columns.
+    alpha : float, default=0.05
+        How much error `mode` allows.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
+        or if more than 50 are distinct.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        F; 0 for a constant column and the largest float for a perfect one. High is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    pvalues_ : ndarray of shape (n_features_in_,)
+        Probability of an F as large by chance.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import FScore
+    >>> X = np.random.default_rng(0).normal(size=(200, 50))
+    >>> y = X[:, 7] + X[:, 31] > 0
+    >>> FScore(mode="fwe").fit(X, y).get_support(indices=True)
+    array([ 7, 31])
+    """
+
+    _method = "f"
+    _names: ClassVar[dict[str, str]] = {"level": "alpha"}
+    _finds = ("pvalues",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "fdr", _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=_TASK
+    )
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        mode: Literal["fpr", "fdr", "fwe"] | None = None,
+        alpha: float = 0.05,
+        task: Task = "auto",
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.mode = mode
+        self.alpha = alpha
+        self.task = task
+        self.verbose = verbose
+
+    def _called(self) -> str:
+        return self.mode or self._method
+
+
+class MutualInfo(_Selector):
+    """Mutual information of a column and the labels, estimated from nearest neighbours.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    n_neighbors : int, default=3
+        Neighbours that the estimate is made from: more of them vary less, and are more biased.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
+        or if more than 50 are distinct.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Mutual information in nats, at least 0; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import MutualInfo
+    >>> X = np.random.default_rng(0).normal(size=(300, 5))
+    >>> MutualInfo(1).fit(X, np.abs(X[:, 2]) > 0.7).get_support(indices=True)
+    array([2])
+    """
+
+    _method = "mi"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("mi", task=_TASK)
+
+    def __init__(
+        self, n_features: NFeatures = None, *, n_neighbors: int = 3, task: Task = "auto", verbose: int = 0
+    ) -> None:
+        self.n_features = n_features
+        self.n_neighbors = n_neighbors
+        self.task = task
+        self.verbose = verbose
+
+
+class LaplacianScore(_Selector):
+    """Laplacian score: columns that vary little between neighbours and much overall. Needs no labels.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), or None for all. No score is above 0, so
+        "positive" keeps nothing. More than there are keeps all, with a warning.
+    n_neighbors : int, default=5
+        Neighbours of a row in the graph.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        The negative of the Laplacian score, so that high is good: from -2, which constant columns get, to 0.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LaplacianScore
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> X[:100, 1] += 10  # two groups
+    >>> LaplacianScore(1).fit(X).get_support(indices=True)
+    array([1])
+    """
+
+    _method = "laplacian"
+    _needs_y = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("laplacian")
+
+    def __init__(self, n_features: NFeatures = None, *, n_neighbors: int = 5, verbose: int = 0) -> None:
+        self.n_features = n_features
+        self.n_neighbors = n_neighbors
+        self.verbose = verbose
+
+
+class LassoSelector(_Selector):
+    """LASSO: columns with a coefficient in L1-penalised least squares, or chosen often over random halves of the rows.
+
+    Columns are centred and not scaled; put a `StandardScaler` before it where their units differ.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep among those chosen: a number, a share (0.5) of all, "positive" for those
+        with a score above 0, or None for all. More than there are keeps all, with a warning.
+    cv : int, default=5
+        Folds that choose the penalty.
+    randomized : bool, default=False
+        Stability selection: at that penalty, columns are scored by how often random halves of the rows, with columns
+        scaled at random, choose them.
+    n_resamples : int, default=100
+        Number of random halves.
+    threshold : float, default=0.6
+        Share of the random halves that must choose a column for it to be kept.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
+        or if more than 50 are distinct. Two classes are -1 and 1; more are one column each, with one penalty for all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of folds, halves and scales. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Size of the coefficients, or the share of the random halves; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    n_features_ : int
+        Number of columns kept.
+    penalty_ : float
+        The penalty that cross-validation chose; what scikit-learn's `Lasso` calls `alpha`.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import LassoSelector
+    >>> X = np.random.default_rng(0).normal(size=(200, 20))
+    >>> y = X[:, 4] - 2 * X[:, 11] + np.random.default_rng(1).normal(size=200)
+    >>> LassoSelector(2).fit(X, y).get_support(indices=True)
+    array([ 4, 11])
+    """
+
+    _method = "lasso"
+    _names: ClassVar[dict[str, str]] = {"stability": "threshold"}
+    _finds = ("penalty",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("lasso", _names, task=_TASK)
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        cv: int = 5,
+        randomized: bool = False,
+        n_resamples: int = 100,
+        threshold: float = 0.6,
+        task: Task = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.cv = cv
+        self.randomized = randomized
+        self.n_resamples = n_resamples
+        self.threshold = threshold
+        self.task = task
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+_BY_NAME: dict[str, Callable[..., _Selector]] = {
+    "relief": Relief,
+    "relieff": ReliefF,
+    "rrelieff": RReliefF,
+    "irelief": IRelief,
+    "multisurf": MultiSURF,
+    "kffs": KFFS,
+    "f": FScore,
+    "fpr": partial(FScore, mode="fpr"),
+    "fdr": partial(FScore, mode="fdr"),
+    "fwe": partial(FScore, mode="fwe"),
+    "mi": MutualInfo,
+    "laplacian": LaplacianScore,
+    "lasso": LassoSelector,
+}
+
+
+def named(name: str, n_features: NFeatures, verbose: int) -> _Selector:
+    """Return the selector with this name in the catalogue."""
+    return _BY_NAME[name](n_features, verbose=verbose)

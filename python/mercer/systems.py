@@ -1,0 +1,671 @@
+"""Systems: a basis of the kernel's space, and the few of its coordinates that matter for the labels."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from mercer import _core
+from mercer._catalogue import allowed, as_seed, stage
+from mercer._input import FLOATS, as_csr, as_rows, as_target, check_names_in, in_frame
+from mercer.basis import KernelBasis
+from mercer.select import KFFS, LassoSelector, NFeatures, RandomState, Relief, _Selector, named
+
+__all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
+
+Basis = KernelBasis | str | None
+
+
+def _limits(*names: str, **others: list[Any]) -> dict[str, list[Any]]:
+    """Return what the catalogue lets parameters be, and the `others`."""
+    basis = [StrOptions(set(stage("basis"))), KernelBasis, None]
+    return {**{name: allowed(name) for name in names}, **others, "basis": basis, "verbose": ["verbose"]}
+
+
+class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """What all systems share: fit a basis, score its coordinates, keep the best."""
+
+    _method: ClassVar[str]
+
+    basis: Basis
+    verbose: int
+    n_features_in_: int
+
+    @abstractmethod
+    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
+        """Return an unfitted basis for so many rows, and an unfitted selector, both for this fit alone."""
+
+    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
+        """Return what the coordinates are multiplied by, where they are."""
+        return None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the basis, score its coordinates and keep the best of them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with a precomputed kernel, their square kernel matrix.
+        y : array-like of shape (n_samples,)
+            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
+            are distinct, else classes.
+
+        Returns
+        -------
+        self : object
+            The fitted system.
+
+        Examples
+        --------
+        >>> from mercer import KRelief
+        >>> system = KRelief(n_features=1).fit([[0.0], [0.5], [4.0], [4.5]], ["a", "a", "b", "b"])
+        >>> system.n_components_
+        1
+        """
+        self._validate_params()
+        basis, selector = self._pair(_num_samples(X))
+        if isinstance(selector, _Selector):
+            self._check_selector(selector)
+        checks = {**basis._checks(), "ensure_min_samples": 2}
+        if self._needs_y():
+            _, y = validate_data(self, X, y, **checks)
+        else:
+            validate_data(self, X, **checks)
+        rows, Z = basis._fit(X, y, want_features=True)
+        if isinstance(selector, _Selector):
+            space = (basis._expansion(), as_rows(rows))
+            selector._learn(as_rows(Z), as_target(y) if selector._needs_y else None, space=space)
+        else:
+            selector.fit(Z, y)
+        self._keep(basis, selector)
+        return self
+
+    def _keep(self, basis: KernelBasis, selector: Any) -> None:
+        """Make the map of what the selector kept."""
+        support = selector.get_support()
+        scores, ranking = _scores_of(selector, support)
+        weights = self._weights(selector)
+        model = _core.compose(
+            basis._model(),
+            np.flatnonzero(support).tolist(),
+            None if weights is None else weights[support].tolist(),
+            scores[support].tolist(),
+            self._method,
+        )
+        model["facts"] = json.dumps({**json.loads(model["facts"]), **self._facts(selector)})
+        model["landmarks"] = as_csr(model["landmarks"], self.n_features_in_, like=basis.landmarks_)
+        self.basis_ = basis
+        self.selector_ = selector
+        self._map = model
+        self.scores_ = scores
+        self.ranking_ = ranking
+        self.n_components_ = int(support.sum())
+        self.components_ = np.zeros((self.n_components_, len(support)))
+        self.components_[:, support] = np.diag(np.ones(self.n_components_) if weights is None else weights[support])
+        idle = 0 if weights is None else int((weights[support] == 0).sum())
+        if idle:
+            warnings.warn(
+                f"{idle} of the {self.n_components_} features kept have the weight 0, so they are 0 on every row; "
+                "n_features = positive leaves them out",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _facts(self, selector: Any) -> dict[str, Any]:
+        """Return what a model file tells about the selector."""
+        name = selector._called() if isinstance(selector, _Selector) else type(selector).__name__
+        facts: dict[str, Any] = {"selector": name, "weighted": bool(getattr(self, "weighted", False))}
+        if isinstance(selector, LassoSelector):
+            facts["penalty"] = selector.penalty_
+        if isinstance(selector, KFFS):
+            facts["error_path"] = selector.error_path_.tolist()
+        return facts
+
+    def _check_selector(self, selector: _Selector) -> None:
+        selector._validate_params()
+        if getattr(selector, "metric", None) is not None:
+            raise ValueError(
+                f"metric is given for `{selector._called()}`, but in `{self._method}` neighbours are those of the "
+                "kernel's space\nhint: leave it out; the kernel is the choice of a metric"
+            )
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with a precomputed kernel, their kernel values against all training rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            Features: float32 where X is, else float64. Computed in double precision either way.
+
+        Examples
+        --------
+        >>> from mercer import EKS
+        >>> X = [[1.0, 0.0], [2.0, 0.1], [-1.0, 0.1], [-2.0, 0.0]]
+        >>> EKS(n_features=1).fit(X, [1, 1, 0, 0]).transform(X).shape
+        (4, 1)
+        """
+        rows = self._check_new(X)
+        return _core.transform(self._map, as_rows(rows), verbose=int(self.verbose)).astype(rows.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Return rows whose features come closest to the given ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Features.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features_in_)
+            Pre-images of the shortest points with these features. Kernels that have one: "linear", "rbf", "matern12",
+            "matern32", "matern52", "rq".
+
+        Examples
+        --------
+        >>> from mercer import EKS, KernelBasis
+        >>> X = [[1.0, 2.0], [2.0, 4.0], [-1.0, -2.0], [-2.0, -4.0]]
+        >>> system = EKS(n_features=1, basis=KernelBasis("kobl", kernel="linear")).fit(X, [1, 1, 0, 0])
+        >>> system.inverse_transform(system.transform(X)).round(12)
+        array([[ 1.,  2.],
+               [ 2.,  4.],
+               [-1., -2.],
+               [-2., -4.]])
+        """
+        check_is_fitted(self)
+        features = check_array(X, dtype=FLOATS, order="C")
+        rows = _core.inverse_transform(self._map, as_rows(features), verbose=int(self.verbose))
+        return rows.astype(features.dtype, copy=False)
+
+    def input_importance(self, X: Any) -> Any:
+        """Return how much each feature depends on each input column, near the given rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows, in the units that the system was fitted in.
+
+        Returns
+        -------
+        importance : ndarray of shape (n_components_, n_features_in_), or a dataframe
+            The mean over the rows of the squared slope of the feature along the column; divide by a row's sum for
+            shares. A pandas frame in, a pandas frame out, with the columns' names above and the features' at the side;
+            a polars frame in, a polars frame out, with the features' names in its first column, "feature". Not
+            defined for precomputed kernels.
+
+        Examples
+        --------
+        >>> from mercer import EKS, KernelBasis
+        >>> X = [[3.0, 4.0], [6.0, 8.0], [-3.0, -4.0], [-6.0, -8.0]]
+        >>> system = EKS(n_features=1, basis=KernelBasis("kobl", kernel="linear")).fit(X, [1, 1, 0, 0])
+        >>> system.input_importance(X).round(12)
+        array([[0.36, 0.64]])
+        """
+        rows = self._check_new(X)
+        importance = _core.input_importance(self._map, as_rows(rows), verbose=int(self.verbose))
+        return in_frame(importance, X, self.get_feature_names_out())
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Return which of the basis' coordinates are kept.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Return their indices instead of a mask.
+
+        Returns
+        -------
+        support : ndarray
+            One boolean a coordinate, or the indices of those kept, ascending.
+
+        Examples
+        --------
+        >>> from mercer import KRelief
+        >>> KRelief(n_features=1).fit([[0.0], [0.5], [4.0], [4.5]], [0, 0, 1, 1]).get_support().sum()
+        np.int64(1)
+        """
+        check_is_fitted(self)
+        support: NDArray[Any] = self.selector_.get_support(indices)
+        return support
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the features: those that they have in the basis.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Only checked: as many as there are input columns, and equal to `feature_names_in_` where that exists.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            For example "kobl3", "kobl17".
+
+        Examples
+        --------
+        >>> from mercer import KRelief
+        >>> system = KRelief(n_features=2).fit([[0.0], [0.5], [4.0], [4.5]], [0, 0, 1, 1])
+        >>> len(system.get_feature_names_out()), system.get_feature_names_out()[0][:11]
+        (2, 'gramschmidt')
+        """
+        check_names_in(self, input_features)
+        return np.asarray(self._map["feature_names"], dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _needs_y(self) -> bool:
+        return True
+
+    def _basis(self, n: int, *, seed: int = 0, **own: Any) -> KernelBasis:
+        """Return the basis asked for, or the one that the system comes with, with settings of its `own`."""
+        if isinstance(self.basis, KernelBasis):
+            copy: KernelBasis = clone(self.basis)
+            return copy
+        if self.basis is not None:
+            return KernelBasis(self.basis, random_state=seed, verbose=self.verbose)
+        method, texts = _core.default_basis(self._method, n)
+        for text in texts:
+            warnings.warn(text, UserWarning, stacklevel=4)
+        return KernelBasis(method, random_state=seed, verbose=self.verbose, **own)
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.basis_._non_negative(validate_data(self, X, reset=False, **self.basis_._checks()))
+
+    def _model(self) -> _core.Model:
+        return self._map
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        basis = self.basis if isinstance(self.basis, KernelBasis) else KernelBasis()
+        tags.input_tags = get_tags(basis).input_tags
+        tags.target_tags.required = self._needs_y()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _scores_of(selector: Any, support: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return scores and ranking; a selector of scikit-learn's may have neither, and its scores may be no numbers."""
+    scores = getattr(selector, "scores_", None)
+    if scores is None or np.shape(scores) != support.shape:
+        scores = support
+    scores = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0)
+    if isinstance(selector, _Selector):
+        return scores, selector.ranking_
+    return scores, rankdata(-scores, method="ordinal").astype(np.intp)
+
+
+class TAKES(_System):
+    """TAKES: a KOBL basis, KFFS on its coordinates, and features multiplied by their weights.
+
+    The basis learns its size, and the number of features follows from the labels.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default="positive"
+        How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a weight above 0,
+        or None for all. More than there are keeps all, with a warning.
+    weighted : bool, default=True
+        Multiply features by their weights.
+    reweight : bool, default=False
+        Whether rows that the ensemble gets right lose weight (lines 7 and 14 of the paper's Algorithm 2).
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "kobl". Kernel settings live in the basis alone:
+        `TAKES(basis=KernelBasis("kobl", gamma=0.1))`, searched as `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    selector_ : KFFS
+        The fitted selector.
+    components_ : ndarray of shape (n_components_, m)
+        The features in the basis' coordinates.
+    scores_ : ndarray of shape (m,)
+        The weight of every coordinate; high is good.
+    ranking_ : ndarray of shape (m,)
+        The place of every coordinate; 1 is the best.
+    error_path_ : ndarray of shape (m,)
+        Share of training rows that the ensemble of weak classifiers gets wrong after each round.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import TAKES
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(TAKES(n_features=5), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "takes"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_features", "reweight", weighted=["boolean"])
+
+    def __init__(
+        self,
+        n_features: NFeatures = "positive",
+        weighted: bool = True,
+        reweight: bool = False,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.weighted = weighted
+        self.reweight = reweight
+        self.basis = basis
+        self.verbose = verbose
+
+    @property
+    def error_path_(self) -> NDArray[np.float64]:
+        """Share of training rows that the ensemble gets wrong after each round."""
+        check_is_fitted(self)
+        path: NDArray[np.float64] = self.selector_.error_path_
+        return path
+
+    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
+        return self._basis(n), KFFS(self.n_features, reweight=self.reweight, verbose=self.verbose)
+
+    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
+        return selector.scores_ if self.weighted else None
+
+
+class KRelief(_System):
+    """K-Relief: all rows as a basis, Relief with neighbours in the kernel's space, and the best coordinates.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=10
+        How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
+        or None for all. More than there are keeps all, with a warning.
+    n_neighbors : int, default=1
+        Hits and misses that a row is compared with.
+    power : {1, 2}, default=1
+        Sum differences (1) or their squares (2).
+    weighted : bool, default=False
+        Multiply features by their weights, those of `Relief`.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    selector_ : Relief
+        The fitted selector.
+    components_ : ndarray of shape (n_components_, m)
+        The features in the basis' coordinates.
+    scores_ : ndarray of shape (m,)
+        The score of every coordinate; high is good.
+    ranking_ : ndarray of shape (m,)
+        The place of every coordinate; 1 is the best.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KRelief
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(KRelief(n_features=5), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "k-relief"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "n_features", "n_neighbors", "power", "n_queries", weighted=["boolean"], random_state=["random_state"]
+    )
+
+    def __init__(
+        self,
+        n_features: NFeatures = 10,
+        n_neighbors: int = 1,
+        power: int = 1,
+        weighted: bool = False,
+        *,
+        basis: Basis = None,
+        n_queries: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.n_neighbors = n_neighbors
+        self.power = power
+        self.weighted = weighted
+        self.basis = basis
+        self.n_queries = n_queries
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
+        seed = as_seed(self.random_state)
+        return self._basis(n, seed=seed), self._relief(seed)
+
+    def _relief(self, seed: int) -> Relief:
+        return Relief(
+            self.n_features,
+            n_neighbors=self.n_neighbors,
+            power=self.power,
+            n_queries=self.n_queries,
+            random_state=seed,
+            verbose=self.verbose,
+        )
+
+    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
+        return selector.weights_ if self.weighted else None
+
+
+class SKRelief(KRelief):
+    """SK-Relief: a sparse basis, Relief with neighbours in the kernel's space, and the best coordinates.
+
+    Few landmarks, so few kernel values for a new row.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=10
+        How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
+        or None for all. More than there are keeps all, with a warning.
+    n_neighbors : int, default=1
+        Hits and misses that a row is compared with.
+    power : {1, 2}, default=1
+        Sum differences (1) or their squares (2).
+    weighted : bool, default=False
+        Multiply features by their weights, those of `Relief`.
+    nu : float, default=0.1
+        Share of k(x, x) that must be new for a row to join the basis. Used only where `basis` is None.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "sparse". Kernel settings live in the basis alone:
+        `SKRelief(basis=KernelBasis("sparse", gamma=0.1, nu=0.05))`, searched as `basis__gamma`.
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    selector_ : Relief
+        The fitted selector.
+    components_ : ndarray of shape (n_components_, m)
+        The features in the basis' coordinates.
+    scores_ : ndarray of shape (m,)
+        The score of every coordinate; high is good.
+    ranking_ : ndarray of shape (m,)
+        The place of every coordinate; 1 is the best.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from mercer import SKRelief
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> system = SKRelief(n_features=5, nu=0.2).fit(X, y)
+    >>> system.basis_.n_components_ < 30
+    True
+    """
+
+    _method = "sk-relief"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KRelief._parameter_constraints,
+        "nu": allowed("nu"),
+    }
+
+    def __init__(
+        self,
+        n_features: NFeatures = 10,
+        n_neighbors: int = 1,
+        power: int = 1,
+        weighted: bool = False,
+        nu: float = 0.1,
+        *,
+        basis: Basis = None,
+        n_queries: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_features,
+            n_neighbors,
+            power,
+            weighted,
+            basis=basis,
+            n_queries=n_queries,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.nu = nu
+
+    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
+        seed = as_seed(self.random_state)
+        return self._basis(n, seed=seed, nu=self.nu), self._relief(seed)
+
+
+class EKS(_System):
+    """EKS, explicit kernel space: any basis, and any selector on its coordinates.
+
+    Parameters
+    ----------
+    selector : str or selector, default="f"
+        What chooses among the coordinates: a name ("relief", "relieff", "rrelieff", "irelief", "multisurf", "kffs",
+        "f", "fpr", "fdr", "fwe", "mi", "laplacian", "lasso"), a selector of `mercer` with settings of its own, or any
+        of scikit-learn's. One that is not a name decides itself how many to keep.
+    n_features : int, float, "positive" or None, default=2/3
+        How many of the best coordinates to keep, where `selector` is a name: a number, a share (0.5), "positive" for
+        those with a score above 0, or None for all. More than there are keeps all, with a warning.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        live in the basis alone: `EKS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    selector_ : object
+        The fitted selector: a copy of `selector`, or what its name stands for.
+    components_ : ndarray of shape (n_components_, m)
+        The features in the basis' coordinates.
+    scores_ : ndarray of shape (m,)
+        The score of every coordinate, high is good; of a selector without `scores_`, 1 for what it keeps and 0 else.
+    ranking_ : ndarray of shape (m,)
+        The place of every coordinate; 1 is the best.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from mercer import EKS, KernelBasis
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> ours = EKS("f", n_features=4, basis=KernelBasis("kpca", n_components=20)).fit(X, y)
+    >>> theirs = EKS(SelectKBest(k=4), basis=KernelBasis("kpca", n_components=20)).fit(X, y)
+    >>> bool((ours.get_support() == theirs.get_support()).all())
+    True
+    """
+
+    _method = "eks"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "n_features", selector=[StrOptions(set(stage("select"))), HasMethods(["fit", "get_support"])]
+    )
+
+    def __init__(
+        self,
+        selector: Any = "f",
+        n_features: NFeatures = 2 / 3,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.selector = selector
+        self.n_features = n_features
+        self.basis = basis
+        self.verbose = verbose
+
+    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
+        basis = self._basis(n)
+        if not isinstance(self.selector, str):
+            return basis, clone(self.selector)
+        return basis, named(self.selector, self.n_features, self.verbose)
+
+    def _needs_y(self) -> bool:
+        basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis
+        if basis is not None and basis._needs_y():
+            return True
+        if isinstance(self.selector, str):
+            return self.selector != "laplacian"
+        return bool(get_tags(self.selector).target_tags.required)
