@@ -5,6 +5,7 @@
 //! `file.rs` writes and reads it.
 
 mod file;
+mod extracted;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -14,14 +15,10 @@ use faer::{Mat, MatMut, MatRef};
 use serde_json::Value;
 
 use crate::basis::{Expansion, FittedBasis, Landmarks};
-use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
-use crate::evidence::neighbours::Neighbours;
-use crate::extract::{Directions, Klfe};
-use crate::kernel::Shape;
-use crate::linalg::product;
+use crate::extract::Directions;
 use crate::monitor::Monitor;
 use crate::whole_file::temporary;
 
@@ -92,42 +89,46 @@ impl From<FittedBasis> for FeatureMap {
     }
 }
 
-impl Klfe {
-    /// Fits on labelled rows in the coordinates of a basis that was fitted on them.
-    pub fn fit(&self, rows: &Rows, labels: &Labels, basis: FittedBasis) -> Result<FeatureMap> {
-        let (codes, _) = labels.require_classes("klfe")?;
-        if self.n_neighbors == 0 || codes.len() != rows.n() {
+impl FeatureMap {
+    /// The map whose features are directions in a basis' coordinates, M·z − b.
+    ///
+    /// ```
+    /// use faer::mat;
+    /// use mercer::{Basis, FeatureMap, Kernel, Rows, extract::Directions};
+    ///
+    /// let rows = Rows::dense(vec![1.0, 0.0, 0.0, 2.0], 2, 2)?;
+    /// let basis = FeatureMap::from(Basis::kobl(Kernel::linear()).fit(&rows)?); // (y, x)
+    /// let sum = Directions { matrix: mat![[1.0, 1.0]], ..Directions::default() };
+    /// let map = FeatureMap::from_directions("gda", basis, &sum)?;
+    /// assert_eq!(map.transform(&rows)?, mat![[1.0], [2.0]]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn from_directions(method: &str, basis: Self, directions: &Directions) -> Result<Self> {
+        let mut map = basis;
+        let (q, m) = (directions.matrix.nrows(), directions.matrix.ncols());
+        let fits = |given: &[f64], wanted: usize| given.is_empty() || given.len() == wanted;
+        if m != map.n_features() || !fits(&directions.offset, q) || !fits(&directions.origin, m) {
             return Err(Error::argument(format!(
-                "n_neighbors = {} and {} labels for {} rows; at least 1 neighbour and a label a row are needed",
-                self.n_neighbors,
-                codes.len(),
-                rows.n()
+                "directions {q} × {m} with {} offsets about a point of {} numbers do not fit a basis of {} coordinates",
+                directions.offset.len(),
+                directions.origin.len(),
+                map.n_features()
             )));
         }
-        if basis.expansion.kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
-            return Err(Error::data(
-                "a precomputed kernel must be the square matrix that the basis was fitted on",
-            ));
-        }
-        let z = basis.expansion.transform(rows)?;
-        let monitor = Monitor::default();
-        let neighbours = Neighbours::find(basis.expansion.kernel, rows, codes, self.n_neighbors, &monitor)?;
-        Ok(FeatureMap::from_directions("klfe", basis, self.directions(z.as_ref(), &neighbours, &monitor)?))
-    }
-}
-
-impl FeatureMap {
-    /// The map whose features are directions in a basis' coordinates.
-    fn from_directions(method: &str, basis: FittedBasis, directions: Directions) -> Self {
-        let mut map = Self::from(basis);
-        let matrix = &directions.matrix;
         map.facts.insert("basis".into(), std::mem::replace(&mut map.method, method.into()).into());
-        map.feature_names = feature_names(method, matrix.nrows());
-        let offset = Mat::from_fn(map.expansion.offset.len(), 1, |i, _| map.expansion.offset[i]);
-        map.expansion.offset = product(matrix.as_ref(), offset.as_ref()).col_as_slice(0).to_vec();
-        map.expansion.matrix = product(matrix.as_ref(), map.expansion.matrix.as_ref());
-        map.eigenvalues = directions.eigenvalues;
-        map
+        map.facts.insert("coordinates".into(), m.into());
+        map.feature_names = feature_names(method, q);
+        map.expansion =
+            map.expansion.composed(directions.matrix.as_ref(), &directions.offset, &directions.origin);
+        map.eigenvalues.clone_from(&directions.eigenvalues);
+        for (name, values) in
+            [("explained", &directions.explained), ("alignment_path", &directions.alignment_path)]
+        {
+            if !values.is_empty() {
+                map.facts.insert(name.into(), values.clone().into());
+            }
+        }
+        Ok(map)
     }
 
     /// The map whose features are some of a basis' own, each multiplied by its weight if there are weights. `columns`

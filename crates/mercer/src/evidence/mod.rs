@@ -3,4 +3,5 @@
 pub mod differences;
 mod tree;
 pub mod neighbours;
+pub mod moments;
 pub mod margins;

@@ -1,0 +1,269 @@
+//! Moments: what rows of features and targets add up to, in one pass and in any order.
+//!
+//!   n,  w̄,  Σ (w − w̄)(w − w̄)ᵀ,  w = (z, y);   two parts: Σ + Σ' + n·n'/(n + n')·δδᵀ, δ = w̄' − w̄
+//!
+//! [`Moments::accumulate`] adds a panel of rows, [`Moments::merge`] what another thread or machine added up, and
+//! [`Moments::finish`] turns the sums into means and scatters.
+//!
+//! cost    (m + c)² flops a row, by matrix products
+//! source  Chan, Golub & LeVeque 1983
+//! differs every panel is added up about its own mean, and merging only adds: nothing cancels, however large an offset
+//!         the features have and however the rows are ordered
+
+use faer::{Mat, MatRef};
+
+use crate::error::{Error, Result};
+use crate::linalg::{product, self_product};
+
+/// Sums over rows of m features and c targets.
+///
+/// ```
+/// use faer::mat;
+/// use mercer::evidence::moments::Moments;
+///
+/// let (z, y) = (mat![[1.0], [3.0], [8.0]], mat![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
+/// let mut all = Moments::new(1, 2);
+/// all.accumulate(z.as_ref(), y.as_ref())?;
+/// let mut halves = Moments::new(1, 2);
+/// halves.accumulate(z.get(..1, ..), y.get(..1, ..))?;
+/// let mut rest = Moments::new(1, 2);
+/// rest.accumulate(z.get(1.., ..), y.get(1.., ..))?;
+/// halves.merge(&rest)?;
+/// let (all, halves) = (all.finish()?, halves.finish()?);
+/// assert_eq!((all.mean[0], all.total[(0, 0)]), (4.0, 26.0)); // 9 + 1 + 16
+/// assert_eq!(halves.total[(0, 0)], 26.0);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moments {
+    m: usize,
+    c: usize,
+    n: f64,
+    /// w̄ in two parts, m + c numbers each: near a large offset one number alone would round differences of means.
+    shift: Vec<f64>,
+    mean: Vec<f64>,
+    /// Σ (w − w̄)(w − w̄)ᵀ.
+    scatter: Mat<f64>,
+}
+
+/// Means and scatters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Number of rows.
+    pub n: f64,
+    /// Mean features, m.
+    pub mean: Vec<f64>,
+    /// Mean targets, c: of one-hot classes, their shares.
+    pub target_mean: Vec<f64>,
+    /// Σ (z − z̄)(z − z̄)ᵀ, m×m.
+    pub total: Mat<f64>,
+    /// Σ (z − z̄)(y − ȳ)ᵀ, m×c.
+    pub cross: Mat<f64>,
+    /// Σ (y − ȳ)(y − ȳ)ᵀ, c×c.
+    pub target_total: Mat<f64>,
+}
+
+impl Moments {
+    /// Of no rows yet.
+    pub fn new(m: usize, c: usize) -> Self {
+        let zeros = vec![0.0; m + c];
+        Self { m, c, n: 0.0, shift: zeros.clone(), mean: zeros, scatter: Mat::zeros(m + c, m + c) }
+    }
+
+    /// Adds rows: z is h×m, y is h×c.
+    pub fn accumulate(&mut self, z: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<()> {
+        let (h, m, c) = (z.nrows(), self.m, self.c);
+        if z.ncols() != m || y.ncols() != c || y.nrows() != h {
+            return Err(Error::argument(format!(
+                "features {h} × {} and targets {} × {} were given, but {m} features and {c} targets are added up",
+                z.ncols(),
+                y.nrows(),
+                y.ncols()
+            )));
+        }
+        if h == 0 {
+            return Ok(());
+        }
+        let mut w = Mat::from_fn(h, m + c, |i, j| if j < m { z[(i, j)] } else { y[(i, j - m)] });
+        let mut take_mean = || -> Vec<f64> {
+            w.col_iter_mut()
+                .map(|column| {
+                    let mean = column.sum() / h as f64;
+                    column.iter_mut().for_each(|v| *v -= mean);
+                    mean
+                })
+                .collect()
+        };
+        // Once more after it was taken out: what rounding left of the mean.
+        let (shift, mean) = (take_mean(), take_mean());
+        let scatter = self_product(w.as_ref());
+        self.add(h as f64, &shift, &mean, scatter.as_ref());
+        Ok(())
+    }
+
+    /// Adds what was added up elsewhere.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if (self.m, self.c) != (other.m, other.c) {
+            return Err(Error::argument(format!(
+                "sums of {} features and {} targets cannot be merged with sums of {} and {}",
+                self.m, self.c, other.m, other.c
+            )));
+        }
+        if other.n > 0.0 {
+            self.add(other.n, &other.shift, &other.mean, other.scatter.as_ref());
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, n: f64, shift: &[f64], mean: &[f64], scatter: MatRef<'_, f64>) {
+        if self.n == 0.0 {
+            (self.n, self.scatter) = (n, scatter.to_owned());
+            (self.shift, self.mean) = (shift.to_vec(), mean.to_vec());
+            return;
+        }
+        let all = self.n + n;
+        let apart: Vec<f64> =
+            (0..self.mean.len()).map(|j| (shift[j] - self.shift[j]) + (mean[j] - self.mean[j])).collect();
+        let weight = self.n * (n / all);
+        for (j, (own, theirs)) in self.scatter.col_iter_mut().zip(scatter.col_iter()).enumerate() {
+            for ((own, theirs), apart_i) in own.iter_mut().zip(theirs.iter()).zip(&apart) {
+                *own += theirs + weight * (apart_i * apart[j]);
+            }
+        }
+        self.mean.iter_mut().zip(&apart).for_each(|(mean, apart)| *mean += apart * (n / all));
+        self.n = all;
+    }
+
+    /// Means and scatters of all rows added.
+    pub fn finish(&self) -> Result<Summary> {
+        let (m, c) = (self.m, self.c);
+        if self.n == 0.0 {
+            return Err(Error::data("no rows were added up"));
+        }
+        let mean: Vec<f64> = self.shift.iter().zip(&self.mean).map(|(a, b)| a + b).collect();
+        if !(0..m + c).all(|j| self.scatter[(j, j)].is_finite() && mean[j].is_finite()) {
+            return Err(Error::Numerical(
+                "squares of the features or of the target are too large to be added up\n\
+                 hint: scale the columns or the target, or lower coef0 and degree of the kernel"
+                    .into(),
+            ));
+        }
+        Ok(Summary {
+            n: self.n,
+            mean: mean[..m].to_vec(),
+            target_mean: mean[m..].to_vec(),
+            total: self.scatter.submatrix(0, 0, m, m).to_owned(),
+            cross: self.scatter.submatrix(0, m, m, c).to_owned(),
+            target_total: self.scatter.submatrix(m, m, c, c).to_owned(),
+        })
+    }
+}
+
+impl Summary {
+    /// Σ z zᵀ, m×m.
+    pub fn gram(&self) -> Mat<f64> {
+        Mat::from_fn(self.mean.len(), self.mean.len(), |i, j| {
+            self.total[(i, j)] + self.n * self.mean[i] * self.mean[j]
+        })
+    }
+
+    /// Σ z yᵀ, m×c: of one-hot classes, the sums of their rows.
+    pub fn sums(&self) -> Mat<f64> {
+        let y = &self.target_mean;
+        Mat::from_fn(self.mean.len(), y.len(), |i, j| self.cross[(i, j)] + self.n * self.mean[i] * y[j])
+    }
+
+    /// One-hot classes: the number of rows of each.
+    pub fn sizes(&self) -> Vec<f64> {
+        self.target_mean.iter().map(|share| (self.n * share).round()).collect()
+    }
+
+    /// One-hot classes: √n_c (z̄_c − z̄) for every class that has rows, one a column; F Fᵀ is [`between`](Self::between).
+    pub fn between_factor(&self) -> Mat<f64> {
+        let sizes = self.sizes();
+        let classes: Vec<usize> = (0..sizes.len()).filter(|&j| sizes[j] > 0.0).collect();
+        Mat::from_fn(self.mean.len(), classes.len(), |i, at| {
+            self.cross[(i, classes[at])] / sizes[classes[at]].sqrt()
+        })
+    }
+
+    /// One-hot classes: Σ_c n_c (z̄_c − z̄)(z̄_c − z̄)ᵀ, m×m.
+    pub fn between(&self) -> Mat<f64> {
+        let factor = self.between_factor();
+        product(factor.as_ref(), factor.transpose())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of (z, y) about an offset.
+    fn data(n: usize, offset: f64) -> (Mat<f64>, Mat<f64>) {
+        let value = |i: usize, j: usize| ((i * 7 + j * 5) % 11) as f64 / 8.0 + ((i * i + j) % 5) as f64;
+        let z = Mat::from_fn(n, 3, |i, j| offset + value(i, j));
+        (z, Mat::from_fn(n, 2, |i, j| f64::from(u8::from(i % 3 % 2 == j))))
+    }
+
+    fn of(z: &Mat<f64>, y: &Mat<f64>, panels: &[usize]) -> Summary {
+        let mut all = Moments::new(z.ncols(), y.ncols());
+        let mut start = 0;
+        for &h in panels {
+            let mut part = Moments::new(z.ncols(), y.ncols());
+            part.accumulate(z.subrows(start, h), y.subrows(start, h)).expect("fits");
+            all.merge(&part).expect("fits");
+            start += h;
+        }
+        all.finish().expect("rows")
+    }
+
+    #[test]
+    fn an_offset_of_a_hundred_million_leaves_the_scatter_exact() {
+        // Eighths survive beside 2^27, so the scatter about it must be that about 0.
+        let (near, y) = data(200, 0.0);
+        let (far, _) = data(200, f64::from(1 << 27));
+        let (near, far) = (of(&near, &y, &[200]), of(&far, &y, &[30, 100, 0, 70]));
+        let size = near.total.norm_max();
+        assert!((&near.total - &far.total).norm_max() < 1e-12 * size);
+        assert!((&near.cross - &far.cross).norm_max() < 1e-12 * size);
+        assert!((0..3).all(|j| (far.mean[j] - f64::from(1 << 27) - near.mean[j]).abs() < 1e-7));
+    }
+
+    #[test]
+    fn sorted_rows_lose_nothing() {
+        // The first panel lies at 0, the others a hundred million away: they scatter by eighths.
+        let n = 1_000;
+        let z = Mat::from_fn(n, 1, |i, _| if i == 0 { 0.0 } else { 1e8 + (i % 8) as f64 / 8.0 });
+        let y = Mat::zeros(n, 0);
+        let mut rest = Moments::new(1, 0);
+        rest.accumulate(z.subrows(1, n - 1), y.subrows(1, n - 1)).expect("fits");
+        let rest = rest.finish().expect("rows");
+        let all = of(&z, &y, &[1, n - 1]);
+        let jump = (n - 1) as f64 / n as f64 * rest.mean[0] * rest.mean[0];
+        assert!((all.total[(0, 0)] - rest.total[(0, 0)] - jump).abs() <= 2.0 * f64::EPSILON * jump);
+    }
+
+    #[test]
+    fn raw_moments_and_classes_come_back() {
+        let (z, y) = data(60, 2.0);
+        let found = of(&z, &y, &[11, 49]);
+        assert!((found.gram() - z.transpose() * &z).norm_max() < 1e-11);
+        assert!((found.sums() - z.transpose() * &y).norm_max() < 1e-11);
+        assert_eq!(found.sizes(), [40.0, 20.0]);
+        let factor = found.between_factor();
+        assert!((found.between() - &factor * factor.transpose()).norm_max() < 1e-12);
+        // Within and between make the total: rows about their class mean.
+        let own = |i: usize, j: usize| found.sums()[(j, i % 3 % 2)] / found.sizes()[i % 3 % 2];
+        let left = Mat::from_fn(60, 3, |i, j| z[(i, j)] - own(i, j));
+        assert!((&found.total - found.between() - left.transpose() * &left).norm_max() < 1e-11);
+    }
+
+    #[test]
+    fn sums_that_overflow_are_refused_in_words() {
+        let mut sums = Moments::new(1, 0);
+        sums.accumulate(Mat::from_fn(2, 1, |i, _| i as f64 * 1e200).as_ref(), Mat::zeros(2, 0).as_ref())
+            .expect("fits");
+        assert!(sums.finish().expect_err("refused").to_string().contains("too large to be added up"));
+        assert!(Moments::new(1, 0).finish().is_err());
+    }
+}
