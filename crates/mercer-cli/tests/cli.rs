@@ -355,9 +355,11 @@ fn methods_are_listed_by_stage() {
     let folder = folder();
     let (list, _) = done(folder.path(), &["methods"]);
     insta::assert_snapshot!(list.lines().filter(|line| !line.starts_with("  ")).collect::<Vec<_>>().join("\n"), @r"
-    Bases: coordinates of the kernel's space (`--method NAME`, within a system `--basis NAME`)
+    Bases: coordinates of the kernel's space (`--method NAME`, below another method `--basis NAME`)
 
     Selectors: scores of columns (`--method eks --selector NAME`)
+
+    Extractors: directions in a basis' coordinates (`--method NAME`)
 
     Systems: a basis and a selector (`--method NAME`)
 
@@ -395,6 +397,10 @@ fn methods_are_listed_by_stage() {
     assert!(about.contains("default  10\n"), "its own default: {about}");
     let (about, _) = done(folder.path(), &["methods", "eks"]);
     assert!(about.contains("those of its basis and its selector"), "{about}");
+    let (about, _) = done(folder.path(), &["methods", "klfe"]);
+    assert!(about.contains("  stage   extract\n") && about.contains("those of its basis:"), "{about}");
+    let (about, _) = done(folder.path(), &["methods", "akda-qr"]);
+    assert!(about.contains("--kernel\n") && !about.contains("those of its basis"), "{about}");
 }
 
 /// `wave.csv`: 60 rows of `a`, `b`, `noise` and a `kind` that a wave in `a` decides.
@@ -491,6 +497,153 @@ fn warnings_of_a_system_are_shown() {
     let large = ["synth:ringnorm?n=5100", "--method", "k-relief", "--n-components", "20", "-q"];
     let (_, talk) = done(folder.path(), &to_model(&large));
     insta::assert_snapshot!(talk, @"warning: 5100 rows are more than 5000: `k-relief` uses the basis `kobl` in place of `gram-schmidt`; set basis to choose");
+}
+
+#[test]
+fn every_extractor_makes_features_that_a_model_keeps() {
+    let folder = folder();
+    wave(folder.path());
+    for (method, more) in [
+        ("klfe", &["--n-components", "4", "--n-neighbors", "2"][..]),
+        ("klfe", &["--basis", "kobl", "--threshold", "0.5"]),
+        ("skfe", &["--n-components", "3", "--init", "random", "--seed", "2", "--center"]),
+        ("gda", &["--basis", "kpca", "--basis-components", "9", "--reg", "0.01"]),
+        ("koc", &["--basis-components", "9"]),
+        ("akda-qr", &["--reg", "0.1"]),
+        ("kpls", &["--n-components", "4", "--basis", "sparse", "--nu", "0.2"]),
+        ("kmfa", &["--k-within", "2", "--k-between", "9"]),
+        ("kanmm", &["--n-neighbors", "2", "--basis", "nystrom", "--basis-components", "12"]),
+    ] {
+        let fit = ["wave.csv", "--target", "kind", "--method", method, "--gamma", "1"];
+        let (out, talk) = done(folder.path(), &to_model(&[&fit[..], more].concat()));
+        assert_eq!(out, "");
+        assert!(talk.contains(&format!("fitting `{method}` in the coordinates of ")), "{talk}");
+        assert!(talk.contains(", which takes up to ") && !talk.contains("warning"), "{talk}");
+        let made = talk.lines().find_map(|line| line.strip_prefix("made ")).expect("what was made");
+        assert!(made.contains(" coordinates"), "{made}");
+        assert_eq!(made.contains("; alignment with the labels from "), method == "skfe", "{made}");
+        let (has_values, has_shares) = (method != "koc", !matches!(method, "koc" | "kpls" | "skfe"));
+        assert_eq!(made.contains("; eigenvalue"), has_values, "{made}");
+        assert_eq!(made.contains("; of the whole "), has_shares, "{made}");
+
+        let (out, _) = done(folder.path(), &["transform", "model.mercer", "wave.csv"]);
+        let (head, rows) = csv(&out);
+        assert!(made.starts_with(&format!("{} feature", head.len())) && rows.len() == 60, "{made}: {head:?}");
+        assert_eq!(head[0], format!("{}0", method.replace('-', "")));
+        let (about, _) = done(folder.path(), &["inspect", "model.mercer"]);
+        assert!(about.starts_with(&format!("method              {method}\n")), "{about}");
+        assert!(about.contains("\nbasis ") && about.contains("\ncoordinates "), "{about}");
+        assert_eq!(about.contains("\neigenvalues "), has_values, "{about}");
+        assert_eq!(about.contains("\nshares "), has_shares, "{about}");
+        assert_eq!(about.contains("\nalignment "), method == "skfe", "{about}");
+        assert_eq!(about.contains(" class means\n"), method == "akda-qr", "{about}");
+        let json = done(folder.path(), &["inspect", "model.mercer", "--format", "json"]).0;
+        let model: Value = serde_json::from_str(&json).expect("JSON");
+        let length = |value: &Value| value.as_array().map_or(0, Vec::len);
+        assert_eq!(length(&model["eigenvalues"]), if has_values { head.len() } else { 0 });
+        assert_eq!(length(&model["facts"]["explained"]), if has_shares { head.len() } else { 0 });
+        assert_eq!(length(&model["facts"]["alignment_path"]) > 1, method == "skfe");
+        assert_eq!(model["facts"]["settings"]["gamma"], "1");
+        assert!(model["facts"]["coordinates"].as_u64() >= Some(head.len() as u64));
+
+        let importance = ["inspect", "model.mercer", "--importance", "wave.csv"];
+        assert_eq!(done(folder.path(), &importance).0.lines().count(), 1 + 3);
+        let before = fs::read(folder.path().join("model.mercer")).expect("a model");
+        done(folder.path(), &to_model(&[&fit[..], more, &["--threads", "3", "-q"]].concat()));
+        assert!(fs::read(folder.path().join("model.mercer")).expect("a model") == before, "{method}");
+    }
+}
+
+#[test]
+fn what_an_extractor_found_is_told_in_numbers() {
+    let folder = folder();
+    wave(folder.path());
+    let told = |args: &[&str]| {
+        let fit = ["wave.csv", "--target", "kind", "--gamma", "1", "--method"];
+        let (_, talk) = done(folder.path(), &to_model(&[&fit[..], args].concat()));
+        let lines = talk.lines().filter(|line| !line.starts_with("read ") && !line.starts_with("wrote "));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(told(&["klfe"]), @"");
+    insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @"");
+    insta::assert_snapshot!(told(&["gda"]), @"");
+    insta::assert_snapshot!(told(&["koc"]), @"");
+    insta::assert_snapshot!(told(&["akda-qr"]), @"");
+    insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @"");
+    insta::assert_snapshot!(told(&["kpls"]), @"");
+    insta::assert_snapshot!(told(&["skfe", "--max-iter", "2", "--basis-components", "10"]), @"");
+    insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @"");
+}
+
+#[test]
+fn an_extractor_that_cannot_be_fitted_is_refused() {
+    let folder = folder();
+    wave(folder.path());
+    fs::write(folder.path().join("numbers.csv"), "a,b,y\n1,0,0.5\n2,4,1.25\n3,1,7.5\n5,2,3.5\n")
+        .expect("written");
+    fs::write(folder.path().join("gram.csv"), "2,1,0,a\n1,2,0,a\n0,0,2,b\n").expect("written");
+    let words = |code: i32, args: &[&str]| {
+        let error = refused(folder.path(), code, &to_model(args));
+        let lines = error.lines().skip_while(|line| !line.starts_with("error"));
+        (lines.collect::<Vec<_>>().join("\n"), error.contains("fitting"))
+    };
+    let early = |code: i32, args: &[&str]| {
+        let (text, worked) = words(code, args);
+        assert!(!worked, "{text}");
+        text
+    };
+    let wave = |more: &[&'static str]| [&["wave.csv", "--target", "kind", "--method"], more].concat();
+    for method in mercer::methods::EXTRACTORS {
+        let error = early(2, &["wave.csv", "--drop", "kind", "--method", method]);
+        assert!(
+            error.contains(&format!("`{method}` looks at the labels, but none were given\nhint: ")),
+            "{error}"
+        );
+        let numbers = ["numbers.csv", "--target", "y", "--method", method];
+        if method == "kpls" {
+            done(folder.path(), &to_model(&numbers));
+            fs::remove_file(folder.path().join("model.mercer")).expect("removed");
+            continue;
+        }
+        let error = early(1, &numbers);
+        assert!(
+            error.contains(&format!("`{method}` needs classes, but the target was read as numbers\nhint: "))
+        );
+    }
+    insta::assert_snapshot!(early(2, &wave(&["skfe", "--init", "middle"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["gda", "--reg", "-1"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["klfe", "--n-components", "0"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["klfe", "--k-within", "3"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["klfe", "--basis", "koc"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["koc", "--n-components", "2"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["gda", "--basis", "kobl", "--nu", "0.1"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["akda-qr", "--basis", "kobl"])), @"");
+    insta::assert_snapshot!(early(2, &wave(&["takes", "--basis-components", "4"])), @"");
+    let gram =
+        ["gram.csv", "--no-header", "--target", "-1", "--kernel", "precomputed", "--method", "akda-qr"];
+    insta::assert_snapshot!(early(2, &gram), @"");
+    // How many there are is known only when they have been looked for.
+    let late = |more: &[&'static str]| {
+        let (text, worked) = words(2, &wave(more));
+        assert!(worked, "{text}");
+        text
+    };
+    insta::assert_snapshot!(late(&["gda", "--n-components", "5"]), @"");
+    insta::assert_snapshot!(late(&["skfe", "--n-components", "50"]), @"");
+    insta::assert_snapshot!(late(&["klfe", "--n-components", "500"]), @"");
+    insta::assert_snapshot!(late(&["kpls", "--n-components", "500"]), @"");
+    let (error, _) = words(1, &wave(&["klfe", "--memory", "1kB"]));
+    insta::assert_snapshot!(error, @"");
+}
+
+#[test]
+fn warnings_of_an_extractor_are_shown() {
+    let folder = folder();
+    wave(folder.path());
+    let few = ["wave.csv", "--target", "kind", "--method", "skfe", "--gamma", "1", "--max-iter", "2", "-q"];
+    insta::assert_snapshot!(done(folder.path(), &to_model(&few)).1, @"");
+    let large = ["synth:ringnorm?n=5100", "--method", "gda", "--basis-components", "20", "-q"];
+    insta::assert_snapshot!(done(folder.path(), &to_model(&large)).1, @"");
 }
 
 #[test]
@@ -611,18 +764,21 @@ fn the_help_fits_on_a_screen() {
 }
 
 #[test]
-fn the_demo_compares_every_basis() {
+fn the_demo_compares_every_method() {
     let folder = folder();
     let (out, talk) = done(folder.path(), &["demo", "--seed", "2"]);
-    for name in mercer::methods::BASES.iter().chain(&["takes", "k-relief", "sk-relief"]) {
-        assert!(out.lines().any(|line| line.starts_with(name)), "{out}");
+    let systems = ["takes", "k-relief", "sk-relief"];
+    for name in mercer::methods::BASES.iter().chain(&systems).chain(&mercer::methods::EXTRACTORS) {
+        assert!(out.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {out}");
     }
     let error = |name: &str| {
         let line = out.lines().find(|line| line.starts_with(name)).expect("a line");
         line.split_whitespace().find(|word| word.contains('.')).map(String::from)
     };
     assert_eq!(error("gram-schmidt"), error("the columns"), "{out}");
-    for name in ["klfe on kobl", "k-relief", "sk-relief"] {
+    for name in
+        ["k-relief", "sk-relief", "klfe on kobl", "kpls on kobl", "gda on kobl", "akda-qr on class means"]
+    {
         let percent = error(name).and_then(|e| e.parse::<f64>().ok()).expect("a number");
         assert!(percent < 5.0, "{out}");
     }

@@ -1,9 +1,8 @@
-//! `mercer demo`: every basis, and selection and extraction on top, on made-up data, judged by the nearest neighbour.
+//! `mercer demo`: every basis, every system and every extractor on made-up data, judged by the nearest neighbour.
 
 use clap::ArgMatches;
 use mercer::data::{Scale, Scaling, Task, synth};
 use mercer::evaluate::knn::nearest_neighbour_error;
-use mercer::extract::{AkdaQr, Extractor};
 use mercer::{Basis, FeatureMap, Labels, Result, Rows, methods};
 
 use crate::args;
@@ -47,9 +46,12 @@ class lie far from everything, each other included.
   any basis with a small residual. Coordinates alone are no better than what they were made from.
   A smaller basis leaves something out, and what it leaves out is luck: rows drawn at random and principal components
   lose the wide class's far-off directions, which helps here; kobl takes just these rows first, which does not.
-  The rest ask the labels. k-relief and sk-relief keep the ten coordinates in which the nearest rows of the other class
-  are farther away than those of the same class; takes weighs kobl's coordinates by how well they vote, keeps nearly all,
-  and is only sometimes helped by it: try another --seed. klfe mixes ten directions out of kobl's coordinates.";
+  The rest ask the labels. Systems keep some coordinates: k-relief and sk-relief the ten in which the nearest rows of the
+  other class are farther away than those of the same class; takes weighs kobl's by how well they vote, keeps nearly all,
+  and is only sometimes helped by it: try another --seed.
+  Extractors mix directions out of all of kobl's coordinates: klfe, kanmm and kmfa by near rows of the same and of the
+  other class; kpls, gda, koc and skfe by means and scatters, in two features or one. akda-qr needs no more of the kernel
+  than its values with the two class means.";
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let seed = args::required(args, "seed")?;
@@ -95,10 +97,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let settings = [own, &given].concat();
         let extractor = methods::extractor(name, &settings)?;
         let basis = methods::extractor_basis(name, &settings, TRAINING, &mut Vec::new())?;
-        let (basis, below) = match extractor {
-            Extractor::AkdaQr(_) => (AkdaQr::basis(&basis, &train, &training_labels)?, "class means"),
-            _ => (basis.clone(), basis.method.name()),
-        };
+        let basis = extractor.basis(basis, &train, Some(&training_labels))?;
+        let below = if basis.landmarks.is_some() { "class means" } else { basis.method.name() };
         let basis = fit(basis)?;
         let (map, _) = context.work(|monitor| extractor.fit(&train, &training_labels, basis, monitor))?;
         lines.push(judged(format!("{name} on {below}"), &map)?);

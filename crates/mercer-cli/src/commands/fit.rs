@@ -6,7 +6,7 @@ use clap::ArgMatches;
 use mercer::basis::{Stop, bytes};
 use mercer::data::write::check_place;
 use mercer::data::{Scale, Scaling, Table, Task, read};
-use mercer::extract::{AkdaQr, Extractor};
+use mercer::extract::Extractor;
 use mercer::methods::{self, Stage};
 use mercer::{Basis, Error, FeatureMap, FittedBasis, Labels, Result, Rows, System};
 use serde_json::{Value, json};
@@ -108,13 +108,12 @@ impl<'a> Plan<'a> {
         let mut basis = match &self.top {
             Top::Nothing => methods::basis(self.method, &self.settings)?,
             Top::System(_) => methods::system_basis(self.method, &self.settings, rows.n(), &mut warnings)?,
-            Top::Extractor(_) => {
-                methods::extractor_basis(self.method, &self.settings, rows.n(), &mut warnings)?
+            Top::Extractor(extractor) => {
+                let (name, settings) = (self.method, &self.settings);
+                let basis = methods::extractor_basis(name, settings, rows.n(), &mut warnings)?;
+                extractor.basis(basis, rows, labels)?
             }
         };
-        if let (Top::Extractor(Extractor::AkdaQr(_)), Some(labels)) = (&self.top, labels) {
-            basis = AkdaQr::basis(&basis, rows, labels)?;
-        }
         warnings.iter().for_each(|warning| warn(warning));
         basis.memory = memory.unwrap_or(basis.memory);
         basis.monitor = context.monitor.clone();

@@ -71,8 +71,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
 
 fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64>, totals: &[f64]) -> String {
     let sum: f64 = totals.iter().sum();
-    let percent =
-        |part: f64, whole: f64| format!("{:.1} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 });
+    let percent = |part: f64, whole: f64| percent(if whole > 0.0 { part / whole } else { 0.0 });
     let mut order: Vec<usize> = (0..inputs.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]));
     let mut lines = vec![["input", "share", "total", "features that use it most"].map(String::from).to_vec()];

@@ -31,8 +31,8 @@ const STAGES: [(Stage, &str, &str); 4] = [
         "`--method NAME`, below another method `--basis NAME`",
     ),
     (Stage::Select, "Selectors: scores of columns", "`--method eks --selector NAME`"),
-    (Stage::System, "Systems: a basis and a selector", "`--method NAME`"),
     (Stage::Extract, "Extractors: directions in a basis' coordinates", "`--method NAME`"),
+    (Stage::System, "Systems: a basis and a selector", "`--method NAME`"),
 ];
 
 fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Card> {
@@ -55,7 +55,7 @@ fn page() -> String {
         }));
     }
     lines.push(
-        "\n## Parameters\n\nSystems and extractors also have those of their basis, and `eks` those of its selector. Where an extractor has one of the same name, it is the extractor's; the number of the basis' components is then `basis_components`.\n".into(),
+        "\n## Parameters\n\nSystems and extractors also have those of their basis, and `eks` those of its selector. A name that both have is the extractor's; the number of its basis' components is `basis_components`.\n".into(),
     );
     lines.push("| name | methods | allowed | default | what |\n|---|---|---|---|---|".into());
     lines.extend(PARAMETERS.iter().map(|parameter| {
@@ -81,8 +81,8 @@ fn users(parameter: &Parameter) -> String {
     let words = [
         (Stage::Basis, "every basis"),
         (Stage::Select, "every selector"),
-        (Stage::System, "every system"),
         (Stage::Extract, "every extractor"),
+        (Stage::System, "every system"),
     ];
     let mut users = Vec::new();
     for (stage, every) in words {
@@ -127,7 +127,8 @@ fn describe(card: &Card) -> Result<String> {
         (Stage::System, "eks") => {
             "\nand those of its basis and its selector: `mercer methods BASIS`, `mercer methods SELECTOR`.\n"
         }
-        (Stage::Extract, "akda-qr") => "\nand the kernel's: kernel, gamma, degree, coef0, alpha.\n",
+        // Its basis is those class means, and its card has the kernel's parameters.
+        (Stage::Extract, "akda-qr") => "",
         (Stage::System | Stage::Extract, _) => "\nand those of its basis: `mercer methods BASIS`.\n",
         (Stage::Select, name) => {
             return Ok(format!("{text}\nOn the command line: `--method eks --selector {name}`.\n"));
