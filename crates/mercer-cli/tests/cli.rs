@@ -565,41 +565,43 @@ fn what_an_extractor_found_is_told_in_numbers() {
         lines.collect::<Vec<_>>().join("\n")
     };
     insta::assert_snapshot!(told(&["klfe", "--basis", "kobl"]), @r"
-    fitting `klfe` in the coordinates of `kpca`, which takes up to 144 kB beside the data
-    60 components, residual 0, 3600 kernel values, stopped by having spanned all rows
-    made 27 features of 60 coordinates; eigenvalues 4.84, 4.075, 3.989, …; of the whole 11.8 %, 10.0 %, 9.8 %, …; 100.0 % together
+    fitting `klfe` in the coordinates of `kobl`, which takes up to 29 kB beside the data
+    39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
+    made 21 features of 39 coordinates; eigenvalues 4.388, 3.547, 3.426, …; of the whole 14.4 %, 11.6 %, 11.2 %, …; 100.0 % together
     ");
     insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @r"
     method              klfe
     kernel              rbf, gamma = 1
     scaling             standard
     inputs              3: a, b, noise
-    features            27: klfe0, klfe1, klfe2, klfe3, klfe4, …
-    landmarks           60 rows
-    eigenvalues         from 4.84 to 0.07427
-    shares              11.8 %, 10.0 %, 9.8 %, 8.7 %, 8.0 %, …; 100.0 % together
-    file                format 1, 17 kB
-    basis               kpca
-    coordinates         60
-    kernel evaluations  3600
-    residual            0
+    features            21: klfe0, klfe1, klfe2, klfe3, klfe4, …
+    landmarks           39 rows
+    pivots              training rows 1, 2, 35, 24, 58, …
+    norms               from 1 to 0.6385
+    eigenvalues         from 4.388 to 0.024
+    shares              14.4 %, 11.6 %, 11.2 %, 9.8 %, 9.5 %, …; 100.0 % together
+    file                format 1, 10 kB
+    basis               kobl
+    coordinates         39
+    kernel evaluations  3336
+    residual            0.08274
     rows                60
     seed                0
-    settings            gamma = 1
+    settings            basis = kobl, gamma = 1
     source              wave.csv
-    stopped by          rank
+    stopped by          rule
     target              kind
     task                classes
     ");
     insta::assert_snapshot!(told(&["gda", "--basis", "kobl"]), @r"
-    fitting `gda` in the coordinates of `gram-schmidt`, which takes up to 86 kB beside the data
-    60 components, residual 1.59e-16, 7260 kernel values, stopped by its own rule
-    made 1 feature of 60 coordinates; eigenvalue 0.9974; of the whole 100.0 %
+    fitting `gda` in the coordinates of `kobl`, which takes up to 29 kB beside the data
+    39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
+    made 1 feature of 39 coordinates; eigenvalue 0.8435; of the whole 100.0 %
     ");
     insta::assert_snapshot!(told(&["koc", "--basis", "kobl"]), @r"
-    fitting `koc` in the coordinates of `gram-schmidt`, which takes up to 86 kB beside the data
-    60 components, residual 1.59e-16, 7260 kernel values, stopped by its own rule
-    made 2 features of 60 coordinates
+    fitting `koc` in the coordinates of `kobl`, which takes up to 29 kB beside the data
+    39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
+    made 2 features of 39 coordinates
     ");
     insta::assert_snapshot!(told(&["akda-qr"]), @r"
     fitting `akda-qr` in the coordinates of the class means, which takes up to 96 bytes beside the data
@@ -630,9 +632,9 @@ fn what_an_extractor_found_is_told_in_numbers() {
     task                classes
     ");
     insta::assert_snapshot!(told(&["kpls", "--basis", "kobl"]), @r"
-    fitting `kpls` in the coordinates of `gram-schmidt`, which takes up to 86 kB beside the data
-    60 components, residual 1.59e-16, 7260 kernel values, stopped by its own rule
-    made 2 features of 60 coordinates; eigenvalues 37.82, 18.86
+    fitting `kpls` in the coordinates of `kobl`, which takes up to 29 kB beside the data
+    39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
+    made 2 features of 39 coordinates; eigenvalues 35.37, 16.12
     ");
     insta::assert_snapshot!(told(&["skfe", "--max-iter", "2", "--basis-components", "10"]), @r"
     fitting `skfe` in the coordinates of `kobl`, which takes up to 5 kB beside the data
@@ -731,11 +733,11 @@ fn an_extractor_that_cannot_be_fitted_is_refused() {
     hint: lower it, or leave it out
     ");
     insta::assert_snapshot!(late(&["klfe", "--basis", "kobl", "--n-components", "500"]), @r"
-    error: n_components = 500, but only 27 can be had: in other directions misses are not farther away than hits (no positive eigenvalue)
+    error: n_components = 500, but only 13 can be had: in other directions misses are not farther away than hits (no positive eigenvalue)
     hint: lower it, or leave it out
     ");
     insta::assert_snapshot!(late(&["kpls", "--basis-components", "5", "--n-components", "9"]), @r"
-    error: n_components = 500, but only 59 can be had: what is left of the features then has no covariance with the target
+    error: n_components = 9, but only 5 can be had: what is left of the features then has no covariance with the target
     hint: lower it, or leave it out
     ");
     let (error, _) = words(1, &wave(&["klfe", "--memory", "1kB"]));
