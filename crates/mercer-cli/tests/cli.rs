@@ -554,17 +554,19 @@ fn every_extractor_makes_features_that_a_model_keeps() {
     }
 }
 
+/// What `fit` says about the waves, but for the rows read and the file written.
+fn told(folder: &Path, args: &[&str]) -> String {
+    let fit = ["wave.csv", "--target", "kind", "--gamma", "1", "--method"];
+    let (_, talk) = done(folder, &to_model(&[&fit[..], args].concat()));
+    let lines = talk.lines().filter(|line| !line.starts_with("read ") && !line.starts_with("wrote "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn what_an_extractor_found_is_told_in_numbers() {
     let folder = folder();
     wave(folder.path());
-    let told = |args: &[&str]| {
-        let fit = ["wave.csv", "--target", "kind", "--gamma", "1", "--method"];
-        let (_, talk) = done(folder.path(), &to_model(&[&fit[..], args].concat()));
-        let lines = talk.lines().filter(|line| !line.starts_with("read ") && !line.starts_with("wrote "));
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    insta::assert_snapshot!(told(&["klfe", "--basis", "kobl"]), @r"
+    insta::assert_snapshot!(told(folder.path(), &["klfe", "--basis", "kobl"]), @r"
     fitting `klfe` in the coordinates of `kobl`, which takes up to 29 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 21 features of 39 coordinates; eigenvalues 4.388, 3.547, 3.426, …; of the whole 14.4 %, 11.6 %, 11.2 %, …; 100.0 % together
@@ -593,17 +595,23 @@ fn what_an_extractor_found_is_told_in_numbers() {
     target              kind
     task                classes
     ");
-    insta::assert_snapshot!(told(&["gda", "--basis", "kobl"]), @r"
+    insta::assert_snapshot!(told(folder.path(), &["gda", "--basis", "kobl"]), @r"
     fitting `gda` in the coordinates of `kobl`, which takes up to 29 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 1 feature of 39 coordinates; eigenvalue 0.8435; of the whole 100.0 %
     ");
-    insta::assert_snapshot!(told(&["koc", "--basis", "kobl"]), @r"
+    insta::assert_snapshot!(told(folder.path(), &["koc", "--basis", "kobl"]), @r"
     fitting `koc` in the coordinates of `kobl`, which takes up to 29 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 2 features of 39 coordinates
     ");
-    insta::assert_snapshot!(told(&["akda-qr"]), @r"
+}
+
+#[test]
+fn class_means_and_an_alignment_are_told_in_numbers() {
+    let folder = folder();
+    wave(folder.path());
+    insta::assert_snapshot!(told(folder.path(), &["akda-qr"]), @r"
     fitting `akda-qr` in the coordinates of the class means, which takes up to 96 bytes beside the data
     2 components, residual 0.933, 190 kernel values, stopped by its own rule
     made 1 feature of 2 coordinates; eigenvalue 0.001908; of the whole 100.0 %
@@ -631,12 +639,12 @@ fn what_an_extractor_found_is_told_in_numbers() {
     target              kind
     task                classes
     ");
-    insta::assert_snapshot!(told(&["kpls", "--basis", "kobl"]), @r"
+    insta::assert_snapshot!(told(folder.path(), &["kpls", "--basis", "kobl"]), @r"
     fitting `kpls` in the coordinates of `kobl`, which takes up to 29 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 2 features of 39 coordinates; eigenvalues 35.37, 16.12
     ");
-    insta::assert_snapshot!(told(&["skfe", "--max-iter", "2", "--basis-components", "10"]), @r"
+    insta::assert_snapshot!(told(folder.path(), &["skfe", "--max-iter", "2", "--basis-components", "10"]), @r"
     fitting `skfe` in the coordinates of `kobl`, which takes up to 5 kB beside the data
     warning: `skfe` ended after max_iter = 2 steps with the gradient at 2.7e-1 of its first, above tol = 1e-6; the alignment is 0.600856
     10 components, residual 0.6639, 900 kernel values, stopped by the largest number of components

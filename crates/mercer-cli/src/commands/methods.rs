@@ -127,13 +127,12 @@ fn describe(card: &Card) -> Result<String> {
         (Stage::System, "eks") => {
             "\nand those of its basis and its selector: `mercer methods BASIS`, `mercer methods SELECTOR`.\n"
         }
-        // Its basis is those class means, and its card has the kernel's parameters.
-        (Stage::Extract, "akda-qr") => "",
+        // `akda-qr` has a basis of its own, and the kernel's parameters on its card.
+        (Stage::Basis, _) | (Stage::Extract, "akda-qr") => "",
         (Stage::System | Stage::Extract, _) => "\nand those of its basis: `mercer methods BASIS`.\n",
         (Stage::Select, name) => {
             return Ok(format!("{text}\nOn the command line: `--method eks --selector {name}`.\n"));
         }
-        (Stage::Basis, _) => "",
     });
     Ok(text)
 }
