@@ -25,6 +25,7 @@ const FIT_EXAMPLES: &str = "\
 Examples:
   mercer fit train.csv --target class --method takes -o model.mercer
   mercer fit train.csv --target class --method eks --basis kobl --selector relieff --n-features 20 -o model.mercer
+  mercer fit train.csv --target class --method klfe --basis kobl --n-components 10 -o model.mercer
   mercer fit rows.parquet --method rpcholesky --n-components 200 --gamma median -o model.mercer
   mercer fit 'synth:ringnorm?n=2000&seed=1' --method csi --gamma loo -o model.mercer";
 

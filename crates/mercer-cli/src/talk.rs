@@ -69,6 +69,16 @@ pub(crate) fn short(v: f64) -> String {
     }
 }
 
+/// A share, as `12.5 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// `1 step`, `2 steps`.
+pub(crate) fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The first few of many, in one line.
 pub(crate) fn first<T: ToString>(items: &[T], most: usize) -> String {
     let mut text = items.iter().take(most).map(T::to_string).collect::<Vec<_>>().join(", ");

@@ -1,13 +1,13 @@
-//! `mercer demo`: every basis, and selection and extraction on top, on made-up data, judged by the nearest neighbour.
+//! `mercer demo`: every basis, every system and every extractor on made-up data, judged by the nearest neighbour.
 
 use clap::ArgMatches;
 use mercer::data::{Scale, Scaling, Task, synth};
 use mercer::evaluate::knn::nearest_neighbour_error;
-use mercer::{Basis, FeatureMap, Klfe, Labels, Result, Rows, methods};
+use mercer::{Basis, FeatureMap, Labels, Result, Rows, methods};
 
 use crate::args;
 use crate::context::Context;
-use crate::talk::{print, short, table};
+use crate::talk::{percent, print, short, table};
 
 /// Rows made, and how many of them are for training.
 const ROWS: usize = 1000;
@@ -27,6 +27,18 @@ const BASES: [(&str, &[(&str, &str)]); 7] = [
 /// Systems with the settings that differ from the defaults.
 const SYSTEMS: [(&str, &[(&str, &str)]); 3] = [("takes", &[]), ("k-relief", &[]), ("sk-relief", &[])];
 
+/// Extractors with the settings that differ from the defaults.
+const EXTRACTORS: [(&str, &[(&str, &str)]); 8] = [
+    ("klfe", &[("basis", "kobl"), ("n_components", "10")]),
+    ("kanmm", &[("basis", "kobl"), ("n_components", "10")]),
+    ("kmfa", &[("basis", "kobl"), ("n_components", "10")]),
+    ("kpls", &[("basis", "kobl")]),
+    ("gda", &[("basis", "kobl")]),
+    ("koc", &[("basis", "kobl")]),
+    ("skfe", &[]),
+    ("akda-qr", &[]),
+];
+
 const WHAT_IT_SHOWS: &str = "
 Two normals around nearly one centre, a wide and a narrow one: the nearest neighbour errs often, because rows of the wide
 class lie far from everything, each other included.
@@ -34,9 +46,12 @@ class lie far from everything, each other included.
   any basis with a small residual. Coordinates alone are no better than what they were made from.
   A smaller basis leaves something out, and what it leaves out is luck: rows drawn at random and principal components
   lose the wide class's far-off directions, which helps here; kobl takes just these rows first, which does not.
-  The rest ask the labels. k-relief and sk-relief keep the ten coordinates in which the nearest rows of the other class
-  are farther away than those of the same class; takes weighs kobl's coordinates by how well they vote, keeps nearly all,
-  and is only sometimes helped by it: try another --seed. klfe mixes ten directions out of kobl's coordinates.";
+  The rest ask the labels. Systems keep some coordinates: k-relief and sk-relief the ten in which the nearest rows of the
+  other class are farther away than those of the same class; takes weighs kobl's by how well they vote, keeps nearly all,
+  and is only sometimes helped by it: try another --seed.
+  Extractors mix directions out of all of kobl's coordinates: klfe, kanmm and kmfa by near rows of the same and of the
+  other class; kpls, gda, koc and skfe by means and scatters, in two features or one. akda-qr needs no more of the kernel
+  than its values with the two class means.";
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let seed = args::required(args, "seed")?;
@@ -48,7 +63,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let [train, test] = [scaling.apply(&train)?, scaling.apply(&test)?];
     let error = |train: &Rows, test: &Rows| {
         let error = nearest_neighbour_error(train, &codes[..TRAINING], test, &codes[TRAINING..])?;
-        Ok(format!("{:.1} %", 100.0 * error))
+        Ok(percent(error))
     };
 
     let heads = ["features", "number", "1-NN error", "residual", "kernel values"];
@@ -65,15 +80,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         context.work(|_| basis.fit_supervised(&train, &training_labels))
     };
     let given = [("gamma", "0.05"), ("seed", seed)];
-    let mut extracted = None;
     for (name, own) in BASES {
         let fitted = fit(methods::basis(name, &[own, &given].concat())?)?;
         let more = [short(fitted.residual), fitted.n_kernel_evaluations.to_string()];
-        if name == "kobl" {
-            let extractor = Klfe { n_components: Some(10), n_neighbors: 1 };
-            let map = context.work(|_| extractor.fit(&train, &training_labels, fitted.clone()))?;
-            extracted = Some(judged("klfe on kobl".into(), &map)?);
-        }
         lines.push([judged(name.into(), &FeatureMap::from(fitted))?, more.to_vec()].concat());
     }
     for (name, own) in SYSTEMS {
@@ -84,7 +93,16 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let found = context.work(|m| system.clone().monitor(m).fit(&train, &training_labels, basis))?;
         lines.push(judged(title, &found.map)?);
     }
-    lines.extend(extracted);
+    for (name, own) in EXTRACTORS {
+        let settings = [own, &given].concat();
+        let extractor = methods::extractor(name, &settings)?;
+        let basis = methods::extractor_basis(name, &settings, TRAINING, &mut Vec::new())?;
+        let basis = extractor.basis(basis, &train, Some(&training_labels))?;
+        let below = if basis.landmarks.is_some() { "class means" } else { basis.method.name() };
+        let basis = fit(basis)?;
+        let (map, _) = context.work(|monitor| extractor.fit(&train, &training_labels, basis, monitor))?;
+        lines.push(judged(format!("{name} on {below}"), &map)?);
+    }
     context.say(&format!(
         "ringnorm, seed {seed}: {TRAINING} training and {} test rows, standardised; rbf kernel, gamma = 0.05\n",
         ROWS - TRAINING

@@ -6,13 +6,14 @@ use clap::ArgMatches;
 use mercer::basis::{Stop, bytes};
 use mercer::data::write::check_place;
 use mercer::data::{Scale, Scaling, Table, Task, read};
+use mercer::extract::Extractor;
 use mercer::methods::{self, Stage};
 use mercer::{Basis, Error, FeatureMap, FittedBasis, Labels, Result, Rows, System};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args;
 use crate::context::Context;
-use crate::talk::{first, short, warn};
+use crate::talk::{first, percent, plural, short, warn};
 
 /// Names that a target is often given, in lower case.
 const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
@@ -20,7 +21,7 @@ const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
 /// Constant columns that a warning names.
 const NAMED: usize = 5;
 
-/// Coordinates kept that the summary names.
+/// Features that the summary has numbers of.
 const BEST: usize = 3;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
@@ -42,11 +43,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         Some(scaling) => scaling.apply(&table.rows)?,
         None => table.rows,
     };
-    if let Some(system) = &plan.system {
-        system.check(labels.as_ref())?;
-    }
-    let basis = plan.basis(rows.n(), args.get_one("memory").copied(), context)?;
-    let memory = bytes(basis.estimated_memory(rows.n()));
+    plan.check(labels.as_ref())?;
+    let basis = plan.basis(&rows, labels.as_ref(), args.get_one("memory").copied(), context)?;
+    let memory = bytes(basis.estimated_memory(basis.landmarks.as_ref().map_or(rows.n(), Rows::n)));
     context.say(&format!("fitting {}, which takes up to {memory} beside the data", plan.title(&basis)));
     let (mut map, summary) = plan.fit(&basis, &rows, labels.as_ref(), context)?;
 
@@ -66,28 +65,55 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// What is to be fitted: a basis, and a system on top of it unless the method is a basis.
+/// What is to be fitted: a basis, and on top of it what the method is, unless it is a basis.
 struct Plan<'a> {
     method: &'a str,
     settings: Vec<(&'a str, &'a str)>,
-    system: Option<System>,
+    top: Top,
+}
+
+enum Top {
+    Nothing,
+    System(System),
+    Extractor(Extractor),
 }
 
 impl<'a> Plan<'a> {
     /// Checks the settings, before any data is read.
     fn new(method: &'a str, settings: Vec<(&'a str, &'a str)>) -> Result<Self> {
-        let system = match methods::method(method)?.stage {
-            Stage::Basis => methods::basis(method, &settings).map(|_| None)?,
-            Stage::Select | Stage::System => Some(methods::system(method, &settings)?),
+        let top = match methods::method(method)?.stage {
+            Stage::Basis => methods::basis(method, &settings).map(|_| Top::Nothing)?,
+            Stage::Select | Stage::System => Top::System(methods::system(method, &settings)?),
+            Stage::Extract => Top::Extractor(methods::extractor(method, &settings)?),
         };
-        Ok(Self { method, settings, system })
+        Ok(Self { method, settings, top })
     }
 
-    fn basis(&self, n: usize, memory: Option<u64>, context: &Context) -> Result<Basis> {
+    /// An error unless such labels will do.
+    fn check(&self, labels: Option<&Labels>) -> Result<()> {
+        match &self.top {
+            Top::Nothing => Ok(()),
+            Top::System(system) => system.check(labels),
+            Top::Extractor(extractor) => extractor.check(labels),
+        }
+    }
+
+    fn basis(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        memory: Option<u64>,
+        context: &Context,
+    ) -> Result<Basis> {
         let mut warnings = Vec::new();
-        let mut basis = match self.system {
-            None => methods::basis(self.method, &self.settings)?,
-            Some(_) => methods::system_basis(self.method, &self.settings, n, &mut warnings)?,
+        let mut basis = match &self.top {
+            Top::Nothing => methods::basis(self.method, &self.settings)?,
+            Top::System(_) => methods::system_basis(self.method, &self.settings, rows.n(), &mut warnings)?,
+            Top::Extractor(extractor) => {
+                let (name, settings) = (self.method, &self.settings);
+                let basis = methods::extractor_basis(name, settings, rows.n(), &mut warnings)?;
+                extractor.basis(basis, rows, labels)?
+            }
         };
         warnings.iter().for_each(|warning| warn(warning));
         basis.memory = memory.unwrap_or(basis.memory);
@@ -96,10 +122,16 @@ impl<'a> Plan<'a> {
     }
 
     fn title(&self, basis: &Basis) -> String {
-        let basis = basis.method.name();
-        match &self.system {
-            None => format!("`{basis}`"),
-            Some(system) => format!("`{}` (`{basis}`, then `{}`)", self.method, system.selector.name()),
+        let name = basis.method.name();
+        match &self.top {
+            Top::Nothing => format!("`{name}`"),
+            Top::System(system) => {
+                format!("`{}` (`{name}`, then `{}`)", self.method, system.selector.name())
+            }
+            Top::Extractor(Extractor::AkdaQr(_)) => {
+                format!("`{}` in the coordinates of the class means", self.method)
+            }
+            Top::Extractor(_) => format!("`{}` in the coordinates of `{name}`", self.method),
         }
     }
 
@@ -113,14 +145,27 @@ impl<'a> Plan<'a> {
     ) -> Result<(FeatureMap, String)> {
         let fitted = context.work(|_| basis.fit_with(rows, labels, false))?.0;
         let about_basis = about_basis(&fitted);
-        let Some(system) = &self.system else {
-            fitted.warnings.iter().for_each(|warning| warn(warning));
-            return Ok((FeatureMap::from(fitted), about_basis));
+        let (map, warnings, about) = match &self.top {
+            Top::Nothing => {
+                let warnings = fitted.warnings.clone();
+                (FeatureMap::from(fitted), warnings, String::new())
+            }
+            Top::System(system) => {
+                let found =
+                    context.work(|monitor| system.clone().monitor(monitor).fit(rows, labels, fitted))?;
+                let about = about_selection(&found.map);
+                (found.map, found.warnings, about)
+            }
+            Top::Extractor(extractor) => {
+                let mut warnings = fitted.warnings.clone();
+                let (map, found) = context.work(|monitor| extractor.fit(rows, labels, fitted, monitor))?;
+                warnings.extend(found.warnings);
+                let about = about_extraction(&map);
+                (map, warnings, about)
+            }
         };
-        let found = context.work(|monitor| system.clone().monitor(monitor).fit(rows, labels, fitted))?;
-        found.warnings.iter().for_each(|warning| warn(warning));
-        let summary = format!("{about_basis}\n{}", about_selection(&found.map));
-        Ok((found.map, summary))
+        warnings.iter().for_each(|warning| warn(warning));
+        Ok((map, if about.is_empty() { about_basis } else { format!("{about_basis}\n{about}") }))
     }
 }
 
@@ -201,8 +246,8 @@ fn about_basis(fitted: &FittedBasis) -> String {
     };
     let m = fitted.n_components();
     format!(
-        "{m} component{}, residual {}, {} kernel values, stopped by {stop}",
-        if m == 1 { "" } else { "s" },
+        "{}, residual {}, {} kernel values, stopped by {stop}",
+        plural(m, "component"),
         short(fitted.residual),
         fitted.n_kernel_evaluations,
     )
@@ -210,13 +255,51 @@ fn about_basis(fitted: &FittedBasis) -> String {
 
 fn about_selection(map: &FeatureMap) -> String {
     format!(
-        "kept {} of {} coordinates, which need {} landmark{}; best scores: {}",
+        "kept {} of {} coordinates, which need {}; best scores: {}",
         map.n_features(),
         map.facts["coordinates"],
-        map.expansion.landmarks.len(),
-        if map.expansion.landmarks.len() == 1 { "" } else { "s" },
+        plural(map.expansion.landmarks.len(), "landmark"),
         best_scores(map, BEST)
     )
+}
+
+fn about_extraction(map: &FeatureMap) -> String {
+    let mut parts = vec![format!(
+        "made {} of {} coordinates",
+        plural(map.n_features(), "feature"),
+        map.facts["coordinates"]
+    )];
+    if !map.eigenvalues.is_empty() {
+        let values: Vec<String> = map.eigenvalues.iter().copied().map(short).collect();
+        let word = if values.len() == 1 { "eigenvalue" } else { "eigenvalues" };
+        parts.push(format!("{word} {}", first(&values, BEST)));
+    }
+    parts.extend(shares(map, BEST).map(|shares| format!("of the whole {shares}")));
+    parts.extend(alignment(map).map(|path| format!("alignment with the labels {path}")));
+    parts.join("; ")
+}
+
+fn numbers(map: &FeatureMap, fact: &str) -> Option<Vec<f64>> {
+    map.facts.get(fact)?.as_array().map(|values| values.iter().filter_map(Value::as_f64).collect())
+}
+
+/// The share that each feature holds of what its method maximises, and that of all.
+pub(super) fn shares(map: &FeatureMap, most: usize) -> Option<String> {
+    let shares = numbers(map, "explained").filter(|shares| !shares.is_empty())?;
+    let each: Vec<String> = shares.iter().map(|share| percent(*share)).collect();
+    let all = if shares.len() == 1 {
+        String::new()
+    } else {
+        format!("; {} together", percent(shares.iter().sum()))
+    };
+    Some(format!("{}{all}", first(&each, most)))
+}
+
+/// How the alignment with the labels grew.
+pub(super) fn alignment(map: &FeatureMap) -> Option<String> {
+    let path = numbers(map, "alignment_path")?;
+    let (from, to) = (path.first()?, path.last()?);
+    Some(format!("from {} to {} in {}", short(*from), short(*to), plural(path.len() - 1, "step")))
 }
 
 /// The features with the best scores, best first.

@@ -10,9 +10,9 @@ use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
 use serde_json::{Value, json};
 
 use crate::args;
-use crate::commands::fit::best_scores;
+use crate::commands::fit::{alignment, best_scores, shares};
 use crate::context::Context;
-use crate::talk::{first, print, short, table};
+use crate::talk::{first, percent, plural, print, short, table};
 
 /// Names and numbers shown of a long list.
 const SHOWN: usize = 5;
@@ -22,6 +22,9 @@ const INPUTS: usize = 30;
 
 /// Features named for each input.
 const USERS: usize = 3;
+
+/// Facts that have a line of their own, in other words.
+const TOLD: [&str; 4] = ["scale", "error_path", "explained", "alignment_path"];
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let file = args::required(args, "model")?;
@@ -68,8 +71,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
 
 fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64>, totals: &[f64]) -> String {
     let sum: f64 = totals.iter().sum();
-    let percent =
-        |part: f64, whole: f64| format!("{:.1} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 });
+    let percent = |part: f64, whole: f64| percent(if whole > 0.0 { part / whole } else { 0.0 });
     let mut order: Vec<usize> = (0..inputs.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]));
     let mut lines = vec![["input", "share", "total", "features that use it most"].map(String::from).to_vec()];
@@ -132,23 +134,27 @@ fn text(model: &FeatureMap, size: u64) -> String {
         ("scaling", scaling(model)),
         ("inputs", inputs(model)),
         ("features", counted(&model.feature_names)),
-        ("landmarks", landmarks(&model.expansion.landmarks)),
+        ("landmarks", landmarks(model)),
     ];
-    if !model.pivots.is_empty() {
+    if !model.pivots.is_empty() && !on_class_means(model) {
         let rows: Vec<usize> = model.pivots.iter().map(|i| i + 1).collect();
         lines.push(("pivots", format!("training rows {}", first(&rows, SHOWN))));
     }
     for (name, values) in [("norms", &model.pivot_norms), ("eigenvalues", &model.eigenvalues)] {
-        if let [from, .., to] = values[..] {
-            lines.push((name, format!("from {} to {}", short(from), short(to))));
+        match values[..] {
+            [from, .., to] => lines.push((name, format!("from {} to {}", short(from), short(to)))),
+            [only] => lines.push((name, short(only))),
+            [] => {}
         }
     }
+    lines.extend(shares(model, SHOWN).map(|shares| ("shares", shares)));
+    lines.extend(alignment(model).map(|path| ("alignment", path)));
     if let Some(least) = model.scores.iter().copied().min_by(f64::total_cmp) {
         lines.push(("scores", format!("{}; least {}", best_scores(model, SHOWN), short(least))));
     }
     lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
-    let other = model.facts.iter().filter(|(name, _)| *name != "scale" && *name != "error_path");
+    let other = model.facts.iter().filter(|(name, _)| !TOLD.contains(&name.as_str()));
     lines.extend(other.map(|(name, value)| (name.as_str(), fact(value))));
     table(
         &lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(),
@@ -163,7 +169,6 @@ fn error_path(model: &FeatureMap) -> Option<String> {
     let (from, to) = (path.first()?, path.last()?);
     let least = path.iter().copied().fold(f64::INFINITY, f64::min);
     let round = path.iter().position(|e| *e == least)? + 1;
-    let percent = |e: f64| format!("{:.1} %", 100.0 * e);
     Some(format!(
         "{} with the first coordinate, {} at best with {round}, {} with all {}",
         percent(*from),
@@ -197,12 +202,20 @@ fn counted(names: &[String]) -> String {
     format!("{}: {}", names.len(), first(names, SHOWN))
 }
 
-fn landmarks(landmarks: &Landmarks) -> String {
-    match landmarks {
-        Landmarks::Rows(rows) if rows.is_sparse() => format!("{} sparse rows", rows.n()),
-        Landmarks::Rows(rows) => format!("{} rows", rows.n()),
-        Landmarks::Columns { indices, n } => format!("{} columns of a kernel of {n} rows", indices.len()),
+fn landmarks(model: &FeatureMap) -> String {
+    match &model.expansion.landmarks {
+        Landmarks::Rows(rows) if on_class_means(model) => plural(rows.n(), "class mean"),
+        Landmarks::Rows(rows) if rows.is_sparse() => plural(rows.n(), "sparse row"),
+        Landmarks::Rows(rows) => plural(rows.n(), "row"),
+        Landmarks::Columns { indices, n } => {
+            format!("{} of a kernel of {n} rows", plural(indices.len(), "column"))
+        }
     }
+}
+
+/// Whether the landmarks are no rows of the data.
+fn on_class_means(model: &FeatureMap) -> bool {
+    model.method == "akda-qr"
 }
 
 fn fact(value: &Value) -> String {

@@ -24,13 +24,14 @@ pub(crate) fn run(args: &ArgMatches) -> Result<()> {
 }
 
 /// The stages with their headings and how their methods are asked for.
-const STAGES: [(Stage, &str, &str); 3] = [
+const STAGES: [(Stage, &str, &str); 4] = [
     (
         Stage::Basis,
         "Bases: coordinates of the kernel's space",
-        "`--method NAME`, within a system `--basis NAME`",
+        "`--method NAME`, below another method `--basis NAME`",
     ),
     (Stage::Select, "Selectors: scores of columns", "`--method eks --selector NAME`"),
+    (Stage::Extract, "Extractors: directions in a basis' coordinates", "`--method NAME`"),
     (Stage::System, "Systems: a basis and a selector", "`--method NAME`"),
 ];
 
@@ -54,7 +55,7 @@ fn page() -> String {
         }));
     }
     lines.push(
-        "\n## Parameters\n\nA system also has those of its basis, and `eks` those of its selector.\n".into(),
+        "\n## Parameters\n\nSystems and extractors also have those of their basis, and `eks` those of its selector. A name that both have is the extractor's; the number of its basis' components is `basis_components`.\n".into(),
     );
     lines.push("| name | methods | allowed | default | what |\n|---|---|---|---|---|".into());
     lines.extend(PARAMETERS.iter().map(|parameter| {
@@ -77,8 +78,12 @@ fn page_of(name: &str) -> String {
 /// The methods that have a parameter; a stage that has it throughout is named as one.
 fn users(parameter: &Parameter) -> String {
     let has = |card: &&Card| card.parameters.contains(&parameter.name);
-    let words =
-        [(Stage::Basis, "every basis"), (Stage::Select, "every selector"), (Stage::System, "every system")];
+    let words = [
+        (Stage::Basis, "every basis"),
+        (Stage::Select, "every selector"),
+        (Stage::Extract, "every extractor"),
+        (Stage::System, "every system"),
+    ];
     let mut users = Vec::new();
     for (stage, every) in words {
         if of_stage(stage).all(|card| has(&card)) {
@@ -122,11 +127,12 @@ fn describe(card: &Card) -> Result<String> {
         (Stage::System, "eks") => {
             "\nand those of its basis and its selector: `mercer methods BASIS`, `mercer methods SELECTOR`.\n"
         }
-        (Stage::System, _) => "\nand those of its basis: `mercer methods BASIS`.\n",
+        // `akda-qr` has a basis of its own, and the kernel's parameters on its card.
+        (Stage::Basis, _) | (Stage::Extract, "akda-qr") => "",
+        (Stage::System | Stage::Extract, _) => "\nand those of its basis: `mercer methods BASIS`.\n",
         (Stage::Select, name) => {
             return Ok(format!("{text}\nOn the command line: `--method eks --selector {name}`.\n"));
         }
-        (Stage::Basis, _) => "",
     });
     Ok(text)
 }
