@@ -42,13 +42,18 @@ pub(crate) fn tall_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 
 /// AᵀA with both halves the same to the bit, in half the flops of a product.
 pub(crate) fn self_product(a: MatRef<'_, f64>) -> Mat<f64> {
-    let n = a.ncols();
-    let mut out = Mat::zeros(n, n);
-    if a.nrows() > 0 && n > 0 {
-        let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-        triangular_matmul(out.as_mut(), lower, Accum::Replace, a.transpose(), whole, a, whole, 1.0, Par::Seq);
-    }
+    let mut out = lower_product(a.transpose(), a);
     mirror(&mut out);
+    out
+}
+
+/// The lower half of A·B, a square matrix; the other half is 0.
+pub(crate) fn lower_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    if a.ncols() > 0 && b.ncols() > 0 {
+        let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        triangular_matmul(out.as_mut(), lower, Accum::Replace, a, whole, b, whole, 1.0, Par::Seq);
+    }
     out
 }
 

@@ -2,16 +2,19 @@
 //!
 //!   Σ ω (z_i − z_j)(z_i − z_j)ᵀ over hits, and over misses: m×m each
 //!
-//! [`Margins::accumulate`] adds pairs of rows, [`Margins::merge`] what another thread or machine added up;
-//! [`scatter`] does both for rows and lists of neighbours.
+//! [`Margins::accumulate`] adds pairs of rows, [`Margins::merge`] what another thread or machine added up. Where all rows
+//! are at hand, [`scatter`] needs one product a row and not one a pair:
 //!
-//! cost    m² flops a pair by matrix products on panels of pairs, summed in the order of the panels
-//! differs differences are taken before they are multiplied, so that neither an offset nor far clusters cost digits
+//!   Σ_ij ω_ij (z_i − z_j)(z_i − z_j)ᵀ = Zᵀ E,   e_i = Σ_j (ω_ij + ω_ji)(z_i − z_j)
+//!
+//! cost    accumulate: 2·m² flops a pair; scatter: m² flops a row and 4·m a pair, summed in the order of the panels
+//! differs Z is taken about its mean, which changes nothing but rounding. What is left of that is the rounding of the
+//!         features themselves times the differences, as in a sum over pairs
 
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
-use crate::linalg::{product, self_product, sum_in_order};
+use crate::linalg::{lower_product, mirror, product, sum_in_order};
 use crate::monitor::Monitor;
 
 /// Which kind of neighbours a pair is.
@@ -94,47 +97,119 @@ impl Margins {
     }
 }
 
-/// Pairs whose differences are multiplied together, about.
-const PAIRS: usize = 1_024;
+/// Rows that are multiplied together.
+const ROWS: usize = 1_024;
 
-/// Σ ω ΔΔᵀ over every row and its neighbours; `z` is n×m, and ω_i ≥ 0 is the weight of row i's pairs.
+/// Neighbours of every row, and the weight ω_i of row i's pairs.
+pub type Pairs<'a> = (&'a [Vec<usize>], &'a (dyn Fn(usize) -> f64 + Sync));
+
+/// Σ ω ΔΔᵀ over the pairs of every row with its neighbours; `z` is n×m.
 ///
 /// ```
 /// use faer::mat;
 /// use mercer::{Monitor, evidence::margins::scatter};
 ///
-/// let z = mat![[0.0], [2.0], [5.0]];
-/// let sum = scatter(z.as_ref(), &[vec![1], vec![0, 2], vec![]], |_| 1.0, &Monitor::default())?;
-/// assert_eq!(sum[(0, 0)], 4.0 + 4.0 + 9.0);
+/// let z = mat![[0.0], [2.0], [4.0]];
+/// let (misses, hits) = ([vec![1], vec![0, 2], vec![]], [vec![2], vec![], vec![0]]);
+/// let sum = scatter(z.as_ref(), &[(&misses, &|_| 1.0), (&hits, &|_| -0.25)], &Monitor::default())?;
+/// assert_eq!(sum[(0, 0)], 4.0 + 4.0 + 4.0 - 0.25 * (16.0 + 16.0));
 /// # Ok::<(), mercer::Error>(())
 /// ```
 ///
 /// # Panics
-/// If a neighbour's index is not below n.
-pub fn scatter(
-    z: MatRef<'_, f64>,
-    neighbours: &[Vec<usize>],
-    weight: impl Fn(usize) -> f64 + Sync,
-    monitor: &Monitor,
-) -> Result<Mat<f64>> {
-    let m = z.ncols();
-    let longest = neighbours.iter().map(Vec::len).max().unwrap_or(0);
-    let height = (PAIRS / longest.max(1)).max(1);
-    monitor.begin("adding up differences", neighbours.len());
-    sum_in_order(neighbours.len().div_ceil(height), m, m, monitor, |at| {
-        let rows = at * height..neighbours.len().min((at + 1) * height);
-        let pairs: Vec<(usize, usize, f64)> = rows
-            .clone()
-            .flat_map(|i| {
-                let root = weight(i).max(0.0).sqrt();
-                neighbours[i].iter().map(move |&j| (i, j, root))
-            })
-            .collect();
-        let differences = Mat::from_fn(pairs.len(), m, |a, c| {
-            let (i, j, root) = pairs[a];
-            (z[(i, c)] - z[(j, c)]) * root
-        });
+/// If a neighbour's index is not below n, or if there are not n lists.
+pub fn scatter(z: MatRef<'_, f64>, lists: &[Pairs], monitor: &Monitor) -> Result<Mat<f64>> {
+    let (n, m) = (z.nrows(), z.ncols());
+    let edges = Edges::new(n, lists);
+    let means: Vec<f64> = z.col_iter().map(|column| column.sum() / n as f64).collect();
+    monitor.begin("adding up differences", n);
+    let mut sum = sum_in_order(n.div_ceil(ROWS), m, m, monitor, |at| {
+        let rows = at * ROWS..n.min((at + 1) * ROWS);
+        let mut e = Mat::zeros(rows.len(), m);
+        for (e, z) in e.col_iter_mut().zip(z.col_iter()) {
+            for (e, i) in e.iter_mut().zip(rows.clone()) {
+                *e = edges.of(i).iter().map(|&(j, weight)| weight * (z[i] - z[j])).sum();
+            }
+        }
+        let centred = Mat::from_fn(rows.len(), m, |i, c| z[(rows.start + i, c)] - means[c]);
         monitor.advance(rows.len());
-        self_product(differences.as_ref())
-    })
+        lower_product(centred.transpose(), e.as_ref())
+    })?;
+    mirror(&mut sum);
+    Ok(sum)
+}
+
+/// Pairs by row, each seen from both of its rows: ω_ij for i and for j.
+struct Edges {
+    start: Vec<usize>,
+    other: Vec<(usize, f64)>,
+}
+
+impl Edges {
+    fn new(n: usize, lists: &[Pairs]) -> Self {
+        let pairs = || {
+            lists.iter().flat_map(|&(neighbours, weight)| {
+                assert_eq!(neighbours.len(), n, "neighbours of every row");
+                let of = move |(i, js): (usize, &'_ Vec<usize>)| {
+                    let weight = weight(i);
+                    js.iter().map(|&j| (i, j, weight)).collect::<Vec<_>>()
+                };
+                neighbours.iter().enumerate().flat_map(of)
+            })
+        };
+        let mut start = vec![0; n + 1];
+        pairs().for_each(|(i, j, _)| {
+            start[i + 1] += 1;
+            start[j + 1] += 1;
+        });
+        (0..n).for_each(|i| start[i + 1] += start[i]);
+        let mut next = start.clone();
+        let mut other = vec![(0, 0.0); start[n]];
+        for (i, j, weight) in pairs() {
+            for (from, to) in [(i, j), (j, i)] {
+                other[next[from]] = (to, weight);
+                next[from] += 1;
+            }
+        }
+        Self { start, other }
+    }
+
+    fn of(&self, i: usize) -> &[(usize, f64)] {
+        &self.other[self.start[i]..self.start[i + 1]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_a_row_is_the_sum_over_pairs() {
+        let (n, m) = (2_500, 4);
+        let value = |i: usize, j: usize| ((i * i * 31 + j * j * 17 + i * j * 7) as f64 * 0.37).sin();
+        // Two clusters far apart and far from 0, whose rows differ by little.
+        let z = Mat::from_fn(n, m, |i, j| 1e4 + 100.0 * (i % 2) as f64 + value(i, j));
+        let near = |step: usize| -> Vec<Vec<usize>> {
+            (0..n).map(|i| (1..=i % 4).map(|k| (i + step * k) % n).collect()).collect()
+        };
+        let (hits, misses) = (near(2), near(1));
+        let weight = |i: usize| 1.0 / (1 + i % 3) as f64;
+        let fast = scatter(z.as_ref(), &[(&misses, &|_| 1.0), (&hits, &|i| -weight(i))], &Monitor::default());
+        let fast = fast.expect("sums");
+        let mut slow = Margins::new(m);
+        for (side, list) in [(Side::Miss, &misses), (Side::Hit, &hits)] {
+            let pairs: Vec<(usize, usize)> =
+                list.iter().enumerate().flat_map(|(i, js)| js.iter().map(move |&j| (i, j))).collect();
+            let a = Mat::from_fn(pairs.len(), m, |at, j| z[(pairs[at].0, j)]);
+            let b = Mat::from_fn(pairs.len(), m, |at, j| z[(pairs[at].1, j)]);
+            let weights: Vec<f64> = pairs.iter().map(|p| weight(p.0)).collect();
+            let weights = (side == Side::Hit).then_some(&weights[..]);
+            slow.accumulate(side, a.as_ref(), b.as_ref(), weights).expect("fits");
+        }
+        let difference = (&fast - (&slow.misses - &slow.hits)).norm_max();
+        assert!(difference < 1e-11 * slow.misses.norm_max(), "{difference}");
+        let hits_alone = scatter(z.as_ref(), &[(&hits, &weight)], &Monitor::default()).expect("sums");
+        let difference = (&hits_alone - &slow.hits).norm_max();
+        assert!(difference < 1e-11 * slow.hits.norm_max(), "{difference}");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //!   Σ_i (mean_{j ∈ misses} ΔΔᵀ − mean_{j ∈ hits} ΔΔᵀ) v = λ v,  Δ = z_i − z_j;   ‖v‖ = 1, λ > 0, features vᵀz
 //!
-//! cost    neighbours, then 2·n·k·m² flops and one m×m eigenproblem; the features of all rows are kept, n·m numbers
+//! cost    neighbours, then n·m² flops and one m×m eigenproblem; the features of all rows are kept, n·m numbers
 //! source  Wang & Zhang 2007
 //! differs the k nearest misses and the k nearest hits, not all rows within a radius; neighbours are those of the kernel's
 //!         space. A row without a hit counts with its misses only

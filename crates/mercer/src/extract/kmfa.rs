@@ -3,7 +3,7 @@
 //!   S_b v = λ (S_w + reg·tr(S_w)/m·I) v,  vᵀ(S_w + …)v = 1;   S_w = Σ_i Σ_{k_within nearest hits} ΔΔᵀ,
 //!   S_b = Σ_classes Σ_{k_between nearest pairs of a row in the class and one that is not} ΔΔᵀ;   features vᵀz
 //!
-//! cost    neighbours, then n·k_within·m² flops, m³/3 and the singular values of a matrix with a column a pair; the
+//! cost    neighbours, then n·m² flops, m³/3 and the singular values of a matrix with a column a pair; the
 //!         features of all rows are kept, n·m numbers
 //! source  Yan et al. 2007
 //! differs neighbours are those of the kernel's space. Pairs at equal distances: the lower row in the class, then the lower
@@ -62,7 +62,7 @@ impl Kmfa {
         let (hits, pairs) = self.neighbours(&space, codes, c, monitor)?;
         let z = coordinates.features()?;
         let m = z.ncols();
-        let within = scatter(z.as_ref(), &hits, |_| 1.0, monitor)?;
+        let within = scatter(z.as_ref(), &[(&hits, &|_| 1.0)], monitor)?;
         let apart = Mat::from_fn(m, pairs.len(), |j, at| z[(pairs[at].0, j)] - z[(pairs[at].1, j)]);
         if (0..m).any(|i| !within[(i, i)].is_finite()) {
             return Err(Error::Numerical(

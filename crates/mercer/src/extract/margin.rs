@@ -26,11 +26,12 @@ pub(super) fn solve(coordinates: &Coordinates, method: &str, k: usize, mean: boo
     let monitor = coordinates.monitor;
     let found = Neighbours::find(coordinates.basis.expansion.kernel, coordinates.rows, codes, k, monitor)?;
     let z = coordinates.features()?;
-    let sum = |neighbours: &[Vec<usize>]| {
-        let weight = |i: usize| if mean { 1.0 / neighbours[i].len() as f64 } else { 1.0 };
-        scatter(z.as_ref(), neighbours, weight, monitor)
-    };
-    let margin = sum(&found.misses)? - sum(&found.hits)?;
+    let share = |neighbours: &[usize]| if mean { 1.0 / neighbours.len() as f64 } else { 1.0 };
+    let margin = scatter(
+        z.as_ref(),
+        &[(&found.misses, &|i| share(&found.misses[i])), (&found.hits, &|i| -share(&found.hits[i]))],
+        monitor,
+    )?;
     if (0..margin.ncols()).any(|i| !margin[(i, i)].is_finite()) {
         return Err(Error::Numerical(format!(
             "`{method}`: squares of the features are too large to be added up\nhint: scale the columns first"

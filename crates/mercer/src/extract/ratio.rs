@@ -6,7 +6,7 @@
 //! m×m scatter F Fᵀ is never made, and no digits are lost to squaring.
 //!
 //! cost    m³/3 flops and 2·m²·c for c columns of F; without reg one m×m eigenproblem
-//! differs where reg leaves T close to singular, the problem is solved on the range of T: its eigenvalues above 1e−12 of
+//! differs where reg leaves T close to singular (or rounding, not positive), the problem is solved on the range of T: its eigenvalues above 1e−12 of
 //!         the largest. A Cholesky factor would be noise there
 
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
@@ -51,15 +51,16 @@ pub(super) fn solve(
     }
     monitor.begin("solving for directions", 0);
     // In units of the mean scatter, so that nothing overflows or vanishes.
-    let mut t = scatter * Scale(1.0 / unit);
+    let t = scatter * Scale(1.0 / unit);
     let mut whitened = factor * Scale(1.0 / unit.sqrt());
-    let (values, mut vectors) = if reg >= SOUND * m as f64 {
+    let factored = if reg >= SOUND * m as f64 {
+        let mut t = t.clone();
         (0..m).for_each(|i| t[(i, i)] += reg);
-        let Some(l) = cholesky(t, monitor)? else {
-            return Err(Error::Numerical(
-                "the scatter of the features is not positive definite\nhint: raise reg".into(),
-            ));
-        };
+        cholesky(t, monitor)?
+    } else {
+        None
+    };
+    let (values, mut vectors) = if let Some(l) = factored {
         solve_lower_triangular_in_place(l.as_ref(), whitened.as_mut(), Par::Seq);
         let (values, mut vectors) = left_singular(whitened, monitor)?;
         solve_upper_triangular_in_place(l.transpose(), vectors.as_mut(), Par::Seq);
