@@ -1,0 +1,173 @@
+//! Stage 5b for Python: directions in a basis' coordinates, and the map that they make.
+
+use mercer::basis::{FittedBasis, Method, Stop};
+use mercer::extract::{AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe, Start};
+use mercer::{Basis, Error, FeatureMap, Kernel, Shape};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{PyRows, Target, dictionary, feature_map, matrix_array, python_rows};
+use crate::gate::{exception, run};
+
+/// Rows up to which a basis may be as large as they are many.
+const UNCAPPED_ROWS: usize = 5_000;
+
+/// Settings as texts, by the names of the catalogue.
+type Settings = Vec<(String, String)>;
+
+/// An error unless the settings are allowed and such labels will do: to be asked before a basis is fitted.
+#[pyfunction]
+#[pyo3(signature = (y, extractor, settings, *, task="auto"))]
+pub(crate) fn check_extractor(
+    y: Option<Target<'_>>,
+    extractor: &str,
+    settings: Settings,
+    task: &str,
+) -> PyResult<()> {
+    let labels = y.map(|y| y.labels(task)).transpose()?;
+    build(extractor, &settings).and_then(|e| e.check(labels.as_ref())).map_err(exception)
+}
+
+/// Directions in the coordinates of a basis, `basis_model`, that was fitted on the same rows, and the map that they make.
+#[pyfunction]
+#[pyo3(signature = (X, y, extractor, settings, basis_model, *, task="auto", verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn fit_extractor<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Option<Target<'py>>,
+    extractor: &str,
+    settings: Settings,
+    basis_model: &Bound<'py, PyAny>,
+    task: &str,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rows = X.rows()?;
+    let labels = y.map(|y| y.labels(task)).transpose()?;
+    let extractor = build(extractor, &settings).map_err(exception)?;
+    let mut map = feature_map(basis_model)?;
+    let (found, map) = run(py, verbose, move |monitor| {
+        let basis = as_fitted(&mut map)?;
+        let labels = labels.as_ref();
+        let found = extractor.directions(&Coordinates { rows: &rows, labels, basis: &basis, monitor })?;
+        map.expansion = basis.expansion;
+        let map = FeatureMap::from_directions(extractor.name(), map, &found)?;
+        Ok((found, map))
+    })?;
+    let numbers = |values: Vec<f64>| PyArray1::from_vec(py, values);
+    let out = PyDict::new(py);
+    out.set_item("components", matrix_array(py, &found.matrix)?)?;
+    out.set_item("offset", numbers(found.offset))?;
+    out.set_item("eigenvalues", numbers(found.eigenvalues))?;
+    out.set_item("explained", numbers(found.explained))?;
+    out.set_item("alignment_path", numbers(found.alignment_path))?;
+    out.set_item("warnings", found.warnings)?;
+    out.set_item("model", dictionary(py, map)?)?;
+    Ok(out)
+}
+
+/// The means of the classes' rows, on which `akda-qr` builds; refused for a precomputed kernel, which has no rows.
+#[pyfunction]
+#[pyo3(signature = (X, y, kernel))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn class_means<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    kernel: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (rows, labels) = (X.rows()?, y.labels("auto")?);
+    let shape = Shape::named(kernel, 3, 1.0, 1.0).map_err(exception)?;
+    let settings = Basis::new(Method::GramSchmidt, Kernel { shape, gamma: 1.0 });
+    let basis = run(py, 0, |_| AkdaQr::basis(&settings, &rows, &labels))?;
+    let means = basis.landmarks.ok_or_else(|| exception(Error::Data("there are no class means".into())))?;
+    python_rows(py, &means)
+}
+
+/// The basis that a map was made from, as far as an extractor looks at it. Its expansion is taken out of the map.
+fn as_fitted(map: &mut FeatureMap) -> mercer::Result<FittedBasis> {
+    let fact = |name: &str| map.facts.get(name).and_then(serde_json::Value::as_f64);
+    let (residual, n_rows) = (fact("residual").unwrap_or(0.0), fact("rows").unwrap_or(0.0));
+    let nothing = mercer::basis::Expansion {
+        kernel: map.expansion.kernel,
+        landmarks: mercer::basis::Landmarks::Columns { indices: Vec::new(), n: 0 },
+        matrix: faer::Mat::new(),
+        offset: Vec::new(),
+        origin: None,
+    };
+    Ok(FittedBasis {
+        method: Method::named(&map.method)?,
+        expansion: std::mem::replace(&mut map.expansion, nothing),
+        pivots: Vec::new(),
+        pivot_norms: Vec::new(),
+        eigenvalues: (!map.eigenvalues.is_empty()).then(|| map.eigenvalues.clone()),
+        residual,
+        n_kernel_evaluations: 0,
+        n_rows: n_rows as usize,
+        stop: Stop::Rank,
+        warnings: Vec::new(),
+    })
+}
+
+/// The extractor with this name and these settings.
+pub(crate) fn build(name: &str, settings: &[(String, String)]) -> mercer::Result<Extractor> {
+    let text = |key: &str| settings.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+    let bad = |key: &str| Error::Argument(format!("{key} = `{}` cannot be read", text(key).unwrap_or("")));
+    let whole = |key: &str| text(key).map(|v| v.parse().map_err(|_| bad(key))).transpose();
+    let or = |key: &str, usual: usize| Ok::<usize, Error>(whole(key)?.unwrap_or(usual));
+    let number = |key: &str, usual: f64| text(key).map_or(Ok(usual), |v| v.parse().map_err(|_| bad(key)));
+    let flag = |key: &str, usual: bool| text(key).map_or(Ok(usual), |v| v.parse().map_err(|_| bad(key)));
+    Ok(match name {
+        "klfe" => {
+            Extractor::Klfe(Klfe { n_components: whole("n_components")?, n_neighbors: or("n_neighbors", 1)? })
+        }
+        "skfe" => Extractor::Skfe(Skfe {
+            n_components: whole("n_components")?,
+            init: text("init").map_or(Ok(Start::Koc), Start::named)?,
+            max_iter: or("max_iter", 200)?,
+            tol: number("tol", 1e-6)?,
+            center: flag("center", false)?,
+            seed: text("seed").map_or(Ok(0), |v| v.parse().map_err(|_| bad("seed")))?,
+        }),
+        "gda" => Extractor::Gda(Gda { n_components: whole("n_components")?, reg: number("reg", 1e-3)? }),
+        "koc" => Extractor::Koc(Koc),
+        "akda-qr" => Extractor::AkdaQr(AkdaQr { reg: number("reg", 1e-3)? }),
+        "kpls" => Extractor::Kpls(Kpls { n_components: or("n_components", 2)? }),
+        "kmfa" => Extractor::Kmfa(Kmfa {
+            n_components: whole("n_components")?,
+            k_within: or("k_within", 5)?,
+            k_between: or("k_between", 20)?,
+            reg: number("reg", 1e-3)?,
+        }),
+        "kanmm" => Extractor::Kanmm(Kanmm {
+            n_components: whole("n_components")?,
+            n_neighbors: or("n_neighbors", 5)?,
+        }),
+        "kpca" => {
+            Extractor::Kpca(Kpca { n_components: whole("n_components")?, center: flag("center", true)? })
+        }
+        _ => return Err(Error::Argument(format!("extractor `{name}` is not known"))),
+    })
+}
+
+/// The basis that an extractor comes with for n rows.
+pub(crate) fn default_basis(extractor: &Extractor, n: usize, warnings: &mut Vec<String>) -> Method {
+    let usual = match extractor {
+        Extractor::Skfe(_) => return Method::Kobl,
+        Extractor::Kpca(_) => return Method::Kpca,
+        Extractor::AkdaQr(_) => return Method::GramSchmidt,
+        Extractor::Klfe(_) => Method::Kpca,
+        _ => Method::GramSchmidt,
+    };
+    if n <= UNCAPPED_ROWS {
+        return usual;
+    }
+    warnings.push(format!(
+        "{n} rows are more than {UNCAPPED_ROWS}: `{}` uses the basis `kobl` in place of `{}`; set basis to choose",
+        extractor.name(),
+        usual.name()
+    ));
+    Method::Kobl
+}
