@@ -11,7 +11,8 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use rayon::prelude::*;
 
@@ -145,6 +146,21 @@ impl Cholesky {
         cholesky_in_place(a.as_mut(), plain, Par::Seq, stack, parameters).ok().map(|_| Self(a))
     }
 
+    /// The same of a matrix that may be large.
+    pub(crate) fn watched(a: Mat<f64>, monitor: &Monitor) -> Result<Option<Self>> {
+        interruptible(a.nrows(), monitor, move || Ok(Self::new(a)))
+    }
+
+    /// L⁻¹B in the place of B.
+    pub(crate) fn forward(&self, b: MatMut<'_, f64>) {
+        solve_lower_triangular_in_place(self.0.as_ref(), b, Par::Seq);
+    }
+
+    /// L⁻ᵀB in the place of B.
+    pub(crate) fn backward(&self, b: MatMut<'_, f64>) {
+        solve_upper_triangular_in_place(self.0.transpose(), b, Par::Seq);
+    }
+
     /// A⁻¹B in the place of B.
     pub(crate) fn solve(&self, b: &mut Mat<f64>) {
         solve_in_place(self.0.as_ref(), b.as_mut(), Par::Seq, MemStack::new(&mut []));
@@ -219,27 +235,6 @@ fn decompose(a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let descending = (0..n).rev().map(|i| values.column_vector()[i]).collect();
 
     Ok((descending, vectors.reverse_cols().to_owned()))
-}
-
-/// L with L Lᵀ = A, lower triangular, for a symmetric positive definite A; None if it is not.
-pub(crate) fn cholesky(a: Mat<f64>, monitor: &Monitor) -> Result<Option<Mat<f64>>> {
-    interruptible(a.nrows(), monitor, move || {
-        let mut l = a;
-        let n = l.nrows();
-        let mut memory =
-            MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::prelude::default()));
-        let found = cholesky_in_place(
-            l.as_mut(),
-            faer::prelude::default(),
-            Par::Seq,
-            MemStack::new(&mut memory),
-            faer::prelude::default(),
-        );
-        for j in 1..n {
-            l.col_mut(j).subrows_mut(0, j).fill(0.0);
-        }
-        Ok(found.is_ok().then_some(l))
-    })
 }
 
 /// Singular values, descending, and left singular vectors (columns); as many as the smaller side of A.
@@ -334,8 +329,14 @@ mod tests {
             (0..p).for_each(|j| a[(j, j)] *= 1.5);
             let mut solution = Mat::from_fn(p, 2, |i, s| (i + s) as f64);
             let side = solution.clone();
-            Cholesky::new(a.clone()).expect("positive definite").solve(&mut solution);
-            assert!((product(a.as_ref(), solution.as_ref()) - side).norm_max() < 1e-10);
+            let factor = Cholesky::new(a.clone()).expect("positive definite");
+            factor.solve(&mut solution);
+            assert!((product(a.as_ref(), solution.as_ref()) - &side).norm_max() < 1e-10);
+            let mut steps = side;
+            factor.forward(steps.as_mut());
+            factor.backward(steps.as_mut());
+            assert!((steps - solution).norm_max() < 1e-10);
+            assert!((self_product(x.as_ref()) - expected).norm_max() <= 1e-12 * a.norm_max());
         }
         assert!(Cholesky::new(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 2.0 })).is_none());
     }

@@ -9,12 +9,11 @@
 //! differs where reg leaves T close to singular (or rounding, not positive), the problem is solved on the range of T: its eigenvalues above 1e−12 of
 //!         the largest. A Cholesky factor would be noise there
 
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Mat, MatRef, Par, Scale};
+use faer::{Mat, MatRef, Scale};
 
 use super::RANK;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, eigen, left_singular, product};
+use crate::linalg::{Cholesky, eigen, left_singular, product};
 use crate::monitor::Monitor;
 
 /// From this ratio of T's smallest eigenvalue to its largest on a Cholesky factor is used.
@@ -56,14 +55,14 @@ pub(super) fn solve(
     let factored = if reg >= SOUND * m as f64 {
         let mut t = t.clone();
         (0..m).for_each(|i| t[(i, i)] += reg);
-        cholesky(t, monitor)?
+        Cholesky::watched(t, monitor)?
     } else {
         None
     };
     let (values, mut vectors) = if let Some(l) = factored {
-        solve_lower_triangular_in_place(l.as_ref(), whitened.as_mut(), Par::Seq);
+        l.forward(whitened.as_mut());
         let (values, mut vectors) = left_singular(whitened, monitor)?;
-        solve_upper_triangular_in_place(l.transpose(), vectors.as_mut(), Par::Seq);
+        l.backward(vectors.as_mut());
         (values, vectors)
     } else {
         let (within, axes) = eigen(t, monitor)?;

@@ -14,15 +14,14 @@
 //!         images. A does not change when B is rotated, so B is turned until BᵀSB is diagonal, descending. A step never
 //!         falls. A basis that spans all rows lets it fit noise (shuffled labels can be aligned to 0.96): its own is `kobl`
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, MatRef, Par, Scale};
+use faer::{Mat, MatRef, Scale};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::koc::{centroids, orthonormal};
 use super::{Coordinates, Directions, Gda, as_rows, at_least_one, count, kpls, ratio};
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
-use crate::linalg::{cholesky, eigen, left_singular, product, self_product};
+use crate::linalg::{Cholesky, eigen, left_singular, product, self_product};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -333,19 +332,19 @@ impl<'a> Line<'a> {
     }
 
     /// R with RᵀR = (B + tH)ᵀ(B + tH) = I + t²·HᵀH, lower triangular as Rᵀ; None if t is beyond numbers.
-    fn factor(&self, t: f64) -> Option<Mat<f64>> {
+    fn factor(&self, t: f64) -> Option<Cholesky> {
         let q = self.square.nrows();
         let gram = Mat::from_fn(q, q, |i, j| f64::from(u8::from(i == j)) + t * t * self.square[(i, j)]);
-        cholesky(gram, &Monitor::default()).ok().flatten()
+        Cholesky::new(gram)
     }
 
     fn value(&self, t: f64) -> Option<f64> {
         let factor = self.factor(t)?;
         let mut toward = &self.from.toward + &self.toward * Scale(t);
         let mut within = &self.from.within + &self.mixed * Scale(t) + &self.within * Scale(t * t);
-        solve_lower_triangular_in_place(factor.as_ref(), toward.as_mut(), Par::Seq);
-        solve_lower_triangular_in_place(factor.as_ref(), within.as_mut(), Par::Seq);
-        solve_lower_triangular_in_place(factor.as_ref(), within.transpose_mut(), Par::Seq);
+        factor.forward(toward.as_mut());
+        factor.forward(within.as_mut());
+        factor.forward(within.as_mut().transpose_mut());
         let value = self.problem.alignment(toward.squared_norm_l2(), within.norm_l2());
         value.is_finite().then_some(value)
     }
@@ -353,10 +352,9 @@ impl<'a> Line<'a> {
     /// The end of the line, with orthonormal columns.
     fn end(&self, t: f64) -> Option<Mat<f64>> {
         let mut b = &self.from.b + self.direction * Scale(t);
-        solve_lower_triangular_in_place(self.factor(t)?.as_ref(), b.as_mut().transpose_mut(), Par::Seq);
+        self.factor(t)?.forward(b.as_mut().transpose_mut());
         // Once more, because rounding grows with the square of t.
-        let again = cholesky(self_product(b.as_ref()), &Monitor::default()).ok().flatten()?;
-        solve_lower_triangular_in_place(again.as_ref(), b.as_mut().transpose_mut(), Par::Seq);
+        Cholesky::new(self_product(b.as_ref()))?.forward(b.as_mut().transpose_mut());
         Some(b)
     }
 
