@@ -502,10 +502,10 @@ class KPLS(_Extractor):
     >>> from sklearn.pipeline import make_pipeline
     >>> from mercer import KPLS
     >>> X, y = make_friedman1(400, noise=0.5, random_state=0)
-    >>> LinearRegression().fit(X[:300], y[:300]).score(X[300:], y[300:]) < 0.75
+    >>> LinearRegression().fit(X[:300], y[:300]).score(X[300:], y[300:]) < 0.8
     True
-    >>> model = make_pipeline(KPLS(n_components=6), LinearRegression())
-    >>> model.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.8
+    >>> model = make_pipeline(KPLS(n_components=8), LinearRegression())
+    >>> model.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.85
     True
     """
 
