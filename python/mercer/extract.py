@@ -747,7 +747,9 @@ class KPCA(_Extractor):
     def _space(self, n: int, seed: int) -> KernelBasis:
         if self.basis is not None:
             return self._basis(n, seed=seed)
-        return KernelBasis("kpca", center=self.center, n_components=self.n_components, verbose=self.verbose)
+        # More components than rows are refused later, in words of this method.
+        most = None if self.n_components is None else min(self.n_components, n)
+        return KernelBasis("kpca", center=self.center, n_components=most, verbose=self.verbose)
 
     def _needs_y(self) -> bool:
         basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis

@@ -23,6 +23,9 @@ from mercer import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE, Kernel
 from mercer.evidence import Margins, Moments
 from mercer.metrics import kernel_alignment
 
+# A search may end before it has converged.
+pytestmark = pytest.mark.filterwarnings("ignore:`skfe` ended after max_iter")
+
 EXTRACTORS = [
     KLFE(3, n_neighbors=3),
     SKFE(3, tol=1e-3),
