@@ -44,7 +44,7 @@ pub mod methods;
 pub use basis::{Basis, FittedBasis};
 pub use data::{Labels, Rows};
 pub use error::{Error, Result};
-pub use extract::Klfe;
+pub use extract::{Extractor, Klfe};
 pub use kernel::{Gamma, Kernel, Shape};
 pub use map::FeatureMap;
 pub use monitor::{Monitor, Progress};

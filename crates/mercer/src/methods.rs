@@ -3,19 +3,21 @@
 
 mod cards;
 mod parameters;
+mod parts;
 mod values;
 
 use serde_json::{Value, json};
 
 pub use cards::METHODS;
 pub use parameters::PARAMETERS;
+pub use parts::{extractor, extractor_basis, system, system_basis};
 
 use crate::basis::{Basis, Method, Threshold};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Shape};
-use crate::select::{FTest, Keep, Selector};
-use crate::systems::System;
-use values::{Values, given, texts};
+use crate::select::{Keep, Selector};
+use parts::selector_card;
+use values::Values;
 
 /// The seven bases.
 pub const BASES: [&str; 7] = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"];
@@ -37,6 +39,9 @@ pub const SELECTORS: [&str; 13] = [
     "lasso",
 ];
 
+/// The extractors that have a card; `kpca` has that of the basis.
+pub const EXTRACTORS: [&str; 8] = ["klfe", "skfe", "gda", "koc", "akda-qr", "kpls", "kmfa", "kanmm"];
+
 /// The stage of the pipeline that a method is the heart of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -44,6 +49,8 @@ pub enum Stage {
     Basis,
     /// Scores of columns.
     Select,
+    /// Directions in a basis' coordinates.
+    Extract,
     /// A basis and a selector.
     System,
 }
@@ -54,6 +61,7 @@ impl Stage {
         match self {
             Self::Basis => "basis",
             Self::Select => "select",
+            Self::Extract => "extract",
             Self::System => "system",
         }
     }
@@ -72,7 +80,7 @@ pub struct Card {
     pub source: &'static str,
     /// What it costs: n rows, m components.
     pub cost: &'static str,
-    /// Its parameters, by name; a system also has those of its basis, and `eks` those of its selector.
+    /// Its parameters, by name; a system and an extractor also have those of their basis, and `eks` those of its selector.
     pub parameters: &'static [&'static str],
     /// What a parameter is when not given, where that is this method's own affair.
     pub defaults: &'static [(&'static str, &'static str)],
@@ -262,111 +270,6 @@ pub fn selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<(Selec
     let card = selector_card(name)?;
     let value = Values::new(&[card], settings)?;
     Ok((value.selector(card)?, value.keep()?))
-}
-
-/// A system from its name and the settings that differ from the defaults, as text: its own, its basis' and its selector's
-/// together. [`system_basis`] makes the basis from the same settings.
-///
-/// ```
-/// use mercer::select::Keep;
-///
-/// let settings = [("gamma", "0.05"), ("selector", "relieff"), ("n_neighbors", "5"), ("n_features", "20")];
-/// let system = mercer::methods::system("eks", &settings)?;
-/// assert_eq!((system.selector.name(), system.keep), ("relieff", Keep::Count(20)));
-/// let mut warnings = Vec::new();
-/// let basis = mercer::methods::system_basis("eks", &settings, 500, &mut warnings)?;
-/// assert_eq!(basis.method.name(), "gram-schmidt");
-/// # Ok::<(), mercer::Error>(())
-/// ```
-pub fn system<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<System> {
-    let card = system_card(name)?;
-    let selector = selector_of(card, settings)?;
-    let system = match name {
-        "takes" => System::takes(),
-        "k-relief" => System::k_relief(),
-        "sk-relief" => System::sk_relief(),
-        _ => System::eks(Selector::FTest(FTest::default())),
-    };
-    // How many rows there are, which may decide between two bases, is not known here: both may be meant.
-    let mut bases = match given(settings, "basis") {
-        Some(basis) => vec![basis_card(basis)?],
-        None => [1, usize::MAX]
-            .map(|n| system.default_basis(n, &mut Vec::new()).name())
-            .into_iter()
-            .map(basis_card)
-            .collect::<Result<_>>()?,
-    };
-    bases.dedup_by_key(|basis| basis.name);
-    let value = Values::new(&[&cards_of(card, selector)[..], &bases].concat(), settings)?;
-    if let (Some(nu), Some(basis)) = (given(settings, "nu"), given(settings, "basis"))
-        && basis != "sparse"
-    {
-        return Err(Error::argument(format!(
-            "nu = {nu} is for the basis `sparse`, but basis = {basis}\nhint: leave one of them out"
-        )));
-    }
-    let weighted = card.parameters.contains(&"weighted") && value.flag("weighted");
-    let system = System { selector: value.selector(selector)?, keep: value.keep()?, weighted, ..system };
-    system.check_settings()?;
-    Ok(system)
-}
-
-/// The basis of a system for n rows: the one that the setting `basis` names or else its own, with those settings that
-/// are a basis'.
-pub fn system_basis<S: AsRef<str>>(
-    name: &str,
-    settings: &[(S, S)],
-    n: usize,
-    warnings: &mut Vec<String>,
-) -> Result<Basis> {
-    let system = system(name, settings)?;
-    let chosen = match given(settings, "basis") {
-        Some(basis) => basis,
-        None => system.default_basis(n, warnings).name(),
-    };
-    let (card, chosen) = (system_card(name)?, basis_card(chosen)?);
-    Values::new(&[&cards_of(card, selector_of(card, settings)?)[..], &[chosen]].concat(), settings)?;
-    let own: Vec<(&str, &str)> = texts(settings).filter(|(n, _)| chosen.parameters.contains(n)).collect();
-    basis(chosen.name, &own)
-}
-
-fn system_card(name: &str) -> Result<&'static Card> {
-    let card = method(name)?;
-    match card.stage {
-        Stage::System => Ok(card),
-        Stage::Select => Err(Error::argument(format!(
-            "`{name}` scores columns; in a kernel's space it needs a basis beside it\n\
-             hint: `--method eks --selector {name}`"
-        ))),
-        Stage::Basis => Err(Error::argument(format!(
-            "`{name}` is a basis; systems are takes, k-relief, sk-relief and eks"
-        ))),
-    }
-}
-
-fn basis_card(name: &str) -> Result<&'static Card> {
-    parameter("basis")?.check(name)?;
-    method(name)
-}
-
-/// The selector inside a system.
-fn selector_of<S: AsRef<str>>(card: &Card, settings: &[(S, S)]) -> Result<&'static Card> {
-    selector_card(match card.name {
-        "takes" => "kffs",
-        "k-relief" | "sk-relief" => "relief",
-        _ => given(settings, "selector").unwrap_or("f"),
-    })
-}
-
-/// Whose parameters a system has beside its basis': its own, and with `eks` the selector's.
-fn cards_of(card: &'static Card, selector: &'static Card) -> Vec<&'static Card> {
-    if card.parameters.contains(&"selector") { vec![card, selector] } else { vec![card] }
-}
-
-fn selector_card(name: &str) -> Result<&'static Card> {
-    METHODS.iter().find(|card| card.name == name && card.stage == Stage::Select).ok_or_else(|| {
-        Error::argument(format!("selector = `{name}` is not known; use one of {}", SELECTORS.join(", ")))
-    })
 }
 
 /// The whole catalogue as JSON, for the other faces.

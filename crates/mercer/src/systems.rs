@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 use faer::MatMut;
 
-use crate::basis::{FittedBasis, Method, UNCAPPED_ROWS};
+use crate::basis::{FittedBasis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -123,14 +123,7 @@ impl System {
         match self.name {
             "takes" => Method::Kobl,
             "sk-relief" => Method::Sparse,
-            _ if n <= UNCAPPED_ROWS => Method::GramSchmidt,
-            name => {
-                warnings.push(format!(
-                    "{n} rows are more than {UNCAPPED_ROWS}: `{name}` uses the basis `kobl` in place of \
-                     `gram-schmidt`; set basis to choose"
-                ));
-                Method::Kobl
-            }
+            name => Method::GramSchmidt.or_kobl(n, name, warnings),
         }
     }
 

@@ -84,6 +84,18 @@ impl Method {
         }
     }
 
+    /// This basis of n rows, or `kobl` beyond [`UNCAPPED_ROWS`] with a warning: for those that would span all of them.
+    pub(crate) fn or_kobl(self, n: usize, user: &str, warnings: &mut Vec<String>) -> Self {
+        if n <= UNCAPPED_ROWS {
+            return self;
+        }
+        warnings.push(format!(
+            "{n} rows are more than {UNCAPPED_ROWS}: `{user}` uses the basis `kobl` in place of `{}`; set basis to choose",
+            self.name()
+        ));
+        Self::Kobl
+    }
+
     /// The method with this name.
     pub fn named(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {

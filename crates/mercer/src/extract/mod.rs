@@ -32,7 +32,7 @@ pub use kpca::Kpca;
 pub use kpls::Kpls;
 pub use skfe::{Skfe, Start};
 
-use crate::basis::FittedBasis;
+use crate::basis::{Basis, FittedBasis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -165,6 +165,40 @@ impl Extractor {
             ))),
             (Self::Kpls(_), Some(labels)) => labels.require_two("kpls"),
             (_, Some(labels)) => labels.require_classes(self.name()).map(|_| ()),
+        }
+    }
+
+    /// The basis that the extractor comes with, for n rows.
+    ///
+    /// ```
+    /// use mercer::{basis::Method, extract::{Extractor, Gda, Skfe}};
+    ///
+    /// let mut warnings = Vec::new();
+    /// let (gda, skfe) = (Extractor::Gda(Gda::default()), Extractor::Skfe(Skfe::default()));
+    /// assert_eq!(gda.default_basis(100, &mut warnings), Method::GramSchmidt);
+    /// assert_eq!(skfe.default_basis(9_000, &mut warnings), Method::Kobl);
+    /// assert!(warnings.is_empty());
+    /// assert_eq!(gda.default_basis(9_000, &mut warnings), Method::Kobl);
+    /// assert!(warnings[0].starts_with("9000 rows are more than 5000"));
+    /// ```
+    pub fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
+        match self {
+            Self::Skfe(_) => Method::Kobl,
+            Self::Kpca(_) => Method::Kpca,
+            // Of the class means, which are few.
+            Self::AkdaQr(_) => Method::GramSchmidt,
+            Self::Klfe(_) => Method::Kpca.or_kobl(n, self.name(), warnings),
+            _ => Method::GramSchmidt.or_kobl(n, self.name(), warnings),
+        }
+    }
+
+    /// The basis to fit on these rows, from its settings: the settings as they are, except for `akda-qr`, whose landmarks
+    /// are the class means.
+    pub fn basis(&self, settings: Basis, rows: &Rows, labels: Option<&Labels>) -> Result<Basis> {
+        match (self, labels) {
+            (Self::AkdaQr(_), Some(labels)) => AkdaQr::basis(&settings, rows, labels),
+            (Self::AkdaQr(_), None) => self.check(None).map(|()| settings),
+            _ => Ok(settings),
         }
     }
 
@@ -344,7 +378,7 @@ fn shares(values: &[f64], q: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::basis::{Basis, Method, Threshold};
+    use crate::basis::Threshold;
     use crate::data::labels::Task;
     use crate::data::synth;
     use crate::kernel::{Gamma, Kernel};
@@ -386,10 +420,7 @@ mod tests {
         rows: &Rows,
         labels: &Labels,
     ) -> Result<(FeatureMap, Directions)> {
-        let basis = match extractor {
-            Extractor::AkdaQr(_) => AkdaQr::basis(settings, rows, labels)?,
-            _ => settings.clone(),
-        };
+        let basis = extractor.basis(settings.clone(), rows, Some(labels))?;
         extractor.fit(rows, labels, basis.fit_supervised(rows, labels)?, &settings.monitor)
     }
 

@@ -2,6 +2,7 @@
 
 use super::{BASES, Kind, Parameter, SELECTORS};
 use crate::evidence::neighbours::Metric;
+use crate::extract::Start;
 use crate::kernel::{Gamma, Shape};
 
 const ANY: f64 = f64::INFINITY;
@@ -49,9 +50,17 @@ pub const PARAMETERS: &[Parameter] = &[
         default: None,
         none: Some(
             "kobl, sparse, csi: as many as the rule keeps, at most 1000 beyond 5000 rows; nystrom, rpcholesky: \
-             min(n, 1000); gram-schmidt, kpca: all there are",
+             min(n, 1000); gram-schmidt, kpca: all there are; klfe, kanmm: all with a positive eigenvalue; gda: one \
+             less than there are classes; skfe: one a class; kmfa: 10; kpls: 2",
         ),
-        help: "the most components",
+        help: "a basis, a system's basis: the most components; an extractor: the number of features",
+    },
+    Parameter {
+        name: "basis_components",
+        kind: Kind::Whole { least: 1 },
+        default: None,
+        none: Some("what the basis has without n_components"),
+        help: "an extractor's basis: the most components",
     },
     Parameter {
         name: "threshold",
@@ -65,9 +74,12 @@ pub const PARAMETERS: &[Parameter] = &[
         name: "tol",
         kind: Kind::Number { from: 0.0, to: 1.0, open: false, below: false },
         default: None,
-        none: Some("gram-schmidt: 1e-6; kpca: every eigenvalue above 1e-10 of the largest; csi: 1e-4"),
+        none: Some(
+            "gram-schmidt: 1e-6; kpca: every eigenvalue above 1e-10 of the largest; csi: 1e-4; skfe: 1e-6",
+        ),
         help: "gram-schmidt: residual norm, relative to sqrt k(x,x), at which a row is skipped; kpca: share of the trace \
-               to keep; csi: relative residual at which it stops",
+               to keep; csi: relative residual at which it stops; skfe: gradient, relative to the first, at which it \
+               stops",
     },
     Parameter {
         name: "nu",
@@ -81,14 +93,16 @@ pub const PARAMETERS: &[Parameter] = &[
         kind: Kind::Flag,
         default: Some("false"),
         none: None,
-        help: "kpca: centre in the kernel's space (classical kernel PCA)",
+        help: "kpca: centre in the kernel's space (classical kernel PCA); skfe: alignment of centred kernels",
     },
     Parameter {
         name: "basis",
         kind: Kind::Choice(&BASES),
         default: None,
-        none: Some("takes: kobl; sk-relief: sparse; k-relief, eks: gram-schmidt, kobl beyond 5000 rows"),
-        help: "the basis in whose coordinates features are chosen",
+        none: Some(
+            "takes, skfe: kobl; sk-relief: sparse; klfe: kpca, others: gram-schmidt, these two kobl beyond 5000 rows",
+        ),
+        help: "the basis in whose coordinates features are chosen or made",
     },
     Parameter {
         name: "selector",
@@ -109,8 +123,45 @@ pub const PARAMETERS: &[Parameter] = &[
         name: "n_neighbors",
         kind: Kind::Whole { least: 1 },
         default: None,
-        none: Some("relief, k-relief, sk-relief: 1; relieff: 10; rrelieff: 70; mi: 3; laplacian: 5"),
+        none: Some(
+            "relief, k-relief, sk-relief, klfe: 1; relieff: 10; rrelieff: 70; mi: 3; laplacian, kanmm: 5",
+        ),
         help: "neighbours that a row is compared with",
+    },
+    Parameter {
+        name: "k_within",
+        kind: Kind::Whole { least: 1 },
+        default: Some("5"),
+        none: None,
+        help: "kmfa: nearest rows of its own class that a row is kept together with",
+    },
+    Parameter {
+        name: "k_between",
+        kind: Kind::Whole { least: 1 },
+        default: Some("20"),
+        none: None,
+        help: "kmfa: nearest pairs of a class and the rest that are kept apart",
+    },
+    Parameter {
+        name: "reg",
+        kind: Kind::Number { from: 0.0, to: ANY, open: false, below: true },
+        default: Some("1e-3"),
+        none: None,
+        help: "gda, akda-qr, kmfa: share of the mean scatter that is added to the diagonal",
+    },
+    Parameter {
+        name: "init",
+        kind: Kind::Choice(&Start::NAMES),
+        default: Some("koc"),
+        none: None,
+        help: "skfe: where the search starts",
+    },
+    Parameter {
+        name: "max_iter",
+        kind: Kind::Whole { least: 1 },
+        default: Some("200"),
+        none: None,
+        help: "skfe: the most steps",
     },
     Parameter {
         name: "power",

@@ -1,8 +1,9 @@
 //! Settings as text: checked against the catalogue, and read with the defaults behind them.
 
-use super::{Card, PARAMETERS, parameter};
+use super::{Card, PARAMETERS, Stage, parameter};
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::Metric;
+use crate::extract::{AkdaQr, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe, Start};
 use crate::select::{
     FTest, IRelief, Keep, Kffs, Laplacian, Lasso, Level, MultiSurf, MutualInfo, RReliefF, Relief, ReliefF,
     Selector,
@@ -17,6 +18,40 @@ pub(super) fn given<'a, S: AsRef<str>>(settings: &'a [(S, S)], name: &str) -> Op
     texts(settings).find(|(n, _)| *n == name).map(|(_, value)| value)
 }
 
+/// Parameters of a method and of its parts. What an extractor and its basis both have is the extractor's; the size of its
+/// basis is `basis_components`, never `n_components`.
+fn known(cards: &[&'static Card]) -> Vec<&'static str> {
+    let mut known: Vec<&str> = Vec::new();
+    for (at, card) in cards.iter().enumerate() {
+        for name in card.parameters {
+            let size = at > 0 && cards[0].stage == Stage::Extract && *name == "n_components";
+            if !known.contains(name) && !size {
+                known.push(name);
+            }
+        }
+    }
+    known
+}
+
+/// What of the settings is for the basis of this method.
+pub(super) fn for_basis<'a, S: AsRef<str>>(
+    method: &Card,
+    basis: &Card,
+    settings: &'a [(S, S)],
+) -> Vec<(&'a str, &'a str)> {
+    let extracts = method.stage == Stage::Extract;
+    texts(settings)
+        .filter_map(|(name, value)| match name {
+            "basis_components" => Some(("n_components", value)),
+            _ if !basis.parameters.contains(&name) => None,
+            // A seed is everyone's.
+            "n_components" if extracts => None,
+            _ if extracts && name != "seed" && method.parameters.contains(&name) => None,
+            _ => Some((name, value)),
+        })
+        .collect()
+}
+
 /// Settings that were checked, with the defaults behind them.
 pub(super) struct Values<'a> {
     cards: Vec<&'static Card>,
@@ -27,16 +62,11 @@ impl<'a> Values<'a> {
     /// An error unless every setting is a parameter of one of these methods and has a value it may have.
     pub(super) fn new<S: AsRef<str>>(cards: &[&'static Card], settings: &'a [(S, S)]) -> Result<Self> {
         let given: Vec<(&str, &str)> = texts(settings).collect();
+        let known = known(cards);
         for &(name, text) in &given {
             let parameter = parameter(name)?;
-            if !cards.iter().any(|card| card.parameters.contains(&name)) {
+            if !known.contains(&name) {
                 let names: Vec<String> = cards.iter().map(|card| format!("`{}`", card.name)).collect();
-                let mut known: Vec<&str> = Vec::new();
-                for name in cards.iter().flat_map(|card| card.parameters) {
-                    if !known.contains(name) {
-                        known.push(name);
-                    }
-                }
                 return Err(Error::argument(format!(
                     "`{name}` is not a parameter of {}; it has {}",
                     // The first is the method that was asked for, the rest are its parts.
@@ -76,6 +106,36 @@ impl<'a> Values<'a> {
 
     pub(super) fn keep(&self) -> Result<Keep> {
         self.text("n_features").map_or(Ok(Keep::All), str::parse)
+    }
+
+    pub(super) fn extractor(&self, card: &Card) -> Result<Extractor> {
+        let n_components = self.count("n_components");
+        let n_neighbors = self.count("n_neighbors").unwrap_or(1);
+        let (reg, center) = (self.number("reg").unwrap_or(1e-3), self.flag("center"));
+        Ok(match card.name {
+            "klfe" => Extractor::Klfe(Klfe { n_components, n_neighbors }),
+            "skfe" => Extractor::Skfe(Skfe {
+                n_components,
+                init: Start::named(self.text("init").unwrap_or("koc"))?,
+                max_iter: self.count("max_iter").unwrap_or(200),
+                tol: self.number("tol").unwrap_or(1e-6),
+                center,
+                seed: self.whole("seed").unwrap_or(0),
+            }),
+            "gda" => Extractor::Gda(Gda { n_components, reg }),
+            "koc" => Extractor::Koc(Koc),
+            "akda-qr" => Extractor::AkdaQr(AkdaQr { reg }),
+            "kpls" => Extractor::Kpls(Kpls { n_components: n_components.unwrap_or(2) }),
+            "kmfa" => Extractor::Kmfa(Kmfa {
+                n_components,
+                k_within: self.count("k_within").unwrap_or(5),
+                k_between: self.count("k_between").unwrap_or(20),
+                reg,
+            }),
+            "kanmm" => Extractor::Kanmm(Kanmm { n_components, n_neighbors }),
+            "kpca" => Extractor::Kpca(Kpca { n_components, center }),
+            name => return Err(Error::argument(format!("`{name}` is not an extractor"))),
+        })
     }
 
     pub(super) fn selector(&self, card: &Card) -> Result<Selector> {

@@ -2,9 +2,10 @@
 
 use mercer::basis::Method;
 use mercer::data::{Labels, Task, synth};
+use mercer::extract::{Extractor, Start};
 use mercer::methods::{
-    BASES, METHODS, PARAMETERS, SELECTORS, Stage, basis, method, parameter, selector, system, system_basis,
-    to_json,
+    BASES, EXTRACTORS, METHODS, PARAMETERS, SELECTORS, Stage, basis, extractor, extractor_basis, method,
+    parameter, selector, system, system_basis, to_json,
 };
 use mercer::select::{Columns, Keep, Selector};
 use mercer::{Monitor, Rows};
@@ -53,10 +54,118 @@ fn every_system_of_the_catalogue_fits_with_its_defaults() {
 }
 
 #[test]
+fn every_extractor_of_the_catalogue_fits_with_its_defaults() {
+    let (rows, labels) = ringnorm();
+    let monitor = Monitor::default();
+    for name in EXTRACTORS.into_iter().chain(["kpca"]) {
+        let mut warnings = Vec::new();
+        let extractor = extractor(name, &NOTHING).expect(name);
+        assert_eq!(extractor.name(), name);
+        extractor.check(Some(&labels)).expect(name);
+        let basis = extractor_basis(name, &NOTHING, rows.n(), &mut warnings).expect(name);
+        let basis = extractor.basis(basis, &rows, Some(&labels)).expect(name);
+        let basis = basis.fit_supervised(&rows, &labels).expect(name);
+        let (map, found) = extractor.fit(&rows, &labels, basis, &monitor).expect(name);
+        assert!(map.n_features() > 0 && warnings.is_empty(), "{name}");
+        assert_eq!((map.method.as_str(), map.n_features()), (name, found.matrix.nrows()));
+        let z = map.transform(&rows).expect(name);
+        assert!((0..z.ncols()).all(|j| z.col(j).iter().all(|v| v.is_finite())), "{name}");
+    }
+}
+
+#[test]
+fn an_extractor_shares_its_settings_out_to_its_basis() {
+    let none = &mut Vec::new();
+    // The number of features and the size of the basis are two things.
+    let settings = [("n_components", "3"), ("basis_components", "50"), ("gamma", "0.5"), ("seed", "7")];
+    let found = extractor("skfe", &settings).expect("extractor");
+    assert!(matches!(found, Extractor::Skfe(skfe) if skfe.n_components == Some(3) && skfe.seed == 7));
+    let basis = extractor_basis("skfe", &settings, 100, none).expect("basis");
+    assert_eq!((basis.method, basis.n_components, basis.seed), (Method::Kobl, Some(50), 7));
+
+    // What both have is the extractor's.
+    let settings =
+        [("basis", "kpca"), ("tol", "1e-3"), ("center", "true"), ("init", "gda"), ("max_iter", "9")];
+    let found = extractor("skfe", &settings).expect("extractor");
+    assert!(matches!(found, Extractor::Skfe(skfe)
+        if skfe.tol == 1e-3 && skfe.center && skfe.init == Start::Gda && skfe.max_iter == 9));
+    let basis = extractor_basis("skfe", &settings, 100, none).expect("basis");
+    assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, None, false));
+
+    // What the extractor does not have is the basis'.
+    let settings = [("tol", "0.9"), ("center", "true"), ("n_neighbors", "4")];
+    let found = extractor("klfe", &settings).expect("extractor");
+    assert!(matches!(found, Extractor::Klfe(klfe) if klfe.n_neighbors == 4 && klfe.n_components.is_none()));
+    let basis = extractor_basis("klfe", &settings, 100, none).expect("basis");
+    assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, Some(0.9), true));
+
+    let defaults = |name: &str| extractor(name, &NOTHING).expect("extractor");
+    assert!(matches!(defaults("kpls"), Extractor::Kpls(kpls) if kpls.n_components == 2));
+    assert!(matches!(defaults("kanmm"), Extractor::Kanmm(kanmm) if kanmm.n_neighbors == 5));
+    assert!(
+        matches!(defaults("kmfa"), Extractor::Kmfa(k) if (k.k_within, k.k_between, k.reg) == (5, 20, 1e-3))
+    );
+    assert!(matches!(defaults("skfe"), Extractor::Skfe(skfe) if skfe.tol == 1e-6 && skfe.max_iter == 200));
+
+    // Kernel PCA's own basis is as large and as centred as it is itself.
+    let basis = extractor_basis("kpca", &[("n_components", "4")], 100, none).expect("basis");
+    assert_eq!((basis.method, basis.center, basis.n_components), (Method::Kpca, true, Some(4)));
+    let basis =
+        extractor_basis("kpca", &[("basis", "kobl"), ("n_components", "4")], 100, none).expect("basis");
+    assert_eq!((basis.method, basis.center, basis.n_components), (Method::Kobl, false, None));
+
+    let basis = extractor_basis("akda-qr", &[("gamma", "0.1"), ("reg", "0.5")], 100, none).expect("basis");
+    assert_eq!((basis.method, basis.n_components), (Method::GramSchmidt, None));
+    assert!(none.is_empty());
+
+    for (name, before, beyond) in [
+        ("klfe", Method::Kpca, Method::Kobl),
+        ("gda", Method::GramSchmidt, Method::Kobl),
+        ("akda-qr", Method::GramSchmidt, Method::GramSchmidt),
+        ("kpca", Method::Kpca, Method::Kpca),
+        ("skfe", Method::Kobl, Method::Kobl),
+    ] {
+        let mut warnings = Vec::new();
+        let few = extractor_basis(name, &NOTHING, 5_000, &mut warnings).expect(name);
+        assert_eq!((few.method, warnings.len()), (before, 0), "{name}");
+        let many = extractor_basis(name, &NOTHING, 5_001, &mut warnings).expect(name);
+        assert_eq!((many.method, warnings.len()), (beyond, usize::from(before != beyond)), "{name}");
+    }
+}
+
+#[test]
+fn an_extractor_refuses_settings_that_neither_it_nor_its_basis_has() {
+    let text = |name: &str, settings: &[(&str, &str)]| {
+        let by_rows = extractor_basis(name, settings, 100, &mut Vec::new()).map(|_| ());
+        let early = extractor(name, settings).map(|_| ());
+        by_rows.and(early).expect_err("refused").to_string()
+    };
+    let nu = text("gda", &[("nu", "0.5")]);
+    assert!(nu.starts_with("`nu` is not a parameter of `gda` with `gram-schmidt`, `kobl`"), "{nu}");
+    let size = text("koc", &[("n_components", "2")]);
+    assert!(size.starts_with("`n_components` is not a parameter of `koc` with"), "{size}");
+    assert!(!size.split_once("it has").expect("a list").1.contains(" n_components"), "{size}");
+    assert!(
+        text("akda-qr", &[("basis", "kobl")]).starts_with("`basis` is not a parameter of `akda-qr`; it has")
+    );
+    assert!(text("akda-qr", &[("tol", "0.1")]).starts_with("`tol` is not a parameter of `akda-qr`"));
+    assert!(text("gda", &[("reg", "-1")]).contains("reg = -1, but it must be a finite number of at least 0"));
+    assert!(text("skfe", &[("init", "pca")]).contains("init = pca, but it must be one of koc, gda"));
+    assert!(text("skfe", &[("max_iter", "0")]).contains("a whole number of at least 1"));
+    assert!(text("gda", &[("basis", "takes")]).contains("basis = takes, but it must be one of gram-schmidt"));
+    assert!(text("takes", &[]).contains("extractor = `takes` is not known; use one of klfe, skfe"));
+    let as_system = system("gda", &NOTHING).expect_err("refused").to_string();
+    assert!(as_system.contains("`gda` is an extractor"), "{as_system}");
+    let as_basis = basis("gda", &NOTHING).expect_err("refused").to_string();
+    assert!(as_basis.contains("is not a basis"), "{as_basis}");
+}
+
+#[test]
 fn the_lists_of_names_are_those_of_the_cards() {
     let of = |stage: Stage| METHODS.iter().filter(move |card| card.stage == stage).map(|card| card.name);
     assert!(of(Stage::Basis).eq(BASES) && BASES.iter().eq(Method::ALL.map(Method::name).iter()));
     assert!(of(Stage::Select).eq(SELECTORS));
+    assert!(of(Stage::Extract).eq(EXTRACTORS));
     assert!(of(Stage::System).eq(["takes", "k-relief", "sk-relief", "eks"]));
     for card in METHODS {
         for (name, value) in card.defaults {
