@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from mercer import _core
-from mercer._catalogue import as_seed, as_text
+from mercer._catalogue import allowed, as_seed, as_text
 from mercer._input import as_csr, as_rows, as_target
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
@@ -20,8 +19,14 @@ from mercer.select import RandomState, Task
 
 __all__ = ["AKDAQR", "GDA", "KANMM", "KLFE", "KMFA", "KOC", "KPCA", "KPLS", "SKFE"]
 
-_COUNT = [Interval(Integral, 1, None, closed="left")]
-_REG = [Interval(Real, 0, None, closed="left")]
+
+def _limits(*names: str, **others: list[Any]) -> dict[str, list[Any]]:
+    """Return what the catalogue lets parameters be, where None is not among it, and the `others`."""
+    given = {name: [words for words in allowed(name) if words is not None] for name in names}
+    return {**given, **others, **LIMITS}
+
+
+_NUMBER = allowed("n_components")
 
 
 class _Extractor(Mapped):
@@ -93,7 +98,9 @@ class _Extractor(Mapped):
 
     def _settings(self, seed: int) -> list[tuple[str, str]]:
         """Return the settings by their names in the catalogue."""
-        values = {**self.get_params(deep=False), "seed": seed}
+        values = self.get_params(deep=False)
+        if "random_state" in values:
+            values["seed"] = seed
         others = ("basis", "verbose", "task", "random_state")
         return [(name, as_text(value)) for name, value in values.items() if value is not None and name not in others]
 
@@ -148,11 +155,7 @@ class KLFE(_Extractor):
     """
 
     _method = "klfe"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [*_COUNT, None],
-        "n_neighbors": _COUNT,
-        **LIMITS,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_neighbors", n_components=_NUMBER)
 
     def __init__(
         self,
@@ -229,15 +232,9 @@ class SKFE(_Extractor):
     """
 
     _method = "skfe"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [*_COUNT, None],
-        "init": [StrOptions({"koc", "gda", "kpls", "random"})],
-        "max_iter": _COUNT,
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "center": ["boolean"],
-        "random_state": ["random_state"],
-        **LIMITS,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "init", "max_iter", "tol", "center", n_components=_NUMBER, random_state=["random_state"]
+    )
 
     def __init__(
         self,
@@ -320,7 +317,7 @@ class GDA(_Extractor):
     """
 
     _method = "gda"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_components": [*_COUNT, None], "reg": _REG, **LIMITS}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("reg", n_components=_NUMBER)
 
     def __init__(
         self,
@@ -377,7 +374,6 @@ class KOC(_Extractor):
     """
 
     _method = "koc"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**LIMITS}
 
     def __init__(
         self,
@@ -439,7 +435,7 @@ class AKDAQR(_Extractor):
     """
 
     _method = "akda-qr"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"reg": _REG, **LIMITS}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("reg")
 
     def __init__(
         self,
@@ -510,11 +506,9 @@ class KPLS(_Extractor):
     """
 
     _method = "kpls"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": _COUNT,
-        "task": [StrOptions({"auto", "classes", "numbers"})],
-        **LIMITS,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "n_components", task=[StrOptions({"auto", "classes", "numbers"})]
+    )
 
     def __init__(
         self,
@@ -582,13 +576,9 @@ class KMFA(_Extractor):
     """
 
     _method = "kmfa"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [*_COUNT, None],
-        "k_within": _COUNT,
-        "k_between": _COUNT,
-        "reg": _REG,
-        **LIMITS,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "k_within", "k_between", "reg", n_components=_NUMBER
+    )
 
     def __init__(
         self,
@@ -657,11 +647,7 @@ class KANMM(_Extractor):
     """
 
     _method = "kanmm"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [*_COUNT, None],
-        "n_neighbors": _COUNT,
-        **LIMITS,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_neighbors", n_components=_NUMBER)
 
     def __init__(
         self,
@@ -725,11 +711,7 @@ class KPCA(_Extractor):
     """
 
     _method = "kpca"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [*_COUNT, None],
-        "center": ["boolean"],
-        **LIMITS,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("center", n_components=_NUMBER)
 
     def __init__(
         self,

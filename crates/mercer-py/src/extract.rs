@@ -1,17 +1,15 @@
 //! Stage 5b for Python: directions in a basis' coordinates, and the map that they make.
 
-use mercer::basis::{FittedBasis, Method, Stop};
-use mercer::extract::{AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe, Start};
-use mercer::{Basis, Error, FeatureMap, Kernel, Shape};
+use faer::Mat;
+use mercer::basis::{Expansion, FittedBasis, Landmarks, Method, Stop};
+use mercer::extract::{AkdaQr, Coordinates};
+use mercer::{Basis, Error, FeatureMap, Kernel, Shape, methods};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{PyRows, Target, dictionary, feature_map, matrix_array, python_rows};
 use crate::gate::{exception, run};
-
-/// Rows up to which a basis may be as large as they are many.
-const UNCAPPED_ROWS: usize = 5_000;
 
 /// Settings as texts, by the names of the catalogue.
 type Settings = Vec<(String, String)>;
@@ -26,7 +24,7 @@ pub(crate) fn check_extractor(
     task: &str,
 ) -> PyResult<()> {
     let labels = y.map(|y| y.labels(task)).transpose()?;
-    build(extractor, &settings).and_then(|e| e.check(labels.as_ref())).map_err(exception)
+    methods::extractor(extractor, &settings).and_then(|e| e.check(labels.as_ref())).map_err(exception)
 }
 
 /// Directions in the coordinates of a basis, `basis_model`, that was fitted on the same rows, and the map that they make.
@@ -46,7 +44,7 @@ pub(crate) fn fit_extractor<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = X.rows()?;
     let labels = y.map(|y| y.labels(task)).transpose()?;
-    let extractor = build(extractor, &settings).map_err(exception)?;
+    let extractor = methods::extractor(extractor, &settings).map_err(exception)?;
     let mut map = feature_map(basis_model)?;
     let (found, map) = run(py, verbose, move |monitor| {
         let basis = as_fitted(&mut map)?;
@@ -90,10 +88,10 @@ pub(crate) fn class_means<'py>(
 fn as_fitted(map: &mut FeatureMap) -> mercer::Result<FittedBasis> {
     let fact = |name: &str| map.facts.get(name).and_then(serde_json::Value::as_f64);
     let (residual, n_rows) = (fact("residual").unwrap_or(0.0), fact("rows").unwrap_or(0.0));
-    let nothing = mercer::basis::Expansion {
+    let nothing = Expansion {
         kernel: map.expansion.kernel,
-        landmarks: mercer::basis::Landmarks::Columns { indices: Vec::new(), n: 0 },
-        matrix: faer::Mat::new(),
+        landmarks: Landmarks::Columns { indices: Vec::new(), n: 0 },
+        matrix: Mat::new(),
         offset: Vec::new(),
         origin: None,
     };
@@ -109,65 +107,4 @@ fn as_fitted(map: &mut FeatureMap) -> mercer::Result<FittedBasis> {
         stop: Stop::Rank,
         warnings: Vec::new(),
     })
-}
-
-/// The extractor with this name and these settings.
-pub(crate) fn build(name: &str, settings: &[(String, String)]) -> mercer::Result<Extractor> {
-    let text = |key: &str| settings.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
-    let bad = |key: &str| Error::Argument(format!("{key} = `{}` cannot be read", text(key).unwrap_or("")));
-    let whole = |key: &str| text(key).map(|v| v.parse().map_err(|_| bad(key))).transpose();
-    let or = |key: &str, usual: usize| Ok::<usize, Error>(whole(key)?.unwrap_or(usual));
-    let number = |key: &str, usual: f64| text(key).map_or(Ok(usual), |v| v.parse().map_err(|_| bad(key)));
-    let flag = |key: &str, usual: bool| text(key).map_or(Ok(usual), |v| v.parse().map_err(|_| bad(key)));
-    Ok(match name {
-        "klfe" => {
-            Extractor::Klfe(Klfe { n_components: whole("n_components")?, n_neighbors: or("n_neighbors", 1)? })
-        }
-        "skfe" => Extractor::Skfe(Skfe {
-            n_components: whole("n_components")?,
-            init: text("init").map_or(Ok(Start::Koc), Start::named)?,
-            max_iter: or("max_iter", 200)?,
-            tol: number("tol", 1e-6)?,
-            center: flag("center", false)?,
-            seed: text("seed").map_or(Ok(0), |v| v.parse().map_err(|_| bad("seed")))?,
-        }),
-        "gda" => Extractor::Gda(Gda { n_components: whole("n_components")?, reg: number("reg", 1e-3)? }),
-        "koc" => Extractor::Koc(Koc),
-        "akda-qr" => Extractor::AkdaQr(AkdaQr { reg: number("reg", 1e-3)? }),
-        "kpls" => Extractor::Kpls(Kpls { n_components: or("n_components", 2)? }),
-        "kmfa" => Extractor::Kmfa(Kmfa {
-            n_components: whole("n_components")?,
-            k_within: or("k_within", 5)?,
-            k_between: or("k_between", 20)?,
-            reg: number("reg", 1e-3)?,
-        }),
-        "kanmm" => Extractor::Kanmm(Kanmm {
-            n_components: whole("n_components")?,
-            n_neighbors: or("n_neighbors", 5)?,
-        }),
-        "kpca" => {
-            Extractor::Kpca(Kpca { n_components: whole("n_components")?, center: flag("center", true)? })
-        }
-        _ => return Err(Error::Argument(format!("extractor `{name}` is not known"))),
-    })
-}
-
-/// The basis that an extractor comes with for n rows.
-pub(crate) fn default_basis(extractor: &Extractor, n: usize, warnings: &mut Vec<String>) -> Method {
-    let usual = match extractor {
-        Extractor::Skfe(_) => return Method::Kobl,
-        Extractor::Kpca(_) => return Method::Kpca,
-        Extractor::AkdaQr(_) => return Method::GramSchmidt,
-        Extractor::Klfe(_) => Method::Kpca,
-        _ => Method::GramSchmidt,
-    };
-    if n <= UNCAPPED_ROWS {
-        return usual;
-    }
-    warnings.push(format!(
-        "{n} rows are more than {UNCAPPED_ROWS}: `{}` uses the basis `kobl` in place of `{}`; set basis to choose",
-        extractor.name(),
-        usual.name()
-    ));
-    Method::Kobl
 }

@@ -5,15 +5,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{dictionary, feature_map};
-use crate::extract;
 use crate::gate::exception;
 
 /// The basis that a system or an extractor comes with for n rows, and what the user should know about it.
 #[pyfunction]
 pub(crate) fn default_basis(method: &str, n: usize) -> PyResult<(&'static str, Vec<String>)> {
     let mut warnings = Vec::new();
-    let basis = match extract::build(method, &[]) {
-        Ok(extractor) => extract::default_basis(&extractor, n, &mut warnings),
+    let basis = match methods::extractor::<&str>(method, &[]) {
+        Ok(extractor) => extractor.default_basis(n, &mut warnings),
         Err(_) => methods::system::<&str>(method, &[]).map_err(exception)?.default_basis(n, &mut warnings),
     };
     Ok((basis.name(), warnings))
