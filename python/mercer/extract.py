@@ -224,9 +224,9 @@ class SKFE(_Extractor):
     >>> from sklearn.datasets import make_circles
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn.pipeline import make_pipeline
-    >>> from mercer import SKFE
+    >>> from mercer import KernelBasis, SKFE
     >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
-    >>> model = make_pipeline(SKFE(n_components=3), KNeighborsClassifier(1))
+    >>> model = make_pipeline(SKFE(3, tol=1e-3, basis=KernelBasis(n_components=10)), KNeighborsClassifier(1))
     >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
     True
     """
