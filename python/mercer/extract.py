@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
@@ -33,6 +34,7 @@ class _Extractor(Mapped):
     """What all extractors share: a class of its own is its parameters."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = LIMITS
+    _warning: ClassVar[type[Warning]] = UserWarning  # what its warnings are
 
     components_: NDArray[np.float64]
 
@@ -79,7 +81,7 @@ class _Extractor(Mapped):
         self._keep_map(basis, found["model"])
         self._keep(found)
         for text in found["warnings"]:
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warnings.warn(text, self._warning, stacklevel=2)
         return self
 
     def _keep(self, found: _core.Extraction) -> None:
@@ -185,7 +187,7 @@ class SKFE(_Extractor):
         Where the search starts: at the class centroids, the discriminants, the directions of largest covariance with
         the labels, or anywhere.
     max_iter : int, default=200
-        The most steps.
+        The most steps; where the search has not ended by then, a `ConvergenceWarning` says so.
     tol : float, default=1e-6
         The norm of the gradient, relative to the first, at which the search ends.
     center : bool, default=False
@@ -210,8 +212,10 @@ class SKFE(_Extractor):
         Sums of squares of the features, descending.
     alignment_ : float
         Alignment of the features' kernel with that of the labels, on the training rows.
-    alignment_path_ : ndarray
+    alignment_path_ : ndarray of shape (n_iter_ + 1,)
         The alignment at the start and after each step; it never falls.
+    n_iter_ : int
+        Number of steps.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -232,6 +236,7 @@ class SKFE(_Extractor):
     """
 
     _method = "skfe"
+    _warning = ConvergenceWarning
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
         "init", "max_iter", "tol", "center", n_components=_NUMBER, random_state=["random_state"]
     )
@@ -260,6 +265,7 @@ class SKFE(_Extractor):
     def _keep(self, found: _core.Extraction) -> None:
         super()._keep(found)
         self.alignment_path_ = found["alignment_path"]
+        self.n_iter_ = len(self.alignment_path_) - 1
 
     @property
     def alignment_(self) -> float:

@@ -12,6 +12,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_iris, load_wine, make_circles, make_friedman1
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,7 +26,7 @@ from mercer.evidence import Margins, Moments
 from mercer.metrics import kernel_alignment
 
 # A search may end before it has converged.
-pytestmark = pytest.mark.filterwarnings("ignore:`skfe` ended after max_iter")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 EXTRACTORS = [
     KLFE(3, n_neighbors=3),
@@ -39,7 +40,6 @@ EXTRACTORS = [
     KPCA(3),
 ]
 each_extractor = pytest.mark.parametrize("extractor", EXTRACTORS, ids=lambda extractor: type(extractor).__name__)
-with_eigenvalues = [e for e in EXTRACTORS if not isinstance(e, KOC)]
 
 
 def rings(n=150, seed=0):
@@ -228,8 +228,8 @@ def test_skfe_climbs_to_an_alignment_that_is_that_of_its_features():
         np.testing.assert_allclose(skfe.eigenvalues_, (Z**2).sum(axis=0), rtol=1e-8)
         better = SKFE(2, center=center, init="random", tol=1e-3, basis=KernelBasis("kobl", n_components=15))
         assert better.fit(X, y).alignment_ > skfe.alignment_path_[0]
-    with pytest.warns(UserWarning, match="ended after max_iter = 1 steps") as caught:
-        SKFE(max_iter=1).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="ended after max_iter = 1 steps") as caught:
+        assert SKFE(max_iter=1).fit(X, y).n_iter_ == 1
     assert caught[0].filename == __file__
 
 

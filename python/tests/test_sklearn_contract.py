@@ -60,6 +60,9 @@ def is_precomputed(estimator):
 
 # Some checks give noise for columns, of which a test rightly keeps nothing.
 @pytest.mark.filterwarnings("ignore:No features were selected")
+# And some give labels that nothing explains, or more classes than their few columns can tell apart.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:the means of .* classes span")
 @parametrize_with_checks(
     [
         *[KernelBasis(method, n_components=5) for method in METHODS],
