@@ -11,9 +11,10 @@ Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``R
 ``OMP_NUM_THREADS``, in this order, say how many threads to use instead; they are read once, at the first call.
 """
 
-from mercer import metrics
+from mercer import evidence, metrics
 from mercer._core import NumericalError, __version__
 from mercer.basis import KernelBasis
+from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
 from mercer.model import FeatureMap, load, save
 from mercer.select import (
     KFFS,
@@ -30,8 +31,17 @@ from mercer.select import (
 from mercer.systems import EKS, TAKES, KRelief, SKRelief
 
 __all__ = [
+    "AKDAQR",
     "EKS",
+    "GDA",
+    "KANMM",
     "KFFS",
+    "KLFE",
+    "KMFA",
+    "KOC",
+    "KPCA",
+    "KPLS",
+    "SKFE",
     "TAKES",
     "FScore",
     "FeatureMap",
@@ -48,6 +58,7 @@ __all__ = [
     "ReliefF",
     "SKRelief",
     "__version__",
+    "evidence",
     "load",
     "metrics",
     "save",

@@ -61,6 +61,45 @@ class Selection(TypedDict):
     chosen: NDArray[np.bool_] | None
     warnings: list[str]
 
+class Extraction(TypedDict):
+    """What an extractor finds; empty arrays where it has no such thing."""
+
+    components: Numbers
+    offset: Numbers
+    eigenvalues: Numbers
+    explained: Numbers
+    alignment_path: Numbers
+    warnings: list[str]
+    model: Model
+
+class Moments(TypedDict):
+    """Sums over rows so far."""
+
+    n_features: int
+    n: float
+    shift: Numbers
+    mean: Numbers
+    scatter: Numbers
+
+class Summary(TypedDict):
+    """What such sums say."""
+
+    n: float
+    mean: Numbers
+    target_mean: Numbers
+    total: Numbers
+    cross: Numbers
+    target_total: Numbers
+    gram: Numbers
+    sums: Numbers
+    between: Numbers
+
+class Margins(TypedDict):
+    """Sums over pairs of rows so far."""
+
+    hits: Numbers
+    misses: Numbers
+
 __version__: str
 
 class NumericalError(ArithmeticError): ...
@@ -90,7 +129,30 @@ def fit_selector(
     task: str = "auto",
     verbose: int = 0,
 ) -> Selection: ...
-def default_basis(system: str, n: int) -> tuple[str, list[str]]: ...
+def check_extractor(
+    y: Target | None, extractor: str, settings: list[tuple[str, str]], *, task: str = "auto"
+) -> None: ...
+def fit_extractor(
+    X: Rows,
+    y: Target | None,
+    extractor: str,
+    settings: list[tuple[str, str]],
+    basis_model: Model,
+    *,
+    task: str = "auto",
+    verbose: int = 0,
+) -> Extraction: ...
+def class_means(X: Rows, y: Target, kernel: str) -> Numbers | SparseParts: ...
+def moments_of_nothing(n_features: int, n_targets: int) -> Moments: ...
+def moments_accumulate(state: Moments, Z: Numbers, Y: Numbers) -> Moments: ...
+def moments_merge(state: Moments, other: Moments) -> Moments: ...
+def moments_finish(state: Moments) -> Summary: ...
+def margins_of_nothing(n_features: int) -> Margins: ...
+def margins_accumulate(
+    state: Margins, side: str, A: Numbers, B: Numbers, weights: Numbers | None = None
+) -> Margins: ...
+def margins_merge(state: Margins, other: Margins) -> Margins: ...
+def default_basis(method: str, n: int) -> tuple[str, list[str]]: ...
 def compose(
     model: Model, columns: list[int], weights: list[float] | None, scores: list[float], method: str
 ) -> Model: ...

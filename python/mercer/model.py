@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._input import FLOATS, as_csr, as_rows, in_frame
+from mercer._mapped import Mapped
 from mercer.basis import KernelBasis
-from mercer.systems import _System
 
 
 class FeatureMap:
@@ -210,9 +210,10 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : KernelBasis, TAKES, KRelief, SKRelief, EKS, FeatureMap or Pipeline
-        A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the others; the scaling becomes part
-        of the file.
+    estimator : KernelBasis, system, extractor, FeatureMap or Pipeline
+        Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
+        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the
+        others; the scaling becomes part of the file.
     path : str or path-like
         The file. It is written whole or not at all; an existing one is replaced.
 
@@ -259,19 +260,19 @@ def load(path: str | os.PathLike[str]) -> FeatureMap:
 def _model_of(estimator: Any) -> _core.Model:
     if isinstance(estimator, FeatureMap):
         return estimator._model
-    if isinstance(estimator, KernelBasis | _System):
+    if isinstance(estimator, KernelBasis | Mapped):
         check_is_fitted(estimator)
         return cast("_core.Model", {**estimator._model()})
     if not isinstance(estimator, Pipeline):
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
-            "hint: save a KernelBasis, TAKES, KRelief, SKRelief or EKS, or a Pipeline of a StandardScaler or "
-            "MinMaxScaler and one of these"
+            "hint: save a KernelBasis, a system (TAKES, KRelief, SKRelief, EKS), an extractor (KLFE, SKFE, GDA, KOC, "
+            "AKDAQR, KPLS, KMFA, KANMM, KPCA), or a Pipeline of a StandardScaler or MinMaxScaler and one of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
-        case [(KernelBasis() | _System()) as last]:
+        case [(KernelBasis() | Mapped()) as last]:
             return _model_of(last)
-        case [(StandardScaler() | MinMaxScaler()) as scaler, (KernelBasis() | _System()) as last]:
+        case [(StandardScaler() | MinMaxScaler()) as scaler, (KernelBasis() | Mapped()) as last]:
             model = _model_of(last)
             names = getattr(scaler, "feature_names_in_", None)
             if names is not None:
@@ -282,8 +283,8 @@ def _model_of(estimator: Any) -> _core.Model:
             names = " → ".join(type(step).__name__ for step in steps)
             raise TypeError(
                 f"a pipeline of {names} cannot be saved as a model file\n"
-                "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis, TAKES, KRelief, "
-                "SKRelief or EKS; pickle keeps any pipeline"
+                "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis, a system or an "
+                "extractor; pickle keeps any pipeline"
             )
 
 

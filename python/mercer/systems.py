@@ -4,42 +4,34 @@ from __future__ import annotations
 
 import json
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import Tags, check_array, get_tags
+from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from mercer import _core
 from mercer._catalogue import allowed, as_seed, stage
-from mercer._input import FLOATS, as_csr, as_rows, as_target, check_names_in, in_frame
+from mercer._input import as_rows, as_target
+from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
 from mercer.select import KFFS, LassoSelector, NFeatures, RandomState, Relief, _Selector, named
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
 
-Basis = KernelBasis | str | None
-
 
 def _limits(*names: str, **others: list[Any]) -> dict[str, list[Any]]:
     """Return what the catalogue lets parameters be, and the `others`."""
-    basis = [StrOptions(set(stage("basis"))), KernelBasis, None]
-    return {**{name: allowed(name) for name in names}, **others, "basis": basis, "verbose": ["verbose"]}
+    return {**{name: allowed(name) for name in names}, **others, **LIMITS}
 
 
-class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class _System(Mapped):
     """What all systems share: fit a basis, score its coordinates, keep the best."""
-
-    _method: ClassVar[str]
-
-    basis: Basis
-    verbose: int
-    n_features_in_: int
 
     @abstractmethod
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:
@@ -103,13 +95,10 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             self._method,
         )
         model["facts"] = json.dumps({**json.loads(model["facts"]), **self._facts(selector)})
-        model["landmarks"] = as_csr(model["landmarks"], self.n_features_in_, like=basis.landmarks_)
-        self.basis_ = basis
+        self._keep_map(basis, model)
         self.selector_ = selector
-        self._map = model
         self.scores_ = scores
         self.ranking_ = ranking
-        self.n_components_ = int(support.sum())
         self.components_ = np.zeros((self.n_components_, len(support)))
         self.components_[:, support] = np.diag(np.ones(self.n_components_) if weights is None else weights[support])
         idle = 0 if weights is None else int((weights[support] == 0).sum())
@@ -144,87 +133,6 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 "coordinates of the kernel's space, which are numbers\nhint: leave it out"
             )
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features of rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; with a precomputed kernel, their kernel values against all training rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64. Computed in double precision either way.
-
-        Examples
-        --------
-        >>> from mercer import EKS
-        >>> X = [[1.0, 0.0], [2.0, 0.1], [-1.0, 0.1], [-2.0, 0.0]]
-        >>> EKS(n_features=1).fit(X, [1, 1, 0, 0]).transform(X).shape
-        (4, 1)
-        """
-        rows = self._check_new(X)
-        return _core.transform(self._map, as_rows(rows), verbose=int(self.verbose)).astype(rows.dtype, copy=False)
-
-    def inverse_transform(self, X: Any) -> NDArray[Any]:
-        """Return rows whose features come closest to the given ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components_)
-            Features.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features_in_)
-            Pre-images of the shortest points with these features. Kernels that have one: "linear", "rbf", "matern12",
-            "matern32", "matern52", "rq".
-
-        Examples
-        --------
-        >>> from mercer import EKS, KernelBasis
-        >>> X = [[1.0, 2.0], [2.0, 4.0], [-1.0, -2.0], [-2.0, -4.0]]
-        >>> system = EKS(n_features=1, basis=KernelBasis("kobl", kernel="linear")).fit(X, [1, 1, 0, 0])
-        >>> system.inverse_transform(system.transform(X)).round(12)
-        array([[ 1.,  2.],
-               [ 2.,  4.],
-               [-1., -2.],
-               [-2., -4.]])
-        """
-        check_is_fitted(self)
-        features = check_array(X, dtype=FLOATS, order="C")
-        rows = _core.inverse_transform(self._map, as_rows(features), verbose=int(self.verbose))
-        return rows.astype(features.dtype, copy=False)
-
-    def input_importance(self, X: Any) -> Any:
-        """Return how much each feature depends on each input column, near the given rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Rows, in the units that the system was fitted in.
-
-        Returns
-        -------
-        importance : ndarray of shape (n_components_, n_features_in_), or a dataframe
-            The mean over the rows of the squared slope of the feature along the column; divide by a row's sum for
-            shares. A pandas frame in, a pandas frame out, with the columns' names above and the features' at the side;
-            a polars frame in, a polars frame out, with the features' names in its first column, "feature". Not
-            defined for precomputed kernels.
-
-        Examples
-        --------
-        >>> from mercer import EKS, KernelBasis
-        >>> X = [[3.0, 4.0], [6.0, 8.0], [-3.0, -4.0], [-6.0, -8.0]]
-        >>> system = EKS(n_features=1, basis=KernelBasis("kobl", kernel="linear")).fit(X, [1, 1, 0, 0])
-        >>> system.input_importance(X).round(12)
-        array([[0.36, 0.64]])
-        """
-        rows = self._check_new(X)
-        importance = _core.input_importance(self._map, as_rows(rows), verbose=int(self.verbose))
-        return in_frame(importance, X, self.get_feature_names_out())
-
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Return which of the basis' coordinates are kept.
 
@@ -247,63 +155,6 @@ class _System(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self)
         support: NDArray[Any] = self.selector_.get_support(indices)
         return support
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the features: those that they have in the basis.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Only checked: as many as there are input columns, and equal to `feature_names_in_` where that exists.
-
-        Returns
-        -------
-        names : ndarray of str objects
-            For example "kobl3", "kobl17".
-
-        Examples
-        --------
-        >>> from mercer import KRelief
-        >>> system = KRelief(n_features=2).fit([[0.0], [0.5], [4.0], [4.5]], [0, 0, 1, 1])
-        >>> len(system.get_feature_names_out()), system.get_feature_names_out()[0][:11]
-        (2, 'gramschmidt')
-        """
-        check_names_in(self, input_features)
-        return np.asarray(self._map["feature_names"], dtype=object)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def _needs_y(self) -> bool:
-        return True
-
-    def _basis(self, n: int, *, seed: int = 0, **own: Any) -> KernelBasis:
-        """Return the basis asked for, or the one that the system comes with, with settings of its `own`."""
-        if isinstance(self.basis, KernelBasis):
-            copy: KernelBasis = clone(self.basis)
-            return copy
-        if self.basis is not None:
-            return KernelBasis(self.basis, random_state=seed, verbose=self.verbose)
-        method, texts = _core.default_basis(self._method, n)
-        for text in texts:
-            warnings.warn(text, UserWarning, stacklevel=4)
-        return KernelBasis(method, random_state=seed, verbose=self.verbose, **own)
-
-    def _check_new(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self.basis_._non_negative(validate_data(self, X, reset=False, **self.basis_._checks()))
-
-    def _model(self) -> _core.Model:
-        return self._map
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        basis = self.basis if isinstance(self.basis, KernelBasis) else KernelBasis()
-        tags.input_tags = get_tags(basis).input_tags
-        tags.target_tags.required = self._needs_y()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _scores_of(selector: Any, support: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

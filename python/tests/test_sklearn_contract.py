@@ -18,8 +18,17 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
+    AKDAQR,
     EKS,
+    GDA,
+    KANMM,
     KFFS,
+    KLFE,
+    KMFA,
+    KOC,
+    KPCA,
+    KPLS,
+    SKFE,
     TAKES,
     FScore,
     IRelief,
@@ -51,6 +60,9 @@ def is_precomputed(estimator):
 
 # Some checks give noise for columns, of which a test rightly keeps nothing.
 @pytest.mark.filterwarnings("ignore:No features were selected")
+# And some give labels that nothing explains, or more classes than their few columns can tell apart.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:the means of .* classes span")
 @parametrize_with_checks(
     [
         *[KernelBasis(method, n_components=5) for method in METHODS],
@@ -78,6 +90,19 @@ def is_precomputed(estimator):
         EKS(),
         EKS(SelectKBest(k=1), basis="kpca"),
         EKS("laplacian", basis=KernelBasis("kobl", kernel="precomputed")),
+        KLFE(),
+        SKFE(),
+        SKFE(init="random", center=True),
+        GDA(),
+        KOC(),
+        AKDAQR(),
+        KPLS(),
+        KPLS(1, task="classes"),
+        KMFA(),
+        KANMM(),
+        KPCA(),
+        KPCA(1, basis=KernelBasis("kobl", gamma="median")),
+        GDA(basis=KernelBasis("kobl", kernel="precomputed")),
     ],
     expected_failed_checks=lambda estimator: NOT_A_KERNEL if is_precomputed(estimator) else {},
 )

@@ -310,7 +310,7 @@ pub(crate) fn dictionary(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, 
 }
 
 /// Rows as a matrix, or as the parts of CSR in SciPy's order: values, indices, indptr.
-fn python_rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn python_rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>> {
     let Rows::Sparse(csr) = rows else {
         let values = PyArray1::from_vec(py, rows.to_dense());
         return Ok(values.reshape([rows.n(), rows.p()])?.into_any());

@@ -7,7 +7,9 @@ mod pool;
 mod gate;
 mod convert;
 mod basis;
+mod evidence;
 mod select;
+mod extract;
 mod map;
 mod systems;
 mod metrics;
@@ -22,6 +24,13 @@ mod _core {
 
     #[pymodule_export]
     use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost};
+    #[pymodule_export]
+    use crate::evidence::{
+        margins_accumulate, margins_merge, margins_of_nothing, moments_accumulate, moments_finish,
+        moments_merge, moments_of_nothing,
+    };
+    #[pymodule_export]
+    use crate::extract::{check_extractor, class_means, fit_extractor};
     #[pymodule_export]
     use crate::gate::NumericalError;
     #[pymodule_export]

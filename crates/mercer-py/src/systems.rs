@@ -1,4 +1,4 @@
-//! Systems for Python: the basis that one comes with, and the map of the coordinates that its selector kept.
+//! Systems for Python: the basis that a method comes with, and the map of the coordinates that its selector kept.
 
 use mercer::{FeatureMap, methods};
 use pyo3::prelude::*;
@@ -7,12 +7,15 @@ use pyo3::types::PyDict;
 use crate::convert::{dictionary, feature_map};
 use crate::gate::exception;
 
-/// The basis that a system comes with for n rows, and what the user should know about it.
+/// The basis that a system or an extractor comes with for n rows, and what the user should know about it.
 #[pyfunction]
-pub(crate) fn default_basis(system: &str, n: usize) -> PyResult<(&'static str, Vec<String>)> {
+pub(crate) fn default_basis(method: &str, n: usize) -> PyResult<(&'static str, Vec<String>)> {
     let mut warnings = Vec::new();
-    let system = methods::system::<&str>(system, &[]).map_err(exception)?;
-    Ok((system.default_basis(n, &mut warnings).name(), warnings))
+    let basis = match methods::extractor::<&str>(method, &[]) {
+        Ok(extractor) => extractor.default_basis(n, &mut warnings),
+        Err(_) => methods::system::<&str>(method, &[]).map_err(exception)?.default_basis(n, &mut warnings),
+    };
+    Ok((basis.name(), warnings))
 }
 
 /// The map whose features are some of a basis', each multiplied by its weight if there are weights.

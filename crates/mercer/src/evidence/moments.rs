@@ -134,6 +134,25 @@ impl Moments {
         self.n = all;
     }
 
+    /// What was added up, to be stored or sent: m, n, the mean in two parts and the scatter.
+    pub fn parts(&self) -> (usize, f64, &[f64], &[f64], &Mat<f64>) {
+        (self.m, self.n, &self.shift, &self.mean, &self.scatter)
+    }
+
+    /// Sums from their [`parts`](Self::parts).
+    pub fn from_parts(m: usize, n: f64, shift: Vec<f64>, mean: Vec<f64>, scatter: Mat<f64>) -> Result<Self> {
+        let all = scatter.ncols();
+        if m > all || scatter.nrows() != all || shift.len() != all || mean.len() != all {
+            return Err(Error::argument(format!(
+                "sums of {m} features with a scatter of {} × {all} and means of {} and {} numbers do not fit together",
+                scatter.nrows(),
+                shift.len(),
+                mean.len()
+            )));
+        }
+        Ok(Self { m, c: all - m, n, shift, mean, scatter })
+    }
+
     /// Means and scatters of all rows added.
     pub fn finish(&self) -> Result<Summary> {
         let (m, c) = (self.m, self.c);
@@ -256,6 +275,18 @@ mod tests {
         let own = |i: usize, j: usize| found.sums()[(j, i % 3 % 2)] / found.sizes()[i % 3 % 2];
         let left = Mat::from_fn(60, 3, |i, j| z[(i, j)] - own(i, j));
         assert!((&found.total - found.between() - left.transpose() * &left).norm_max() < 1e-11);
+    }
+
+    #[test]
+    fn sums_go_through_their_parts() {
+        let (z, y) = data(20, 2.0);
+        let mut sums = Moments::new(3, 2);
+        sums.accumulate(z.as_ref(), y.as_ref()).expect("fits");
+        let (m, n, shift, mean, scatter) = sums.parts();
+        let again = Moments::from_parts(m, n, shift.to_vec(), mean.to_vec(), scatter.clone()).expect("fits");
+        assert_eq!(again, sums);
+        assert!(Moments::from_parts(6, n, shift.to_vec(), mean.to_vec(), scatter.clone()).is_err());
+        assert!(Moments::from_parts(3, n, vec![0.0; 4], mean.to_vec(), scatter.clone()).is_err());
     }
 
     #[test]

@@ -1,0 +1,744 @@
+"""Extractors: directions in the coordinates of a kernel basis that serve the labels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from mercer import _core
+from mercer._catalogue import allowed, as_seed, as_text
+from mercer._input import as_csr, as_rows, as_target
+from mercer._mapped import LIMITS, Basis, Mapped
+from mercer.basis import KernelBasis
+from mercer.select import RandomState, Task
+
+__all__ = ["AKDAQR", "GDA", "KANMM", "KLFE", "KMFA", "KOC", "KPCA", "KPLS", "SKFE"]
+
+
+def _limits(*names: str, **others: list[Any]) -> dict[str, list[Any]]:
+    """Return what the catalogue lets parameters be, where None is not among it, and the `others`."""
+    given = {name: [words for words in allowed(name) if words is not None] for name in names}
+    return {**given, **others, **LIMITS}
+
+
+_NUMBER = allowed("n_components")
+
+
+class _Extractor(Mapped):
+    """What all extractors share: a class of its own is its parameters."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = LIMITS
+    _warning: ClassVar[type[Warning]] = UserWarning  # what its warnings are
+
+    components_: NDArray[np.float64]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the basis and find directions in its coordinates.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with a precomputed kernel, their square kernel matrix.
+        y : array-like of shape (n_samples,)
+            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
+            are distinct, else classes. `KPLS` takes both, `KPCA` looks at none, the others need classes.
+
+        Returns
+        -------
+        self : object
+            The fitted extractor.
+
+        Examples
+        --------
+        >>> from mercer import GDA
+        >>> extractor = GDA().fit([[0.0], [0.5], [4.0], [4.5]], ["a", "a", "b", "b"])
+        >>> extractor.n_components_
+        1
+        """
+        self._validate_params()
+        seed = as_seed(getattr(self, "random_state", None))
+        basis = self._space(_num_samples(X), seed)
+        checks = {**basis._checks(), "ensure_min_samples": 2}
+        target = None
+        if self._needs_y():
+            rows, y = validate_data(self, X, y, **checks)
+            target = as_target(y)
+        else:
+            rows = validate_data(self, X, **checks)
+        settings, task = self._settings(seed), getattr(self, "task", "auto")
+        _core.check_extractor(target, self._method, settings, task=task)
+        self._place(basis, rows, target)
+        rows, _ = basis._fit(X, y, want_features=False)
+        found = _core.fit_extractor(
+            as_rows(rows), target, self._method, settings, basis._model(), task=task, verbose=int(self.verbose)
+        )
+        self._keep_map(basis, found["model"])
+        self._keep(found)
+        for text in found["warnings"]:
+            warnings.warn(text, self._warning, stacklevel=2)
+        return self
+
+    def _keep(self, found: _core.Extraction) -> None:
+        self.components_ = found["components"]
+        self.offset_ = found["offset"] if len(found["offset"]) else np.zeros(self.n_components_)
+        for name, values in (("eigenvalues_", found["eigenvalues"]), ("explained_ratio_", found["explained"])):
+            if len(values):
+                setattr(self, name, values)
+
+    def _space(self, n: int, seed: int) -> KernelBasis:
+        """Return an unfitted basis for so many rows, for this fit alone."""
+        return self._basis(n, seed=seed)
+
+    def _place(self, basis: KernelBasis, rows: Any, target: _core.Target | None) -> None:
+        """Change settings of the basis that depend on the rows."""
+
+    def _settings(self, seed: int) -> list[tuple[str, str]]:
+        """Return the settings by their names in the catalogue."""
+        values = self.get_params(deep=False)
+        if "random_state" in values:
+            values["seed"] = seed
+        others = ("basis", "verbose", "task", "random_state")
+        return [(name, as_text(value)) for name, value in values.items() if value is not None and name not in others]
+
+
+class KLFE(_Extractor):
+    """KLFE, kernel local feature extraction: directions in which misses are farther away than hits.
+
+    Eigenvectors of the difference of two scatters, of rows and their nearest of other classes and of rows and their
+    nearest of their own, each scaled by the root of its eigenvalue.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of features. None: all with a positive eigenvalue. More than there are is refused.
+    n_neighbors : int, default=1
+        Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "kobl" with a warning. Kernel
+        settings live in the basis alone: `KLFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates, times the roots of their eigenvalues.
+    offset_ : ndarray of shape (n_components_,)
+        Zeros: features are those of the basis' own zero.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Margins along the directions, descending.
+    explained_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the sum of all positive ones.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KLFE
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(KLFE(n_components=3, n_neighbors=5), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "klfe"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_neighbors", n_components=_NUMBER)
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n_neighbors: int = 1,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.basis = basis
+        self.verbose = verbose
+
+
+class SKFE(_Extractor):
+    """SKFE, subspace kernel feature extraction: the subspace whose kernel is best aligned with the labels.
+
+    Conjugate gradients among subspaces of the basis' coordinates. On a basis that spans all rows it fits noise: look at
+    `alignment_` on new rows, and keep the basis small ("kobl" is the default for that reason).
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of features. None: one a class. More than there are is refused.
+    init : {"koc", "gda", "kpls", "random"}, default="koc"
+        Where the search starts: at the class centroids, the discriminants, the directions of largest covariance with
+        the labels, or anywhere.
+    max_iter : int, default=200
+        The most steps; where the search has not ended by then, a `ConvergenceWarning` says so.
+    tol : float, default=1e-6
+        The norm of the gradient, relative to the first, at which the search ends.
+    center : bool, default=False
+        Whether alignment is that of centred kernels; features are then centred, too.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "kobl". Kernel settings live in the basis alone:
+        `SKFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of a random start, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates, orthonormal.
+    offset_ : ndarray of shape (n_components_,)
+        Subtracted from the features: those of the mean where `center`, else zeros.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Sums of squares of the features, descending.
+    alignment_ : float
+        Alignment of the features' kernel with that of the labels, on the training rows.
+    alignment_path_ : ndarray of shape (n_iter_ + 1,)
+        The alignment at the start and after each step; it never falls.
+    n_iter_ : int
+        Number of steps.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KernelBasis, SKFE
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(SKFE(3, tol=1e-3, basis=KernelBasis(n_components=10)), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "skfe"
+    _warning = ConvergenceWarning
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "init", "max_iter", "tol", "center", n_components=_NUMBER, random_state=["random_state"]
+    )
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        init: str = "koc",
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        center: bool = False,
+        *,
+        basis: Basis = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.center = center
+        self.basis = basis
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _keep(self, found: _core.Extraction) -> None:
+        super()._keep(found)
+        self.alignment_path_ = found["alignment_path"]
+        self.n_iter_ = len(self.alignment_path_) - 1
+
+    @property
+    def alignment_(self) -> float:
+        """Alignment of the features' kernel with that of the labels, on the training rows."""
+        check_is_fitted(self)
+        return float(self.alignment_path_[-1])
+
+
+class GDA(_Extractor):
+    """GDA, generalised discriminant analysis: class means far apart relative to the scatter of the rows.
+
+    Linear discriminant analysis in the basis' coordinates; with two classes, the kernel Fisher discriminant.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of features. None: the number of classes less one. More than there are is refused.
+    reg : float, default=1e-3
+        Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        live in the basis alone: `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates; the features have total scatter 1, but for `reg`.
+    offset_ : ndarray of shape (n_components_,)
+        Subtracted from the features, so that those of the mean are 0.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Share of the scatter along each direction that is between the classes, descending.
+    explained_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the sum of all.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import GDA
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(GDA(), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "gda"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("reg", n_components=_NUMBER)
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        reg: float = 1e-3,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.reg = reg
+        self.basis = basis
+        self.verbose = verbose
+
+
+class KOC(_Extractor):
+    """KOC, kernel orthogonal centroids: an orthonormal basis of the class centroids.
+
+    One feature a class, but for classes whose centroid those before it span, which are left out with a warning.
+
+    Parameters
+    ----------
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        live in the basis alone: `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates, orthonormal.
+    offset_ : ndarray of shape (n_components_,)
+        Zeros: features are those of the basis' own zero.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KOC
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(KOC(), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "koc"
+
+    def __init__(
+        self,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.basis = basis
+        self.verbose = verbose
+
+
+class AKDAQR(_Extractor):
+    """AKDA/QR: discriminant analysis among the images of the class means.
+
+    The means of the classes' rows are the landmarks, so that c kernel values turn a row into its features: fast on many
+    rows, and a rough picture where a class is not about its mean. A precomputed kernel is refused: it knows no means.
+
+    Parameters
+    ----------
+    reg : float, default=1e-3
+        Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
+    basis : KernelBasis, str or None, default=None
+        Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
+        gamma look at the rows, not at the means. Searched as `basis__gamma`, where it is a `KernelBasis`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates.
+    offset_ : ndarray of shape (n_components_,)
+        Subtracted from the features, so that those of the mean are 0.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Share of the scatter along each direction that is between the classes, descending.
+    explained_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the sum of all.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import AKDAQR
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(AKDAQR(), KNeighborsClassifier(5))
+    >>> model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    >>> len(model[0].basis_.landmarks_)
+    3
+    """
+
+    _method = "akda-qr"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("reg")
+
+    def __init__(
+        self,
+        reg: float = 1e-3,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.reg = reg
+        self.basis = basis
+        self.verbose = verbose
+
+    def _place(self, basis: KernelBasis, rows: Any, target: _core.Target | None) -> None:
+        if target is None:  # refused before
+            return
+        means = _core.class_means(as_rows(rows), target, basis.kernel)
+        means = as_csr(means, rows.shape[1], like=rows)
+        own = {"threshold": "linear", "tol": None, "n_components": None, "center": False}
+        basis.set_params(method="gram-schmidt", landmarks=means, **own)
+
+
+class KPLS(_Extractor):
+    """KPLS, kernel partial least squares: directions of largest covariance with the labels, one after another.
+
+    The labels may be classes or numbers. Features are the x-scores, which are orthogonal on the training rows.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of features. More than there are is refused.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        live in the basis alone: `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are; "auto" looks at them.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates: rotations, as they are called in PLS.
+    offset_ : ndarray of shape (n_components_,)
+        Subtracted from the features, so that those of the mean are 0.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Squared covariances with the labels, in the order found.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KPLS
+    >>> X, y = make_friedman1(400, noise=0.5, random_state=0)
+    >>> LinearRegression().fit(X[:300], y[:300]).score(X[300:], y[300:]) < 0.8
+    True
+    >>> model = make_pipeline(KPLS(n_components=8), LinearRegression())
+    >>> model.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.85
+    True
+    """
+
+    _method = "kpls"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "n_components", task=[StrOptions({"auto", "classes", "numbers"})]
+    )
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        basis: Basis = None,
+        task: Task = "auto",
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.basis = basis
+        self.task = task
+        self.verbose = verbose
+
+
+class KMFA(_Extractor):
+    """KMFA, kernel marginal Fisher analysis: rows near the border of their class apart, neighbours within it together.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of features. None: at most 10. More than there are is refused.
+    k_within : int, default=5
+        Nearest rows of its own class that a row is compared with.
+    k_between : int, default=20
+        Nearest pairs of a row of a class and a row of another, for every class.
+    reg : float, default=1e-3
+        Share of the mean within-class scatter that is added to the diagonal; 0: none, on the range of the scatter
+        alone.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        live in the basis alone: `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates.
+    offset_ : ndarray of shape (n_components_,)
+        Zeros: features are those of the basis' own zero.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Scatter between classes over that within, along each direction, descending.
+    explained_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the sum of all.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KMFA
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(KMFA(n_components=3), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "kmfa"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "k_within", "k_between", "reg", n_components=_NUMBER
+    )
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        k_within: int = 5,
+        k_between: int = 20,
+        reg: float = 1e-3,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.k_within = k_within
+        self.k_between = k_between
+        self.reg = reg
+        self.basis = basis
+        self.verbose = verbose
+
+
+class KANMM(_Extractor):
+    """KANMM, kernel average neighbourhood margin maximisation: orthonormal directions of the largest mean margin.
+
+    As `KLFE`, but neighbours are averaged, and directions are not scaled.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of features. None: all with a positive eigenvalue. More than there are is refused.
+    n_neighbors : int, default=5
+        Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        live in the basis alone: `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates, orthonormal.
+    offset_ : ndarray of shape (n_components_,)
+        Zeros: features are those of the basis' own zero.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Margins along the directions, descending.
+    explained_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the sum of all positive ones.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mercer import KANMM
+    >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
+    >>> model = make_pipeline(KANMM(n_components=3), KNeighborsClassifier(1))
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    True
+    """
+
+    _method = "kanmm"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_neighbors", n_components=_NUMBER)
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n_neighbors: int = 5,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.basis = basis
+        self.verbose = verbose
+
+
+class KPCA(_Extractor):
+    """KPCA, kernel principal components: directions in which the rows vary most, with pre-images. It needs no labels.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of features. None: all with an eigenvalue above 1e-10 of the largest. More than there are is refused.
+    center : bool, default=True
+        Whether the mean is subtracted in the kernel's space first.
+    basis : KernelBasis, str or None, default=None
+        The basis, or its method's name; None: "kpca" with the same `n_components` and `center`, whose coordinates are
+        the features. Kernel settings live in the basis alone: `KPCA(basis=KernelBasis("kpca", gamma=0.1))`, searched as
+        `basis__gamma`.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    basis_ : KernelBasis
+        The fitted basis, of m components.
+    components_ : ndarray of shape (n_components_, m)
+        The directions in the basis' coordinates, orthonormal.
+    offset_ : ndarray of shape (n_components_,)
+        Subtracted from the features; zeros where the basis is centred itself, as its own is.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Eigenvalues of the (centred) kernel matrix, descending.
+    explained_ratio_ : ndarray of shape (n_components_,)
+        Their shares of its trace.
+    n_components_ : int
+        Number of features.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.decomposition import KernelPCA
+    >>> from mercer import KernelBasis, KPCA
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> ours = KPCA(n_components=4, basis=KernelBasis("kobl", gamma=0.2, threshold=0.0)).fit(X)
+    >>> theirs = KernelPCA(4, kernel="rbf", gamma=0.2).fit(X)
+    >>> bool(np.allclose(ours.eigenvalues_, theirs.eigenvalues_))
+    True
+    """
+
+    _method = "kpca"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("center", n_components=_NUMBER)
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        center: bool = True,
+        *,
+        basis: Basis = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.center = center
+        self.basis = basis
+        self.verbose = verbose
+
+    def _space(self, n: int, seed: int) -> KernelBasis:
+        if self.basis is not None:
+            return self._basis(n, seed=seed)
+        # More components than rows are refused later, in words of this method.
+        most = None if self.n_components is None else min(self.n_components, n)
+        return KernelBasis("kpca", center=self.center, n_components=most, verbose=self.verbose)
+
+    def _needs_y(self) -> bool:
+        basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis
+        return basis is not None and basis._needs_y()
