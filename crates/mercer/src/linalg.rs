@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Mat, MatRef, Par};
 
 use rayon::prelude::*;
@@ -36,8 +39,47 @@ pub(crate) fn tall_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
-/// Σ f(i) over 0..count for f that yield rows×columns matrices: computed by the threads of the current pool, added in
-/// order, so the bits do not depend on their number; at most 16 wait at a time.
+/// AᵀA with both halves the same to the bit, in half the flops of a product.
+pub(crate) fn self_product(a: MatRef<'_, f64>) -> Mat<f64> {
+    let n = a.ncols();
+    let mut out = Mat::zeros(n, n);
+    if a.nrows() > 0 && n > 0 {
+        let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        triangular_matmul(out.as_mut(), lower, Accum::Replace, a.transpose(), whole, a, whole, 1.0, Par::Seq);
+    }
+    mirror(&mut out);
+    out
+}
+
+/// The lower half of a square matrix, copied to the upper one.
+pub(crate) fn mirror(a: &mut Mat<f64>) {
+    for j in 1..a.ncols() {
+        for i in 0..j {
+            a[(i, j)] = a[(j, i)];
+        }
+    }
+}
+
+/// f(i) for 0..count, computed by the threads of the current pool and handed to `add` in order, so that the bits of a sum
+/// do not depend on their number. At most 16 results of `bytes` each wait at a time, fewer where they are large.
+pub(crate) fn in_order<T: Send>(
+    count: usize,
+    bytes: usize,
+    monitor: &Monitor,
+    f: impl Fn(usize) -> T + Sync,
+    mut add: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    const WAITING: usize = 512 << 20;
+    let all: Vec<usize> = (0..count).collect();
+    for slab in all.chunks((WAITING / bytes.max(1)).clamp(2, 16)) {
+        monitor.check()?;
+        let parts: Vec<T> = slab.par_iter().map(|&i| f(i)).collect();
+        parts.into_iter().try_for_each(&mut add)?;
+    }
+    Ok(())
+}
+
+/// Σ f(i) over 0..count for f that yield rows×columns matrices; see [`in_order`].
 pub(crate) fn sum_in_order(
     count: usize,
     rows: usize,
@@ -46,14 +88,10 @@ pub(crate) fn sum_in_order(
     f: impl Fn(usize) -> Mat<f64> + Sync,
 ) -> Result<Mat<f64>> {
     let mut sum = Mat::zeros(rows, columns);
-    let all: Vec<usize> = (0..count).collect();
-    for slab in all.chunks(16) {
-        monitor.check()?;
-        let parts: Vec<Mat<f64>> = slab.par_iter().map(|&i| f(i)).collect();
-        for part in parts {
-            sum += part;
-        }
-    }
+    in_order(count, 8 * rows * columns, monitor, f, |part| {
+        sum += part;
+        Ok(())
+    })?;
     Ok(sum)
 }
 
@@ -77,22 +115,29 @@ pub(crate) fn center_gram(k: &mut Mat<f64>) {
 }
 
 /// Eigenvalues, descending, and eigenvectors (columns) of a symmetric matrix.
-///
-/// A large one takes seconds in which nothing can be asked; it runs on a thread of its own, so that a stop is answered
-/// at once. That thread then finishes by itself, and its result is dropped.
 pub(crate) fn eigen(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
+    interruptible(a.nrows(), monitor, move || decompose(a))
+}
+
+/// Work on a matrix with this many rows. A large one takes seconds in which nothing can be asked; it runs on a thread of
+/// its own, so that a stop is answered at once. That thread then finishes by itself, and its result is dropped.
+fn interruptible<T: Send + 'static>(
+    rows: usize,
+    monitor: &Monitor,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     const LARGE: usize = 500;
-    if a.nrows() < LARGE {
-        return decompose(a);
+    if rows < LARGE {
+        return work();
     }
     let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || send.send(decompose(a)));
+    std::thread::spawn(move || send.send(work()));
     loop {
         match receive.recv_timeout(Duration::from_millis(20)) {
             Ok(result) => return result,
             Err(RecvTimeoutError::Timeout) => monitor.check()?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::Numerical("the eigendecomposition broke off".into()));
+                return Err(Error::Numerical("the decomposition of a matrix broke off".into()));
             }
         }
     }
@@ -120,6 +165,51 @@ fn decompose(a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     Ok((descending, vectors.reverse_cols().to_owned()))
 }
 
+/// L with L Lᵀ = A, lower triangular, for a symmetric positive definite A; None if it is not.
+pub(crate) fn cholesky(a: Mat<f64>, monitor: &Monitor) -> Result<Option<Mat<f64>>> {
+    interruptible(a.nrows(), monitor, move || {
+        let mut l = a;
+        let n = l.nrows();
+        let mut memory =
+            MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, faer::prelude::default()));
+        let found = cholesky_in_place(
+            l.as_mut(),
+            faer::prelude::default(),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            faer::prelude::default(),
+        );
+        for j in 1..n {
+            l.col_mut(j).subrows_mut(0, j).fill(0.0);
+        }
+        Ok(found.is_ok().then_some(l))
+    })
+}
+
+/// Singular values, descending, and left singular vectors (columns); as many as the smaller side of A.
+pub(crate) fn left_singular(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
+    let (m, n) = (a.nrows(), a.ncols());
+    let size = m.min(n);
+    interruptible(size, monitor, move || {
+        let (left, right) = (ComputeSvdVectors::Thin, ComputeSvdVectors::No);
+        let mut values = Diag::zeros(size);
+        let mut vectors = Mat::zeros(m, size);
+        let mut memory =
+            MemBuffer::new(svd_scratch::<f64>(m, n, left, right, Par::Seq, faer::prelude::default()));
+        svd(
+            a.as_ref(),
+            values.as_mut(),
+            Some(vectors.as_mut()),
+            None,
+            Par::Seq,
+            MemStack::new(&mut memory),
+            faer::prelude::default(),
+        )
+        .map_err(|_| Error::Numerical(format!("the singular values of a {m}×{n} matrix did not converge")))?;
+        Ok((values.column_vector().iter().copied().collect(), vectors))
+    })
+}
+
 /// The inverse of a symmetric positive semi-definite matrix on its numerical range (eigenvalues above 1e−12 of the
 /// largest).
 pub(crate) fn pseudo_inverse(a: Mat<f64>, monitor: &Monitor) -> Result<Mat<f64>> {
@@ -130,17 +220,46 @@ pub(crate) fn pseudo_inverse(a: Mat<f64>, monitor: &Monitor) -> Result<Mat<f64>>
     Ok(product(scaled.as_ref(), vectors.subcols(0, rank).transpose()))
 }
 
+/// The value that decides a feature's sign: the one of largest magnitude, and of those that are equal up to rounding the
+/// first. Rows come in their order, in parts if need be.
+#[derive(Clone, Default)]
+pub(crate) struct Deciding {
+    /// Values that exceed all before them, from the first that may still be equal to the largest on.
+    records: Vec<f64>,
+}
+
+impl Deciding {
+    pub(crate) fn see(&mut self, value: f64) {
+        /// Magnitudes this close, relative to the largest, are equal.
+        const EQUAL: f64 = 1e-9;
+        if self.records.last().is_none_or(|last| value.abs() > last.abs()) {
+            self.records.retain(|earlier| earlier.abs() >= value.abs() * (1.0 - EQUAL));
+            self.records.push(value);
+        }
+    }
+
+    pub(crate) fn then(&mut self, later: &Self) {
+        later.records.iter().for_each(|&value| self.see(value));
+    }
+
+    /// What the feature is to be multiplied by, for that value to be positive.
+    pub(crate) fn sign(&self) -> f64 {
+        if self.records.first().is_some_and(|v| *v < 0.0) { -1.0 } else { 1.0 }
+    }
+}
+
+/// The deciding value of each column.
+pub(crate) fn deciding(features: MatRef<'_, f64>) -> Vec<Deciding> {
+    let of = |j: usize| {
+        let mut deciding = Deciding::default();
+        features.col(j).iter().for_each(|&v| deciding.see(v));
+        deciding
+    };
+    (0..features.ncols()).map(of).collect()
+}
+
 /// Signs that make the entry of largest magnitude in each column positive (the first, where several are equal up to
 /// rounding).
 pub(crate) fn positive_signs(features: MatRef<'_, f64>) -> Vec<f64> {
-    /// Magnitudes this close, relative to the largest, are equal.
-    const EQUAL: f64 = 1e-9;
-    (0..features.ncols())
-        .map(|j| {
-            let column = features.col(j);
-            let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            let deciding = column.iter().find(|v| v.abs() >= largest * (1.0 - EQUAL));
-            if deciding.is_some_and(|v| *v < 0.0) { -1.0 } else { 1.0 }
-        })
-        .collect()
+    deciding(features).iter().map(Deciding::sign).collect()
 }

@@ -106,18 +106,28 @@ impl FeatureMap {
     pub fn from_directions(method: &str, basis: Self, directions: &Directions) -> Result<Self> {
         let mut map = basis;
         let (q, m) = (directions.matrix.nrows(), directions.matrix.ncols());
-        if m != map.n_features() || !(directions.offset.is_empty() || directions.offset.len() == q) {
+        let fits = |given: &[f64], wanted: usize| given.is_empty() || given.len() == wanted;
+        if m != map.n_features() || !fits(&directions.offset, q) || !fits(&directions.origin, m) {
             return Err(Error::argument(format!(
-                "directions {q} × {m} with {} offsets do not fit a basis of {} coordinates",
+                "directions {q} × {m} with {} offsets about a point of {} numbers do not fit a basis of {} coordinates",
                 directions.offset.len(),
+                directions.origin.len(),
                 map.n_features()
             )));
         }
         map.facts.insert("basis".into(), std::mem::replace(&mut map.method, method.into()).into());
         map.facts.insert("coordinates".into(), m.into());
         map.feature_names = feature_names(method, q);
-        map.expansion = map.expansion.composed(directions.matrix.as_ref(), &directions.offset);
+        map.expansion =
+            map.expansion.composed(directions.matrix.as_ref(), &directions.offset, &directions.origin);
         map.eigenvalues.clone_from(&directions.eigenvalues);
+        for (name, values) in
+            [("explained", &directions.explained), ("alignment_path", &directions.alignment_path)]
+        {
+            if !values.is_empty() {
+                map.facts.insert(name.into(), values.clone().into());
+            }
+        }
         Ok(map)
     }
 

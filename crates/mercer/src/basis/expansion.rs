@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::{check_rows, diagonal};
 use crate::kernel::{Kernel, Panel, Shape};
-use crate::linalg::product;
+use crate::linalg::{product, tall_product};
 use crate::monitor::Monitor;
 
 /// The rows that a map compares new rows with.
@@ -109,7 +109,7 @@ impl Expansion {
         out: MatMut<'_, f64>,
         monitor: &Monitor,
     ) -> Result<()> {
-        let (l, q) = (self.landmarks.len(), self.n_features());
+        let q = self.n_features();
         if (out.nrows(), out.ncols()) != (rows.n(), q) {
             return Err(Error::argument(format!(
                 "memory for {} × {} features was given, but {} × {q} are needed",
@@ -122,45 +122,43 @@ impl Expansion {
             return Ok(());
         }
         monitor.begin("transforming rows", rows.n());
-        let panel = self.panel();
-        let blocks = Blocks::of(self.matrix.as_ref());
-        out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, mut out)| {
+        let ready = self.ready();
+        out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, out)| {
             monitor.check()?;
             let h = out.nrows();
             let part = prepare(rows.slice(at * PANEL..at * PANEL + h), at * PANEL)?;
-            let mut k = vec![0.0; h * l];
-            panel.fill(&part, &mut k);
-            blocks.multiply(self.matrix.as_ref(), MatRef::from_row_major_slice(&k, h, l), out.as_mut());
-            for (j, &b) in self.offset.iter().enumerate().filter(|(_, b)| **b != 0.0) {
-                out.as_mut().col_mut(j).iter_mut().for_each(|v| *v -= b);
-            }
+            ready.apply(&part, out);
             monitor.advance(h);
             Ok(())
         })
     }
 
-    /// z of a few rows into `out`, by this thread alone.
-    pub(crate) fn apply_here(&self, rows: &Rows, mut out: MatMut<'_, f64>) {
-        let (h, l) = (rows.n(), self.landmarks.len());
-        let mut k = vec![0.0; h * l];
-        self.panel().fill(rows, &mut k);
-        let k = MatRef::from_row_major_slice(&k, h, l);
-        Blocks::of(self.matrix.as_ref()).multiply(self.matrix.as_ref(), k, out.as_mut());
-        for (j, &b) in self.offset.iter().enumerate().filter(|(_, b)| **b != 0.0) {
-            out.as_mut().col_mut(j).iter_mut().for_each(|v| *v -= b);
-        }
+    /// Made ready to be applied to one panel of rows after the other.
+    pub(crate) fn ready(&self) -> Ready<'_> {
+        Ready { expansion: self, panel: self.panel(), blocks: Blocks::of(self.matrix.as_ref()) }
     }
 
-    /// x ↦ M·z(x) − b: directions (q×m) in these coordinates; no offset means 0.
-    pub(crate) fn composed(&self, directions: MatRef<'_, f64>, offset: &[f64]) -> Self {
-        let own = Mat::from_fn(self.offset.len(), 1, |i, _| self.offset[i]);
-        let own = product(directions, own.as_ref());
+    /// x ↦ M·z(x) − b: directions (q×m) in these coordinates; no offset means 0. The features of `origin`, a point in
+    /// these coordinates, are 0; none: those of their own zero are.
+    pub(crate) fn composed(&self, directions: MatRef<'_, f64>, offset: &[f64], origin: &[f64]) -> Self {
+        let column = |values: &[f64]| Mat::from_fn(values.len(), 1, |i, _| values[i]);
+        let own = product(directions, column(&self.offset).as_ref());
+        let origin = match &self.origin {
+            before if origin.is_empty() => before.clone(),
+            before => {
+                let moved = product(self.matrix.transpose(), column(origin).as_ref());
+                let weight = |l: usize| moved[(l, 0)] + before.as_ref().map_or(0.0, |before| before[l]);
+                Some((0..self.landmarks.len()).map(weight).collect())
+            }
+        };
         Self {
-            matrix: product(directions, self.matrix.as_ref()),
+            kernel: self.kernel,
+            landmarks: self.landmarks.clone(),
+            matrix: tall_product(directions, self.matrix.as_ref()),
             offset: (0..directions.nrows())
                 .map(|i| own[(i, 0)] + offset.get(i).copied().unwrap_or(0.0))
                 .collect(),
-            ..self.clone()
+            origin,
         }
     }
 
@@ -248,6 +246,27 @@ impl Expansion {
             ));
         }
         Ok(diagonal(self.kernel, rows))
+    }
+}
+
+/// An expansion with its landmarks made ready.
+pub(crate) struct Ready<'a> {
+    expansion: &'a Expansion,
+    panel: Panel,
+    blocks: Blocks,
+}
+
+impl Ready<'_> {
+    /// z of a few rows into `out`, by this thread alone.
+    pub(crate) fn apply(&self, rows: &Rows, mut out: MatMut<'_, f64>) {
+        let (h, l) = (rows.n(), self.panel.n_landmarks());
+        let mut k = vec![0.0; h * l];
+        self.panel.fill(rows, &mut k);
+        let k = MatRef::from_row_major_slice(&k, h, l);
+        self.blocks.multiply(self.expansion.matrix.as_ref(), k, out.as_mut());
+        for (j, &b) in self.expansion.offset.iter().enumerate().filter(|(_, b)| **b != 0.0) {
+            out.as_mut().col_mut(j).iter_mut().for_each(|v| *v -= b);
+        }
     }
 }
 

@@ -217,6 +217,19 @@ impl Labels {
         }
     }
 
+    /// Number of columns of [`one_hot`](Self::one_hot).
+    pub(crate) fn n_targets(&self) -> usize {
+        self.n_classes().unwrap_or(1)
+    }
+
+    /// The number at row i, column j of [`one_hot`](Self::one_hot).
+    pub(crate) fn target(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Self::Classes { codes, .. } => f64::from(u8::from(codes[i] == j)),
+            Self::Numbers(values) => values[i],
+        }
+    }
+
     /// As columns of numbers, row-major n×c: one-hot classes, or the numbers themselves (c = 1).
     pub(crate) fn one_hot(&self) -> (Vec<f64>, usize) {
         match self {

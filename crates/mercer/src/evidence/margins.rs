@@ -5,13 +5,13 @@
 //! [`Margins::accumulate`] adds pairs of rows, [`Margins::merge`] what another thread or machine added up;
 //! [`scatter`] does both for rows and lists of neighbours.
 //!
-//! cost    2·m² flops a pair by matrix products on panels of pairs, summed in the order of the panels
+//! cost    m² flops a pair by matrix products on panels of pairs, summed in the order of the panels
+//! differs differences are taken before they are multiplied, so that neither an offset nor far clusters cost digits
 
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
-use crate::kernel::block::PANEL;
-use crate::linalg::{product, sum_in_order};
+use crate::linalg::{product, self_product, sum_in_order};
 use crate::monitor::Monitor;
 
 /// Which kind of neighbours a pair is.
@@ -94,7 +94,10 @@ impl Margins {
     }
 }
 
-/// Σ ω ΔΔᵀ over every row and its neighbours; `z` is n×m, and ω_i is the weight of row i's pairs.
+/// Pairs whose differences are multiplied together, about.
+const PAIRS: usize = 1_024;
+
+/// Σ ω ΔΔᵀ over every row and its neighbours; `z` is n×m, and ω_i ≥ 0 is the weight of row i's pairs.
 ///
 /// ```
 /// use faer::mat;
@@ -115,12 +118,23 @@ pub fn scatter(
     monitor: &Monitor,
 ) -> Result<Mat<f64>> {
     let m = z.ncols();
-    sum_in_order(neighbours.len().div_ceil(PANEL), m, m, monitor, |at| {
-        let rows = at * PANEL..neighbours.len().min((at + 1) * PANEL);
-        let pairs: Vec<(usize, usize)> =
-            rows.flat_map(|i| neighbours[i].iter().map(move |&j| (i, j))).collect();
-        let plain = Mat::from_fn(pairs.len(), m, |a, c| z[(pairs[a].0, c)] - z[(pairs[a].1, c)]);
-        let weighted = Mat::from_fn(pairs.len(), m, |a, c| weight(pairs[a].0) * plain[(a, c)]);
-        product(weighted.transpose(), plain.as_ref())
+    let longest = neighbours.iter().map(Vec::len).max().unwrap_or(0);
+    let height = (PAIRS / longest.max(1)).max(1);
+    monitor.begin("adding up differences", neighbours.len());
+    sum_in_order(neighbours.len().div_ceil(height), m, m, monitor, |at| {
+        let rows = at * height..neighbours.len().min((at + 1) * height);
+        let pairs: Vec<(usize, usize, f64)> = rows
+            .clone()
+            .flat_map(|i| {
+                let root = weight(i).max(0.0).sqrt();
+                neighbours[i].iter().map(move |&j| (i, j, root))
+            })
+            .collect();
+        let differences = Mat::from_fn(pairs.len(), m, |a, c| {
+            let (i, j, root) = pairs[a];
+            (z[(i, c)] - z[(j, c)]) * root
+        });
+        monitor.advance(rows.len());
+        self_product(differences.as_ref())
     })
 }

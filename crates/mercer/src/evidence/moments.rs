@@ -1,18 +1,19 @@
 //! Moments: what rows of features and targets add up to, in one pass and in any order.
 //!
-//!   Σ w wᵀ,  w = (z − s, y − t, 1):  n, Σ z, Σ z zᵀ, Σ z yᵀ, Σ y, Σ y yᵀ in one symmetric matrix
+//!   n,  w̄,  Σ (w − w̄)(w − w̄)ᵀ,  w = (z, y);   two parts: Σ + Σ' + n·n'/(n + n')·δδᵀ, δ = w̄' − w̄
 //!
 //! [`Moments::accumulate`] adds a panel of rows, [`Moments::merge`] what another thread or machine added up, and
 //! [`Moments::finish`] turns the sums into means and scatters.
 //!
-//! cost    (m + c + 1)² flops a row, by matrix products
-//! differs sums are about the first panel's means s and t, or large offsets would destroy the scatter; merging moves
-//!         the other's sums to these
+//! cost    (m + c)² flops a row, by matrix products
+//! source  Chan, Golub & LeVeque 1983
+//! differs every panel is added up about its own mean, and merging only adds: nothing cancels, however large an offset
+//!         the features have and however the rows are ordered
 
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
-use crate::linalg::product;
+use crate::linalg::{product, self_product};
 
 /// Sums over rows of m features and c targets.
 ///
@@ -37,9 +38,12 @@ use crate::linalg::product;
 pub struct Moments {
     m: usize,
     c: usize,
-    /// s and t, once a panel has come.
-    shift: Option<Vec<f64>>,
-    sum: Mat<f64>,
+    n: f64,
+    /// w̄ in two parts, m + c numbers each: near a large offset one number alone would round differences of means.
+    shift: Vec<f64>,
+    mean: Vec<f64>,
+    /// Σ (w − w̄)(w − w̄)ᵀ.
+    scatter: Mat<f64>,
 }
 
 /// Means and scatters.
@@ -62,33 +66,8 @@ pub struct Summary {
 impl Moments {
     /// Of no rows yet.
     pub fn new(m: usize, c: usize) -> Self {
-        Self { m, c, shift: None, sum: Mat::zeros(m + c + 1, m + c + 1) }
-    }
-
-    /// The point about which sums are kept: s and t, m + c numbers. None: no rows yet.
-    pub fn shift(&self) -> Option<&[f64]> {
-        self.shift.as_deref()
-    }
-
-    /// Sums about another point from the start: panels that are to be merged in a fixed order should share it.
-    pub fn about(m: usize, c: usize, shift: Vec<f64>) -> Result<Self> {
-        if shift.len() != m + c {
-            return Err(Error::argument(format!(
-                "{} numbers to shift {m} features and {c} targets",
-                shift.len()
-            )));
-        }
-        Ok(Self { shift: Some(shift), ..Self::new(m, c) })
-    }
-
-    /// The sums alone, for panels that are added in order.
-    pub(crate) fn into_sum(self) -> Mat<f64> {
-        self.sum
-    }
-
-    /// Sums about a point that were added up elsewhere.
-    pub(crate) fn from_sum(m: usize, c: usize, shift: Vec<f64>, sum: Mat<f64>) -> Self {
-        Self { m, c, shift: Some(shift), sum }
+        let zeros = vec![0.0; m + c];
+        Self { m, c, n: 0.0, shift: zeros.clone(), mean: zeros, scatter: Mat::zeros(m + c, m + c) }
     }
 
     /// Adds rows: z is h×m, y is h×c.
@@ -105,12 +84,20 @@ impl Moments {
         if h == 0 {
             return Ok(());
         }
-        let value = |i: usize, j: usize| if j < m { z[(i, j)] } else { y[(i, j - m)] };
-        let shift = self.shift.get_or_insert_with(|| {
-            (0..m + c).map(|j| (0..h).map(|i| value(i, j) / h as f64).sum()).collect()
-        });
-        let w = Mat::from_fn(h, m + c + 1, |i, j| if j < m + c { value(i, j) - shift[j] } else { 1.0 });
-        self.sum += product(w.transpose(), w.as_ref());
+        let mut w = Mat::from_fn(h, m + c, |i, j| if j < m { z[(i, j)] } else { y[(i, j - m)] });
+        let mut take_mean = || -> Vec<f64> {
+            w.col_iter_mut()
+                .map(|column| {
+                    let mean = column.sum() / h as f64;
+                    column.iter_mut().for_each(|v| *v -= mean);
+                    mean
+                })
+                .collect()
+        };
+        // Once more after it was taken out: what rounding left of the mean.
+        let (shift, mean) = (take_mean(), take_mean());
+        let scatter = self_product(w.as_ref());
+        self.add(h as f64, &shift, &mean, scatter.as_ref());
         Ok(())
     }
 
@@ -122,40 +109,52 @@ impl Moments {
                 self.m, self.c, other.m, other.c
             )));
         }
-        let (Some(from), last) = (&other.shift, self.m + self.c) else { return Ok(()) };
-        let Some(to) = &self.shift else {
-            *self = other.clone();
-            return Ok(());
-        };
-        // w about the new point is M·w about the old one, with M = I but for the last column.
-        let step: Vec<f64> = from.iter().zip(to).map(|(from, to)| from - to).collect();
-        let mover = Mat::from_fn(last + 1, last + 1, |i, j| match (i == j, j == last) {
-            (true, _) => 1.0,
-            (false, true) => step[i],
-            _ => 0.0,
-        });
-        let moved = product(product(mover.as_ref(), other.sum.as_ref()).as_ref(), mover.transpose());
-        self.sum += moved;
+        if other.n > 0.0 {
+            self.add(other.n, &other.shift, &other.mean, other.scatter.as_ref());
+        }
         Ok(())
+    }
+
+    fn add(&mut self, n: f64, shift: &[f64], mean: &[f64], scatter: MatRef<'_, f64>) {
+        if self.n == 0.0 {
+            (self.n, self.scatter) = (n, scatter.to_owned());
+            (self.shift, self.mean) = (shift.to_vec(), mean.to_vec());
+            return;
+        }
+        let all = self.n + n;
+        let apart: Vec<f64> =
+            (0..self.mean.len()).map(|j| (shift[j] - self.shift[j]) + (mean[j] - self.mean[j])).collect();
+        let weight = self.n * (n / all);
+        for (j, (own, theirs)) in self.scatter.col_iter_mut().zip(scatter.col_iter()).enumerate() {
+            for ((own, theirs), apart_i) in own.iter_mut().zip(theirs.iter()).zip(&apart) {
+                *own += theirs + weight * (apart_i * apart[j]);
+            }
+        }
+        self.mean.iter_mut().zip(&apart).for_each(|(mean, apart)| *mean += apart * (n / all));
+        self.n = all;
     }
 
     /// Means and scatters of all rows added.
     pub fn finish(&self) -> Result<Summary> {
-        let (m, c, last) = (self.m, self.c, self.m + self.c);
-        let n = self.sum[(last, last)];
-        let Some(shift) = self.shift.as_ref().filter(|_| n > 0.0) else {
+        let (m, c) = (self.m, self.c);
+        if self.n == 0.0 {
             return Err(Error::data("no rows were added up"));
-        };
-        let step: Vec<f64> = (0..last).map(|j| self.sum[(j, last)] / n).collect();
-        let centred = |i: usize, j: usize| self.sum[(i, j)] - n * step[i] * step[j];
-        let mean: Vec<f64> = shift.iter().zip(&step).map(|(shift, step)| shift + step).collect();
+        }
+        let mean: Vec<f64> = self.shift.iter().zip(&self.mean).map(|(a, b)| a + b).collect();
+        if !(0..m + c).all(|j| self.scatter[(j, j)].is_finite() && mean[j].is_finite()) {
+            return Err(Error::Numerical(
+                "squares of the features or of the target are too large to be added up\n\
+                 hint: scale the columns or the target, or lower coef0 and degree of the kernel"
+                    .into(),
+            ));
+        }
         Ok(Summary {
-            n,
-            target_mean: mean[m..].to_vec(),
+            n: self.n,
             mean: mean[..m].to_vec(),
-            total: Mat::from_fn(m, m, |i, j| centred(i, j)),
-            cross: Mat::from_fn(m, c, |i, j| centred(i, m + j)),
-            target_total: Mat::from_fn(c, c, |i, j| centred(m + i, m + j)),
+            target_mean: mean[m..].to_vec(),
+            total: self.scatter.submatrix(0, 0, m, m).to_owned(),
+            cross: self.scatter.submatrix(0, m, m, c).to_owned(),
+            target_total: self.scatter.submatrix(m, m, c, c).to_owned(),
         })
     }
 }
@@ -174,12 +173,97 @@ impl Summary {
         Mat::from_fn(self.mean.len(), y.len(), |i, j| self.cross[(i, j)] + self.n * self.mean[i] * y[j])
     }
 
+    /// One-hot classes: the number of rows of each.
+    pub fn sizes(&self) -> Vec<f64> {
+        self.target_mean.iter().map(|share| (self.n * share).round()).collect()
+    }
+
+    /// One-hot classes: √n_c (z̄_c − z̄) for every class that has rows, one a column; F Fᵀ is [`between`](Self::between).
+    pub fn between_factor(&self) -> Mat<f64> {
+        let sizes = self.sizes();
+        let classes: Vec<usize> = (0..sizes.len()).filter(|&j| sizes[j] > 0.0).collect();
+        Mat::from_fn(self.mean.len(), classes.len(), |i, at| {
+            self.cross[(i, classes[at])] / sizes[classes[at]].sqrt()
+        })
+    }
+
     /// One-hot classes: Σ_c n_c (z̄_c − z̄)(z̄_c − z̄)ᵀ, m×m.
     pub fn between(&self) -> Mat<f64> {
-        let scaled = Mat::from_fn(self.mean.len(), self.target_mean.len(), |i, j| {
-            let size = self.n * self.target_mean[j];
-            if size > 0.0 { self.cross[(i, j)] / size.sqrt() } else { 0.0 }
-        });
-        product(scaled.as_ref(), scaled.transpose())
+        let factor = self.between_factor();
+        product(factor.as_ref(), factor.transpose())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of (z, y) about an offset.
+    fn data(n: usize, offset: f64) -> (Mat<f64>, Mat<f64>) {
+        let value = |i: usize, j: usize| ((i * 7 + j * 5) % 11) as f64 / 8.0 + ((i * i + j) % 5) as f64;
+        let z = Mat::from_fn(n, 3, |i, j| offset + value(i, j));
+        (z, Mat::from_fn(n, 2, |i, j| f64::from(u8::from(i % 3 % 2 == j))))
+    }
+
+    fn of(z: &Mat<f64>, y: &Mat<f64>, panels: &[usize]) -> Summary {
+        let mut all = Moments::new(z.ncols(), y.ncols());
+        let mut start = 0;
+        for &h in panels {
+            let mut part = Moments::new(z.ncols(), y.ncols());
+            part.accumulate(z.subrows(start, h), y.subrows(start, h)).expect("fits");
+            all.merge(&part).expect("fits");
+            start += h;
+        }
+        all.finish().expect("rows")
+    }
+
+    #[test]
+    fn an_offset_of_a_hundred_million_leaves_the_scatter_exact() {
+        // Eighths survive beside 2^27, so the scatter about it must be that about 0.
+        let (near, y) = data(200, 0.0);
+        let (far, _) = data(200, f64::from(1 << 27));
+        let (near, far) = (of(&near, &y, &[200]), of(&far, &y, &[30, 100, 0, 70]));
+        let size = near.total.norm_max();
+        assert!((&near.total - &far.total).norm_max() < 1e-12 * size);
+        assert!((&near.cross - &far.cross).norm_max() < 1e-12 * size);
+        assert!((0..3).all(|j| (far.mean[j] - f64::from(1 << 27) - near.mean[j]).abs() < 1e-7));
+    }
+
+    #[test]
+    fn sorted_rows_lose_nothing() {
+        // The first panel lies at 0, the others a hundred million away: they scatter by eighths.
+        let n = 1_000;
+        let z = Mat::from_fn(n, 1, |i, _| if i == 0 { 0.0 } else { 1e8 + (i % 8) as f64 / 8.0 });
+        let y = Mat::zeros(n, 0);
+        let mut rest = Moments::new(1, 0);
+        rest.accumulate(z.subrows(1, n - 1), y.subrows(1, n - 1)).expect("fits");
+        let rest = rest.finish().expect("rows");
+        let all = of(&z, &y, &[1, n - 1]);
+        let jump = (n - 1) as f64 / n as f64 * rest.mean[0] * rest.mean[0];
+        assert!((all.total[(0, 0)] - rest.total[(0, 0)] - jump).abs() <= 2.0 * f64::EPSILON * jump);
+    }
+
+    #[test]
+    fn raw_moments_and_classes_come_back() {
+        let (z, y) = data(60, 2.0);
+        let found = of(&z, &y, &[11, 49]);
+        assert!((found.gram() - z.transpose() * &z).norm_max() < 1e-11);
+        assert!((found.sums() - z.transpose() * &y).norm_max() < 1e-11);
+        assert_eq!(found.sizes(), [40.0, 20.0]);
+        let factor = found.between_factor();
+        assert!((found.between() - &factor * factor.transpose()).norm_max() < 1e-12);
+        // Within and between make the total: rows about their class mean.
+        let own = |i: usize, j: usize| found.sums()[(j, i % 3 % 2)] / found.sizes()[i % 3 % 2];
+        let left = Mat::from_fn(60, 3, |i, j| z[(i, j)] - own(i, j));
+        assert!((&found.total - found.between() - left.transpose() * &left).norm_max() < 1e-11);
+    }
+
+    #[test]
+    fn sums_that_overflow_are_refused_in_words() {
+        let mut sums = Moments::new(1, 0);
+        sums.accumulate(Mat::from_fn(2, 1, |i, _| i as f64 * 1e200).as_ref(), Mat::zeros(2, 0).as_ref())
+            .expect("fits");
+        assert!(sums.finish().expect_err("refused").to_string().contains("too large to be added up"));
+        assert!(Moments::new(1, 0).finish().is_err());
     }
 }

@@ -1,9 +1,33 @@
 //! AKDA/QR: discriminant analysis among the images of the class means.
+//!
+//!   landmarks x̄_1, …, x̄_c (means of the classes' rows as they are, before the kernel), z = Qᵀφ(x) with
+//!   (φ(x̄_1), …, φ(x̄_c)) = Q R, then `gda` in these c coordinates
+//!
+//! cost    three passes of n·c kernel values, each n·p·c flops; n·c² flops for the moments
+//! source  Xiong, Ye, Li, Cherkassky & Janardan 2005
+//! differs the discriminant problem is that of `gda`, with the total scatter and reg. The basis is `gram-schmidt` with the
+//!         means as landmarks, so that a mean whose image the earlier ones span is left out
 
-use super::{Coordinates, Directions};
+use super::{Coordinates, Directions, gda};
+use crate::basis::{Basis, Method, Threshold};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::Shape;
 
-/// AKDA/QR: discriminant analysis among the images of the class means.
+/// Discriminant analysis among the images of the class means.
+///
+/// ```
+/// use mercer::{Basis, Kernel, Labels, Rows, extract::AkdaQr};
+///
+/// let rows = Rows::dense(vec![0.0, 1.0, 4.0, 5.0], 4, 1)?;
+/// let labels = Labels::classes(&["a", "a", "b", "b"]);
+/// let basis = AkdaQr::basis(&Basis::kobl(Kernel::linear()), &rows, &labels)?;
+/// assert_eq!(basis.landmarks.as_ref().unwrap().to_dense(), [0.5, 4.5]);
+/// let map = AkdaQr { reg: 0.0 }.fit(&rows, &labels, basis.fit(&rows)?)?;
+/// assert!((map.eigenvalues[0] - 16.0 / 17.0).abs() < 1e-12); // one column: all of it is between the means
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct AkdaQr {
     /// Share of the mean scatter that is added to the diagonal.
@@ -17,9 +41,113 @@ impl Default for AkdaQr {
 }
 
 impl AkdaQr {
-    /// The directions in the basis' coordinates.
-    pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
-        coordinates.labels("akda-qr")?;
-        Err(Error::argument("not there yet"))
+    /// The basis on the class means, to be fitted on the same rows: kernel, γ, seed, memory and monitor are those of the
+    /// settings, and a rule for γ looks at the rows, not at the means. Sparse rows have sparse means.
+    pub fn basis(settings: &Basis, rows: &Rows, labels: &Labels) -> Result<Basis> {
+        let (codes, c) = labels.require_classes("akda-qr")?;
+        if settings.shape == Shape::Precomputed {
+            return Err(Error::argument(
+                "`akda-qr` takes the means of the classes' rows, which a precomputed kernel does not know\n\
+                 hint: use `gda`, or give rows and a kernel",
+            ));
+        }
+        if codes.len() != rows.n() {
+            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), codes.len())));
+        }
+        rows.check_finite(None)?;
+        Ok(Basis {
+            method: Method::GramSchmidt,
+            landmarks: Some(class_means(rows, codes, c)?),
+            n_components: None,
+            threshold: Threshold::Linear,
+            tol: None,
+            center: false,
+            ..settings.clone()
+        })
+    }
+
+    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+        let (_, _, c) = coordinates.classes("akda-qr")?;
+        let m = coordinates.basis.n_components();
+        if m > c {
+            return Err(Error::argument(format!(
+                "`akda-qr` works in the coordinates of the {c} class means, but the basis has {m}\n\
+                 hint: make the basis with `AkdaQr::basis`, or use `gda`"
+            )));
+        }
+        gda::discriminate(coordinates, "akda-qr", self.reg, None)
+    }
+}
+
+/// The means of the classes that have rows, in class order.
+fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); c];
+    codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
+    members.retain(|members| !members.is_empty());
+    let p = rows.p();
+    let mut sums = vec![0.0; p];
+    match rows {
+        Rows::Dense(rows) => {
+            let mut means = Vec::with_capacity(members.len() * p);
+            for members in &members {
+                sums.fill(0.0);
+                for &i in members {
+                    sums.iter_mut().zip(rows.row(i)).for_each(|(sum, v)| *sum += v);
+                }
+                means.extend(sums.iter().map(|sum| sum / members.len() as f64));
+            }
+            Rows::dense(means, members.len(), p)
+        }
+        Rows::Sparse(rows) => {
+            let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+            for members in &members {
+                let mut columns: Vec<u32> = members.iter().flat_map(|&i| rows.row(i).0).copied().collect();
+                columns.sort_unstable();
+                columns.dedup();
+                for &i in members {
+                    let (columns, stored) = rows.row(i);
+                    columns.iter().zip(stored).for_each(|(&j, v)| sums[j as usize] += v);
+                }
+                for j in columns {
+                    let mean = std::mem::take(&mut sums[j as usize]) / members.len() as f64;
+                    if mean != 0.0 {
+                        indices.push(j);
+                        values.push(mean);
+                    }
+                }
+                indptr.push(indices.len());
+            }
+            Rows::sparse(indptr, indices, values, p)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Gamma, Kernel};
+
+    #[test]
+    fn sparse_rows_have_the_means_of_dense_ones() {
+        let values = vec![0.0, 2.0, 0.0, 1.0, -2.0, 0.0, 0.0, 0.0, 6.0, 3.0, 0.0, 0.0];
+        let dense = Rows::dense(values, 4, 3).expect("rows");
+        let sparse = dense.to_sparse();
+        let (codes, expected) = ([0, 0, 2, 2], [0.5, 0.0, 0.0, 1.5, 0.0, 3.0]);
+        let [from_dense, from_sparse] =
+            [&dense, &sparse].map(|rows| class_means(rows, &codes, 3).expect("means"));
+        assert_eq!(from_dense.to_dense(), expected);
+        assert!(from_sparse.is_sparse() && from_sparse.stored().len() == 3);
+        assert_eq!(from_sparse.to_dense(), expected);
+    }
+
+    #[test]
+    fn a_rule_for_the_width_looks_at_the_rows() {
+        let rows = Rows::dense(vec![0.0, 4.0, 1.0, 5.0], 4, 1).expect("rows");
+        let labels = Labels::classes(&["a", "a", "b", "b"]);
+        let settings = Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Scale).n_components(1);
+        let basis = AkdaQr::basis(&settings, &rows, &labels).expect("basis").fit(&rows).expect("fits");
+        let own = settings.fit(&rows).expect("fits");
+        assert_eq!(basis.expansion.kernel.gamma, own.expansion.kernel.gamma);
+        assert_eq!((basis.method, basis.n_components()), (Method::GramSchmidt, 2));
     }
 }

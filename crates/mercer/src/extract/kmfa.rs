@@ -23,9 +23,8 @@ impl Default for Kmfa {
 }
 
 impl Kmfa {
-    /// The directions in the basis' coordinates.
-    pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
-        coordinates.labels("kmfa")?;
+    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+        coordinates.classes("kmfa")?;
         Err(Error::argument("not there yet"))
     }
 }

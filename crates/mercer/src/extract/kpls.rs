@@ -1,9 +1,40 @@
-//! KPLS: directions of largest covariance with the targets, one after the other.
+//! KPLS: kernel partial least squares, directions of largest covariance with the targets, one after the other.
+//!
+//!   per component: w = left singular vector of the largest singular value of C,  r = w − Σ_j (p_jᵀw) r_j,
+//!   p = S r/(rᵀS r),  C ← C − p (wᵀC);   S = Σ(z − z̄)(z − z̄)ᵀ, at first C = Σ(z − z̄)(y − ȳ)ᵀ;   features rᵀ(z − z̄)
+//!
+//! cost    two passes over the rows (moments, signs), then 2·m² + 10·m·c² flops a component
+//! stops   where w carries no variance (1e−12 of the first component's) or C is spent (1e−12 of its first singular value)
+//! source  Wold 1975 (NIPALS, PLS2); Rosipal & Trejo 2001 (with kernels)
+//! differs the recursion runs on S and C and does not see the rows. S itself is not deflated: p comes from S r, and r is
+//!         orthogonalised twice, so the scores stay orthogonal over many components. Targets are one-hot classes or
+//!         numbers; features do not depend on the unit of numbers
 
-use super::{Coordinates, Directions};
+use std::borrow::Cow;
+
+use faer::{Col, Mat, Scale};
+
+use super::{Coordinates, Directions, RANK, as_rows, count};
+use crate::data::labels::Labels;
 use crate::error::{Error, Result};
+use crate::evidence::moments::Summary;
+use crate::linalg::left_singular;
+use crate::monitor::Monitor;
 
-/// KPLS: directions of largest covariance with the targets, one after the other.
+/// Kernel partial least squares.
+///
+/// ```
+/// use mercer::{Basis, Kernel, Labels, Rows, extract::Kpls};
+///
+/// let rows = Rows::dense(vec![1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0], 4, 2)?;
+/// let labels = Labels::Numbers(vec![2.0, -2.0, 1.0, -1.0]); // 2·x + y
+/// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
+/// let map = Kpls { n_components: 1 }.fit(&rows, &labels, basis)?;
+/// assert!((map.eigenvalues[0] - 20.0).abs() < 1e-12); // covariance (4, 2)
+/// let z = map.transform(&rows)?;
+/// assert!((z[(0, 0)] - 2.0 / 5f64.sqrt()).abs() < 1e-12);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Kpls {
     /// Number of features.
@@ -17,9 +48,84 @@ impl Default for Kpls {
 }
 
 impl Kpls {
-    /// The directions in the basis' coordinates.
-    pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
-        coordinates.labels("kpls")?;
-        Err(Error::argument("not there yet"))
+    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+        let labels = coordinates.labels.ok_or_else(|| Error::argument("`kpls` looks at the labels"))?;
+        let (labels, unit) = without_unit(labels);
+        let summary = coordinates.moments(Some(&labels))?;
+        let found = components(&summary, self.n_components, coordinates.monitor)?;
+        let most = found.values.len();
+        if most == 0 {
+            return Err(Error::data(
+                "`kpls`: the features have no covariance with the target: they are equal, or unrelated to it",
+            ));
+        }
+        let why = "what is left of the features then has no covariance with the target";
+        let q = count(Some(self.n_components), most, most, why)?;
+        let mut directions = coordinates.oriented(as_rows(found.rotations.as_ref(), q), summary.mean)?;
+        directions.eigenvalues = found.values.iter().map(|v| v * unit * unit).collect();
+        Ok(directions)
     }
+}
+
+/// Numbers divided by their largest deviation from the mean, so that their squares can be added up, and that deviation.
+fn without_unit(labels: &Labels) -> (Cow<'_, Labels>, f64) {
+    let Labels::Numbers(_) = labels else { return (Cow::Borrowed(labels), 1.0) };
+    let (values, _, unit) = labels.centered();
+    (Cow::Owned(Labels::Numbers(values)), unit)
+}
+
+/// What the recursion finds: up to as many components as wanted.
+pub(super) struct Components {
+    /// r, one a column, m×q.
+    pub(super) rotations: Mat<f64>,
+    /// Squared singular values.
+    pub(super) values: Vec<f64>,
+}
+
+/// Up to `wanted` components; fewer where nothing is left.
+pub(super) fn components(summary: &Summary, wanted: usize, monitor: &Monitor) -> Result<Components> {
+    let m = summary.mean.len();
+    let mut found = Components { rotations: Mat::zeros(m, 0), values: Vec::new() };
+    let largest = summary.cross.norm_max();
+    if largest == 0.0 {
+        return Ok(found);
+    }
+    let mut cross = &summary.cross * Scale(1.0 / largest);
+    let mut loadings: Vec<Col<f64>> = Vec::new();
+    let (mut first_value, mut first_scatter) = (0.0, 0.0);
+    monitor.begin("finding components", wanted);
+    for k in 0..wanted.min(m) {
+        monitor.check()?;
+        let (values, vectors) = left_singular(cross.clone(), monitor)?;
+        let (value, w) = (values[0], vectors.col(0));
+        let mut r = w.to_owned();
+        for _ in 0..2 {
+            for (p, earlier) in loadings.iter().zip(found.rotations.col_iter()) {
+                let along = dot(p, &r);
+                r.iter_mut().zip(earlier.iter()).for_each(|(v, e)| *v -= along * e);
+            }
+        }
+        let mut p: Col<f64> = summary.total.col_iter().map(|column| dot(&column.to_owned(), &r)).collect();
+        let scatter = dot(&p, &r);
+        if k == 0 {
+            (first_value, first_scatter) = (value, scatter);
+        }
+        if value <= RANK * first_value || scatter <= RANK * first_scatter || scatter <= 0.0 {
+            break;
+        }
+        p.iter_mut().for_each(|v| *v /= scatter);
+        for column in cross.col_iter_mut() {
+            let along: f64 = w.iter().zip(column.as_ref().iter()).map(|(a, b)| a * b).sum();
+            column.iter_mut().zip(p.iter()).for_each(|(v, p)| *v -= p * along);
+        }
+        found.rotations.resize_with(m, k + 1, |i, _| r[i]);
+        found.values.push((value * largest).powi(2));
+        loadings.push(p);
+        monitor.advance(1);
+    }
+    Ok(found)
+}
+
+fn dot(a: &Col<f64>, b: &Col<f64>) -> f64 {
+    a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()
 }

@@ -6,18 +6,21 @@
 //! chosen by name.
 
 pub mod klfe;
+pub mod skfe;
 pub mod gda;
 pub mod koc;
 pub mod akda_qr;
 pub mod kpls;
 pub mod kmfa;
 pub mod kanmm;
-pub mod skfe;
 pub mod kpca;
+mod ratio;
+mod margin;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use faer::{Mat, MatMut, MatRef};
+use faer::{Mat, MatRef};
 
 pub use akda_qr::AkdaQr;
 pub use gda::Gda;
@@ -35,11 +38,15 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::moments::{Moments, Summary};
 use crate::kernel::Shape;
-use crate::linalg::{positive_signs, sum_in_order};
+use crate::kernel::block::PANEL;
+use crate::linalg::{Deciding, deciding, in_order};
 use crate::monitor::Monitor;
 
 /// Rows whose features are added up together.
 const ROWS: usize = 1_024;
+
+/// Eigenvalues up to this share of the largest magnitude are rounding.
+const RANK: f64 = 1e-12;
 
 /// What an extractor finds: q directions in m coordinates, best first.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +55,10 @@ pub struct Directions {
     pub matrix: Mat<f64>,
     /// Subtracted from the features, q numbers; empty: nothing.
     pub offset: Vec<f64>,
-    /// One a direction, descending; empty if the method has none.
+    /// The point, m numbers, whose features are 0; empty: the coordinates' own zero. Pre-images need it where there is an
+    /// offset, which is what the directions make of it.
+    pub origin: Vec<f64>,
+    /// One a direction, descending (`kpls`: in the order found); empty if the method has none.
     pub eigenvalues: Vec<f64>,
     /// Share of what the method maximises that each direction holds; empty if that makes no sense.
     pub explained: Vec<f64>,
@@ -63,6 +73,7 @@ impl Default for Directions {
         Self {
             matrix: Mat::new(),
             offset: Vec::new(),
+            origin: Vec::new(),
             eigenvalues: Vec::new(),
             explained: Vec::new(),
             alignment_path: Vec::new(),
@@ -123,39 +134,86 @@ impl Extractor {
         }
     }
 
-    /// The directions.
+    /// An error unless the settings are allowed and such labels will do; [`directions`](Self::directions) asks too, but
+    /// after a basis was fitted.
+    pub fn check(&self, labels: Option<&Labels>) -> Result<()> {
+        match self {
+            Self::Klfe(e) => {
+                at_least_one(&[("n_components", e.n_components), ("n_neighbors", Some(e.n_neighbors))])
+            }
+            Self::Skfe(e) => e.check(),
+            Self::Gda(e) => at_least_one(&[("n_components", e.n_components)]).and(ratio::check(e.reg)),
+            Self::Koc(_) => Ok(()),
+            Self::AkdaQr(e) => ratio::check(e.reg),
+            Self::Kpls(e) => at_least_one(&[("n_components", Some(e.n_components))]),
+            Self::Kmfa(e) => at_least_one(&[
+                ("n_components", e.n_components),
+                ("k_within", Some(e.k_within)),
+                ("k_between", Some(e.k_between)),
+            ])
+            .and(ratio::check(e.reg)),
+            Self::Kanmm(e) => {
+                at_least_one(&[("n_components", e.n_components), ("n_neighbors", Some(e.n_neighbors))])
+            }
+            Self::Kpca(e) => at_least_one(&[("n_components", e.n_components)]),
+        }?;
+        match (self, labels) {
+            (Self::Kpca(_), _) => Ok(()),
+            (_, None) => Err(Error::argument(format!(
+                "`{}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)",
+                self.name()
+            ))),
+            (Self::Kpls(_), Some(labels)) => labels.require_two("kpls"),
+            (_, Some(labels)) => labels.require_classes(self.name()).map(|_| ()),
+        }
+    }
+
+    /// The directions in the basis' coordinates.
     pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
+        self.check(coordinates.labels)?;
         coordinates.check()?;
         match self {
-            Self::Klfe(e) => e.directions(coordinates),
-            Self::Skfe(e) => e.directions(coordinates),
-            Self::Gda(e) => e.directions(coordinates),
-            Self::Koc(e) => e.directions(coordinates),
-            Self::AkdaQr(e) => e.directions(coordinates),
-            Self::Kpls(e) => e.directions(coordinates),
-            Self::Kmfa(e) => e.directions(coordinates),
-            Self::Kanmm(e) => e.directions(coordinates),
-            Self::Kpca(e) => e.directions(coordinates),
+            Self::Klfe(e) => e.find(coordinates),
+            Self::Skfe(e) => e.find(coordinates),
+            Self::Gda(e) => e.find(coordinates),
+            Self::Koc(_) => Koc::find(coordinates),
+            Self::AkdaQr(e) => e.find(coordinates),
+            Self::Kpls(e) => e.find(coordinates),
+            Self::Kmfa(e) => e.find(coordinates),
+            Self::Kanmm(e) => e.find(coordinates),
+            Self::Kpca(e) => e.find(coordinates),
         }
     }
 }
 
-impl<'a> Coordinates<'a> {
-    /// The labels, or an error that names the method.
-    pub(crate) fn labels(&self, method: &str) -> Result<&'a Labels> {
-        self.labels.ok_or_else(|| {
-            Error::argument(format!(
-                "`{method}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)"
-            ))
-        })
-    }
+macro_rules! directions {
+    ($($extractor:ident),*) => {$(
+        impl $extractor {
+            /// The directions in the basis' coordinates.
+            pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
+                Extractor::$extractor(self.clone()).directions(coordinates)
+            }
+        }
+    )*};
+}
 
+directions!(Klfe, Skfe, Gda, Koc, AkdaQr, Kpls, Kmfa, Kanmm, Kpca);
+
+impl<'a> Coordinates<'a> {
     fn check(&self) -> Result<()> {
         let n = self.rows.n();
         if let Some(labels) = self.labels
             && labels.len() != n
         {
             return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
+        }
+        if let Some(Labels::Numbers(values)) = self.labels
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        }
+        if n == 0 {
+            return Err(Error::data("no rows were given"));
         }
         if self.basis.expansion.kernel.shape == Shape::Precomputed && n != self.rows.p() {
             return Err(Error::data(
@@ -165,51 +223,406 @@ impl<'a> Coordinates<'a> {
         self.basis.expansion.check(self.rows, None, 0)
     }
 
+    /// The labels, their codes and the number of classes, of a method that needs them.
+    fn classes(&self, method: &str) -> Result<(&'a Labels, &'a [usize], usize)> {
+        let labels = self.labels.ok_or_else(|| Error::argument(format!("`{method}` looks at the labels")))?;
+        let (codes, c) = labels.require_classes(method)?;
+        Ok((labels, codes, c))
+    }
+
     /// The features of all rows, n×m. Methods that need no pairs of rows take [`moments`](Self::moments) instead.
-    pub(crate) fn features(&self) -> Result<Mat<f64>> {
+    fn features(&self) -> Result<Mat<f64>> {
         let mut z = Mat::zeros(self.rows.n(), self.basis.n_components());
         self.basis.expansion.apply(self.rows, |part, _| Ok(Cow::Owned(part)), z.as_mut(), self.monitor)?;
         Ok(z)
     }
 
-    /// Means and scatters of features and targets (one-hot classes, or the numbers), panel by panel; the features are
-    /// not kept.
-    pub(crate) fn moments(&self, labels: &Labels) -> Result<Summary> {
-        let (y, c) = labels.one_hot();
-        let (n, m) = (self.rows.n(), self.basis.n_components());
-        let y = MatRef::from_row_major_slice(&y, n, c);
-        let range = |at: usize| at * ROWS..n.min((at + 1) * ROWS);
-        let mut first = Moments::new(m, c);
-        first.accumulate(self.panel(range(0)).as_ref(), y.subrows(0, range(0).len()))?;
-        let shift = first.shift().map(<[f64]>::to_vec).unwrap_or_default();
-        self.monitor.begin("adding up features", n.div_ceil(ROWS));
-        let sum = sum_in_order(n.div_ceil(ROWS), m + c + 1, m + c + 1, self.monitor, |at| {
-            let rows = range(at);
-            let y = y.subrows(rows.start, rows.len());
-            let mut part = Moments::about(m, c, shift.clone()).unwrap_or_else(|e| unreachable!("{e}"));
-            part.accumulate(self.panel(rows).as_ref(), y).unwrap_or_else(|e| unreachable!("{e}"));
-            self.monitor.advance(1);
-            part.into_sum()
+    /// Means and scatters of features and targets (one-hot classes, the numbers, or none), panel by panel; the features
+    /// are not kept.
+    fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
+        let (n, m, c) = (self.rows.n(), self.basis.n_components(), labels.map_or(0, Labels::n_targets));
+        let ready = self.basis.expansion.ready();
+        self.monitor.begin("adding up features", n);
+        let mut sums = Moments::new(m, c);
+        let part = |at: usize| {
+            let rows = panel(at, ROWS, n);
+            let mut z = Mat::zeros(rows.len(), m);
+            for start in rows.clone().step_by(PANEL) {
+                let here = start..rows.end.min(start + PANEL);
+                let out = z.as_mut().subrows_mut(start - rows.start, here.len());
+                ready.apply(&self.rows.slice(here), out);
+            }
+            let target = |i: usize, j: usize| labels.map_or(0.0, |labels| labels.target(rows.start + i, j));
+            let y = Mat::from_fn(rows.len(), c, target);
+            let mut part = Moments::new(m, c);
+            let added = part.accumulate(z.as_ref(), y.as_ref());
+            self.monitor.advance(rows.len());
+            added.map(|()| part)
+        };
+        in_order(n.div_ceil(ROWS), 8 * (m + c) * (m + c), self.monitor, part, |part| sums.merge(&part?))?;
+        sums.finish()
+    }
+
+    /// Directions (q×m) with their signs: the training row with the largest |feature| (lowest index on ties) is positive,
+    /// so that they do not depend on the basis. The features of `origin` are 0; empty: those of the coordinates' zero.
+    fn oriented(&self, mut matrix: Mat<f64>, origin: Vec<f64>) -> Result<Directions> {
+        let q = matrix.nrows();
+        let along = |i: usize| matrix.row(i).iter().zip(&origin).map(|(v, o)| v * o).sum();
+        let mut offset: Vec<f64> = if origin.is_empty() { Vec::new() } else { (0..q).map(along).collect() };
+        let signs = self.signs(matrix.as_ref(), &offset)?;
+        turn(&mut matrix, &signs);
+        offset.iter_mut().zip(&signs).for_each(|(b, sign)| *b *= sign);
+        Ok(Directions { matrix, offset, origin, ..Directions::default() })
+    }
+
+    fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
+        let (n, q) = (self.rows.n(), matrix.nrows());
+        let composed = self.basis.expansion.composed(matrix, offset, &[]);
+        let ready = composed.ready();
+        self.monitor.begin("choosing signs", n);
+        let mut found = vec![Deciding::default(); q];
+        let part = |at: usize| {
+            let rows = panel(at, PANEL, n);
+            let mut features = Mat::zeros(rows.len(), q);
+            ready.apply(&self.rows.slice(rows.clone()), features.as_mut());
+            self.monitor.advance(rows.len());
+            deciding(features.as_ref())
+        };
+        in_order(n.div_ceil(PANEL), 64 * q, self.monitor, part, |part| {
+            found.iter_mut().zip(&part).for_each(|(found, part)| found.then(part));
+            Ok(())
         })?;
-        Moments::from_sum(m, c, shift, sum).finish()
+        Ok(found.iter().map(Deciding::sign).collect())
+    }
+}
+
+/// The rows of the `at`-th panel.
+fn panel(at: usize, height: usize, n: usize) -> Range<usize> {
+    at * height..n.min((at + 1) * height)
+}
+
+/// Multiplies each row by its sign.
+fn turn(matrix: &mut Mat<f64>, signs: &[f64]) {
+    for column in matrix.col_iter_mut() {
+        column.iter_mut().zip(signs).for_each(|(v, sign)| *v *= sign);
+    }
+}
+
+/// The first q columns as rows.
+fn as_rows(vectors: MatRef<'_, f64>, q: usize) -> Mat<f64> {
+    vectors.subcols(0, q).transpose().to_owned()
+}
+
+fn at_least_one(counts: &[(&str, Option<usize>)]) -> Result<()> {
+    match counts.iter().find(|(_, count)| *count == Some(0)) {
+        Some(("n_neighbors", _)) => {
+            Err(Error::argument("n_neighbors = 0, but at least 1 neighbour is needed"))
+        }
+        Some((name, _)) => Err(Error::argument(format!("{name} = 0, but at least 1 is needed"))),
+        None => Ok(()),
+    }
+}
+
+/// How many directions to keep: as many as wanted, or else `usual`. At most `most` are there; `why` says what limits
+/// them.
+fn count(wanted: Option<usize>, usual: usize, most: usize, why: &str) -> Result<usize> {
+    match wanted {
+        Some(q) if q > most => Err(Error::argument(format!(
+            "n_components = {q}, but only {most} can be had: {why}\nhint: lower it, or leave it out"
+        ))),
+        Some(q) => Ok(q),
+        None => Ok(usual.min(most)),
+    }
+}
+
+/// The share that each of the first q values has of the sum of all.
+fn shares(values: &[f64], q: usize) -> Vec<f64> {
+    let all: f64 = values.iter().sum();
+    values[..q].iter().map(|v| v / all).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::{Basis, Method, Threshold};
+    use crate::data::labels::Task;
+    use crate::data::synth;
+    use crate::kernel::{Gamma, Kernel};
+    use crate::linalg::positive_signs;
+    use crate::map::FeatureMap;
+
+    fn all() -> Vec<Extractor> {
+        vec![
+            Extractor::Klfe(Klfe::default()),
+            Extractor::Gda(Gda::default()),
+            Extractor::Koc(Koc),
+            Extractor::AkdaQr(AkdaQr::default()),
+            Extractor::Kpls(Kpls { n_components: 1 }),
+            Extractor::Kanmm(Kanmm::default()),
+            Extractor::Kpca(Kpca::default()),
+        ]
     }
 
-    /// The features of a few rows.
-    fn panel(&self, rows: std::ops::Range<usize>) -> Mat<f64> {
-        let h = rows.len();
-        let part = self.rows.slice(rows);
-        let mut z = vec![0.0; h * self.basis.n_components()];
-        let out = MatMut::from_row_major_slice_mut(&mut z, h, self.basis.n_components());
-        self.basis.expansion.apply_here(&part, out);
-        MatRef::from_row_major_slice(&z, h, self.basis.n_components()).to_owned()
+    fn table(spec: &str) -> (Rows<'static>, Labels) {
+        let table = synth::generate(spec).expect("rows");
+        (table.rows, Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels"))
     }
 
-    /// Signs of directions (q×m) such that the training row with the largest |feature| (lowest index on ties) is
-    /// positive, so that they do not depend on the basis. `offset` is what is subtracted from the features.
-    pub(crate) fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
-        let composed = self.basis.expansion.composed(matrix, offset);
-        let mut features = Mat::zeros(self.rows.n(), matrix.nrows());
-        composed.apply(self.rows, |part, _| Ok(Cow::Owned(part)), features.as_mut(), self.monitor)?;
-        Ok(positive_signs(features.as_ref()))
+    /// n rows of p numbers in c classes that overlap.
+    fn blobs(n: usize, p: usize, c: usize) -> (Rows<'static>, Labels) {
+        let value = |i: usize, j: usize| ((i * i * 31 + j * j * 17 + i * j * 7) as f64 * 0.37).sin();
+        let values = (0..n * p)
+            .map(|at| value(at / p, at % p) + ((at / p) % c * (at % p % 5 + 1)) as f64 * 0.9)
+            .collect::<Vec<_>>();
+        let names: Vec<String> = (0..n).map(|i| (i % c).to_string()).collect();
+        (Rows::dense(values, n, p).expect("rows"), Labels::classes(&names))
+    }
+
+    fn fit(
+        extractor: &Extractor,
+        settings: &Basis,
+        rows: &Rows,
+        labels: &Labels,
+    ) -> Result<(FeatureMap, Directions)> {
+        let basis = match extractor {
+            Extractor::AkdaQr(_) => AkdaQr::basis(settings, rows, labels)?,
+            _ => settings.clone(),
+        };
+        extractor.fit(rows, labels, basis.fit_supervised(rows, labels)?, &settings.monitor)
+    }
+
+    /// All of the span.
+    fn full(kernel: Kernel) -> Basis {
+        Basis::kobl(kernel).threshold(Threshold::Constant(0.0))
+    }
+
+    fn check_features(what: &str, map: &FeatureMap, rows: &Rows) {
+        let z = map.transform(rows).expect("features");
+        assert!(z.ncols() > 0, "{what}");
+        for j in 0..z.ncols() {
+            assert!(z.col(j).iter().all(|v| v.is_finite()), "{what}: feature {j}");
+            assert!(z.col(j).norm_max() > 0.0, "{what}: feature {j} is 0");
+        }
+        assert!(positive_signs(z.as_ref()).iter().all(|s| *s > 0.0), "{what}: a sign");
+    }
+
+    #[test]
+    fn features_of_gda_have_scatter_one_and_classes_apart_by_the_eigenvalues() {
+        let (rows, labels) = blobs(90, 4, 4);
+        let (codes, _) = labels.require_classes("test").expect("classes");
+        let gda = Extractor::Gda(Gda { reg: 0.0, n_components: None });
+        let (map, found) =
+            fit(&gda, &full(Kernel::rbf(0.02)).n_components(20), &rows, &labels).expect("fits");
+        let z = map.transform(&rows).expect("features");
+        let scatter = z.transpose() * &z;
+        let mut means = Mat::<f64>::zeros(4, 3);
+        for (i, &code) in codes.iter().enumerate() {
+            let size = codes.iter().filter(|c| **c == code).count() as f64;
+            (0..3).for_each(|j| means[(code, j)] += z[(i, j)] / size.sqrt());
+        }
+        let between = means.transpose() * &means;
+        for i in 0..3 {
+            for j in 0..3 {
+                let one = f64::from(u8::from(i == j));
+                assert!((scatter[(i, j)] - one).abs() < 1e-8, "{}", scatter[(i, j)]);
+                assert!((between[(i, j)] - one * found.eigenvalues[i]).abs() < 1e-8, "{}", between[(i, j)]);
+            }
+        }
+        assert!((found.explained.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(found.eigenvalues.is_sorted_by(|a, b| a >= b) && found.eigenvalues[0] < 1.0);
+    }
+
+    #[test]
+    fn scores_of_kpls_are_orthogonal_over_many_components() {
+        let (rows, _) = blobs(80, 3, 2);
+        let y = Labels::Numbers((0..80).map(|i| 1e5 + f64::from(i * i % 37)).collect());
+        let kpls = Extractor::Kpls(Kpls { n_components: 25 });
+        let (map, found) = fit(&kpls, &full(Kernel::rbf(0.5)), &rows, &y).expect("fits");
+        let z = map.transform(&rows).expect("features");
+        let scores = z.transpose() * &z;
+        for i in 0..25 {
+            for j in 0..i {
+                let size = (scores[(i, i)] * scores[(j, j)]).sqrt();
+                assert!(scores[(i, j)].abs() < 1e-9 * size, "{i} {j}: {}", scores[(i, j)] / size);
+            }
+        }
+        assert_eq!(found.eigenvalues.len(), 25);
+        let many = fit(&Extractor::Kpls(Kpls { n_components: 500 }), &full(Kernel::linear()), &rows, &y);
+        assert!(many.expect_err("refused").to_string().contains("n_components = 500, but only 3 can be had"));
+    }
+
+    #[test]
+    fn kpca_in_any_basis_of_the_span_is_the_kpca_basis() {
+        let (rows, labels) = blobs(40, 3, 2);
+        for center in [true, false] {
+            let kpca = Extractor::Kpca(Kpca { n_components: Some(6), center });
+            let own = Basis { center, ..Basis::new(Method::Kpca, Kernel::rbf(0.3)) };
+            let (direct, quick) = fit(&kpca, &own, &rows, &labels).expect("fits");
+            let (through, found) = fit(&kpca, &full(Kernel::rbf(0.3)), &rows, &labels).expect("fits");
+            let [a, b] = [&direct, &through].map(|map| map.transform(&rows).expect("features"));
+            assert!((&a - &b).norm_max() < 1e-7 * a.norm_max(), "{}", (&a - &b).norm_max());
+            for j in 0..6 {
+                assert!((quick.eigenvalues[j] - found.eigenvalues[j]).abs() < 1e-9 * found.eigenvalues[0]);
+                assert!((quick.explained[j] - found.explained[j]).abs() < 1e-9);
+            }
+            let monitor = Monitor::default();
+            let [x, y] =
+                [&direct, &through].map(|map| map.inverse_transform(a.as_ref(), &monitor).expect("back"));
+            assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-4), "pre-images about the same origin");
+        }
+    }
+
+    #[test]
+    fn koc_spans_the_centroids_and_says_what_it_leaves_out() {
+        let (rows, labels) = blobs(60, 3, 5);
+        let (map, found) = fit(&Extractor::Koc(Koc), &full(Kernel::linear()), &rows, &labels).expect("fits");
+        assert_eq!(map.n_features(), 3);
+        assert!(found.warnings[0].starts_with("2 of 5 centroids lie in the span"), "{:?}", found.warnings);
+        let gram = &found.matrix * found.matrix.transpose();
+        assert!((gram - Mat::<f64>::identity(3, 3)).norm_max() < 1e-14);
+    }
+
+    #[test]
+    fn sparse_rows_and_precomputed_kernels_give_the_same_features() {
+        let (dense, labels) = blobs(50, 4, 3);
+        let kernel = Kernel::rbf(0.2);
+        let k = kernel.matrix(&dense, &dense).expect("values");
+        let given = Rows::from_mat(k.as_ref());
+        for extractor in all() {
+            let (map, _) =
+                fit(&extractor, &Basis::kobl(kernel).n_components(12), &dense, &labels).expect("fits");
+            let z = map.transform(&dense).expect("features");
+            let settings = Basis::kobl(kernel).n_components(12);
+            let sparse = dense.to_sparse();
+            let (again, _) = fit(&extractor, &settings, &sparse, &labels).expect("fits");
+            let difference = (&z - again.transform(&sparse).expect("features")).norm_max();
+            assert!(difference < 1e-8 * z.norm_max(), "{}: {difference}", extractor.name());
+            let settings = Basis::kobl(Kernel::precomputed()).n_components(12);
+            match fit(&extractor, &settings, &given, &labels) {
+                Ok((again, _)) => {
+                    let difference = (&z - again.transform(&given).expect("features")).norm_max();
+                    assert!(difference < 1e-8 * z.norm_max(), "{}: {difference}", extractor.name());
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("a precomputed kernel does not know"), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bits_do_not_depend_on_the_number_of_threads() {
+        let (rows, labels) = table("ringnorm?n=3000&seed=1");
+        for extractor in all() {
+            let of = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
+                let settings = Basis::kobl(Kernel::rbf(0.05)).n_components(30);
+                pool.install(|| fit(&extractor, &settings, &rows, &labels)).expect("fits").1
+            };
+            let one = of(1);
+            assert!(one == of(2) && one == of(5), "{}", extractor.name());
+        }
+    }
+
+    #[test]
+    fn a_stop_is_honoured() {
+        let (rows, labels) = blobs(40, 2, 2);
+        let monitor = Monitor::default();
+        let basis = Basis::kobl(Kernel::rbf(1.0)).fit(&rows).expect("fits");
+        let means = AkdaQr::basis(&Basis::kobl(Kernel::rbf(1.0)), &rows, &labels).expect("means");
+        let means = means.fit(&rows).expect("fits");
+        monitor.stop();
+        for extractor in all() {
+            let basis = if matches!(extractor, Extractor::AkdaQr(_)) { &means } else { &basis };
+            let stopped = extractor.directions(&Coordinates {
+                rows: &rows,
+                labels: Some(&labels),
+                basis,
+                monitor: &monitor,
+            });
+            assert!(matches!(stopped, Err(Error::Interrupted)), "{}", extractor.name());
+        }
+    }
+
+    #[test]
+    fn nasty_rows_have_features_all_the_same() {
+        let (few, genes) = blobs(50, 10_000, 3);
+        let (one_column, _) = blobs(30, 1, 2);
+        let (plain, halves) = blobs(40, 3, 2);
+        let (crowded, ten) = blobs(40, 3, 10);
+        let lonely = Labels::classes(
+            &(0..40).map(|i| if i == 7 { "z" } else { ["a", "b"][i % 2] }).collect::<Vec<_>>(),
+        );
+        // Columns 1 and 2 are multiples of column 0; column 3 is constant.
+        let collinear: Vec<f64> = (0..40)
+            .flat_map(|i| {
+                let x = f64::from(i * i % 17 + i % 2 * 20);
+                [x, 2.0 * x, -x, 1e6]
+            })
+            .collect();
+        let collinear = Rows::dense(collinear, 40, 4).expect("rows");
+        let scaled = |by: f64| {
+            Rows::dense(plain.to_dense().iter().map(|v| v * by).collect::<Vec<_>>(), 40, 3).expect("rows")
+        };
+        let (huge, tiny, far) = (scaled(1e70), scaled(1e-70), scaled(1.0));
+        let far: Vec<f64> = far.to_dense().iter().map(|v| v + 1e7).collect();
+        let far = Rows::dense(far, 40, 3).expect("rows");
+        let thirty = Labels::classes(&(0..30).map(|i| (i % 2).to_string()).collect::<Vec<_>>());
+        let cases: [(&str, &Rows, &Labels, Kernel); 10] = [
+            ("genes", &few, &genes, Kernel::rbf(1.0)),
+            ("genes, linear", &few, &genes, Kernel::linear()),
+            ("one coordinate", &one_column, &thirty, Kernel::linear()),
+            ("more classes than coordinates", &crowded, &ten, Kernel::linear()),
+            ("a class of one", &plain, &lonely, Kernel::rbf(1.0)),
+            ("collinear and constant", &collinear, &halves, Kernel::linear()),
+            ("huge", &huge, &halves, Kernel::linear()),
+            ("tiny", &tiny, &halves, Kernel::linear()),
+            ("far from 0", &far, &halves, Kernel::rbf(1.0)),
+            ("more coordinates than rows would fill", &plain, &halves, Kernel::rbf(50.0)),
+        ];
+        for (what, rows, labels, kernel) in cases {
+            for extractor in all() {
+                let mut settings = full(kernel);
+                if kernel.shape == Shape::Rbf && kernel.gamma == 1.0 {
+                    settings = settings.gamma(Gamma::Scale);
+                }
+                let what = format!("{}: {what}", extractor.name());
+                let (map, found) = fit(&extractor, &settings, rows, labels).expect(&what);
+                check_features(&what, &map, rows);
+                assert!(found.eigenvalues.iter().all(|v| v.is_finite() && *v > 0.0), "{what}");
+                assert!(found.explained.iter().all(|v| (0.0..=1.0 + 1e-12).contains(v)), "{what}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused_in_words() {
+        let (rows, labels) = blobs(30, 3, 3);
+        let text = |extractor: Extractor, labels: &Labels| {
+            fit(&extractor, &Basis::kobl(Kernel::rbf(0.5)), &rows, labels).expect_err("refused").to_string()
+        };
+        let gda = |n_components, reg| Extractor::Gda(Gda { n_components, reg });
+        assert!(
+            text(gda(Some(3), 1e-3), &labels)
+                .contains("n_components = 3, but only 2 can be had: the means of 3 classes")
+        );
+        assert!(text(gda(Some(0), 1e-3), &labels).contains("n_components = 0, but at least 1"));
+        assert!(text(gda(None, -1.0), &labels).contains("reg = -1, but it must be"));
+        let numbers = Labels::Numbers((0..30).map(f64::from).collect());
+        assert!(text(Extractor::Koc(Koc), &numbers).contains("--task classes"));
+        let same = Labels::Numbers(vec![2.0; 30]);
+        assert!(text(Extractor::Kpls(Kpls::default()), &same).contains("the same number in every row"));
+        let kpca = Extractor::Kpca(Kpca { n_components: Some(31), center: true });
+        assert!(text(kpca, &labels).contains("n_components = 31, but only"));
+        let equal = Rows::dense(vec![1.0; 30], 30, 1).expect("rows");
+        for extractor in all().iter().filter(|e| !matches!(e, Extractor::Koc(_))) {
+            let refused = fit(extractor, &Basis::kobl(Kernel::rbf(0.5)), &equal, &labels);
+            assert!(matches!(refused, Err(Error::Data(_))), "{}: {refused:?}", extractor.name());
+        }
+        let basis = Basis::kobl(Kernel::rbf(0.5)).fit(&rows).expect("fits");
+        let wrong = AkdaQr::default().fit(&rows, &labels, basis.clone()).expect_err("refused").to_string();
+        assert!(wrong.contains("make the basis with `AkdaQr::basis`"), "{wrong}");
+        let none = Koc.fit(&rows, None, basis).expect_err("refused").to_string();
+        assert!(none.contains("`koc` looks at the labels, but none were given"), "{none}");
     }
 }

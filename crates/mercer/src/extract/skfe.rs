@@ -41,9 +41,12 @@ impl Default for Skfe {
 }
 
 impl Skfe {
-    /// The directions in the basis' coordinates.
-    pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
-        coordinates.labels("skfe")?;
+    pub(super) fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+        coordinates.classes("skfe")?;
         Err(Error::argument("not there yet"))
     }
 }

@@ -1,0 +1,73 @@
+//! What misses differ by less what hits differ by, added up over the rows: the problem of `klfe` and `kanmm`.
+//!
+//!   Σ = Σ_i (Σ_{j ∈ misses} ω ΔΔᵀ − Σ_{j ∈ hits} ω ΔΔᵀ),  Δ = z_i − z_j;   ω = 1, or one over the number of neighbours
+//!
+//! Neighbours are those of the kernel's space, not of the basis' coordinates.
+
+use faer::Mat;
+
+use super::{Coordinates, Directions, RANK, as_rows, count, shares, turn};
+use crate::error::{Error, Result};
+use crate::evidence::margins::scatter;
+use crate::evidence::neighbours::Neighbours;
+use crate::linalg::{eigen, positive_signs, tall_product};
+
+/// Features of all rows, and the positive eigenvalues of Σ, descending, with their vectors (columns).
+pub(super) struct Margin {
+    z: Mat<f64>,
+    values: Vec<f64>,
+    vectors: Mat<f64>,
+    warnings: Vec<String>,
+}
+
+/// Solves for k hits and k misses a row; `mean`: each row counts once, however many neighbours it has.
+pub(super) fn solve(coordinates: &Coordinates, method: &str, k: usize, mean: bool) -> Result<Margin> {
+    let (labels, codes, _) = coordinates.classes(method)?;
+    let monitor = coordinates.monitor;
+    let found = Neighbours::find(coordinates.basis.expansion.kernel, coordinates.rows, codes, k, monitor)?;
+    let z = coordinates.features()?;
+    let sum = |neighbours: &[Vec<usize>]| {
+        let weight = |i: usize| if mean { 1.0 / neighbours[i].len() as f64 } else { 1.0 };
+        scatter(z.as_ref(), neighbours, weight, monitor)
+    };
+    let margin = sum(&found.misses)? - sum(&found.hits)?;
+    if (0..margin.ncols()).any(|i| !margin[(i, i)].is_finite()) {
+        return Err(Error::Numerical(format!(
+            "`{method}`: squares of the features are too large to be added up\nhint: scale the columns first"
+        )));
+    }
+    monitor.begin("solving for directions", 0);
+    let (mut values, mut vectors) = eigen(margin, monitor)?;
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let positive = values.iter().take_while(|v| **v > RANK * largest).count();
+    if positive == 0 {
+        return Err(Error::data(format!(
+            "`{method}`: in no direction are the nearest misses farther away than the nearest hits\n\
+             hint: try another kernel width (gamma), fewer neighbours, or another extractor"
+        )));
+    }
+    values.truncate(positive);
+    vectors.resize_with(z.ncols(), positive, |_, _| 0.0);
+    Ok(Margin { z, values, vectors, warnings: labels.lonely_warning() })
+}
+
+impl Margin {
+    /// The best directions, as long as `length` makes them of their eigenvalues.
+    pub(super) fn directions(self, wanted: Option<usize>, length: fn(f64) -> f64) -> Result<Directions> {
+        let most = self.values.len();
+        let why = "in other directions misses are not farther away than hits (no positive eigenvalue)";
+        let q = count(wanted, most, most, why)?;
+        let mut matrix = as_rows(self.vectors.as_ref(), q);
+        let lengths: Vec<f64> = self.values[..q].iter().map(|v| length(*v)).collect();
+        turn(&mut matrix, &lengths);
+        let features = tall_product(self.z.as_ref(), matrix.transpose());
+        turn(&mut matrix, &positive_signs(features.as_ref()));
+        Ok(Directions {
+            matrix,
+            explained: shares(&self.values, q),
+            eigenvalues: self.values[..q].to_vec(),
+            warnings: self.warnings,
+            ..Directions::default()
+        })
+    }
+}
