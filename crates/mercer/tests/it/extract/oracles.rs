@@ -10,7 +10,7 @@ use crate::extract::{
     Form, assert_close, assert_equals_reference, assert_same_features, assert_signs, basis, basis_of_means,
     cases, classes, closed_extractors, coordinates, features, fit, forms, kernel, reference,
 };
-use crate::kernel::rows;
+use crate::kernel::{rows, sparse};
 use crate::naive::extractors as slow;
 use crate::naive::{self, Matrix};
 
@@ -65,8 +65,8 @@ fn every_extractor_equals_its_reference_in_every_kernel() {
         for (name, gamma) in
             [("linear", 1.0), ("laplacian", 0.2), ("poly", 0.3), ("matern32", 0.1), ("cosine", 1.0)]
         {
-            let [form, sparse, _] = forms(&case.x, &fresh, name, gamma);
-            for form in [form, sparse] {
+            let [dense, stored_sparse, _] = forms(&case.x, &fresh, name, gamma);
+            for form in [dense, stored_sparse] {
                 let basis = fitted(Method::Kobl, &form, &case.codes, Some(12));
                 for extractor in closed_extractors() {
                     // Few coordinates have few directions; `nasty` asks for too many of them.
@@ -86,9 +86,14 @@ fn every_extractor_equals_its_reference_in_every_kernel() {
 fn more_than_one_panel_of_rows_adds_up_to_the_reference() {
     let case = super::case("many rows", 1_500, 3, 3, 333);
     let fresh = naive::random_rows(5, 3, 334);
-    let distance = naive::zeros(1_500, 1_500);
-    let form =
-        Form { name: "dense", kernel: Kernel::rbf(0.3), rows: rows(&case.x), fresh: rows(&fresh), distance };
+    let form = Form {
+        name: "dense",
+        kernel: Kernel::rbf(0.3),
+        rows: rows(&case.x),
+        fresh: rows(&fresh),
+        distance: Vec::new(),
+        gram: Vec::new(),
+    };
     let basis = fitted(Method::Kobl, &form, &case.codes, Some(8));
     for extractor in closed_extractors() {
         // Those that look at moments; all distances of so many rows would take the reference long.
@@ -112,8 +117,8 @@ fn akda_qr_equals_its_reference_on_the_images_of_the_class_means() {
             let means = slow::class_means(&case.x, &case.codes);
             for reg in [1e-3, 0.3] {
                 let (z, expected) = slow::akda_qr(&k(&means, &means), &k(&case.x, &means), &case.codes, reg);
-                let [dense, sparse, _] = forms(&case.x, &fresh, name, gamma);
-                for form in [dense, sparse] {
+                let [dense, stored_sparse, _] = forms(&case.x, &fresh, name, gamma);
+                for form in [dense, stored_sparse] {
                     let what = format!("{}, {}, {name}, reg {reg}", case.name, form.name);
                     let basis = basis_of_means(form.kernel, &case.x, &case.codes);
                     let basis = basis.fit(&form.rows).expect("fits");
@@ -139,12 +144,28 @@ fn akda_qr_equals_its_reference_on_the_images_of_the_class_means() {
 }
 
 #[test]
-fn akda_qr_resolves_a_width_by_the_rows_and_not_by_the_means() {
+fn akda_qr_has_a_basis_of_the_class_means_and_a_width_by_the_rows() {
     let case = super::case("three classes", 60, 5, 3, 336);
-    let basis = Basis { gamma: Gamma::Scale, ..basis_of_means(Kernel::rbf(1.0), &case.x, &case.codes) };
-    let fitted = basis.fit(&rows(&case.x)).expect("fits");
-    let expected = naive::gamma_scale(&case.x, false);
-    assert!((fitted.expansion.kernel.gamma - expected).abs() < 1e-12 * expected);
+    let labels = classes(&case.codes);
+    let settings = Basis { gamma: Gamma::Scale, ..Basis::kobl(Kernel::rbf(1.0)) };
+    let width = naive::gamma_scale(&case.x, false);
+    for x in [rows(&case.x), sparse(&case.x)] {
+        let basis = AkdaQr::basis(&settings, &x, &labels).expect("a basis");
+        assert_eq!(basis.method, Method::GramSchmidt);
+        let means = basis.landmarks.as_ref().expect("the class means");
+        assert_eq!(means.is_sparse(), x.is_sparse());
+        let expected = slow::class_means(&case.x, &case.codes);
+        assert_close(&means.to_dense(), &expected.concat(), 1e-14, "class means");
+        let fitted = basis.fit(&x).expect("fits");
+        assert!((fitted.expansion.kernel.gamma - width).abs() < 1e-12 * width);
+        // n·c kernel values, n more for the residual, and those among the means.
+        assert!(fitted.n_kernel_evaluations <= 60 * 4 + 4 * 9, "{}", fitted.n_kernel_evaluations);
+        let (map, _) = fit(&Extractor::AkdaQr(AkdaQr { reg: 0.1 }), &x, &labels, &fitted);
+        assert_eq!(map.expansion.landmarks.len(), 3, "three kernel values a new row");
+        let by_hand = basis_of_means(Kernel::rbf(width), &case.x, &case.codes).fit(&x).expect("fits");
+        let (other, _) = fit(&Extractor::AkdaQr(AkdaQr { reg: 0.1 }), &x, &labels, &by_hand);
+        assert_close(&features(&map, &x).concat(), &features(&other, &x).concat(), 1e-9, "features");
+    }
 }
 
 #[test]

@@ -115,9 +115,13 @@ fn numbers_are_refused_where_classes_are_needed() {
             fit(&extractor, &x, &numbers, &basis);
             continue;
         }
-        let text = refused(&extractor, &x, &numbers, &basis).to_string();
-        assert!(text.contains(&format!("`{}` needs classes", extractor.name())), "{text}");
-        assert!(text.contains("--task classes"), "{text}");
+        // Asked before a basis is fitted, the answer is the same.
+        let early = extractor.check(Some(&numbers)).expect_err("refused");
+        for error in [refused(&extractor, &x, &numbers, &basis), early] {
+            let text = error.to_string();
+            assert!(text.contains(&format!("`{}` needs classes", extractor.name())), "{text}");
+            assert!(text.contains("--task classes"), "{text}");
+        }
     }
 }
 
@@ -213,16 +217,28 @@ fn settings_out_of_range_are_refused() {
         let error = refused(&extractor, &x, &classes(&codes), &basis);
         assert!(matches!(error, Error::Argument(_)), "{extractor:?}: {error:?}");
         assert!(error.to_string().contains(word), "{extractor:?}: {error}");
+        let early = extractor.check(Some(&classes(&codes))).expect_err("refused before a basis is fitted");
+        assert_eq!(early.to_string(), error.to_string(), "{extractor:?}");
     }
 }
 
 #[test]
-fn akda_qr_refuses_a_precomputed_kernel() {
+fn akda_qr_refuses_a_precomputed_kernel_and_a_basis_of_other_rows() {
     let case = case("two classes", 30, 4, 2, 381);
-    let [_, _, given] = forms(&case.x, &case.x, "rbf", 0.3);
-    let basis = basis(Method::GramSchmidt, given.kernel, None).fit(&given.rows).expect("fits");
-    let error = refused(&Extractor::AkdaQr(AkdaQr::default()), &given.rows, &classes(&case.codes), &basis);
+    let [dense, _, given] = forms(&case.x, &case.x, "rbf", 0.3);
+    let labels = classes(&case.codes);
+    let settings = basis(Method::GramSchmidt, given.kernel, None);
+    let error = AkdaQr::basis(&settings, &given.rows, &labels).expect_err("no rows to average");
     assert!(error.to_string().contains("precomputed"), "{error}");
+    for form in [dense, given] {
+        let basis = basis(Method::GramSchmidt, form.kernel, None).fit(&form.rows).expect("fits");
+        let error = refused(&Extractor::AkdaQr(AkdaQr::default()), &form.rows, &labels, &basis);
+        assert!(error.to_string().contains("2 class means"), "{error}");
+    }
+    let settings = basis(Method::GramSchmidt, Kernel::rbf(0.3), None);
+    let numbers = Labels::Numbers(vec![0.5; 30]);
+    let error = AkdaQr::basis(&settings, &rows(&case.x), &numbers).expect_err("no classes");
+    assert!(error.to_string().contains("`akda-qr` needs classes"), "{error}");
 }
 
 #[test]
@@ -272,6 +288,12 @@ fn directions_have_the_shape_of_their_features() {
             row.iter_mut().zip(&found.offset).for_each(|(v, b)| *v -= b);
         }
         assert_close(&features(&map, &x).concat(), &by_hand.concat(), 1e-9, name);
+        // Where there is an offset, it is what the directions make of the origin.
+        if !found.origin.is_empty() {
+            let origin: Matrix = vec![found.origin.clone()];
+            let of_origin = naive::matmul(&origin, &naive::transpose(&matrix(&found.matrix))).concat();
+            assert_close(&found.offset, &of_origin, 1e-12, name);
+        }
         // Centred methods subtract the mean, others nothing.
         let centred = ["gda", "kpls", "kpca"].contains(&name);
         let means = slow::mean_of(&by_hand, |_| true);

@@ -59,6 +59,11 @@ fn means_and_scatters_are_those_of_the_definitions() {
     same(&found.gram(), &slow::sum_of_products(&z, &z), "Σ z zᵀ");
     same(&found.sums(), &slow::sum_of_products(&z, &y), "Σ z yᵀ");
     same(&found.between(), &slow::between_scatter(&z, &codes), "between");
+    let factor = matrix(&found.between_factor());
+    let between = naive::matmul(&factor, &naive::transpose(&factor));
+    same(&found.between(), &between, "between by its factor");
+    let sizes: Vec<f64> = (0..3).map(|c| codes.iter().filter(|&&code| code == c).count() as f64).collect();
+    assert_close(&found.sizes(), &sizes, 1e-13, "sizes of the classes");
 }
 
 #[test]
