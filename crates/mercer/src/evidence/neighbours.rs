@@ -19,6 +19,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
+use crate::kernel::pairs::pair_statistic;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 
@@ -138,6 +139,34 @@ impl<'a> Space<'a> {
         match self {
             Self::Plain(differences, _) => differences.n(),
             Self::Kernel(_, rows, _) => rows.n(),
+        }
+    }
+
+    /// The distance of two rows from their own numbers, by which ties are seen; euclidean and in a kernel's space: squared.
+    ///
+    /// ```
+    /// use mercer::{Kernel, Rows, evidence::neighbours::Space};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 3.0, 5.0], 3, 1)?;
+    /// assert_eq!(Space::of_kernel(Kernel::rbf(0.1), &rows)?.distance(0, 1), 9.0); // that of the rows
+    /// let given = Rows::dense(vec![2.0, 0.5, 0.5, 1.0], 2, 2)?;
+    /// assert_eq!(Space::of_kernel(Kernel::precomputed(), &given)?.distance(0, 1), 2.0 + 1.0 - 2.0 * 0.5);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn distance(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Self::Plain(differences, metric) => differences.distance(*metric, i, j),
+            Self::Kernel(kernel, rows, own) => {
+                let mut value = [pair_statistic(*kernel, rows, i, j)];
+                if kernel.shape.statistic() == Statistic::ChiSquared {
+                    return value[0];
+                }
+                kernel.finish(&mut value);
+                own[i] + own[j] - 2.0 * value[0]
+            }
         }
     }
 
@@ -496,4 +525,32 @@ pub(crate) fn add_up(parts: &[Vec<f64>], range: Range<usize>) -> Vec<f64> {
         sum.iter_mut().zip(&part[range.clone()]).for_each(|(s, v)| *s += v);
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_of_a_pair_is_that_of_a_panel() {
+        let values: Vec<f64> = (0..60).map(|i| f64::from(i * i % 7) * f64::from(i % 3)).collect();
+        let dense = Rows::dense(values, 20, 3).expect("rows");
+        let sparse = dense.to_sparse();
+        for shape in ["rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "chi2"] {
+            let kernel = Kernel { shape: Shape::named(shape, 2, 0.5, 1.0).expect("known"), gamma: 0.3 };
+            for rows in [&dense, &sparse] {
+                let space = Space::of_kernel(kernel, rows).expect("space");
+                let base = space.base(None, false);
+                let all: Vec<usize> = (0..20).collect();
+                let mut panel = Vec::new();
+                space.distances(&base[0], &all, &space.select(&all), &mut panel);
+                for (at, d) in panel.iter().enumerate() {
+                    let pair = space.distance(at / 20, at % 20);
+                    // Panels of plain distances are in units of the rows, as pairs are.
+                    assert!((pair - d).abs() <= 1e-12 * (1.0 + d.abs()), "{shape}: {pair} for {d}");
+                    assert_eq!(pair, space.distance(at % 20, at / 20), "{shape}");
+                }
+            }
+        }
+    }
 }

@@ -354,10 +354,12 @@ mod tests {
     fn all() -> Vec<Extractor> {
         vec![
             Extractor::Klfe(Klfe::default()),
+            Extractor::Skfe(Skfe::default()),
             Extractor::Gda(Gda::default()),
             Extractor::Koc(Koc),
             Extractor::AkdaQr(AkdaQr::default()),
             Extractor::Kpls(Kpls { n_components: 1 }),
+            Extractor::Kmfa(Kmfa::default()),
             Extractor::Kanmm(Kanmm::default()),
             Extractor::Kpca(Kpca::default()),
         ]
@@ -489,6 +491,8 @@ mod tests {
         let k = kernel.matrix(&dense, &dense).expect("values");
         let given = Rows::from_mat(k.as_ref());
         for extractor in all() {
+            // A search ends where rounding leads it.
+            let tolerance = if matches!(extractor, Extractor::Skfe(_)) { 1e-4 } else { 1e-8 };
             let (map, _) =
                 fit(&extractor, &Basis::kobl(kernel).n_components(12), &dense, &labels).expect("fits");
             let z = map.transform(&dense).expect("features");
@@ -496,12 +500,12 @@ mod tests {
             let sparse = dense.to_sparse();
             let (again, _) = fit(&extractor, &settings, &sparse, &labels).expect("fits");
             let difference = (&z - again.transform(&sparse).expect("features")).norm_max();
-            assert!(difference < 1e-8 * z.norm_max(), "{}: {difference}", extractor.name());
+            assert!(difference < tolerance * z.norm_max(), "{}: {difference}", extractor.name());
             let settings = Basis::kobl(Kernel::precomputed()).n_components(12);
             match fit(&extractor, &settings, &given, &labels) {
                 Ok((again, _)) => {
                     let difference = (&z - again.transform(&given).expect("features")).norm_max();
-                    assert!(difference < 1e-8 * z.norm_max(), "{}: {difference}", extractor.name());
+                    assert!(difference < tolerance * z.norm_max(), "{}: {difference}", extractor.name());
                 }
                 Err(error) => {
                     assert!(error.to_string().contains("a precomputed kernel does not know"), "{error}");
@@ -615,7 +619,8 @@ mod tests {
         let kpca = Extractor::Kpca(Kpca { n_components: Some(31), center: true });
         assert!(text(kpca, &labels).contains("n_components = 31, but only"));
         let equal = Rows::dense(vec![1.0; 30], 30, 1).expect("rows");
-        for extractor in all().iter().filter(|e| !matches!(e, Extractor::Koc(_))) {
+        // One centroid, with which all rows are aligned, is there even so.
+        for extractor in all().iter().filter(|e| !matches!(e, Extractor::Koc(_) | Extractor::Skfe(_))) {
             let refused = fit(extractor, &Basis::kobl(Kernel::rbf(0.5)), &equal, &labels);
             assert!(matches!(refused, Err(Error::Data(_))), "{}: {refused:?}", extractor.name());
         }

@@ -1,9 +1,39 @@
-//! SKFE: the subspace whose kernel is best aligned with the labels.
+//! SKFE: subspace kernel feature extraction, the subspace whose kernel is best aligned with the labels.
+//!
+//!   A(B) = ‖BᵀC‖²/(‖BᵀSB‖·‖YᵀY‖),  BᵀB = I (m×q);   S = Σ z zᵀ, C = Σ z yᵀ, Y one-hot; `center`: about the means
+//!   ∇A = (2·C CᵀB/‖BᵀSB‖ − 2·‖BᵀC‖²·S B (BᵀSB)/‖BᵀSB‖³)/‖YᵀY‖, less its part in the span of B
+//!
+//! Conjugate gradients on the Grassmann manifold: Polak–Ribière, begun anew where the direction does not climb; vectors are
+//! carried along by projection, and a step ends in the orthonormal factor of B + t·H. On the line t the alignment is a
+//! function of q×q matrices, so that a good step costs next to nothing.
+//!
+//! cost    two passes over the rows (moments, signs), then a product of S with q vectors a step: the search does not see n
+//! stops   when the gradient's norm is `tol` of its first, after `max_iter` steps, or when no step gains any more
+//! source  skfe.txt; Edelman, Arias & Smith 1998 (the geometry); Cortes, Mohri & Rostamizadeh 2012 (`center`)
+//! differs in a basis' coordinates, where the paper has n coefficients a direction: the same when the basis spans the rows'
+//!         images. A does not change when B is rotated, so B is turned until BᵀSB is diagonal, descending. A step never
+//!         falls. A basis that spans all rows lets it fit noise (shuffled labels can be aligned to 0.96): its own is `kobl`
 
-use super::{Coordinates, Directions};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Mat, MatRef, Par, Scale};
+use rand_distr::{Distribution, StandardNormal};
+
+use super::koc::{centroids, orthonormal};
+use super::{Coordinates, Directions, Gda, as_rows, at_least_one, count, kpls, ratio};
 use crate::error::{Error, Result};
+use crate::evidence::moments::Summary;
+use crate::linalg::{cholesky, eigen, left_singular, product, self_product};
+use crate::monitor::Monitor;
+use crate::random;
 
-/// Where SKFE's search starts.
+/// A gradient below this share of the alignment is rounding.
+const FLAT: f64 = 1e-13;
+
+/// The least gain of a step, relative to what the slope promises.
+const ARMIJO: f64 = 1e-4;
+
+/// Where SKFE's search starts. Too few directions are filled up with those of largest variance; of too many those are kept
+/// that carry most of the class sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// At the class centroids.
@@ -17,7 +47,40 @@ pub enum Start {
     Random,
 }
 
-/// SKFE: the subspace whose kernel is best aligned with the labels.
+impl Start {
+    /// Every start's name.
+    pub const NAMES: [&'static str; 4] = ["koc", "gda", "kpls", "random"];
+
+    /// The start with this name.
+    pub fn named(name: &str) -> Result<Self> {
+        match name {
+            "koc" => Ok(Self::Koc),
+            "gda" => Ok(Self::Gda),
+            "kpls" => Ok(Self::Kpls),
+            "random" => Ok(Self::Random),
+            _ => Err(Error::argument(format!(
+                "init = `{name}` is not known; use one of {}",
+                Self::NAMES.join(", ")
+            ))),
+        }
+    }
+}
+
+/// Subspace kernel feature extraction.
+///
+/// ```
+/// use mercer::{Basis, Kernel, Labels, Rows, extract::Skfe};
+///
+/// let rows = Rows::dense(vec![2.0, 0.0, 2.0, 0.0, 0.0, 1.0, 0.0, 1.0], 4, 2)?;
+/// let labels = Labels::classes(&["a", "a", "b", "b"]);
+/// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
+/// let map = Skfe::default().fit(&rows, &labels, basis)?;
+/// // C = diag(4, 2), S = diag(8, 2), YᵀY = diag(2, 2), and both directions are taken.
+/// let alignment = map.facts["alignment_path"][0].as_f64().unwrap();
+/// assert!((alignment - (16.0 + 4.0) / (68f64.sqrt() * 8f64.sqrt())).abs() < 1e-12);
+/// assert!((map.eigenvalues[0] - 8.0).abs() < 1e-12);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Skfe {
     /// Number of features; None: one a class.
@@ -42,11 +105,392 @@ impl Default for Skfe {
 
 impl Skfe {
     pub(super) fn check(&self) -> Result<()> {
-        Ok(())
+        at_least_one(&[("n_components", self.n_components), ("max_iter", Some(self.max_iter))])?;
+        if self.tol.is_finite() && self.tol >= 0.0 {
+            return Ok(());
+        }
+        Err(Error::argument(format!("tol = {}, but it must be a finite number of at least 0", self.tol)))
     }
 
     pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        coordinates.classes("skfe")?;
-        Err(Error::argument("not there yet"))
+        let (labels, _, c) = coordinates.classes("skfe")?;
+        let m = coordinates.basis.n_components();
+        let q = count(self.n_components, c, m, &format!("the basis has {m} coordinates"))?;
+        let summary = coordinates.moments(Some(labels))?;
+        let problem = Problem::new(&summary, self.center)?;
+        let start = self.start(&summary, &problem, q, coordinates.monitor)?;
+        let found = problem.climb(start, self.max_iter, self.tol, coordinates.monitor)?;
+        let (spread, rotation) = eigen(found.point.within.clone(), coordinates.monitor)?;
+        let vectors = product(found.point.b.as_ref(), rotation.as_ref());
+        let origin = if self.center { summary.mean } else { Vec::new() };
+        let mut directions = coordinates.oriented(as_rows(vectors.as_ref(), q), origin)?;
+        directions.eigenvalues = spread.iter().map(|v| v.max(0.0) * problem.unit).collect();
+        directions.alignment_path = found.path;
+        if let Some(left) = found.left.filter(|left| *left > self.tol) {
+            directions.warnings.push(format!(
+                "`skfe` ended after max_iter = {} steps with the gradient at {left:.1e} of its first, above tol = {:e}; \
+                 the alignment is {:.6}",
+                self.max_iter, self.tol, found.point.value
+            ));
+        }
+        Ok(directions)
+    }
+
+    /// B to start at, m×q with orthonormal columns.
+    fn start(&self, summary: &Summary, problem: &Problem, q: usize, monitor: &Monitor) -> Result<Mat<f64>> {
+        let m = summary.mean.len();
+        let begin = match self.init {
+            Start::Koc => centroids(summary).0,
+            Start::Gda => {
+                let factor = summary.between_factor();
+                let found =
+                    ratio::solve(summary.total.clone(), Gda::default().reg, factor.as_ref(), monitor)?;
+                found.map_or(Mat::zeros(m, 0), |found| orthonormal(found.vectors.as_ref()).0)
+            }
+            Start::Kpls => orthonormal(kpls::components(summary, q, monitor)?.rotations.as_ref()).0,
+            Start::Random => {
+                let mut generator = random::generator(self.seed);
+                let normal = Mat::from_fn(m, q, |_, _| StandardNormal.sample(&mut generator));
+                orthonormal(normal.as_ref()).0
+            }
+        };
+        let have = begin.ncols();
+        if have > q {
+            let toward = product(begin.transpose(), problem.c.as_ref());
+            let (_, axes) = left_singular(toward, monitor)?;
+            return Ok(product(begin.as_ref(), axes.subcols(0, q)));
+        }
+        if have == q {
+            return Ok(begin);
+        }
+        // What is in already gets the lowest eigenvalue of all.
+        let inside = product(begin.transpose(), problem.s.as_ref());
+        let rest = problem.s.as_ref() - product(begin.as_ref(), inside.as_ref());
+        let across = product(rest.as_ref(), begin.as_ref());
+        let rest =
+            rest - product((across + begin.as_ref() * Scale(2.0 * m as f64)).as_ref(), begin.transpose());
+        let (_, axes) = eigen(rest, monitor)?;
+        let filled = Mat::from_fn(m, q, |i, j| if j < have { begin[(i, j)] } else { axes[(i, j - have)] });
+        Ok(orthonormal(filled.as_ref()).0)
+    }
+}
+
+/// What is climbed: S in units of its mean diagonal, C in units of its largest entry, and the alignment's other factors.
+struct Problem {
+    s: Mat<f64>,
+    c: Mat<f64>,
+    unit: f64,
+    factor: f64,
+}
+
+/// A place on the manifold.
+struct Point {
+    b: Mat<f64>,
+    /// S B.
+    sb: Mat<f64>,
+    /// BᵀC.
+    toward: Mat<f64>,
+    /// BᵀSB.
+    within: Mat<f64>,
+    value: f64,
+}
+
+/// The end of a search.
+struct Climbed {
+    point: Point,
+    path: Vec<f64>,
+    /// The last gradient's norm relative to the first, where `max_iter` ended it.
+    left: Option<f64>,
+}
+
+impl Problem {
+    fn new(summary: &Summary, center: bool) -> Result<Self> {
+        let (s, c, targets) = if center {
+            (summary.total.clone(), summary.cross.clone(), summary.target_total.norm_l2())
+        } else {
+            // One-hot: YᵀY has the sizes of the classes on its diagonal.
+            let sizes = summary.sizes().iter().map(|size| size * size).sum::<f64>();
+            (summary.gram(), summary.sums(), sizes.sqrt())
+        };
+        let m = s.nrows();
+        let unit = (0..m).map(|i| s[(i, i)]).sum::<f64>() / m as f64;
+        let largest = c.norm_max();
+        if unit < f64::MIN_POSITIVE || largest == 0.0 {
+            return Err(Error::data(
+                "`skfe`: the classes have the same mean in the basis' coordinates, so no direction is aligned with them",
+            ));
+        }
+        let factor = (largest / unit.sqrt()).powi(2) / targets;
+        Ok(Self { s: s * Scale(1.0 / unit), c: c * Scale(1.0 / largest), unit, factor })
+    }
+
+    fn point(&self, b: Mat<f64>) -> Point {
+        let sb = product(self.s.as_ref(), b.as_ref());
+        let toward = product(b.transpose(), self.c.as_ref());
+        let mut within = product(b.transpose(), sb.as_ref());
+        make_symmetric(&mut within);
+        let value = self.alignment(toward.squared_norm_l2(), within.norm_l2());
+        Point { b, sb, toward, within, value }
+    }
+
+    fn alignment(&self, toward: f64, within: f64) -> f64 {
+        if within > 0.0 { self.factor * (toward / within) } else { 0.0 }
+    }
+
+    /// The gradient on the manifold.
+    fn gradient(&self, at: &Point) -> Mat<f64> {
+        let norm = at.within.norm_l2();
+        if norm == 0.0 {
+            return Mat::zeros(at.b.nrows(), at.b.ncols());
+        }
+        let up = product(self.c.as_ref(), at.toward.transpose()) * Scale(2.0 * self.factor / norm);
+        let down = product(at.sb.as_ref(), at.within.as_ref()) * Scale(2.0 * at.value / norm / norm);
+        tangent(at.b.as_ref(), up - down)
+    }
+
+    /// A step along the direction that gains, and where it ends. `guess`: how far the last one went.
+    fn step(
+        &self,
+        from: &Point,
+        gradient: &Mat<f64>,
+        direction: &Mat<f64>,
+        guess: Option<f64>,
+    ) -> Option<(f64, Point)> {
+        let slope = inner(gradient, direction);
+        if slope <= 0.0 {
+            return None;
+        }
+        let line = Line::new(self, from, direction);
+        let t = line.search(slope, guess.unwrap_or(0.1 / direction.norm_l2()))?;
+        let there = self.point(line.end(t)?);
+        (there.value > from.value).then_some((t, there))
+    }
+
+    fn climb(&self, start: Mat<f64>, max_iter: usize, tol: f64, monitor: &Monitor) -> Result<Climbed> {
+        let mut here = self.point(start);
+        let mut path = vec![here.value];
+        let mut gradient = self.gradient(&here);
+        let first = gradient.norm_l2();
+        let mut direction = gradient.clone();
+        let mut step = None;
+        monitor.begin("aligning with the labels", max_iter);
+        for _ in 0..max_iter {
+            monitor.check()?;
+            if gradient.norm_l2() <= (tol * first).max(FLAT * here.value) {
+                return Ok(Climbed { point: here, path, left: None });
+            }
+            let mut next = self.step(&here, &gradient, &direction, step);
+            if next.is_none() {
+                direction.clone_from(&gradient);
+                next = self.step(&here, &gradient, &direction, step);
+            }
+            let Some((t, there)) = next else {
+                return Ok(Climbed { point: here, path, left: None });
+            };
+            step = Some(t);
+            let before = gradient;
+            here = there;
+            path.push(here.value);
+            gradient = self.gradient(&here);
+            let carried = tangent(here.b.as_ref(), before.clone());
+            let turn = inner(&gradient, &(&gradient - &carried)) / before.squared_norm_l2();
+            direction = &gradient + tangent(here.b.as_ref(), direction) * Scale(turn.max(0.0));
+            monitor.advance(1);
+        }
+        let left = Some(gradient.norm_l2() / first);
+        Ok(Climbed { point: here, path, left })
+    }
+}
+
+/// The alignment along B + t·H, made orthonormal, by q×q matrices.
+struct Line<'a> {
+    problem: &'a Problem,
+    from: &'a Point,
+    direction: &'a Mat<f64>,
+    /// HᵀC.
+    toward: Mat<f64>,
+    /// BᵀSH + HᵀSB, HᵀSH and HᵀH.
+    mixed: Mat<f64>,
+    within: Mat<f64>,
+    square: Mat<f64>,
+}
+
+impl<'a> Line<'a> {
+    fn new(problem: &'a Problem, from: &'a Point, direction: &'a Mat<f64>) -> Self {
+        let sh = product(problem.s.as_ref(), direction.as_ref());
+        let half = product(from.b.transpose(), sh.as_ref());
+        let mut within = product(direction.transpose(), sh.as_ref());
+        make_symmetric(&mut within);
+        Self {
+            problem,
+            from,
+            direction,
+            toward: product(direction.transpose(), problem.c.as_ref()),
+            mixed: &half + half.transpose(),
+            within,
+            square: self_product(direction.as_ref()),
+        }
+    }
+
+    /// R with RᵀR = (B + tH)ᵀ(B + tH) = I + t²·HᵀH, lower triangular as Rᵀ; None if t is beyond numbers.
+    fn factor(&self, t: f64) -> Option<Mat<f64>> {
+        let q = self.square.nrows();
+        let gram = Mat::from_fn(q, q, |i, j| f64::from(u8::from(i == j)) + t * t * self.square[(i, j)]);
+        cholesky(gram, &Monitor::default()).ok().flatten()
+    }
+
+    fn value(&self, t: f64) -> Option<f64> {
+        let factor = self.factor(t)?;
+        let mut toward = &self.from.toward + &self.toward * Scale(t);
+        let mut within = &self.from.within + &self.mixed * Scale(t) + &self.within * Scale(t * t);
+        solve_lower_triangular_in_place(factor.as_ref(), toward.as_mut(), Par::Seq);
+        solve_lower_triangular_in_place(factor.as_ref(), within.as_mut(), Par::Seq);
+        solve_lower_triangular_in_place(factor.as_ref(), within.transpose_mut(), Par::Seq);
+        let value = self.problem.alignment(toward.squared_norm_l2(), within.norm_l2());
+        value.is_finite().then_some(value)
+    }
+
+    /// The end of the line, with orthonormal columns.
+    fn end(&self, t: f64) -> Option<Mat<f64>> {
+        let mut b = &self.from.b + self.direction * Scale(t);
+        solve_lower_triangular_in_place(self.factor(t)?.as_ref(), b.as_mut().transpose_mut(), Par::Seq);
+        // Once more, because rounding grows with the square of t.
+        let again = cholesky(self_product(b.as_ref()), &Monitor::default()).ok().flatten()?;
+        solve_lower_triangular_in_place(again.as_ref(), b.as_mut().transpose_mut(), Par::Seq);
+        Some(b)
+    }
+
+    /// A step that climbs enough, near the best: halved until it does, then halved or doubled while that gains, then the
+    /// top of the parabola through it and its neighbours.
+    fn search(&self, slope: f64, guess: f64) -> Option<f64> {
+        let enough = |t: f64| self.value(t).filter(|v| *v >= self.from.value + ARMIJO * t * slope);
+        let better = |t: f64, than: f64| enough(t).filter(|v| *v > than);
+        let mut halves = (0..60).map(|times| guess * 0.5f64.powi(times));
+        let (mut t, mut value) = halves.find_map(|t| Some((t, enough(t)?)))?;
+        for factor in [2.0, 0.5] {
+            while let Some(higher) = better(factor * t, value) {
+                (t, value) = (factor * t, higher);
+            }
+        }
+        let (Some(low), Some(high)) = (self.value(0.5 * t), self.value(2.0 * t)) else { return Some(t) };
+        let bend = high - 3.0 * value + 2.0 * low;
+        let top = 0.75 * t * (high - 5.0 * value + 4.0 * low) / bend;
+        let lies_between = top > 0.5 * t && top < 2.0 * t;
+        Some(if lies_between && better(top, value).is_some() { top } else { t })
+    }
+}
+
+/// What of a matrix is orthogonal to B.
+fn tangent(b: MatRef<'_, f64>, a: Mat<f64>) -> Mat<f64> {
+    let inside = product(b.transpose(), a.as_ref());
+    a - product(b, inside.as_ref())
+}
+
+fn inner(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
+    a.col_iter().zip(b.col_iter()).map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>()).sum()
+}
+
+fn make_symmetric(a: &mut Mat<f64>) {
+    for j in 1..a.ncols() {
+        for i in 0..j {
+            let mean = f64::midpoint(a[(i, j)], a[(j, i)]);
+            (a[(i, j)], a[(j, i)]) = (mean, mean);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::{Basis, Threshold};
+    use crate::data::labels::{Labels, Task};
+    use crate::data::synth;
+    use crate::kernel::Kernel;
+
+    fn find(spec: &str, skfe: &Skfe) -> (Mat<f64>, Labels, Directions) {
+        let table = synth::generate(spec).expect("rows");
+        let labels = Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels");
+        let basis = Basis::kobl(Kernel::rbf(0.1)).threshold(Threshold::Constant(0.0)).n_components(40);
+        let basis = basis.fit(&table.rows).expect("fits");
+        let monitor = Monitor::default();
+        let coordinates =
+            Coordinates { rows: &table.rows, labels: Some(&labels), basis: &basis, monitor: &monitor };
+        let found = skfe.directions(&coordinates).expect("directions");
+        (basis.expansion.transform(&table.rows).expect("features"), labels, found)
+    }
+
+    fn gradient_of(problem: &Problem, b: &Mat<f64>) -> Mat<f64> {
+        problem.gradient(&problem.point(b.clone()))
+    }
+
+    fn small_problem(center: bool) -> Problem {
+        let wave = |i: usize, j: usize| ((i * i * 37 + j * j * 91 + i * j * 53) as f64 * 0.7).sin();
+        let z =
+            Mat::from_fn(50, 8, |i, j| wave(i, j) / (j + 1) as f64 + 0.3 * f64::from(u8::from(i % 3 == j)));
+        let y = Mat::from_fn(50, 3, |i, j| f64::from(u8::from(i % 3 == j)));
+        let mut sums = crate::evidence::moments::Moments::new(8, 3);
+        sums.accumulate(z.as_ref(), y.as_ref()).expect("fits");
+        Problem::new(&sums.finish().expect("rows"), center).expect("problem")
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_differences_and_the_line_that_of_points() {
+        for center in [false, true] {
+            let problem = small_problem(center);
+            let wave = |i: usize, j: usize| ((i * 5 + j * j * 3) as f64).cos();
+            let (b, _) = orthonormal(Mat::from_fn(8, 2, wave).as_ref());
+            let here = problem.point(b.clone());
+            let gradient = gradient_of(&problem, &b);
+            let direction = tangent(b.as_ref(), Mat::from_fn(8, 2, |i, j| wave(j + 2, i)));
+            let line = Line::new(&problem, &here, &direction);
+            let step = 1e-5;
+            let there = |t: f64| problem.point(line.end(t).expect("orthonormal")).value;
+            let slope = (there(step) - there(-step)) / (2.0 * step);
+            assert!((slope - inner(&gradient, &direction)).abs() < 1e-8, "{slope}");
+            for t in [-0.3, 0.1, 2.0] {
+                assert!((line.value(t).expect("a number") - there(t)).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn the_path_never_falls_and_ends_at_the_alignment_of_the_features() {
+        for center in [false, true] {
+            for init in [Start::Koc, Start::Gda, Start::Kpls, Start::Random] {
+                let skfe = Skfe { init, center, n_components: Some(3), ..Skfe::default() };
+                let (z, labels, found) = find("ringnorm?n=150&seed=2", &skfe);
+                assert!(found.alignment_path.is_sorted(), "{init:?}");
+                let mut f = &z * found.matrix.transpose();
+                let (y, c) = labels.one_hot();
+                let mut y = MatRef::from_row_major_slice(&y, z.nrows(), c).to_owned();
+                if center {
+                    crate::linalg::center_columns(&mut y);
+                    for j in 0..3 {
+                        f.col_mut(j).iter_mut().for_each(|v| *v -= found.offset[j]);
+                    }
+                }
+                let (k, target) = (&f * f.transpose(), &y * y.transpose());
+                let alignment = inner(&k, &target) / (k.norm_l2() * target.norm_l2());
+                let last = found.alignment_path.last().expect("a start");
+                assert!((alignment - last).abs() < 1e-10, "{init:?}: {alignment} {last}");
+                let spread = f.transpose() * &f;
+                for i in 0..3 {
+                    assert!((spread[(i, i)] - found.eigenvalues[i]).abs() < 1e-9 * found.eigenvalues[0]);
+                    assert!((0..i).all(|j| spread[(i, j)].abs() < 1e-9 * found.eigenvalues[0]));
+                }
+                let gram = &found.matrix * found.matrix.transpose();
+                assert!((gram - Mat::<f64>::identity(3, 3)).norm_max() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn a_square_b_has_nowhere_to_go() {
+        let problem = small_problem(false);
+        let (b, kept) =
+            orthonormal(Mat::from_fn(8, 8, |i, j| (((i + 1) * (i + j * j)) as f64).sin()).as_ref());
+        assert_eq!(kept.len(), 8);
+        let found = problem.climb(b, 50, 1e-6, &Monitor::default()).expect("climbed");
+        assert!(found.path.len() < 4 && found.left.is_none(), "{:?}", found.path);
     }
 }

@@ -64,14 +64,36 @@ impl Unit {
             let (u, v) = (if left <= right { x[i] } else { 0.0 }, if right <= left { y[j] } else { 0.0 });
             i += usize::from(left <= right);
             j += usize::from(right <= left);
-            sum += match self.statistic {
-                Statistic::SquaredDistance => (self.root_gamma * (u - v)).powi(2),
-                Statistic::Manhattan => self.root_gamma * (u - v).abs(),
-                Statistic::ChiSquared => self.root_gamma * chi2_term(u, v),
-                _ => u * v,
-            };
+            sum += self.term(u, v);
         }
         sum
+    }
+
+    /// What one column adds to the statistic.
+    fn term(self, u: f64, v: f64) -> f64 {
+        match self.statistic {
+            Statistic::SquaredDistance => (self.root_gamma * (u - v)).powi(2),
+            Statistic::Manhattan => self.root_gamma * (u - v).abs(),
+            Statistic::ChiSquared => self.root_gamma * chi2_term(u, v),
+            _ => u * v,
+        }
+    }
+}
+
+/// What the kernel is a function of, for two of the rows from their own numbers, so that equal pairs have equal ones.
+pub(crate) fn pair_statistic(kernel: Kernel, rows: &Rows, i: usize, j: usize) -> f64 {
+    let unit = Unit::of(kernel);
+    match (rows, unit.statistic) {
+        (Rows::Dense(d), Statistic::Given) => d.row(i)[j],
+        (Rows::Dense(d), Statistic::Cosine) => {
+            unit_row(d.row(i)).zip(unit_row(d.row(j))).map(|(x, y)| x * y).sum()
+        }
+        (Rows::Dense(d), _) => d.row(i).iter().zip(d.row(j)).map(|(x, y)| unit.term(*x, *y)).sum(),
+        (Rows::Sparse(s), Statistic::Cosine) => {
+            let [(a, x), (b, y)] = [i, j].map(|i| (s.row(i).0, unit_row(s.row(i).1).collect::<Vec<_>>()));
+            unit.direct((a, &x), (b, &y))
+        }
+        (Rows::Sparse(s), _) => unit.direct(s.row(i), s.row(j)),
     }
 }
 
