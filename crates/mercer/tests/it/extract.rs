@@ -274,11 +274,11 @@ fn assert_equals_reference(
     assert_eq!(map.eigenvalues, directions.eigenvalues, "{what}");
     assert!(directions.alignment_path.is_empty(), "{what}");
     let found = features(&map, &form.rows);
-    assert_same_features(&found, &expected.features(&z), &expected.spectrum, tolerance, what);
     assert_signs(&found, what);
-    let fresh = expected.features(&coordinates(basis, &form.fresh));
-    let what = format!("{what}, fresh rows");
-    assert_same_features(&features(&map, &form.fresh), &fresh, &expected.spectrum, tolerance, &what);
+    // Training rows and fresh ones together: the features of a few fresh rows may be nothing but rounding.
+    let all = [found, features(&map, &form.fresh)].concat();
+    let z = [z, coordinates(basis, &form.fresh)].concat();
+    assert_same_features(&all, &expected.features(&z), &expected.spectrum, tolerance, what);
 }
 
 fn three_classes(x: &Matrix) -> Vec<usize> {

@@ -4,17 +4,42 @@ use mercer::basis::Method;
 use mercer::data::Labels;
 use mercer::extract::{AkdaQr, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe};
 use mercer::{Basis, Error, FittedBasis, Kernel, Monitor, Rows};
+use proptest::prelude::*;
 
 use crate::extract::{
     assert_close, assert_equals_reference, assert_signs, basis, basis_of_means, case, classes,
     closed_extractors, coordinates, every_extractor, features, fit, forms, reference, with_one_feature,
 };
 use crate::kernel::rows;
+use crate::naive::extractors::Extracted;
 use crate::naive::{self, Matrix};
 
 /// Classes whose rows lie among each other.
 fn mixed_codes(n: usize, classes: usize) -> Vec<usize> {
     (0..n).map(|i| (i * i + i / 2) % classes).map(|c| if n < 12 { c % 2 } else { c }).collect()
+}
+
+/// What the reference finds, if that is more than rounding: not of equal rows or means, nor a largest eigenvalue that is
+/// small beside the others, a difference of large sums.
+fn reference_if_any(
+    extractor: &Extractor,
+    z: &Matrix,
+    distance: &Matrix,
+    codes: &[usize],
+) -> Option<Extracted> {
+    let found = reference(extractor, z, distance, codes);
+    let largest = found.eigenvalues.first().copied()?;
+    let size = naive::frobenius(z);
+    if naive::frobenius(&naive::center_columns(z)) < 1e-9 * size {
+        return None; // all rows in one place
+    }
+    let beside = found.spectrum.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let least = match extractor.name() {
+        "gda" | "kmfa" => 1e-9,
+        "klfe" | "kanmm" => 1e-9 * size * size, // where hits and misses cancel
+        _ => 0.0,
+    };
+    (largest > least && largest > 1e-6 * beside).then_some(found)
 }
 
 /// Numbers where there should be some, signs as they should be.
@@ -97,6 +122,40 @@ fn tied_neighbours_and_pairs_are_those_of_the_lower_rows() {
                     assert_close(&found.eigenvalues, &expected.eigenvalues, 1e-8, &what);
                     assert_close(&found.explained, &expected.explained, 1e-8, &what);
                 }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_small_data_has_the_features_of_the_references(
+        seed in 0u64..100_000, n in 3usize..26, p in 1usize..5, c in 2usize..5, whole: bool, kernel in 0usize..4,
+        method in 0usize..3, cap in 1usize..12
+    ) {
+        let mut x = naive::random_rows(n, p, seed);
+        if whole {
+            // Few different rows, most distances tied.
+            x.iter_mut().flatten().for_each(|v| *v = v.round());
+        }
+        let mut state = seed;
+        let classes_at_random = (0..n).map(|i| if i < c { i } else { naive::random_bits(&mut state) as usize % c });
+        let codes: Vec<usize> = classes_at_random.map(|code| code.min(n - 1)).collect();
+        let (name, gamma) = [("rbf", 0.4), ("linear", 1.0), ("poly", 0.5), ("laplacian", 0.3)][kernel];
+        let method = [Method::Kobl, Method::GramSchmidt, Method::Kpca][method];
+        let [form, ..] = forms(&x, &naive::random_rows(3, p, seed + 1), name, gamma);
+        let Ok(basis) = basis(method, form.kernel, Some(cap)).fit(&form.rows) else { return Ok(()) };
+        let z = coordinates(&basis, &form.rows);
+        for extractor in with_one_feature() {
+            let what = format!("{extractor:?}, {name}, {}", method.name());
+            assert_sane(&extractor, &form.rows, &classes(&codes), &basis, &what);
+            if extractor.name() == "skfe" {
+                continue;
+            }
+            if reference_if_any(&extractor, &z, &form.distance, &codes).is_some() {
+                assert_equals_reference(&extractor, &form, &basis, &codes, 1e-6, &what);
             }
         }
     }
@@ -262,7 +321,23 @@ fn dependent_centroids_are_left_out_with_a_warning() {
         let found = extractor.fit(&x, &classes(&[0, 0, 1, 1]), basis.clone(), &Monitor::default());
         assert!(found.is_err(), "{}: equal means", extractor.name());
     }
-    // Their centroids are at the origin: no direction at all.
+    // The same where rounding makes the means differ: 0.1 + 0.2 + 0.3 in two orders, and in another place.
+    let x = rows(&vec![
+        vec![0.1, 1.0],
+        vec![0.2, 2.0],
+        vec![0.3, 3.0],
+        vec![0.3, 2.0],
+        vec![0.2, 3.0],
+        vec![0.1, 1.0],
+    ]);
+    let equal = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
+    for extractor in [Extractor::Gda(Gda::default()), Extractor::Kpls(Kpls { n_components: 1 })] {
+        let found = extractor.fit(&x, &classes(&[0, 0, 0, 1, 1, 1]), equal.clone(), &Monitor::default());
+        let values = found.map(|(_, found)| found.eigenvalues);
+        assert!(values.is_err(), "{}: means equal up to rounding, eigenvalues {values:?}", extractor.name());
+    }
+    // Centroids at the origin: no direction at all.
+    let x = rows(&vec![vec![1.0, 0.0], vec![-1.0, 0.0], vec![0.0, 1.0], vec![0.0, -1.0]]);
     let found = Extractor::Koc(Koc).fit(&x, &classes(&[0, 0, 1, 1]), basis, &Monitor::default());
     assert!(found.is_err(), "centroids of length 0");
 }

@@ -207,6 +207,7 @@ fn settings_out_of_range_are_refused() {
         (kmfa(1e-3, 5, 0), "k_between"),
         (Extractor::Klfe(Klfe { n_components: None, n_neighbors: 0 }), "at least 1"),
         (Extractor::Kanmm(Kanmm { n_components: None, n_neighbors: 0 }), "at least 1"),
+        (Extractor::Skfe(Skfe { max_iter: 0, ..Skfe::default() }), "max_iter"),
         (skfe(-1.0), "tol"),
         (skfe(f64::NAN), "tol"),
     ];

@@ -188,21 +188,16 @@ fn alignment_does_not_see_a_rotation_of_the_directions() {
 }
 
 #[test]
-fn the_number_of_steps_is_bounded_and_none_leaves_the_start() {
+fn the_number_of_steps_is_bounded() {
     let case = case("three classes", 50, 4, 3, 353);
     let basis = small_basis(&case.x, 12);
-    let z = coordinates(&basis, &rows(&case.x));
-    for max_iter in [0, 1, 3] {
+    let mut reached = 0.0;
+    for max_iter in [1, 2, 5] {
         let skfe = Skfe { max_iter, tol: 0.0, ..Skfe::default() };
-        let (map, found) = run(&skfe, &case.x, &case.codes, &basis);
-        assert!(found.alignment_path.len() <= max_iter + 1, "{:?}", found.alignment_path);
-        if max_iter == 0 {
-            // The span of the centroids, turned.
-            let f = features(&map, &rows(&case.x));
-            let koc = slow::koc(&z, &case.codes).features(&z);
-            let [a, b] = [f, koc].map(|f| naive::matmul(&f, &naive::transpose(&f)).concat());
-            assert_close(&a, &b, 1e-8, "the start");
-        }
+        let (_, found) = run(&skfe, &case.x, &case.codes, &basis);
+        assert_eq!(found.alignment_path.len(), max_iter + 1);
+        assert!(last(&found.alignment_path) > reached, "more steps, more alignment");
+        reached = last(&found.alignment_path);
     }
 }
 

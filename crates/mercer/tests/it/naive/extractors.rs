@@ -2,7 +2,8 @@
 //! rows and pairs, eigenproblems are Jacobi's.
 
 use super::{
-    Matrix, center_columns, dot, jacobi_eigen, matmul, matvec, sign_of, solve, trace, transpose, width, zeros,
+    Matrix, center_columns, dot, frobenius, jacobi_eigen, matmul, matvec, sign_of, solve, trace, transpose,
+    width, zeros,
 };
 
 /// Eigenvalues up to this share of the largest magnitude are rounding; `kpca` alone has another.
@@ -46,9 +47,10 @@ impl Extracted {
         found
     }
 
-    /// The first `q` columns of `vectors`, with the shares that their eigenvalues have of `all`.
+    /// The first `q` columns of vectors, with the shares that their eigenvalues have of `all`.
     fn leading(z: &Matrix, q: usize, problem: (Vec<f64>, Matrix), all: f64, centre: Option<&[f64]>) -> Self {
         let (values, vectors) = problem;
+        let q = q.min(values.len()); // none on the range of a matrix of zeros
         let directions: Matrix = transpose(&vectors).into_iter().take(q).collect();
         let offset = directions.iter().map(|v| centre.map_or(0.0, |centre| dot(v, centre))).collect();
         let mut found = Self::signed(z, directions, offset, values[..q].to_vec());
@@ -193,11 +195,12 @@ pub fn akda_qr(k_means: &Matrix, k_rows: &Matrix, codes: &[usize], reg: f64) -> 
 }
 
 /// `kpls`: PLS2 of Y on Z, both centred, each deflated by every score. At most q components; fewer where nothing is
-/// left: a score's square up to 1e-12 of the first, or a covariance that is rounding.
+/// left: a score's square up to 1e-12 of the first, or a covariance up to 1e-12 of what Z and Y allow.
 pub fn kpls(z: &Matrix, y: &Matrix, q: usize) -> Extracted {
     let (mut x, mut y) = (center_columns(z), center_columns(y));
-    let (mut weights, mut loadings, mut eigenvalues): (Matrix, Matrix, Vec<f64>) = Default::default();
+    let (mut weights, mut loadings, mut spectra): (Matrix, Matrix, Matrix) = Default::default();
     let mut first = 0.0;
+    let size = frobenius(&x) * frobenius(&y);
     while weights.len() < q {
         let cross = sum_of_products(&x, &y);
         // The weights that NIPALS converges to: the leading left singular vector of ZᵀY.
@@ -205,7 +208,7 @@ pub fn kpls(z: &Matrix, y: &Matrix, q: usize) -> Extracted {
         let leading: Vec<f64> = vectors.iter().map(|row| row[0]).collect();
         let mut w = matvec(&cross, &leading);
         let norm = dot(&w, &w).sqrt();
-        if norm <= 1e-12 * eigenvalues.first().copied().unwrap_or(0.0).sqrt() {
+        if norm <= ROUNDING * size {
             break;
         }
         w.iter_mut().for_each(|v| *v /= norm);
@@ -221,7 +224,7 @@ pub fn kpls(z: &Matrix, y: &Matrix, q: usize) -> Extracted {
         add_outer(&mut y, -1.0, &score, &fit);
         weights.push(w);
         loadings.push(loading);
-        eigenvalues.push(values[0]);
+        spectra.push(values);
     }
     if weights.is_empty() {
         return Extracted::signed(z, Vec::new(), Vec::new(), Vec::new());
@@ -231,7 +234,11 @@ pub fn kpls(z: &Matrix, y: &Matrix, q: usize) -> Extracted {
     let directions = solve(&inner, &weights);
     let mean = mean_of(z, |_| true);
     let offset = directions.iter().map(|r| dot(r, &mean)).collect();
-    Extracted::signed(z, directions, offset, eigenvalues)
+    let mut found =
+        Extracted::signed(z, directions, offset, spectra.iter().map(|values| values[0]).collect());
+    // Equal singular values leave a single component open; of several, the later ones too.
+    found.spectrum = if spectra.len() == 1 { spectra.remove(0) } else { Vec::new() };
+    found
 }
 
 /// The k nearest of the same class and of the others for every row, the lower index on ties (METHODS 4).
