@@ -3,6 +3,7 @@
 use mercer::basis::Method;
 use mercer::extract::{Directions, Extractor, Skfe, Start};
 use mercer::{Basis, FeatureMap, FittedBasis, Kernel};
+use proptest::prelude::*;
 
 use crate::extract::{
     assert_close, assert_signs, basis, case, cases, classes, coordinates, features, fit, forms, matrix,
@@ -260,4 +261,35 @@ fn shuffled_labels_are_fitted_on_a_basis_that_spans_the_rows_and_less_on_a_small
     let small = of(&basis(Method::Kobl, Kernel::rbf(0.5), Some(15)));
     assert!(spanning > 0.95, "{spanning}");
     assert!(small < spanning - 0.1, "{small} beside {spanning}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_slow_ascent_finds_nothing_left_to_climb_on_any_small_data(
+        seed in 0u64..100_000, n in 6usize..40, p in 2usize..5, c in 2usize..5, m in 2usize..9, center: bool
+    ) {
+        let x = naive::random_rows(n, p, seed);
+        let mut state = seed;
+        let codes: Vec<usize> =
+            (0..n).map(|i| if i < c { i } else { naive::random_bits(&mut state) as usize % c }).collect();
+        let basis = small_basis(&x, m);
+        let z = coordinates(&basis, &rows(&x));
+        let start = start_at(&slow::koc(&z, &codes).directions);
+        if naive::width(&start) < c || c > m {
+            return Ok(()); // filled up with directions that the reference does not know
+        }
+        let alignment = Alignment::new(&z, &codes, center);
+        let (map, found) = run(&patient(None, Start::Koc, center), &x, &codes, &basis);
+        let path = &found.alignment_path;
+        prop_assert!(path.windows(2).all(|w| w[1] >= w[0]), "{path:?}");
+        prop_assert!((path[0] - alignment.value(&start)).abs() < 1e-6);
+        // A slow ascent from the start may end at another, higher or lower, local maximum; from here it stays.
+        let climbed = alignment.value(&alignment.ascend(&columns_of(&found), 300));
+        let settled = path.len() <= 2_000; // not ended by the number of steps
+        prop_assert!(!settled || climbed < last(path) + 1e-9, "{climbed} after {}", last(path));
+        let by_kernels = alignment_of_features(&features(&map, &rows(&x)), &codes, center);
+        prop_assert!((by_kernels - last(path)).abs() < 1e-8);
+    }
 }
