@@ -1,55 +1,288 @@
-//! Extractors against slow references.
+//! Extractors against the slow references, and the laws that METHODS gives them.
+//!
+//! references  the references themselves, against numbers worked out by hand or by other programs
+//! sums        moments and margins
+//! oracles     every extractor against its reference
+//! skfe        the search for the best-aligned subspace
+//! parents     linear parents
+//! laws        independence of the basis, order of rows, files, threads
+//! nasty       data that breaks careless code
+//! refusals    what is refused, in words
 
+mod references;
+mod sums;
+mod oracles;
+mod skfe;
+mod parents;
+mod laws;
+mod nasty;
+mod refusals;
+
+use faer::Mat;
 use mercer::basis::{Method, Threshold};
-use mercer::data::{Labels, Scale, Scaling, Task, synth};
-use mercer::evaluate::knn::nearest_neighbour_error;
+use mercer::data::Labels;
 use mercer::evidence::neighbours::Neighbours;
-use mercer::{Basis, FeatureMap, Kernel, Klfe, Monitor, Rows, Shape};
+use mercer::extract::{AkdaQr, Directions, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe};
+use mercer::{Basis, FeatureMap, FittedBasis, Kernel, Monitor, Rows, Shape};
 
 use crate::kernel::{rows, sparse};
+use crate::naive::extractors::{self as slow, Extracted, hits_and_misses};
 use crate::naive::{self, Matrix};
 
-fn features(map: &FeatureMap, x: &Rows) -> Matrix {
-    let z = map.transform(x).expect("features");
-    (0..z.nrows()).map(|i| z.row(i).iter().copied().collect()).collect()
+/// Eigenvalues closer than this share of the largest have directions that rounding may turn.
+const GAP: f64 = 1e-4;
+
+/// Rows in classes.
+struct Case {
+    name: &'static str,
+    x: Matrix,
+    codes: Vec<usize>,
 }
 
-/// Hits and misses by sorting all distances; METHODS 4.
-fn neighbours(distance: &Matrix, codes: &[usize], k: usize) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
-    let nearest = |i: usize, same: bool| {
-        let mut others: Vec<usize> =
-            (0..codes.len()).filter(|&j| j != i && (codes[i] == codes[j]) == same).collect();
-        others.sort_by(|&a, &b| distance[i][a].total_cmp(&distance[i][b]).then(a.cmp(&b)));
-        others.truncate(k);
-        others
-    };
-    (0..codes.len()).map(|i| (nearest(i, true), nearest(i, false))).unzip()
-}
-
-/// Σ of METHODS 6, KLFE, entry by entry.
-fn klfe_matrix(z: &Matrix, hits: &[Vec<usize>], misses: &[Vec<usize>]) -> Matrix {
-    let m = z[0].len();
-    let mut sum = naive::zeros(m, m);
-    for i in 0..z.len() {
-        for (sign, others) in [(1.0, &misses[i]), (-1.0, &hits[i])] {
-            for &j in others {
-                for a in 0..m {
-                    for b in 0..m {
-                        sum[a][b] += sign * (z[i][a] - z[j][a]) * (z[i][b] - z[j][b]);
-                    }
-                }
-            }
+/// Rows around the centres of classes of different sizes; a fifth of the values are 0.
+fn case(name: &'static str, n: usize, p: usize, classes: usize, seed: u64) -> Case {
+    let centres = naive::random_rows(classes, p, seed + 1_000);
+    let codes: Vec<usize> = (0..n).map(|i| if i % 5 == 4 { 0 } else { i % classes }).collect();
+    let mut x = naive::random_rows(n, p, seed);
+    for (row, &code) in x.iter_mut().zip(&codes) {
+        for (v, centre) in row.iter_mut().zip(&centres[code]) {
+            *v = if v.abs() < 0.25 { 0.0 } else { *v + centre };
         }
     }
-    sum
+    Case { name, x, codes }
+}
+
+/// Random rows with 2, 3 and 5 classes.
+fn cases() -> [Case; 3] {
+    [
+        case("two classes", 50, 4, 2, 320),
+        case("three classes", 60, 5, 3, 321),
+        case("five classes", 55, 6, 5, 322),
+    ]
+}
+
+fn classes(codes: &[usize]) -> Labels {
+    let names = (0..slow::classes_of(codes)).map(|c| c.to_string()).collect();
+    Labels::Classes { codes: codes.to_vec(), names }
+}
+
+/// Training rows and fresh ones as the library takes them, with the distances in which neighbours are sought.
+struct Form {
+    name: &'static str,
+    kernel: Kernel,
+    rows: Rows<'static>,
+    fresh: Rows<'static>,
+    distance: Matrix,
+    /// The kernel among the training rows.
+    gram: Matrix,
+}
+
+fn kernel(name: &str, gamma: f64) -> Kernel {
+    Kernel { shape: Shape::named(name, 2, 1.0, 1.0).expect("known"), gamma }
+}
+
+/// Dense, sparse and as a precomputed kernel.
+fn forms(x: &Matrix, fresh: &Matrix, name: &'static str, gamma: f64) -> [Form; 3] {
+    let k = |a: &[f64], b: &[f64]| naive::kernel(name, gamma, 2, 1.0, 1.0, a, b);
+    let given =
+        |from: &Matrix| -> Matrix { from.iter().map(|a| x.iter().map(|b| k(a, b)).collect()).collect() };
+    let (gram, distance) = (given(x), naive::kernel_distances(name, gamma, 2, 1.0, x));
+    let form = |what, kernel, rows, fresh| {
+        let (gram, distance) = (gram.clone(), distance.clone());
+        Form { name: what, kernel, rows, fresh, distance, gram }
+    };
+    [
+        form("dense", kernel(name, gamma), rows(x), rows(fresh)),
+        form("sparse", kernel(name, gamma), sparse(x), sparse(fresh)),
+        form("precomputed", Kernel::precomputed(), rows(&gram), rows(&given(fresh))),
+    ]
+}
+
+/// A basis that keeps what it can, or `m` components.
+fn basis(method: Method, kernel: Kernel, m: Option<usize>) -> Basis {
+    Basis { n_components: m, ..Basis::new(method, kernel).threshold(Threshold::Constant(0.0)) }
+}
+
+/// Gram–Schmidt on the class means of the rows: where `akda-qr` works.
+fn basis_of_means(kernel: Kernel, x: &Matrix, codes: &[usize]) -> Basis {
+    let landmarks = Some(rows(&slow::class_means(x, codes)));
+    Basis { landmarks, ..Basis::new(Method::GramSchmidt, kernel) }
+}
+
+fn matrix(a: &Mat<f64>) -> Matrix {
+    (0..a.nrows()).map(|i| a.row(i).iter().copied().collect()).collect()
+}
+
+fn coordinates(basis: &FittedBasis, x: &Rows) -> Matrix {
+    matrix(&basis.expansion.transform(x).expect("coordinates"))
+}
+
+fn features(map: &FeatureMap, x: &Rows) -> Matrix {
+    matrix(&map.transform(x).expect("features"))
+}
+
+fn fit(extractor: &Extractor, x: &Rows, labels: &Labels, basis: &FittedBasis) -> (FeatureMap, Directions) {
+    let fitted = extractor.fit(x, labels, basis.clone(), &Monitor::default());
+    fitted.unwrap_or_else(|error| panic!("{}: {error}", extractor.name()))
+}
+
+/// All of them at their defaults.
+fn every_extractor() -> [Extractor; 9] {
+    [
+        Extractor::Klfe(Klfe::default()),
+        Extractor::Skfe(Skfe::default()),
+        Extractor::Gda(Gda::default()),
+        Extractor::Koc(Koc),
+        Extractor::AkdaQr(AkdaQr::default()),
+        Extractor::Kpls(Kpls::default()),
+        Extractor::Kmfa(Kmfa::default()),
+        Extractor::Kanmm(Kanmm::default()),
+        Extractor::Kpca(Kpca::default()),
+    ]
+}
+
+/// Every extractor with one feature, which nearly all data has.
+fn with_one_feature() -> [Extractor; 8] {
+    [
+        Extractor::Klfe(Klfe { n_components: Some(1), n_neighbors: 2 }),
+        Extractor::Skfe(Skfe { n_components: Some(1), ..Skfe::default() }),
+        Extractor::Gda(Gda { n_components: Some(1), reg: 1e-3 }),
+        Extractor::Koc(Koc),
+        Extractor::Kpls(Kpls { n_components: 1 }),
+        Extractor::Kmfa(Kmfa { n_components: Some(1), k_within: 2, k_between: 5, reg: 1e-3 }),
+        Extractor::Kanmm(Kanmm { n_components: Some(1), n_neighbors: 2 }),
+        Extractor::Kpca(Kpca { n_components: Some(1), center: true }),
+    ]
+}
+
+/// Those with a closed solution, at small settings.
+fn closed_extractors() -> Vec<Extractor> {
+    let klfe = |q, k| Extractor::Klfe(Klfe { n_components: q, n_neighbors: k });
+    let kanmm = |q, k| Extractor::Kanmm(Kanmm { n_components: q, n_neighbors: k });
+    let gda = |q, reg| Extractor::Gda(Gda { n_components: q, reg });
+    let kmfa =
+        |q, k_within, k_between, reg| Extractor::Kmfa(Kmfa { n_components: q, k_within, k_between, reg });
+    vec![
+        klfe(None, 1),
+        klfe(Some(3), 3),
+        gda(None, 1e-3),
+        gda(Some(1), 0.2),
+        Extractor::Koc(Koc),
+        Extractor::Kpls(Kpls { n_components: 3 }),
+        kmfa(None, 3, 12, 1e-3),
+        kmfa(Some(4), 100, 40, 0.1),
+        kanmm(None, 4),
+        kanmm(Some(2), 100),
+        Extractor::Kpca(Kpca { n_components: None, center: true }),
+        Extractor::Kpca(Kpca { n_components: Some(4), center: false }),
+    ]
+}
+
+/// What the reference finds in these coordinates. Not for `skfe`, which searches.
+fn reference(extractor: &Extractor, z: &Matrix, distance: &Matrix, codes: &[usize]) -> Extracted {
+    match extractor {
+        Extractor::Klfe(e) => slow::klfe(z, distance, codes, e.n_neighbors, e.n_components),
+        Extractor::Kanmm(e) => slow::kanmm(z, distance, codes, e.n_neighbors, e.n_components),
+        Extractor::Gda(e) => slow::gda(z, codes, e.reg, e.n_components),
+        Extractor::AkdaQr(e) => slow::gda(z, codes, e.reg, None),
+        Extractor::Koc(_) => slow::koc(z, codes),
+        Extractor::Kpls(e) => slow::kpls(z, &naive::one_hot(codes, slow::classes_of(codes)), e.n_components),
+        Extractor::Kmfa(e) => {
+            slow::kmfa(z, distance, codes, (e.k_within, e.k_between), e.reg, e.n_components)
+        }
+        Extractor::Kpca(e) => slow::kpca(z, e.center, e.n_components),
+        Extractor::Skfe(_) => unreachable!("it has no closed solution"),
+    }
+}
+
+/// Equal to within the tolerance times the largest.
+#[track_caller]
+fn assert_close(fast: &[f64], slow: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(fast.len(), slow.len(), "{what}");
+    let size = slow.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    for (j, (a, b)) in fast.iter().zip(slow).enumerate() {
+        assert!((a - b).abs() <= tolerance * size, "{what}, number {j}: {a:e} for {b:e}");
+    }
+}
+
+/// Columns `from..to` whose eigenvalues are apart from all others; a group of close ones that goes on beyond the kept
+/// columns is left out, because what was kept of it is arbitrary.
+fn groups(spectrum: &[f64], kept: usize) -> Vec<(usize, usize)> {
+    if spectrum.is_empty() {
+        return (0..kept).map(|j| (j, j + 1)).collect();
+    }
+    let largest = spectrum.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let (mut groups, mut from) = (Vec::new(), 0);
+    for to in 1..=spectrum.len() {
+        if to == spectrum.len() || spectrum[to - 1] - spectrum[to] > GAP * largest {
+            if to <= kept {
+                groups.push((from, to));
+            }
+            from = to;
+        }
+    }
+    groups
+}
+
+/// Features that are equal: column by column, or for close eigenvalues the kernels F Fᵀ that they make together.
+#[track_caller]
+fn assert_same_features(fast: &Matrix, slow: &Matrix, spectrum: &[f64], tolerance: f64, what: &str) {
+    assert_eq!((fast.len(), naive::width(fast)), (slow.len(), naive::width(slow)), "{what}");
+    for (from, to) in groups(spectrum, naive::width(slow)) {
+        let columns: Vec<usize> = (from..to).collect();
+        let (a, b) = (naive::columns(fast, &columns), naive::columns(slow, &columns));
+        if to - from == 1 {
+            assert_close(&a.concat(), &b.concat(), tolerance, &format!("{what}, feature {from}"));
+        } else {
+            let [a, b] = [a, b].map(|f| naive::matmul(&f, &naive::transpose(&f)).concat());
+            assert_close(&a, &b, tolerance, &format!("{what}, features {from} to {to}"));
+        }
+    }
+}
+
+/// The entry of largest magnitude is positive in every column; of those equal up to rounding, the first.
+#[track_caller]
+fn assert_signs(features: &Matrix, what: &str) {
+    for (j, column) in naive::transpose(features).iter().enumerate() {
+        assert_eq!(naive::sign_of(column), 1.0, "{what}, feature {j}: {column:?}");
+    }
+}
+
+/// The extractor finds what its reference finds in the coordinates of this basis.
+#[track_caller]
+fn assert_equals_reference(
+    extractor: &Extractor,
+    form: &Form,
+    basis: &FittedBasis,
+    codes: &[usize],
+    tolerance: f64,
+    what: &str,
+) {
+    let z = coordinates(basis, &form.rows);
+    let mut expected = reference(extractor, &z, &form.distance, codes);
+    if let Extractor::Kpca(kpca) = extractor
+        && basis.method == Method::Kpca
+        && basis.expansion.origin.is_some() == kpca.center
+    {
+        // The components' own basis: shares of all there was, not of the components that the basis kept.
+        let k = if kpca.center { naive::center_gram(&form.gram) } else { form.gram.clone() };
+        expected.explained = expected.eigenvalues.iter().map(|v| v / naive::trace(&k)).collect();
+    }
+    let (map, directions) = fit(extractor, &form.rows, &classes(codes), basis);
+    assert_close(&directions.eigenvalues, &expected.eigenvalues, tolerance, &format!("{what}, eigenvalues"));
+    assert_close(&directions.explained, &expected.explained, tolerance, &format!("{what}, explained"));
+    assert_eq!(map.eigenvalues, directions.eigenvalues, "{what}");
+    assert!(directions.alignment_path.is_empty(), "{what}");
+    let found = features(&map, &form.rows);
+    assert_signs(&found, what);
+    // Training rows and fresh ones together: the features of a few fresh rows may be nothing but rounding.
+    let all = [found, features(&map, &form.fresh)].concat();
+    let z = [z, coordinates(basis, &form.fresh)].concat();
+    assert_same_features(&all, &expected.features(&z), &expected.spectrum, tolerance, what);
 }
 
 fn three_classes(x: &Matrix) -> Vec<usize> {
     x.iter().map(|r| usize::from(r[0] * r[1] > 0.0) + usize::from(r[0] > 1.0)).collect()
-}
-
-fn labels(codes: &[usize]) -> Labels {
-    Labels::classes(&codes.iter().map(usize::to_string).collect::<Vec<_>>())
 }
 
 #[test]
@@ -70,7 +303,7 @@ fn neighbours_are_those_of_a_full_sort_in_every_kernel() {
                 (0..90).map(by).collect()
             })
             .collect();
-        let (hits, misses) = neighbours(&distance, &codes, 4);
+        let (hits, misses) = hits_and_misses(&distance, &codes, 4);
         for data in [rows(&x), sparse(&x)] {
             let fast = Neighbours::find(kernel, &data, &codes, 4, &Monitor::default()).expect("found");
             assert_eq!((fast.hits, fast.misses), (hits.clone(), misses.clone()), "{name}");
@@ -85,7 +318,7 @@ fn tied_neighbours_are_those_with_the_lower_index() {
     let codes: Vec<usize> = (0..144).map(|i| (i * 7 % 5) % 2).collect();
     let distance: Matrix =
         x.iter().map(|a| x.iter().map(|b| naive::squared_distance(a, b)).collect()).collect();
-    let (hits, misses) = neighbours(&distance, &codes, 3);
+    let (hits, misses) = hits_and_misses(&distance, &codes, 3);
     for data in [rows(&x), sparse(&x)] {
         let fast = Neighbours::find(Kernel::rbf(0.3), &data, &codes, 3, &Monitor::default()).expect("found");
         assert_eq!((fast.hits, fast.misses), (hits.clone(), misses.clone()));
@@ -100,76 +333,4 @@ fn small_classes_give_the_neighbours_they_have() {
         Neighbours::find(Kernel::rbf(1.0), &rows(&x), &codes, 10, &Monitor::default()).expect("found");
     assert_eq!(found.hits.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 1, 1, 0]);
     assert_eq!(found.misses.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 3, 4, 4, 5]);
-}
-
-#[test]
-fn klfe_equals_plain_loops_through_two_bases_of_the_same_span() {
-    let x = naive::random_rows(70, 3, 52);
-    let codes = three_classes(&x);
-    let k = naive::gram("rbf", 0.4, 3, 1.0, 1.0, &x);
-    let distance: Matrix =
-        x.iter().map(|a| x.iter().map(|b| naive::squared_distance(a, b)).collect()).collect();
-    let (hits, misses) = neighbours(&distance, &codes, 3);
-    let slow = naive::kobl(&k, &|_| 0.0, None);
-    let (values, vectors) = naive::jacobi_eigen(&klfe_matrix(&slow.features, &hits, &misses));
-    let extractor = Klfe { n_components: Some(5), n_neighbors: 3 };
-    for method in [Method::Kobl, Method::Kpca] {
-        let basis = Basis::new(method, Kernel::rbf(0.4)).threshold(Threshold::Constant(0.0));
-        let basis = basis.fit(&rows(&x)).expect("fits");
-        let map = extractor.fit(&rows(&x), &labels(&codes), basis).expect("fits");
-        let z = features(&map, &rows(&x));
-        for q in 0..5 {
-            assert!((map.eigenvalues[q] - values[q]).abs() < 1e-6 * values[0], "{}", method.name());
-            let direction: Vec<f64> = vectors.iter().map(|row| row[q] * values[q].sqrt()).collect();
-            let expected: Vec<f64> = slow.features.iter().map(|row| naive::dot(row, &direction)).collect();
-            let sign = naive::sign_of(&expected);
-            let size = expected.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            for (row, e) in z.iter().zip(&expected) {
-                assert!(
-                    (row[q] - sign * e).abs() < 1e-6 * size,
-                    "{}: {} for {}",
-                    method.name(),
-                    row[q],
-                    sign * e
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn klfe_separates_ringnorm_where_raw_neighbours_fail() {
-    let table = synth::generate("ringnorm?n=2400&seed=3").expect("rows");
-    let all = Labels::decide(table.target.clone().expect("classes"), Task::Auto).expect("labels");
-    let (train, test): (Vec<usize>, Vec<usize>) = ((0..400).collect(), (400..2_400).collect());
-    let scaling = Scaling::fit(Scale::Standard, &table.rows.select(&train)).0.expect("scaled");
-    let [x, fresh] = [&train, &test].map(|rows| scaling.apply(&table.rows.select(rows)).expect("scaled"));
-    let [y, right] = [&train, &test].map(|rows| match all.select(rows) {
-        Labels::Classes { codes, .. } => codes,
-        Labels::Numbers(_) => unreachable!("ringnorm has classes"),
-    });
-    let raw = nearest_neighbour_error(&x, &y, &fresh, &right).expect("error");
-    let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&x).expect("fits");
-    let map =
-        Klfe { n_components: Some(10), n_neighbors: 1 }.fit(&x, &all.select(&train), basis).expect("fits");
-    let [z, z_fresh] = [&x, &fresh].map(|x| Rows::from_mat(map.transform(x).expect("features").as_ref()));
-    let extracted = nearest_neighbour_error(&z, &y, &z_fresh, &right).expect("error");
-    assert!(raw > 0.2 && extracted < 0.03, "raw {raw}, KLFE {extracted}");
-}
-
-#[test]
-fn klfe_refuses_what_it_cannot_do_in_words() {
-    let x = rows(&naive::random_rows(30, 2, 53));
-    let basis = || Basis::kobl(Kernel::rbf(0.5)).fit(&x).expect("fits");
-    let codes: Vec<usize> = (0..30).map(|i| i % 2).collect();
-    let text = |klfe: Klfe, labels: &Labels| klfe.fit(&x, labels, basis()).expect_err("refused").to_string();
-    let plain = || Klfe { n_components: None, n_neighbors: 2 };
-    let numbers = text(plain(), &Labels::Numbers(vec![0.5; 30]));
-    assert!(numbers.contains("`klfe` needs classes") && numbers.contains("--task classes"), "{numbers}");
-    let one = text(plain(), &labels(&[0; 30]));
-    assert!(one.contains("at least 2 classes, but the target holds only one"), "{one}");
-    let many = text(Klfe { n_components: Some(500), n_neighbors: 2 }, &labels(&codes));
-    assert!(many.contains("n_components = 500, but only"), "{many}");
-    let none = text(Klfe { n_components: None, n_neighbors: 0 }, &labels(&codes));
-    assert!(none.contains("at least 1 neighbour"), "{none}");
 }

@@ -8,6 +8,8 @@
 //! reliefs   METHODS 4 and the Relief family of METHODS 5
 //! selectors METHODS 5: kffs, F-test, mutual information, Laplacian score, lasso; tails of t and F
 //! measures  METHODS 7: reconstruction cost, loss of orthogonality, alignment; relevant dimension of METHODS 3
+//! extractors METHODS 6, from coordinates and distances, not re-exported: `naive::extractors::gda`
+//! subspaces METHODS 6, skfe
 //! slopes    derivatives of kernels and features along the inputs
 //!
 //! This file holds the small dense algebra they share and the data they are tried on.
@@ -21,6 +23,8 @@ mod bases;
 mod gammas;
 mod reliefs;
 mod selectors;
+pub mod extractors;
+pub mod subspaces;
 mod measures;
 mod slopes;
 
