@@ -21,6 +21,9 @@ use crate::evidence::moments::Summary;
 use crate::linalg::left_singular;
 use crate::monitor::Monitor;
 
+/// Covariance up to this share of the deviations' product is rounding.
+const NOTHING: f64 = 1e-13;
+
 /// Kernel partial least squares.
 ///
 /// ```
@@ -87,7 +90,8 @@ pub(super) fn components(summary: &Summary, wanted: usize, monitor: &Monitor) ->
     let m = summary.mean.len();
     let mut found = Components { rotations: Mat::zeros(m, 0), values: Vec::new() };
     let largest = summary.cross.norm_max();
-    if largest == 0.0 {
+    let most = |total: &Mat<f64>| (0..total.nrows()).fold(0.0f64, |m, i| m.max(total[(i, i)])).sqrt();
+    if largest <= NOTHING * most(&summary.total) * most(&summary.target_total) {
         return Ok(found);
     }
     let mut cross = &summary.cross * Scale(1.0 / largest);

@@ -176,7 +176,7 @@ fn the_scatter_over_neighbours_is_that_of_pairs_in_any_number_of_panels() {
             }
         }
     }
-    let found = scatter(mat(&z).as_ref(), &neighbours, weight, &Monitor::default()).expect("sum");
+    let found = scatter(mat(&z).as_ref(), &[(&neighbours, &weight)], &Monitor::default()).expect("sum");
     assert_close(&matrix(&found).concat(), &expected.concat(), 1e-13, "scatter");
 }
 
