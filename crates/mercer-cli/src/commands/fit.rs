@@ -26,10 +26,10 @@ const BEST: usize = 3;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
-    args::check_kernel(args)?;
     let (source, output) = (args::required(args, "data")?, args::required(args, "output")?);
     let method = args::required(args, "method")?;
     let plan = Plan::new(method, args::settings(args))?;
+    args::check_kernel(args)?;
     let scale = scale(args)?;
     check_place(output)?;
     super::not_itself(output, &[source])?;
