@@ -105,7 +105,7 @@ class _System(Mapped):
         if idle:
             warnings.warn(
                 f"{idle} of the {self.n_components_} features kept have the weight 0, so they are 0 on every row; "
-                "n_features = positive leaves them out",
+                "weighted = false keeps them as they are",
                 UserWarning,
                 stacklevel=3,
             )

@@ -723,13 +723,6 @@ def test_many_whole_numbers_are_classes_with_a_warning():
         RReliefF(task="numbers").fit(X, y)
 
 
-def test_kffs_says_when_no_ensemble_is_right_on_half_of_the_rows():
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(200, 5)), random.integers(0, 10, 200)
-    with pytest.warns(UserWarning, match="every weight is 0"):
-        assert not KFFS().fit(X, y).scores_.any()
-
-
 def test_mutual_information_does_not_see_rounding():
     # Half of the values are zero but for rounding, which differs between two ways to compute the same column.
     random = np.random.default_rng(0)

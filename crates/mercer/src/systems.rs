@@ -210,7 +210,7 @@ impl System {
         if idle > 0 {
             warnings.push(format!(
                 "{idle} of the {} features kept have the weight 0, so they are 0 on every row; \
-                 n_features = positive leaves them out",
+                 weighted = false keeps them as they are",
                 kept.columns.len()
             ));
         }

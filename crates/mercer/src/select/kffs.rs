@@ -76,14 +76,6 @@ impl Kffs {
             }
             columns.monitor.advance(1);
         }
-        if found.scores.iter().all(|w| *w == 0.0) {
-            let least = found.error_path.iter().copied().fold(1.0, f64::min);
-            found.warnings.push(format!(
-                "kffs: every weight is 0, because no ensemble is right on more than half of the rows (least error \
-                 {:.0} %), as happens with many classes; `relieff` and `f` have no such limit",
-                100.0 * least
-            ));
-        }
         Ok(found)
     }
 }
