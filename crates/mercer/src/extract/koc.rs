@@ -41,7 +41,7 @@ impl Koc {
             return Err(Error::data("`koc`: every class has its centroid at 0 in the basis' coordinates"));
         }
         let mut directions = coordinates.oriented(as_rows(vectors.as_ref(), vectors.ncols()), Vec::new())?;
-        directions.warnings = warning(labels, &left_out);
+        directions.warnings = warning(labels, &left_out, vectors.ncols());
         Ok(directions)
     }
 }
@@ -80,14 +80,13 @@ pub(super) fn orthonormal(columns: MatRef<'_, f64>) -> (Mat<f64>, Vec<usize>) {
     (basis, kept)
 }
 
-fn warning(labels: &Labels, left_out: &[usize]) -> Vec<String> {
+fn warning(labels: &Labels, left_out: &[usize], features: usize) -> Vec<String> {
     let (Labels::Classes { names, .. }, [first, rest @ ..]) = (labels, left_out) else { return Vec::new() };
     vec![format!(
-        "{} of {} centroids lie in the span of those before them and are left out (`{}`{}): {} features",
+        "{} of {} centroids lie in the span of those before them and are left out (`{}`{}): {features} features",
         left_out.len(),
-        names.len(),
+        left_out.len() + features,
         names[*first],
-        if rest.is_empty() { "" } else { ", …" },
-        names.len() - left_out.len()
+        if rest.is_empty() { "" } else { ", …" }
     )]
 }

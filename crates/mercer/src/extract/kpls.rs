@@ -65,7 +65,7 @@ impl Kpls {
         let why = "what is left of the features then has no covariance with the target";
         let q = count(Some(self.n_components), most, most, why)?;
         let mut directions = coordinates.oriented(as_rows(found.rotations.as_ref(), q), summary.mean)?;
-        directions.eigenvalues = found.values.iter().map(|v| v * unit * unit).collect();
+        directions.eigenvalues = found.values.iter().map(|v| (v * unit * unit).min(f64::MAX)).collect();
         Ok(directions)
     }
 }

@@ -261,6 +261,11 @@ impl<'a> Coordinates<'a> {
     fn classes(&self, method: &str) -> Result<(&'a Labels, &'a [usize], usize)> {
         let labels = self.labels.ok_or_else(|| Error::argument(format!("`{method}` looks at the labels")))?;
         let (codes, c) = labels.require_classes(method)?;
+        if codes.iter().all(|code| *code == codes[0]) {
+            return Err(Error::data(format!(
+                "`{method}` needs rows of at least 2 classes, but all are of one"
+            )));
+        }
         Ok((labels, codes, c))
     }
 
@@ -516,6 +521,23 @@ mod tests {
     }
 
     #[test]
+    fn a_class_that_lost_its_rows_changes_nothing() {
+        let (rows, labels) = blobs(60, 3, 3);
+        let Labels::Classes { codes, .. } = &labels else { unreachable!("classes") };
+        let names = ["0", "1", "gone", "2"].map(String::from).to_vec();
+        let codes = codes.iter().map(|&code| code + usize::from(code == 2)).collect();
+        let with_a_gap = Labels::Classes { codes, names };
+        for extractor in all() {
+            let settings = Basis::kobl(Kernel::rbf(0.2)).n_components(12);
+            let [a, b] = [&labels, &with_a_gap]
+                .map(|labels| fit(&extractor, &settings, &rows, labels).expect("fits").1);
+            let tolerance = if matches!(extractor, Extractor::Skfe(_)) { 1e-4 } else { 1e-9 };
+            let difference = (&a.matrix - &b.matrix).norm_max();
+            assert!(difference < tolerance * a.matrix.norm_max(), "{}: {difference}", extractor.name());
+        }
+    }
+
+    #[test]
     fn sparse_rows_and_precomputed_kernels_give_the_same_features() {
         let (dense, labels) = blobs(50, 4, 3);
         let kernel = Kernel::rbf(0.2);
@@ -599,7 +621,7 @@ mod tests {
         let scaled = |by: f64| {
             Rows::dense(plain.to_dense().iter().map(|v| v * by).collect::<Vec<_>>(), 40, 3).expect("rows")
         };
-        let (huge, tiny, far) = (scaled(1e70), scaled(1e-70), scaled(1.0));
+        let (huge, tiny, far) = (scaled(1e150), scaled(1e-150), scaled(1.0));
         let far: Vec<f64> = far.to_dense().iter().map(|v| v + 1e7).collect();
         let far = Rows::dense(far, 40, 3).expect("rows");
         let thirty = Labels::classes(&(0..30).map(|i| (i % 2).to_string()).collect::<Vec<_>>());
@@ -655,6 +677,8 @@ mod tests {
             let refused = fit(extractor, &Basis::kobl(Kernel::rbf(0.5)), &equal, &labels);
             assert!(matches!(refused, Err(Error::Data(_))), "{}: {refused:?}", extractor.name());
         }
+        let one_left = Labels::Classes { codes: vec![1; 30], names: vec!["a".into(), "b".into()] };
+        assert!(text(Extractor::Koc(Koc), &one_left).contains("at least 2 classes, but all are of one"));
         let basis = Basis::kobl(Kernel::rbf(0.5)).fit(&rows).expect("fits");
         let wrong = AkdaQr::default().fit(&rows, &labels, basis.clone()).expect_err("refused").to_string();
         assert!(wrong.contains("make the basis with `AkdaQr::basis`"), "{wrong}");

@@ -19,7 +19,7 @@ use crate::monitor::Monitor;
 /// From this ratio of T's smallest eigenvalue to its largest on a Cholesky factor is used.
 const SOUND: f64 = 1e-10;
 
-/// A largest λ below this is what rounding leaves of 0: it is the square of a ratio of two numbers.
+/// A largest λ below this is what rounding leaves of 0: without reg it is the square of a ratio of two numbers.
 const NOTHING: f64 = 1e-20;
 
 /// λ, descending, those that are rounding left out, and the directions (columns).
@@ -73,7 +73,7 @@ pub(super) fn solve(
     };
     let values: Vec<f64> = values.iter().map(|s| s * s).collect();
     let largest = values.first().copied().unwrap_or(0.0);
-    let rank = values.iter().take_while(|v| **v > RANK * largest && largest > NOTHING).count();
+    let rank = values.iter().take_while(|v| **v > RANK * largest && largest * (1.0 + reg) > NOTHING).count();
     vectors.resize_with(m, rank, |_, _| 0.0);
     vectors *= Scale(1.0 / unit.sqrt());
     Ok(Some(Ratio { values: values[..rank].to_vec(), vectors }))

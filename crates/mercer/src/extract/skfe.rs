@@ -112,10 +112,11 @@ impl Skfe {
     }
 
     pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        let (labels, _, c) = coordinates.classes("skfe")?;
+        let (labels, _, _) = coordinates.classes("skfe")?;
         let m = coordinates.basis.n_components();
-        let q = count(self.n_components, c, m, &format!("the basis has {m} coordinates"))?;
         let summary = coordinates.moments(Some(labels))?;
+        let classes = summary.sizes().iter().filter(|size| **size > 0.0).count();
+        let q = count(self.n_components, classes, m, &format!("the basis has {m} coordinates"))?;
         let problem = Problem::new(&summary, self.center)?;
         let start = self.start(&summary, &problem, q, coordinates.monitor)?;
         let found = problem.climb(start, self.max_iter, self.tol, coordinates.monitor)?;
