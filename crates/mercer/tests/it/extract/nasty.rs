@@ -391,3 +391,23 @@ fn features_survive_inputs_far_from_the_origin() {
         assert_close(&found.concat(), &expected.concat(), 1e-5, extractor.name());
     }
 }
+
+#[test]
+fn tight_clusters_keep_the_directions_within_them() {
+    let mut case = case("tight clusters", 45, 5, 3, 384);
+    for (row, &code) in case.x.iter_mut().zip(&case.codes) {
+        row.iter_mut().for_each(|v| *v *= 1e-4);
+        row[code] += 1.0;
+    }
+    let [form, ..] = forms(&case.x, &case.x, "linear", 1.0);
+    let basis = basis(Method::GramSchmidt, Kernel::linear(), None).fit(&form.rows).expect("fits");
+    assert_eq!(basis.n_components(), 5);
+    for extractor in closed_extractors() {
+        let z = coordinates(&basis, &form.rows);
+        let values = reference(&extractor, &z, &form.distance, &case.codes).eigenvalues;
+        if values.iter().all(|v| *v > 1e-9 * values[0]) {
+            let what = format!("{extractor:?}, tight clusters");
+            assert_equals_reference(&extractor, &form, &basis, &case.codes, 1e-5, &what);
+        }
+    }
+}

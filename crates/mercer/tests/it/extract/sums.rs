@@ -2,7 +2,7 @@
 
 use faer::Mat;
 use mercer::Monitor;
-use mercer::evidence::margins::{Margins, Side, scatter};
+use mercer::evidence::margins::{Margins, Pairs, Side, scatter};
 use mercer::evidence::moments::{Moments, Summary};
 use proptest::prelude::*;
 
@@ -162,22 +162,52 @@ proptest! {
 
 #[test]
 fn the_scatter_over_neighbours_is_that_of_pairs_in_any_number_of_panels() {
-    let z = naive::random_rows(700, 3, 313);
-    let neighbours: Vec<Vec<usize>> =
-        (0..700).map(|i| (0..i % 4).map(|k| (i * 7 + k * 31) % 700).collect()).collect();
-    let weight = |i: usize| 1.0 + (i % 3) as f64;
+    for n in [1, 5, 300, 700, 3_000] {
+        let z = naive::random_rows(n, 3, 313);
+        let neighbours = |step: usize| -> Vec<Vec<usize>> {
+            (0..n).map(|i| (0..(i + step) % 4).map(|k| (i * step + k * 31) % n).collect()).collect()
+        };
+        let (misses, hits) = (neighbours(7), neighbours(13));
+        let (of_misses, of_hits) = (|i: usize| 1.0 + (i % 3) as f64, |i: usize| -0.1 * (i % 2) as f64);
+        let (mut expected, mut size) = (naive::zeros(3, 3), 0.0);
+        for i in 0..n {
+            let pairs = misses[i].iter().map(|&j| (j, of_misses(i)));
+            for (j, w) in pairs.chain(hits[i].iter().map(|&j| (j, of_hits(i)))) {
+                for a in 0..3 {
+                    for b in 0..3 {
+                        expected[a][b] += w * (z[i][a] - z[j][a]) * (z[i][b] - z[j][b]);
+                    }
+                    size += (w * (z[i][a] - z[j][a]).powi(2)).abs();
+                }
+            }
+        }
+        let lists: [Pairs; 2] = [(&misses, &of_misses), (&hits, &of_hits)];
+        let found = scatter(mat(&z).as_ref(), &lists, &Monitor::default()).expect("sum");
+        let worst = naive::max_abs(&naive::subtract(&matrix(&found), &expected));
+        assert!(worst <= 1e-13 * size, "{n} rows: {worst:e} of {size:e}");
+    }
+}
+
+#[test]
+fn near_pairs_far_from_each_other_keep_their_differences() {
+    // Two clusters at a distance of 10⁶ times their own size, and all of it far from the origin.
+    let mut z = naive::random_rows(60, 3, 314);
+    for (i, row) in z.iter_mut().enumerate() {
+        row.iter_mut().for_each(|v| *v = *v * 1e-6 + 100.0 + (i % 2) as f64);
+    }
+    let neighbours: Vec<Vec<usize>> = (0..60).map(|i| vec![(i + 2) % 60, (i + 14) % 60]).collect();
     let mut expected = naive::zeros(3, 3);
-    for i in 0..700 {
-        for &j in &neighbours[i] {
+    for (i, list) in neighbours.iter().enumerate() {
+        for &j in list {
             for a in 0..3 {
                 for b in 0..3 {
-                    expected[a][b] += weight(i) * (z[i][a] - z[j][a]) * (z[i][b] - z[j][b]);
+                    expected[a][b] += (z[i][a] - z[j][a]) * (z[i][b] - z[j][b]);
                 }
             }
         }
     }
-    let found = scatter(mat(&z).as_ref(), &[(&neighbours, &weight)], &Monitor::default()).expect("sum");
-    assert_close(&matrix(&found).concat(), &expected.concat(), 1e-13, "scatter");
+    let found = scatter(mat(&z).as_ref(), &[(&neighbours, &|_| 1.0)], &Monitor::default()).expect("sum");
+    assert_close(&matrix(&found).concat(), &expected.concat(), 1e-8, "scatter within clusters");
 }
 
 #[test]
