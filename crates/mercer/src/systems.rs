@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Shape;
 use crate::map::FeatureMap;
 use crate::monitor::Monitor;
-use crate::select::{Columns, Keep, Kept, Kffs, Level, Relief, Scores, Selector};
+use crate::select::{Columns, Keep, Kept, Kffs, Relief, Scores, Selector};
 
 /// A selector and what becomes of its scores, for the coordinates of a basis.
 ///
@@ -231,33 +231,5 @@ impl System {
             map.facts.insert("error_path".into(), scores.error_path.clone().into());
         }
         Ok(FittedSystem { map, scores, kept, warnings })
-    }
-}
-
-impl Selector {
-    /// Its name in every face.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Relief(_) => "relief",
-            Self::ReliefF(_) => "relieff",
-            Self::RReliefF(_) => "rrelieff",
-            Self::IRelief(_) => "irelief",
-            Self::MultiSurf(_) => "multisurf",
-            Self::Kffs(_) => "kffs",
-            Self::FTest(test) => match test.level {
-                Level::None => "f",
-                Level::Fpr(_) => "fpr",
-                Level::Fdr(_) => "fdr",
-                Level::Fwe(_) => "fwe",
-            },
-            Self::MutualInfo(_) => "mi",
-            Self::Laplacian(_) => "laplacian",
-            Self::Lasso(_) => "lasso",
-        }
-    }
-
-    /// Whether its columns have weights to be multiplied by.
-    pub fn has_weights(&self) -> bool {
-        matches!(self, Self::Relief(_) | Self::IRelief(_) | Self::Kffs(_))
     }
 }

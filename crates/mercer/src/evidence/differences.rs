@@ -51,15 +51,8 @@ impl<'a> Differences<'a> {
         let mut nominal = if categorical.is_empty() { Vec::new() } else { vec![false; rows.p()] };
         categorical.iter().for_each(|&j| nominal[j] = true);
         let rows = if rows.is_sparse() && (missing || !nominal.is_empty()) {
-            let needed = 8 * (rows.n() as u64) * (rows.p() as u64);
-            if needed > DEFAULT_MEMORY {
-                return Err(Error::Memory(format!(
-                    "sparse rows with missing values or categories are made dense, which takes {}\n\
-                     hint: fill the gaps, or encode the categories as columns of 0 and 1",
-                    bytes(needed)
-                )));
-            }
-            Cow::Owned(Rows::dense(rows.to_dense(), rows.n(), rows.p())?)
+            let hint = "fill the gaps, or encode the categories as columns of 0 and 1";
+            densified(rows, "sparse rows with missing values or categories are", hint)?
         } else {
             Cow::Borrowed(rows)
         };
@@ -244,6 +237,22 @@ impl<'a> Differences<'a> {
             }),
         }
     }
+}
+
+/// The rows, dense: as they are or as a copy, unless that would take more than the usual memory.
+pub(crate) fn densified<'a>(rows: &'a Rows<'a>, what: &str, hint: &str) -> Result<Cow<'a, Rows<'a>>> {
+    if !rows.is_sparse() {
+        return Ok(Cow::Borrowed(rows));
+    }
+    let needed = 8 * (rows.n() as u64) * (rows.p() as u64);
+    if needed > DEFAULT_MEMORY {
+        return Err(Error::Memory(format!(
+            "{what} made dense, which takes {}, but the budget is {}\nhint: {hint}",
+            bytes(needed),
+            bytes(DEFAULT_MEMORY)
+        )));
+    }
+    Ok(Cow::Owned(Rows::dense(rows.to_dense(), rows.n(), rows.p())?))
 }
 
 fn weighted_plain(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {

@@ -18,6 +18,9 @@ use crate::linalg::eigen;
 /// Eigenvalues up to this share of the largest are rounding.
 const RANK: f64 = 1e-10;
 
+/// Eigenvalues up to this share of Σ‖z‖² are what rounding leaves of features that do not vary.
+const NOTHING: f64 = 1e-24;
+
 /// Kernel principal components.
 ///
 /// ```
@@ -52,11 +55,12 @@ impl Kpca {
             return Ok(directions);
         }
         let summary = coordinates.moments(None)?;
+        let size: f64 = summary.gram().diagonal().column_vector().sum();
         let (scatter, origin) =
             if self.center { (summary.total, summary.mean) } else { (summary.gram(), Vec::new()) };
         let trace: f64 = (0..scatter.nrows()).map(|i| scatter[(i, i)]).sum();
         let (values, vectors) = eigen(scatter, coordinates.monitor)?;
-        let rank = values.iter().take_while(|v| **v > RANK * values[0]).count();
+        let rank = values.iter().take_while(|v| **v > (RANK * values[0]).max(NOTHING * size)).count();
         let q = self.count(rank)?;
         let mut directions = coordinates.oriented(as_rows(vectors.as_ref(), q), origin)?;
         directions.explained = values[..q].iter().map(|v| v / trace).collect();

@@ -14,10 +14,8 @@ use faer::Mat;
 
 use super::relief::positive_unit;
 use super::{Columns, Scores, finite};
-use crate::basis::{DEFAULT_MEMORY, bytes};
-use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::evidence::differences::Differences;
+use crate::evidence::differences::{Differences, densified};
 use crate::evidence::neighbours::queries;
 use crate::linalg::sum_in_order;
 use crate::random::sample;
@@ -59,7 +57,11 @@ impl IRelief {
         if self.width.is_some_and(|width| !(width > 0.0 && width.is_finite())) {
             return Err(Error::argument("width must be a finite number above 0"));
         }
-        let dense = dense(columns.rows)?;
+        let dense = densified(
+            columns.rows,
+            "for `irelief` sparse rows are",
+            "use `relief`, which does not need that",
+        )?;
         let differences = Differences::new(&dense, columns.categorical, false)?;
         let p = dense.p();
         let queries = queries(dense.n(), self.n_queries, self.seed);
@@ -102,20 +104,6 @@ impl IRelief {
         let median = f64::midpoint(distances[middle], distances[distances.len() / 2]);
         if median > 0.0 { median } else { 1.0 }
     }
-}
-
-fn dense<'a>(rows: &'a Rows<'a>) -> Result<std::borrow::Cow<'a, Rows<'a>>> {
-    if !rows.is_sparse() {
-        return Ok(std::borrow::Cow::Borrowed(rows));
-    }
-    let needed = 8 * (rows.n() as u64) * (rows.p() as u64);
-    if needed > DEFAULT_MEMORY {
-        return Err(Error::Memory(format!(
-            "`irelief` makes sparse rows dense, which takes {}\nhint: use `relief`, which does not",
-            bytes(needed)
-        )));
-    }
-    Ok(std::borrow::Cow::Owned(Rows::dense(rows.to_dense(), rows.n(), rows.p())?))
 }
 
 /// One round: distances by the weights so far.

@@ -129,6 +129,32 @@ pub enum Selector {
 }
 
 impl Selector {
+    /// Its name in every face.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Relief(_) => "relief",
+            Self::ReliefF(_) => "relieff",
+            Self::RReliefF(_) => "rrelieff",
+            Self::IRelief(_) => "irelief",
+            Self::MultiSurf(_) => "multisurf",
+            Self::Kffs(_) => "kffs",
+            Self::FTest(test) => match test.level {
+                Level::None => "f",
+                Level::Fpr(_) => "fpr",
+                Level::Fdr(_) => "fdr",
+                Level::Fwe(_) => "fwe",
+            },
+            Self::MutualInfo(_) => "mi",
+            Self::Laplacian(_) => "laplacian",
+            Self::Lasso(_) => "lasso",
+        }
+    }
+
+    /// Whether its columns have weights to be multiplied by.
+    pub fn has_weights(&self) -> bool {
+        matches!(self, Self::Relief(_) | Self::IRelief(_) | Self::Kffs(_))
+    }
+
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
         let mut found = match self {

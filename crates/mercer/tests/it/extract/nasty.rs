@@ -411,3 +411,14 @@ fn tight_clusters_keep_the_directions_within_them() {
         }
     }
 }
+
+#[test]
+fn coordinates_that_vary_by_rounding_alone_have_no_components() {
+    // So wide a kernel that all its values are 1 up to rounding, and so is the only coordinate.
+    let x = rows(&(0..40).map(|i| vec![f64::from(i).cos(), f64::from(i).sin()]).collect());
+    let basis = Basis::kobl(Kernel::rbf(1e-16)).n_components(1).fit(&x).expect("fits");
+    let refused = Kpca::default().fit(&x, None, basis.clone()).expect_err("nothing varies").to_string();
+    assert!(refused.contains("none varies"), "{refused}");
+    let whole = Kpca { center: false, ..Kpca::default() }.fit(&x, None, basis).expect("the mean itself");
+    assert!((whole.eigenvalues[0] - 40.0).abs() < 1e-9);
+}
