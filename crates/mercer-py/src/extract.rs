@@ -49,7 +49,13 @@ pub(crate) fn fit_extractor<'py>(
     let (found, map) = run(py, verbose, move |monitor| {
         let basis = as_fitted(&mut map)?;
         let labels = labels.as_ref();
-        let found = extractor.directions(&Coordinates { rows: &rows, labels, basis: &basis, monitor })?;
+        let found = extractor.directions(&Coordinates {
+            rows: &rows,
+            labels,
+            basis: &basis,
+            features: None,
+            monitor,
+        })?;
         map.expansion = basis.expansion;
         let map = FeatureMap::from_directions(extractor.name(), map, &found)?;
         Ok((found, map))

@@ -21,7 +21,7 @@
 //!
 //! The modules stand in the order the data flows, and each uses only those above it:
 //! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`systems`] →
-//! [`evaluate`]. The catalogue of methods and their parameters is in [`methods`].
+//! [`methods`] (the catalogue, by name) → [`recipe`] → [`evaluate`] → [`report`].
 
 #![forbid(unsafe_code)]
 
@@ -38,8 +38,10 @@ pub mod select;
 pub mod extract;
 pub mod map;
 pub mod systems;
-pub mod evaluate;
 pub mod methods;
+pub mod recipe;
+pub mod evaluate;
+pub mod report;
 
 pub use basis::{Basis, FittedBasis};
 pub use data::{Labels, Rows};
@@ -48,4 +50,5 @@ pub use extract::{Extractor, Klfe};
 pub use kernel::{Gamma, Kernel, Shape};
 pub use map::FeatureMap;
 pub use monitor::{Monitor, Progress};
+pub use recipe::Recipe;
 pub use systems::System;

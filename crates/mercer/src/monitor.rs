@@ -22,7 +22,7 @@ pub struct Monitor(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     stage: Mutex<&'static str>,
     done: AtomicUsize,
     total: AtomicUsize,
@@ -45,6 +45,23 @@ impl Monitor {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 
+    /// A handle for a part of the work: stopped with the whole, its progress is its own.
+    ///
+    /// ```
+    /// let whole = mercer::Monitor::default();
+    /// let part = whole.part();
+    /// whole.stop();
+    /// assert!(part.is_stopped());
+    /// ```
+    pub fn part(&self) -> Self {
+        Self(Arc::new(State { stop: self.0.stop.clone(), ..State::default() }))
+    }
+
+    /// Whether someone asked the work to end.
+    pub fn is_stopped(&self) -> bool {
+        self.0.stop.load(Ordering::Relaxed)
+    }
+
     /// Where the work stands.
     pub fn progress(&self) -> Progress {
         Progress {
@@ -65,6 +82,6 @@ impl Monitor {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        if self.0.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        if self.is_stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }

@@ -135,6 +135,17 @@ impl System {
         labels: impl Into<Option<&'l Labels>>,
         basis: FittedBasis,
     ) -> Result<FittedSystem> {
+        self.fit_in(rows, labels, basis, None)
+    }
+
+    /// The same with the rows' coordinates in the basis, row-major n×m, where the caller has them already.
+    pub fn fit_in<'l>(
+        &self,
+        rows: &Rows,
+        labels: impl Into<Option<&'l Labels>>,
+        basis: FittedBasis,
+        features: Option<&[f64]>,
+    ) -> Result<FittedSystem> {
         let labels = labels.into();
         self.check(labels)?;
         let kernel = basis.expansion.kernel;
@@ -145,9 +156,14 @@ impl System {
         }
         basis.expansion.check(rows, None, 0)?;
         let (n, m) = (rows.n(), basis.n_components());
-        let mut z = vec![0.0; n * m];
-        let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-        basis.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
+        let z = if let Some(given) = features {
+            Cow::Borrowed(given)
+        } else {
+            let mut z = vec![0.0; n * m];
+            let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+            basis.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
+            Cow::Owned(z)
+        };
         let scores = self.selector.score(&Columns {
             rows: &Rows::dense(z, n, m)?,
             labels,

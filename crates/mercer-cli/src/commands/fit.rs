@@ -6,9 +6,8 @@ use clap::ArgMatches;
 use mercer::basis::{Stop, bytes};
 use mercer::data::write::check_place;
 use mercer::data::{Scale, Scaling, Table, Task, read};
-use mercer::extract::Extractor;
-use mercer::methods::{self, Stage};
-use mercer::{Basis, Error, FeatureMap, FittedBasis, Labels, Result, Rows, System};
+use mercer::recipe::{Recipe, Top};
+use mercer::{Error, FeatureMap, FittedBasis, Labels, Result, Rows};
 use serde_json::{Value, json};
 
 use crate::args;
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let (source, output) = (args::required(args, "data")?, args::required(args, "output")?);
     let method = args::required(args, "method")?;
-    let plan = Plan::new(method, args::settings(args))?;
+    let recipe = Recipe::new(method, &args::settings(args))?;
     args::check_kernel(args)?;
     let scale = scale(args)?;
     check_place(output)?;
@@ -43,11 +42,24 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         Some(scaling) => scaling.apply(&table.rows)?,
         None => table.rows,
     };
-    plan.check(labels.as_ref())?;
-    let basis = plan.basis(&rows, labels.as_ref(), args.get_one("memory").copied(), context)?;
+    recipe.check(labels.as_ref())?;
+    let mut warnings = Vec::new();
+    let mut basis = recipe.basis(&rows, labels.as_ref(), &mut warnings)?;
+    warnings.iter().for_each(|warning| warn(warning));
+    basis.memory = args.get_one("memory").copied().unwrap_or(basis.memory);
+    basis.monitor = context.monitor.clone();
     let memory = bytes(basis.estimated_memory(basis.landmarks.as_ref().map_or(rows.n(), Rows::n)));
-    context.say(&format!("fitting {}, which takes up to {memory} beside the data", plan.title(&basis)));
-    let (mut map, summary) = plan.fit(&basis, &rows, labels.as_ref(), context)?;
+    context.say(&format!("fitting {}, which takes up to {memory} beside the data", recipe.title(&basis)));
+    let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
+    let about_basis = about_basis(&fitted);
+    let made = context.work(|monitor| recipe.finish(&rows, labels.as_ref(), fitted, None, monitor))?;
+    made.warnings.iter().for_each(|warning| warn(warning));
+    let mut map = made.map;
+    let summary = match &recipe.top {
+        Top::Nothing => about_basis,
+        Top::System(_) => format!("{about_basis}\n{}", about_selection(&map)),
+        Top::Extractor(_) => format!("{about_basis}\n{}", about_extraction(&map)),
+    };
 
     map.scaling = scaling;
     map.input_names = table.named.then_some(table.names);
@@ -55,7 +67,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         ("source", json!(super::file_name(source))),
         ("scale", json!(scale_name(scale))),
         ("seed", json!(basis.seed)),
-        ("settings", plan.settings.into_iter().collect()),
+        ("settings", recipe.settings.into_iter().collect()),
         ("target", labels.as_ref().map(|_| args::text(args, "target").unwrap_or("target")).into()),
         ("task", labels.as_ref().map(task_name).into()),
     ];
@@ -63,110 +75,6 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     context.write(|| map.save(output))?;
     context.say(&format!("{summary}\nwrote {output}, {:.2} s", started.elapsed().as_secs_f64()));
     Ok(())
-}
-
-/// What is to be fitted: a basis, and on top of it what the method is, unless it is a basis.
-struct Plan<'a> {
-    method: &'a str,
-    settings: Vec<(&'a str, &'a str)>,
-    top: Top,
-}
-
-enum Top {
-    Nothing,
-    System(System),
-    Extractor(Extractor),
-}
-
-impl<'a> Plan<'a> {
-    /// Checks the settings, before any data is read.
-    fn new(method: &'a str, settings: Vec<(&'a str, &'a str)>) -> Result<Self> {
-        let top = match methods::method(method)?.stage {
-            Stage::Basis => methods::basis(method, &settings).map(|_| Top::Nothing)?,
-            Stage::Select | Stage::System => Top::System(methods::system(method, &settings)?),
-            Stage::Extract => Top::Extractor(methods::extractor(method, &settings)?),
-        };
-        Ok(Self { method, settings, top })
-    }
-
-    /// An error unless such labels will do.
-    fn check(&self, labels: Option<&Labels>) -> Result<()> {
-        match &self.top {
-            Top::Nothing => Ok(()),
-            Top::System(system) => system.check(labels),
-            Top::Extractor(extractor) => extractor.check(labels),
-        }
-    }
-
-    fn basis(
-        &self,
-        rows: &Rows,
-        labels: Option<&Labels>,
-        memory: Option<u64>,
-        context: &Context,
-    ) -> Result<Basis> {
-        let mut warnings = Vec::new();
-        let mut basis = match &self.top {
-            Top::Nothing => methods::basis(self.method, &self.settings)?,
-            Top::System(_) => methods::system_basis(self.method, &self.settings, rows.n(), &mut warnings)?,
-            Top::Extractor(extractor) => {
-                let (name, settings) = (self.method, &self.settings);
-                let basis = methods::extractor_basis(name, settings, rows.n(), &mut warnings)?;
-                extractor.basis(basis, rows, labels)?
-            }
-        };
-        warnings.iter().for_each(|warning| warn(warning));
-        basis.memory = memory.unwrap_or(basis.memory);
-        basis.monitor = context.monitor.clone();
-        Ok(basis)
-    }
-
-    fn title(&self, basis: &Basis) -> String {
-        let name = basis.method.name();
-        match &self.top {
-            Top::Nothing => format!("`{name}`"),
-            Top::System(system) => {
-                format!("`{}` (`{name}`, then `{}`)", self.method, system.selector.name())
-            }
-            Top::Extractor(Extractor::AkdaQr(_)) => {
-                format!("`{}` in the coordinates of the class means", self.method)
-            }
-            Top::Extractor(_) => format!("`{}` in the coordinates of `{name}`", self.method),
-        }
-    }
-
-    /// The map, and what to say about it.
-    fn fit(
-        &self,
-        basis: &Basis,
-        rows: &Rows,
-        labels: Option<&Labels>,
-        context: &Context,
-    ) -> Result<(FeatureMap, String)> {
-        let fitted = context.work(|_| basis.fit_with(rows, labels, false))?.0;
-        let about_basis = about_basis(&fitted);
-        let (map, warnings, about) = match &self.top {
-            Top::Nothing => {
-                let warnings = fitted.warnings.clone();
-                (FeatureMap::from(fitted), warnings, String::new())
-            }
-            Top::System(system) => {
-                let found =
-                    context.work(|monitor| system.clone().monitor(monitor).fit(rows, labels, fitted))?;
-                let about = about_selection(&found.map);
-                (found.map, found.warnings, about)
-            }
-            Top::Extractor(extractor) => {
-                let mut warnings = fitted.warnings.clone();
-                let (map, found) = context.work(|monitor| extractor.fit(rows, labels, fitted, monitor))?;
-                warnings.extend(found.warnings);
-                let about = about_extraction(&map);
-                (map, warnings, about)
-            }
-        };
-        warnings.iter().for_each(|warning| warn(warning));
-        Ok((map, if about.is_empty() { about_basis } else { format!("{about_basis}\n{about}") }))
-    }
 }
 
 /// A kernel matrix is not scaled: its columns are rows.

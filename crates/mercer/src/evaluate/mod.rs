@@ -2,3 +2,6 @@
 
 pub mod metrics;
 pub mod knn;
+pub mod outcome;
+pub mod portrait;
+pub mod advice;

@@ -39,7 +39,7 @@ use crate::error::{Error, Result};
 use crate::evidence::moments::{Moments, Summary};
 use crate::kernel::Shape;
 use crate::kernel::block::PANEL;
-use crate::linalg::{Deciding, deciding, in_order};
+use crate::linalg::{Deciding, deciding, in_order, product};
 use crate::monitor::Monitor;
 
 /// Rows whose features are added up together.
@@ -91,6 +91,8 @@ pub struct Coordinates<'a> {
     pub labels: Option<&'a Labels>,
     /// The basis.
     pub basis: &'a FittedBasis,
+    /// The rows' coordinates in it, n×m, where the caller has them already; None: they are computed where needed.
+    pub features: Option<MatRef<'a, f64>>,
     /// Progress out, stop in.
     pub monitor: &'a Monitor,
 }
@@ -254,6 +256,16 @@ impl<'a> Coordinates<'a> {
                 "a precomputed kernel must be the square matrix that the basis was fitted on",
             ));
         }
+        if let Some(given) = self.features
+            && (given.nrows(), given.ncols()) != (n, self.basis.n_components())
+        {
+            return Err(Error::argument(format!(
+                "coordinates {} × {} were given for {n} rows in a basis of {}",
+                given.nrows(),
+                given.ncols(),
+                self.basis.n_components()
+            )));
+        }
         self.basis.expansion.check(self.rows, None, 0)
     }
 
@@ -271,6 +283,9 @@ impl<'a> Coordinates<'a> {
 
     /// The features of all rows, n×m. Methods that need no pairs of rows take [`moments`](Self::moments) instead.
     fn features(&self) -> Result<Mat<f64>> {
+        if let Some(given) = self.features {
+            return Ok(given.to_owned());
+        }
         let mut z = Mat::zeros(self.rows.n(), self.basis.n_components());
         self.basis.expansion.apply(self.rows, |part, _| Ok(Cow::Owned(part)), z.as_mut(), self.monitor)?;
         Ok(z)
@@ -286,10 +301,15 @@ impl<'a> Coordinates<'a> {
         let part = |at: usize| {
             let rows = panel(at, ROWS, n);
             let mut z = Mat::zeros(rows.len(), m);
-            for start in rows.clone().step_by(PANEL) {
-                let here = start..rows.end.min(start + PANEL);
-                let out = z.as_mut().subrows_mut(start - rows.start, here.len());
-                ready.apply(&self.rows.slice(here), out);
+            match self.features {
+                Some(given) => z.copy_from(given.subrows(rows.start, rows.len())),
+                None => {
+                    for start in rows.clone().step_by(PANEL) {
+                        let here = start..rows.end.min(start + PANEL);
+                        let out = z.as_mut().subrows_mut(start - rows.start, here.len());
+                        ready.apply(&self.rows.slice(here), out);
+                    }
+                }
             }
             let target = |i: usize, j: usize| labels.map_or(0.0, |labels| labels.target(rows.start + i, j));
             let y = Mat::from_fn(rows.len(), c, target);
@@ -323,7 +343,15 @@ impl<'a> Coordinates<'a> {
         let part = |at: usize| {
             let rows = panel(at, PANEL, n);
             let mut features = Mat::zeros(rows.len(), q);
-            ready.apply(&self.rows.slice(rows.clone()), features.as_mut());
+            match self.features {
+                Some(given) => {
+                    features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
+                    for (j, b) in offset.iter().enumerate() {
+                        features.col_mut(j).iter_mut().for_each(|v| *v -= b);
+                    }
+                }
+                None => ready.apply(&self.rows.slice(rows.clone()), features.as_mut()),
+            }
             self.monitor.advance(rows.len());
             deciding(features.as_ref())
         };
@@ -592,6 +620,7 @@ mod tests {
         for extractor in all() {
             let basis = if matches!(extractor, Extractor::AkdaQr(_)) { &means } else { &basis };
             let stopped = extractor.directions(&Coordinates {
+                features: None,
                 rows: &rows,
                 labels: Some(&labels),
                 basis,

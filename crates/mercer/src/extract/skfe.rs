@@ -412,8 +412,13 @@ mod tests {
         let basis = Basis::kobl(Kernel::rbf(0.1)).threshold(Threshold::Constant(0.0)).n_components(40);
         let basis = basis.fit(&table.rows).expect("fits");
         let monitor = Monitor::default();
-        let coordinates =
-            Coordinates { rows: &table.rows, labels: Some(&labels), basis: &basis, monitor: &monitor };
+        let coordinates = Coordinates {
+            rows: &table.rows,
+            labels: Some(&labels),
+            basis: &basis,
+            features: None,
+            monitor: &monitor,
+        };
         let found = skfe.directions(&coordinates).expect("directions");
         (basis.expansion.transform(&table.rows).expect("features"), labels, found)
     }

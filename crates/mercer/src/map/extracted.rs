@@ -20,7 +20,8 @@ impl Extractor {
         monitor: &Monitor,
     ) -> Result<(FeatureMap, Directions)> {
         let labels = labels.into();
-        let directions = self.directions(&Coordinates { rows, labels, basis: &basis, monitor })?;
+        let directions =
+            self.directions(&Coordinates { rows, labels, basis: &basis, features: None, monitor })?;
         let map = FeatureMap::from_directions(self.name(), FeatureMap::from(basis), &directions)?;
         Ok((map, directions))
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 17] = [
+const ORDER: [(&str, usize); 18] = [
     ("error", 0),
     ("monitor", 1),
     ("random", 1),
@@ -18,10 +18,11 @@ const ORDER: [(&str, usize); 17] = [
     ("extract", 7),
     ("map", 8),
     ("systems", 9),
-    ("evaluate", 10),
-    ("report", 11),
-    ("methods", 12),
-    ("lib", 13),
+    ("methods", 10),
+    ("recipe", 11),
+    ("evaluate", 12),
+    ("report", 13),
+    ("lib", 14),
 ];
 
 fn rank(stage: &str) -> usize {

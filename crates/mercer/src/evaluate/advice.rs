@@ -1,0 +1,96 @@
+//! What [`advise`](super::advise) found out about a data set, and what it recommends.
+
+use serde_json::{Value, json};
+
+/// Whether kernel features suit the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// They do.
+    Helps,
+    /// They make no clear difference: the plain columns do as well.
+    #[default]
+    MakesNoDifference,
+    /// The plain columns do better.
+    Hurts,
+}
+
+/// One cheap look at the data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finding {
+    /// What was looked at.
+    pub name: String,
+    /// What was seen, as text with its unit.
+    pub value: String,
+    /// What it means here.
+    pub meaning: String,
+}
+
+/// A guideline for one data set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Advice {
+    /// Whether a kernel helps.
+    pub verdict: Verdict,
+    /// The method to use: a name of the catalogue.
+    pub method: String,
+    /// Its settings, those that differ from the defaults.
+    pub settings: Vec<(String, String)>,
+    /// Why, one sentence each.
+    pub reasons: Vec<String>,
+    /// What was looked at.
+    pub findings: Vec<Finding>,
+    /// (γ, centred alignment with the labels) over the grid.
+    pub alignments: Vec<(f64, f64)>,
+    /// (γ, leave-one-out error of ridge) over the grid.
+    pub loo_by_gamma: Vec<(f64, f64)>,
+    /// (basis size, leave-one-out error of ridge) at the chosen width.
+    pub loo_by_size: Vec<(usize, f64)>,
+    /// (candidate, mean score, standard error) of the inner folds, best first.
+    pub inner: Vec<(String, f64, f64)>,
+    /// Rows looked at.
+    pub rows: usize,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Verdict {
+    /// `helps`, `makes no difference`, `hurts`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Helps => "helps",
+            Self::MakesNoDifference => "makes no difference",
+            Self::Hurts => "hurts",
+        }
+    }
+}
+
+impl Advice {
+    /// The arguments of `mercer fit` that follow it, beside data, target and output.
+    ///
+    /// ```
+    /// use mercer::evaluate::advice::Advice;
+    ///
+    /// let settings = vec![("basis_components".to_string(), "300".to_string())];
+    /// let advice = Advice { method: "gda".into(), settings, ..Advice::default() };
+    /// assert_eq!(advice.arguments(), "--method gda --basis-components 300");
+    /// ```
+    pub fn arguments(&self) -> String {
+        let flag = |(name, value): &(String, String)| format!(" --{} {value}", name.replace('_', "-"));
+        format!("--method {}{}", self.method, self.settings.iter().map(flag).collect::<String>())
+    }
+
+    /// Everything, for other programs.
+    pub fn to_json(&self) -> Value {
+        let findings: Vec<Value> = self
+            .findings
+            .iter()
+            .map(|f| json!({ "name": f.name, "value": f.value, "meaning": f.meaning }))
+            .collect();
+        let settings: serde_json::Map<String, Value> =
+            self.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        json!({
+            "verdict": self.verdict.name(), "method": self.method, "settings": settings, "reasons": self.reasons,
+            "findings": findings, "alignments": self.alignments, "loo_by_gamma": self.loo_by_gamma,
+            "loo_by_size": self.loo_by_size, "inner": self.inner, "rows": self.rows, "warnings": self.warnings,
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! What a comparison found: one [`Entry`] a candidate, with a score a split.
+
+use serde_json::{Value, json};
+
+/// A candidate and how it did on every split that was finished.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// The method: a name of the catalogue, or a baseline: `raw` (the columns as they are), `kknn` (nearest neighbour by
+    /// the kernel's distance), `rbf-svm`.
+    pub method: String,
+    /// The basis below it; None: baselines.
+    pub basis: Option<String>,
+    /// The rule for γ, as it was asked for; None: no kernel, or one without γ.
+    pub gamma_rule: Option<String>,
+    /// Who judged the features; the baselines `kknn` and `rbf-svm` judge for themselves.
+    pub judge: String,
+    /// The number of features asked for; None: the method's own.
+    pub asked: Option<usize>,
+    /// The comparison's measure, one a split.
+    pub scores: Vec<f64>,
+    /// Its second measure, one a split.
+    pub second: Vec<f64>,
+    /// The width, one a split; empty without γ.
+    pub gammas: Vec<f64>,
+    /// Features made, one a split.
+    pub n_features: Vec<usize>,
+    /// Kernel values that one prediction costs, one a split.
+    pub kernel_values: Vec<usize>,
+    /// Seconds to learn the features and to judge them, as if this candidate were alone, one a split.
+    pub seconds: Vec<f64>,
+    /// Rows of every class (first index) that were taken for every class, over all splits; empty for numbers.
+    pub confusion: Vec<Vec<usize>>,
+    /// Why it has no scores, or too few.
+    pub failed: Option<String>,
+}
+
+/// All candidates of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// `accuracy` or `r2`: what the candidates are sorted by; high is good.
+    pub measure: String,
+    /// `balanced_accuracy` or `mse`.
+    pub second: String,
+    /// Best first; those that failed last.
+    pub entries: Vec<Entry>,
+    /// Rows and inputs of the data.
+    pub rows: usize,
+    /// See `rows`.
+    pub inputs: usize,
+    /// The classes; empty for numbers.
+    pub classes: Vec<String>,
+    /// Splits asked for.
+    pub n_splits: usize,
+    /// Whether it was stopped before its end: then the entries have the splits that were finished.
+    pub interrupted: bool,
+    /// What the user should know, each once.
+    pub warnings: Vec<String>,
+}
+
+impl Entry {
+    /// Mean score; None without scores.
+    ///
+    /// ```
+    /// use mercer::evaluate::outcome::Entry;
+    ///
+    /// let entry = Entry { scores: vec![0.5, 0.7], ..Entry::default() };
+    /// assert!((entry.mean().unwrap() - 0.6).abs() < 1e-15);
+    /// assert!((entry.standard_error().unwrap() - 0.1).abs() < 1e-15);
+    /// ```
+    pub fn mean(&self) -> Option<f64> {
+        average(&self.scores)
+    }
+
+    /// Standard deviation of the scores over the root of their number; None with fewer than two. Splits share rows, so
+    /// it is somewhat too small.
+    pub fn standard_error(&self) -> Option<f64> {
+        let (mean, n) = (self.mean()?, self.scores.len());
+        let squares: f64 = self.scores.iter().map(|score| (score - mean).powi(2)).sum();
+        (n > 1).then(|| (squares / (n - 1) as f64 / n as f64).sqrt())
+    }
+
+    /// Mean of the second measure.
+    pub fn second_mean(&self) -> Option<f64> {
+        average(&self.second)
+    }
+
+    /// Mean number of features.
+    pub fn features(&self) -> Option<f64> {
+        average(&self.n_features.iter().map(|&q| q as f64).collect::<Vec<_>>())
+    }
+
+    /// Mean number of kernel values that a prediction costs.
+    pub fn kernel_values(&self) -> Option<f64> {
+        average(&self.kernel_values.iter().map(|&l| l as f64).collect::<Vec<_>>())
+    }
+
+    /// Mean seconds.
+    pub fn fit_seconds(&self) -> Option<f64> {
+        average(&self.seconds)
+    }
+
+    /// The median of the widths.
+    pub fn gamma(&self) -> Option<f64> {
+        let mut sorted = self.gammas.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "method": self.method, "basis": self.basis, "gamma_rule": self.gamma_rule, "gamma": self.gamma(),
+            "judge": self.judge, "asked": self.asked, "mean": self.mean(),
+            "standard_error": self.standard_error(), "second": self.second_mean(), "n_features": self.features(),
+            "kernel_values": self.kernel_values(), "fit_seconds": self.fit_seconds(), "scores": self.scores,
+            "second_scores": self.second, "gammas": self.gammas, "confusion": self.confusion, "failed": self.failed,
+        })
+    }
+}
+
+impl Outcome {
+    /// Puts the best first: highest mean, then fewest kernel values, then by name; those without scores last.
+    pub fn sort(&mut self) {
+        let key =
+            |e: &Entry| (e.mean().unwrap_or(f64::NEG_INFINITY), e.kernel_values().unwrap_or(f64::INFINITY));
+        self.entries.sort_by(|a, b| {
+            let ((mean_a, cost_a), (mean_b, cost_b)) = (key(a), key(b));
+            let names = || (&a.method, &a.judge, a.asked).cmp(&(&b.method, &b.judge, b.asked));
+            mean_b.total_cmp(&mean_a).then(cost_a.total_cmp(&cost_b)).then_with(names)
+        });
+    }
+
+    /// Everything, for other programs.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "measure": self.measure, "second": self.second, "rows": self.rows, "inputs": self.inputs,
+            "classes": self.classes, "splits": self.n_splits, "interrupted": self.interrupted,
+            "warnings": self.warnings, "entries": self.entries.iter().map(Entry::to_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn average(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}

@@ -1,0 +1,18 @@
+//! Stage 8: show it. Results in, one self-contained page out; nothing is computed here.
+
+/// What a page says about how it came about, so that it can be repeated.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct About {
+    /// What the data is called.
+    pub source: String,
+    /// The command that makes the page again.
+    pub command: String,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Settings worth reading: name and value.
+    pub settings: Vec<(String, String)>,
+    /// The target column.
+    pub target: String,
+    /// The version of mercer.
+    pub version: String,
+}
