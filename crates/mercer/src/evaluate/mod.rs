@@ -1,4 +1,14 @@
 //! Stage 7: is it good? Measures of kernels and of features.
 
 pub mod metrics;
+pub mod measures;
+pub mod folds;
 pub mod knn;
+pub(crate) mod ridge;
+pub(crate) mod linear_svm;
+pub mod svm;
+pub mod judge;
+
+pub use folds::Split;
+pub use judge::{Judge, Judged};
+pub use measures::{Measure, Predictions};
