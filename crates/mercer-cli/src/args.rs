@@ -1,6 +1,7 @@
 //! What was typed.
 
 use clap::ArgMatches;
+use mercer::basis::DEFAULT_MEMORY;
 use mercer::data::read::ReadOptions;
 use mercer::data::Task;
 use mercer::methods::PARAMETERS;
@@ -76,4 +77,9 @@ pub(crate) fn task(args: &ArgMatches) -> Task {
 
 pub(crate) fn is_json(args: &ArgMatches) -> bool {
     text(args, "format") == Some("json")
+}
+
+/// The budget that `--memory` sets.
+pub(crate) fn memory(args: &ArgMatches) -> u64 {
+    args.get_one("memory").copied().unwrap_or(DEFAULT_MEMORY)
 }

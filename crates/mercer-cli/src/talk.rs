@@ -50,8 +50,13 @@ pub(crate) fn report_bug() {
 
 /// Text on standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Bytes on standard output.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(bytes).and_then(|()| out.flush());
     written.map_err(|source| Error::Io { path: "standard output".into(), source })
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::program::{csv, done, fit, folder, refused, to_model, wave};
+use crate::program::{csv, done, folder, refused, to_model, wave};
 
 #[test]
 fn every_extractor_makes_features_that_a_model_keeps() {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::program::{csv, done, fit, folder, refused, to_model, wave};
+use crate::program::{csv, done, folder, refused, to_model, wave};
 
 #[test]
 fn a_system_keeps_some_coordinates_and_says_which() {
