@@ -83,3 +83,8 @@ pub(crate) fn is_json(args: &ArgMatches) -> bool {
 pub(crate) fn memory(args: &ArgMatches) -> u64 {
     args.get_one("memory").copied().unwrap_or(DEFAULT_MEMORY)
 }
+
+/// A count that has a default.
+pub(crate) fn count(args: &ArgMatches, name: &str) -> usize {
+    args.get_one::<u32>(name).map_or(1, |count| *count as usize)
+}

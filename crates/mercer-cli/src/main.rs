@@ -63,6 +63,8 @@ fn start(matches: &ArgMatches) -> Result<()> {
         Some(("fit", args)) => commands::fit::run(args, &context),
         Some(("transform", args)) => commands::transform::run(args, &context),
         Some(("inspect", args)) => commands::inspect::run(args, &context),
+        Some(("compare", args)) => commands::compare::run(args, &context),
+        Some(("advise", args)) => commands::advise::run(args, &context),
         Some(("methods", args)) => commands::methods::run(args),
         Some(("demo", args)) => commands::demo::run(args, &context),
         Some(("completions", args)) => commands::completions::run(args),

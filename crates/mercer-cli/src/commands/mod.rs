@@ -3,12 +3,16 @@
 pub(crate) mod fit;
 pub(crate) mod transform;
 pub(crate) mod inspect;
+pub(crate) mod compare;
+pub(crate) mod advise;
 pub(crate) mod methods;
 pub(crate) mod demo;
 pub(crate) mod completions;
 pub(crate) mod man;
 mod place;
 mod source;
+mod page;
+mod ranking;
 
 use std::fs;
 use std::io::Read;

@@ -110,7 +110,7 @@ fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: 
     }
 }
 
-fn warn_of_constants(names: &[String], constant: &[usize]) {
+pub(super) fn warn_of_constants(names: &[String], constant: &[usize]) {
     if constant.is_empty() {
         return;
     }

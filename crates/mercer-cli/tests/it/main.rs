@@ -9,3 +9,4 @@ mod inspect;
 mod methods;
 mod demo;
 mod shell;
+mod refusals;

@@ -1,0 +1,155 @@
+//! Words that make no command.
+
+use super::refusals;
+use crate::program::{fit, folder};
+
+#[test]
+fn words_that_make_no_command() {
+    let folder = folder();
+    insta::assert_snapshot!(refusals(folder.path(), &[
+        "fitt train.csv",
+        "fit",
+        "fit train.csv",
+        "fit train.csv --method kobl",
+        "fit train.csv --method kobl -o",
+        "fit train.csv more.csv --method kobl -o m.mercer",
+        "fit train.csv --method kobl -o m.mercer --colour",
+        "fit train.csv --method kobl -o m.mercer --n-component 3",
+        "fit train.csv --method kobl -o m.mercer --gamma 1 --gamma 2",
+        "fit train.csv --method kobl -o m.mercer --scale log",
+        "fit train.csv --method kobl -o m.mercer --task guess",
+        "fit train.csv --method kobl -o m.mercer --memory much",
+        "fit train.csv --method kobl -o m.mercer --memory=-1GB",
+        "fit train.csv --method kobl -o m.mercer --threads 0",
+        "fit train.csv --method kobl -o m.mercer --threads many",
+        "fit train.csv --method takes -o m.mercer --weighted=maybe",
+        "transform",
+        "transform model.mercer",
+        "transform model.mercer train.csv --keep",
+        "inspect",
+        "inspect model.mercer --format xml",
+        "methods nope",
+        "methods kobl --format markdown",
+        "methods --format csv",
+        "demo --seed -1",
+        "demo --seed one",
+        "completions",
+        "completions nushell",
+        "man nope",
+        "man fit --dir .",
+        "man --dir nowhere",
+    ]));
+}
+
+#[test]
+fn values_that_a_parameter_may_not_have() {
+    let folder = folder();
+    let commands: Vec<String> = [
+        ("kobl", "kernel gauss"),
+        ("kobl", "gamma 0"),
+        ("kobl", "gamma best"),
+        ("kobl", "gamma nan"),
+        ("kobl", "degree 0 --kernel poly"),
+        ("kobl", "degree 1001 --kernel poly"),
+        ("kobl", "degree 5000000000 --kernel poly"),
+        ("kobl", "coef0 inf --kernel poly"),
+        ("kobl", "coef0 -1 --kernel poly"),
+        ("kobl", "alpha 0 --kernel rq"),
+        ("kobl", "n-components 0"),
+        ("kobl", "n-components 2.5"),
+        ("kobl", "n-components 99999999999999999999"),
+        ("kobl", "threshold 2"),
+        ("kobl", "threshold power:0"),
+        ("kobl", "threshold steep"),
+        ("kobl", "seed -1"),
+        ("csi", "tol 2"),
+        ("sparse", "nu 1"),
+        ("kpca", "center=perhaps"),
+        ("gda", "basis raw"),
+        ("gda", "basis-components 0"),
+        ("gda", "reg -1"),
+        ("gda", "reg inf"),
+        ("eks", "selector best"),
+        ("eks", "n-features 0"),
+        ("eks", "n-features 1.5"),
+        ("eks", "n-features some"),
+        ("klfe", "n-neighbors 0"),
+        ("kmfa", "k-within 0"),
+        ("kmfa", "k-between 0"),
+        ("skfe", "init middle"),
+        ("skfe", "max-iter 0"),
+        ("eks --selector relief", "power 3"),
+        ("eks --selector relief", "n-queries 0"),
+        ("eks --selector relief", "metric taxi"),
+        ("eks --selector rrelieff", "sigma 0"),
+        ("eks --selector irelief", "width 0"),
+        ("takes", "weighted=1"),
+        ("takes", "reweight=yes"),
+        ("eks --selector fdr", "level 1"),
+        ("eks --selector lasso", "cv 1"),
+        ("eks --selector lasso", "randomized=often"),
+        ("eks --selector lasso", "n-resamples 0"),
+        ("eks --selector lasso", "stability 0"),
+    ]
+    .iter()
+    // The file is not there: a value is looked at before any file.
+    .map(|(method, flag)| format!("fit nothing.csv -o m.mercer --method {method} --{flag}"))
+    .collect();
+    for parameter in mercer::methods::PARAMETERS {
+        let flag = format!("--{}", parameter.name.replace('_', "-"));
+        let tried = |c: &String| c.split(' ').any(|word| word.split('=').next() == Some(&flag));
+        assert!(commands.iter().any(tried), "{flag} is not tried");
+    }
+    insta::assert_snapshot!(refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()));
+}
+
+#[test]
+fn parameters_that_do_not_go_together() {
+    let folder = folder();
+    let commands: Vec<String> = [
+        "kobI",
+        "relief",
+        "kobl --nu 0.2",
+        "kobl --basis csi",
+        "takes --nu 0.2",
+        "takes --basis-components 4",
+        "k-relief --threshold 0.1",
+        "sk-relief --basis kobl --nu 0.2",
+        "eks --cv 3",
+        "eks --selector relief --metric manhattan",
+        "eks --weighted",
+        "klfe --k-within 3",
+        "koc --n-components 2",
+        "akda-qr --basis kobl",
+        "gda --basis kobl --nu 0.1",
+        "kobl --alpha 2",
+        "kobl --degree 2",
+        "kobl --coef0 2",
+        "kobl --kernel precomputed --scale standard",
+        "eks --selector fdr --alpha 0.01",
+    ]
+    .iter()
+    .map(|more| format!("fit nothing.csv -o m.mercer --method {more}"))
+    .collect();
+    insta::assert_snapshot!(refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()));
+}
+
+#[test]
+fn budgets_that_are_too_small() {
+    let folder = folder();
+    fit(folder.path(), &["--n-components", "4", "-q"]);
+    insta::assert_snapshot!(refusals(folder.path(), &[
+        "fit train.csv --target kind --method kobl -o m.mercer --memory 1kB",
+        "fit train.csv --target kind --method gram-schmidt -o m.mercer --memory 1kB",
+        "fit train.csv --target kind --method kpca -o m.mercer --memory 1kB",
+        "fit train.csv --target kind --method csi -o m.mercer --memory 1kB",
+        "fit train.csv --target kind --method takes -o m.mercer --memory 20kB",
+        "fit train.csv --target kind --method klfe --basis kobl -o m.mercer --memory 20kB",
+        "fit train.csv --target kind --method gda --basis kobl -o m.mercer --memory 20kB",
+        "fit 'synth:ringnorm?n=1000000000&p=1000000' --method kobl -o m.mercer",
+        "fit 'synth:ringnorm?n=20000' --method gram-schmidt -o m.mercer",
+        "transform model.mercer train.csv --memory 100B",
+        "inspect model.mercer --importance --memory 100B",
+        "inspect model.mercer --importance train.csv --memory 100B",
+    ]));
+}
