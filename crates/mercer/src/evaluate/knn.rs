@@ -5,10 +5,13 @@
 
 use rayon::prelude::*;
 
+use super::measures::Predictions;
+use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::{Kernel, Panel};
+use crate::monitor::Monitor;
 
 /// Training rows that queries are compared with at a time.
 const BASE: usize = 2_048;
@@ -62,4 +65,22 @@ pub fn nearest_neighbour_error(train: &Rows, codes: &[usize], test: &Rows, right
         })
         .sum();
     Ok(wrong as f64 / test.n() as f64)
+}
+
+/// Majority (numbers: mean) of the k nearest training rows, L2.
+pub fn predict(train: &Rows, labels: &Labels, test: &Rows, k: usize, monitor: &Monitor) -> Result<Predictions> {
+    predict_in_kernel(Kernel::linear(), train, labels, test, k, monitor)
+}
+
+/// KKNN: neighbours by the kernel's distance.
+pub fn predict_in_kernel(
+    kernel: Kernel,
+    train: &Rows,
+    labels: &Labels,
+    test: &Rows,
+    k: usize,
+    monitor: &Monitor,
+) -> Result<Predictions> {
+    let _ = (kernel, train, labels, test, k, monitor);
+    Err(Error::argument("not yet"))
 }
