@@ -101,9 +101,7 @@ impl Judge {
     /// ```
     pub fn check(&self, labels: &Labels) -> Result<()> {
         match self {
-            Self::Knn { n_neighbors: 0 } => {
-                Err(Error::argument("n_neighbors = 0, but at least 1 is needed"))
-            }
+            Self::Knn { n_neighbors: 0 } => Err(Error::argument("n_neighbors = 0, but at least 1 is needed")),
             Self::LinearSvm { c } => {
                 positive("c", *c)?;
                 match labels {
@@ -149,7 +147,10 @@ impl Judge {
                 let predictions = knn::predict(train, labels, test, n_neighbors, monitor)?;
                 let few = n_neighbors > train.n();
                 let warning = || {
-                    format!("n_neighbors = {n_neighbors}, but there are {} rows to learn from; all of them vote", train.n())
+                    format!(
+                        "n_neighbors = {n_neighbors}, but there are {} rows to learn from; all of them vote",
+                        train.n()
+                    )
                 };
                 Ok(Judged { predictions, support: 0, warnings: few.then(warning).into_iter().collect() })
             }

@@ -68,7 +68,13 @@ pub fn nearest_neighbour_error(train: &Rows, codes: &[usize], test: &Rows, right
 }
 
 /// Majority (numbers: mean) of the k nearest training rows, L2.
-pub fn predict(train: &Rows, labels: &Labels, test: &Rows, k: usize, monitor: &Monitor) -> Result<Predictions> {
+pub fn predict(
+    train: &Rows,
+    labels: &Labels,
+    test: &Rows,
+    k: usize,
+    monitor: &Monitor,
+) -> Result<Predictions> {
     predict_in_kernel(Kernel::linear(), train, labels, test, k, monitor)
 }
 

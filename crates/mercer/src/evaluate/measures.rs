@@ -118,7 +118,8 @@ impl Measure {
                 Ok(balanced_accuracy(codes, predicted, names.len()))
             }
             (Self::Mse, Labels::Numbers(truth), Predictions::Numbers(predicted)) => {
-                Ok(truth.iter().zip(predicted).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / truth.len() as f64)
+                Ok(truth.iter().zip(predicted).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+                    / truth.len() as f64)
             }
             (Self::R2, Labels::Numbers(truth), Predictions::Numbers(predicted)) => Ok(r2(truth, predicted)),
             _ => {

@@ -6,6 +6,14 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-pub(super) fn predict(train: &Rows, labels: &Labels, test: &Rows, c: Option<f64>, gamma: Option<f64>, seed: u64, monitor: &Monitor) -> Result<Judged> {
+pub(super) fn predict(
+    train: &Rows,
+    labels: &Labels,
+    test: &Rows,
+    c: Option<f64>,
+    gamma: Option<f64>,
+    seed: u64,
+    monitor: &Monitor,
+) -> Result<Judged> {
     Err(Error::argument("svm is not there yet"))
 }
