@@ -3,9 +3,12 @@
 pub mod metrics;
 pub mod measures;
 pub mod folds;
+mod tame;
 pub mod knn;
 pub(crate) mod ridge;
 pub(crate) mod linear_svm;
+mod inner;
+mod smo;
 pub mod svm;
 pub mod judge;
 pub mod outcome;
