@@ -14,7 +14,10 @@ pub mod judge;
 pub mod outcome;
 pub mod portrait;
 pub mod advice;
+pub mod compare;
+pub mod advise;
 
+pub use compare::Comparison;
 pub use folds::Split;
 pub use judge::{Judge, Judged};
 pub use measures::{Measure, Predictions};
