@@ -3,12 +3,14 @@
 use std::time::Instant;
 
 use clap::ArgMatches;
-use mercer::basis::{Stop, bytes};
+use mercer::basis::bytes;
 use mercer::data::Table;
+use mercer::evaluate::portrait::Portrait;
 use mercer::recipe::{Recipe, Top};
-use mercer::{FeatureMap, FittedBasis, Result};
+use mercer::{FeatureMap, Result};
 use serde_json::{Value, json};
 
+use super::page::{about, write_page};
 use super::place::Place;
 use super::source;
 use crate::args;
@@ -26,6 +28,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let scale = source::scale(args)?;
     let output = Place::checked(args::required(args, "output")?, &[source])?;
     output.not_a_terminal()?;
+    let report = args::text(args, "report").map(|path| Place::checked(path, &[source])).transpose()?;
+    output.apart("the model", report, "the page")?;
 
     let (Table { rows, names, named, .. }, labels) = source::read(args, context)?;
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
@@ -38,17 +42,24 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     recipe.check_memory(&basis, rows.n())?;
     let memory = bytes(recipe.estimated_memory(&basis, rows.n()));
     context.say(&format!("fitting {}, which takes up to {memory} beside the data", recipe.title(&basis)));
-    let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
-    let about_basis = about_basis(&fitted);
-    let made = context.work(|monitor| recipe.finish(&rows, labels.as_ref(), fitted, None, monitor))?;
+    let (portrait, made) = if report.is_some() {
+        let (labels, memory, seed) = (labels.as_ref(), basis.memory, basis.seed);
+        let found = |monitor: &_| Portrait::of(&recipe, &rows, labels, &names, memory, seed, monitor);
+        context.work(found).map(|(portrait, made)| (Some(portrait), made))?
+    } else {
+        let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
+        (None, context.work(|monitor| recipe.finish(&rows, labels.as_ref(), fitted, None, monitor))?)
+    };
     made.warnings.iter().for_each(|warning| warn(warning));
     let mut map = made.map;
     let summary = match &recipe.top {
-        Top::Nothing => about_basis,
-        Top::System(_) => format!("{about_basis}\n{}", about_selection(&map)),
-        Top::Extractor(_) => format!("{about_basis}\n{}", about_extraction(&map)),
+        Top::Nothing => about_basis(&map),
+        Top::System(_) => format!("{}\n{}", about_basis(&map), about_selection(&map)),
+        Top::Extractor(_) => format!("{}\n{}", about_basis(&map), about_extraction(&map)),
     };
 
+    let mut settings = recipe.settings.clone();
+    settings.push(("scale".into(), source::scale_name(scale).into()));
     map.scaling = scaling;
     map.input_names = named.then_some(names);
     let facts = [
@@ -62,21 +73,26 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     map.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
     output.write_model(context, &map)?;
     context.say(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
+    if let (Some(place), Some(portrait)) = (report, portrait) {
+        let about = about(args, labels.as_ref(), basis.seed, settings);
+        write_page(place, &mercer::report::model(&portrait, &about), context)?;
+    }
     Ok(())
 }
 
-fn about_basis(fitted: &FittedBasis) -> String {
-    let stop = match fitted.stop {
-        Stop::Rule => "its own rule",
-        Stop::Cap => "the largest number of components",
-        Stop::Rank => "having spanned all rows",
+fn about_basis(map: &FeatureMap) -> String {
+    let fact = |name: &str| map.facts.get(name);
+    let stop = match fact("stopped_by").and_then(Value::as_str) {
+        Some("cap") => "the largest number of components",
+        Some("rank") => "having spanned all rows",
+        _ => "its own rule",
     };
-    let m = fitted.n_components();
+    let components = fact("coordinates").and_then(Value::as_u64).map_or(map.n_features(), |m| m as usize);
     format!(
         "{}, residual {}, {} kernel values, stopped by {stop}",
-        plural(m, "component"),
-        short(fitted.residual),
-        fitted.n_kernel_evaluations,
+        plural(components, "component"),
+        fact("residual").and_then(Value::as_f64).map_or_else(|| "unknown".into(), short),
+        fact("kernel_evaluations").and_then(Value::as_u64).unwrap_or_default(),
     )
 }
 

@@ -38,3 +38,25 @@ impl Adviser {
         })
     }
 }
+
+use super::portrait::Portrait;
+use crate::recipe::{Made, Recipe};
+
+impl Portrait {
+    /// Stand-in.
+    pub fn of(
+        recipe: &Recipe,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        _input_names: &[String],
+        memory: u64,
+        _seed: u64,
+        monitor: &Monitor,
+    ) -> Result<(Self, Made)> {
+        let mut basis = recipe.basis(rows, labels, &mut Vec::new())?;
+        basis.memory = memory;
+        let fitted = basis.monitor(monitor).fit_with(rows, labels, false)?.0;
+        let made = recipe.finish(rows, labels, fitted, None, monitor)?;
+        Ok((Self { method: recipe.card.name.into(), ..Self::default() }, made))
+    }
+}
