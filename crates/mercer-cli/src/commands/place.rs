@@ -23,6 +23,9 @@ impl<'a> Place<'a> {
         if path == "-" {
             return Ok(Self::Out);
         }
+        if path.is_empty() {
+            return Err(Error::Argument("an empty name is no place for a file; name one".into()));
+        }
         check_place(path).map_err(|error| Error::Argument(error.to_string()))?;
         not_itself(path, inputs)?;
         Ok(Self::File(path))

@@ -51,23 +51,22 @@ pub(super) fn written(outcome: &Outcome, entries: &[&Entry], form: Form) -> Resu
     }
 }
 
-/// Columns that hold numbers, from the fifth on: before them stand method, basis, judge and width.
-const RIGHT: std::ops::RangeFrom<usize> = 3..;
+/// Columns that hold numbers: behind method, basis and judge.
+pub(super) const RIGHT: std::ops::RangeFrom<usize> = 3..;
 
 /// The head and a line each candidate that has scores.
-fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
+pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
     let share = outcome.measure != "r2";
     let rules: Vec<_> = entries.iter().filter(|e| !BASELINES.contains(&e.method.as_str())).map(|e| &e.gamma_rule).collect();
     let several = rules.windows(2).any(|two| two[0] != two[1]);
     let words = |name: &str| name.replace('_', " ");
-    let heads = ["method", "basis", "judge", "features", &words(&outcome.measure), "±", &words(&outcome.second)];
+    let heads = ["method", "basis", "judge", "features", &words(&outcome.measure), &words(&outcome.second)];
     let mut heads = heads.map(String::from).to_vec();
     heads.extend(["kernel values", "gamma", "seconds"].map(String::from));
     let mut lines = vec![heads];
     for entry in entries.iter().filter(|entry| entry.mean().is_some()) {
         let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| "-".into(), text);
-        let score = |v: f64| if share { format!("{:.1} %", 100.0 * v) } else { format!("{v:.3}") };
-        let second = |v: f64| if share { score(v) } else { short(v) };
+        let second = |v: f64| if share { format!("{:.1} %", 100.0 * v) } else { short(v) };
         let gamma = match (&entry.gamma_rule, entry.gamma()) {
             (Some(rule), Some(gamma)) if several && rule.parse::<f64>().is_err() => format!("{rule} {}", short(gamma)),
             (_, gamma) => number(gamma, &short),
@@ -76,9 +75,8 @@ fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
             entry.method.clone(),
             entry.basis.clone().unwrap_or_else(|| "-".into()),
             entry.judge.clone(),
-            number(entry.features(), &count),
-            number(entry.mean(), &score),
-            number(entry.standard_error(), &|v| if share { format!("{:.1}", 100.0 * v) } else { format!("{v:.3}") }),
+            number(entry.features().filter(|q| *q > 0.0), &count),
+            score(outcome, entry),
             number(entry.second_mean(), &second),
             number(entry.kernel_values(), &count),
             gamma,
@@ -89,7 +87,7 @@ fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
 }
 
 /// A mean of counts: whole if it is.
-fn count(mean: f64) -> String {
+pub(super) fn count(mean: f64) -> String {
     if mean.fract() == 0.0 { format!("{mean}") } else { format!("{mean:.1}") }
 }
 
@@ -153,16 +151,18 @@ pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
     texts
 }
 
-/// The best method beside the best baseline, in a sentence. Whether they differ is a question for their standard errors.
+/// The best method beside the best baseline, in a sentence.
 pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
     let is_baseline = |entry: &&&Entry| BASELINES.contains(&entry.method.as_str());
     let scored = || entries.iter().filter(|entry| entry.mean().is_some());
     let Some(method) = scored().find(|entry| !is_baseline(entry)) else { return "no method has a score".into() };
-    let best = format!("best: {}", told(outcome, method));
-    match scored().find(is_baseline) {
-        Some(baseline) => format!("{best}; {} {}", against(method, baseline), told(outcome, baseline)),
-        None => best,
-    }
+    let Some(baseline) = scored().find(is_baseline) else { return format!("best: {}", told(outcome, method)) };
+    let relation = match against(method, baseline) {
+        Against::Better => "clearly better than",
+        Against::Worse => "clearly worse than",
+        Against::Unclear => "not clearly different from",
+    };
+    format!("best: {}; {relation} {}", told(outcome, method), told(outcome, baseline))
 }
 
 /// A candidate and its score.
@@ -173,21 +173,27 @@ pub(super) fn told(outcome: &Outcome, entry: &Entry) -> String {
     format!("{}{on}{judge}, {}", entry.method, score(outcome, entry))
 }
 
-/// `97.2 % ± 0.5`.
+/// `97.2 ± 0.5 %`.
 pub(super) fn score(outcome: &Outcome, entry: &Entry) -> String {
     let percent = outcome.measure != "r2";
     let (factor, digits, unit) = if percent { (100.0, 1, " %") } else { (1.0, 3, "") };
     let error = entry.standard_error().map_or_else(String::new, |e| format!(" ± {:.digits$}", factor * e));
-    entry.mean().map_or_else(|| "no score".into(), |mean| format!("{:.digits$}{unit}{error}", factor * mean))
+    entry.mean().map_or_else(|| "-".into(), |mean| format!("{:.digits$}{error}{unit}", factor * mean))
 }
 
-/// How two candidates stand to each other: clear if their means are more than both standard errors together apart.
-pub(super) fn against(one: &Entry, other: &Entry) -> &'static str {
-    let (Some(a), Some(b)) = (one.mean(), other.mean()) else { return "beside" };
-    let error = |entry: &Entry| entry.standard_error().unwrap_or(f64::INFINITY);
-    match a - b {
-        gap if gap.abs() <= error(one).hypot(error(other)) => "not clearly different from",
-        gap if gap > 0.0 => "better than",
-        _ => "worse than",
+/// How two candidates stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Against {
+    Better,
+    Worse,
+    /// Their means are no farther apart than the standard error of the difference.
+    Unclear,
+}
+
+pub(super) fn against(one: &Entry, other: &Entry) -> Against {
+    match one.lead_over(other) {
+        Some((lead, Some(error))) if lead > error => Against::Better,
+        Some((lead, Some(error))) if lead < -error => Against::Worse,
+        _ => Against::Unclear,
     }
 }

@@ -12,6 +12,13 @@ use std::path::Path;
 
 use crate::program::{listing, run_with_input, text};
 
+/// Compares a table with the one that is kept.
+fn check(name: &str, table: &str) {
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, table);
+    });
+}
+
 /// Runs commands that must fail, each in words such as `fit 'two words.csv' --method kobl`; what they said, below each other.
 /// What a command says before its error is left out: it is shown elsewhere.
 fn refusals(folder: &Path, commands: &[&str]) -> String {

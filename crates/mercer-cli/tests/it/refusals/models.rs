@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{refusal, refusals, write};
+use super::{check, refusal, refusals, write};
 use crate::program::{fit, folder};
 
 /// A model with its header changed: the list of tensors, and what the program says about itself.
@@ -67,6 +67,7 @@ fn files_that_are_no_models() {
     let commands: Vec<String> = names.iter().map(|name| format!("inspect {name}")).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let others = ["inspect nothing.mercer", "inspect .", "transform empty train.csv"];
-    insta::assert_snapshot!(refusals(folder.path(), &[&commands[..], &others].concat()));
-    insta::assert_snapshot!(refusal(folder.path(), "inspect -", "a,b\n1,2\n3,4\n5,6\n"), @"");
+    let piped = refusal(folder.path(), "inspect -", "a,b\n1,2\n3,4\n5,6\n");
+    let table = refusals(folder.path(), &[&commands[..], &others].concat());
+    check("files_that_are_no_models", &format!("{table}\n{piped}"));
 }
