@@ -173,4 +173,3 @@ pub(crate) fn best_penalty(features: &Rows, labels: &Labels, monitor: &Monitor) 
     }
     Ok(best)
 }
-}

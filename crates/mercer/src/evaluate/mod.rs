@@ -14,7 +14,9 @@ pub mod judge;
 pub mod outcome;
 pub mod portrait;
 pub mod advice;
+pub mod compare;
 
+pub use compare::Comparison;
 pub use folds::Split;
 pub use judge::{Judge, Judged};
 pub use measures::{Measure, Predictions};
