@@ -16,22 +16,3 @@ pub struct About {
     /// The version of mercer.
     pub version: String,
 }
-
-use crate::evaluate::advice::Advice;
-use crate::evaluate::outcome::Outcome;
-use crate::evaluate::portrait::Portrait;
-
-/// Stand-in until the pages are there.
-pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About) -> String {
-    format!("<!doctype html><title>{} {} {:?}</title>\n", outcome.rows, about.command, portrait.map(|p| &p.method))
-}
-
-/// Stand-in until the pages are there.
-pub fn model(portrait: &Portrait, about: &About) -> String {
-    format!("<!doctype html><title>{} {}</title>\n", portrait.method, about.command)
-}
-
-/// Stand-in until the pages are there.
-pub fn advice(advice: &Advice, portrait: Option<&Portrait>, about: &About) -> String {
-    format!("<!doctype html><title>{} {} {:?}</title>\n", advice.method, about.command, portrait.map(|p| &p.method))
-}
