@@ -2,8 +2,8 @@
 
 use clap::ArgMatches;
 use mercer::basis::DEFAULT_MEMORY;
-use mercer::data::read::ReadOptions;
 use mercer::data::Task;
+use mercer::data::read::ReadOptions;
 use mercer::methods::PARAMETERS;
 use mercer::{Error, Result};
 

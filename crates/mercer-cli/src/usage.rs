@@ -140,7 +140,9 @@ pub(crate) fn with_words() -> Command {
     };
     let (all, methods) = (METHODS.iter().map(|card| card.name).collect(), fits.clone());
     command()
-        .mut_subcommand("fit", |fit| parameters(fit).mut_arg("method", |arg| arg.value_parser(words(methods))))
+        .mut_subcommand("fit", |fit| {
+            parameters(fit).mut_arg("method", |arg| arg.value_parser(words(methods)))
+        })
         .mut_subcommand("compare", |compare| {
             let compared = [vec!["all"], fits].concat();
             parameters(compare)
@@ -307,7 +309,10 @@ fn demo() -> Command {
         .about("See every method at work on made-up data, in less than a minute")
         .after_help("Example:\n  mercer demo --seed 7 --report demo.html")
         .arg(seed("0").help("Another seed makes other data"))
-        .arg(report("what is seen").help("Write the page here; - for standard output [default: into the temporary folder]"))
+        .arg(
+            report("what is seen")
+                .help("Write the page here; - for standard output [default: into the temporary folder]"),
+        )
 }
 
 fn completions() -> Command {
@@ -327,7 +332,11 @@ fn man() -> Command {
     Command::new("man")
         .about("Write the manual pages")
         .after_help(MAN_EXAMPLES)
-        .arg(Arg::new("command").value_name("COMMAND").help("The command [default: the page of mercer itself]"))
+        .arg(
+            Arg::new("command")
+                .value_name("COMMAND")
+                .help("The command [default: the page of mercer itself]"),
+        )
         .arg(
             Arg::new("dir")
                 .long("dir")
@@ -373,7 +382,9 @@ fn reading() -> Vec<Arg> {
         .value_name("WHAT")
         .default_value("auto")
         .value_parser(PossibleValuesParser::new(TASKS.map(|(name, _)| name)))
-        .help("What the target holds; auto: numbers if any is not whole or more than 50 differ, else classes");
+        .help(
+            "What the target holds; auto: numbers if any is not whole or more than 50 differ, else classes",
+        );
     let mut all = vec![scale, task, list("drop", "Columns that are not used").allow_negative_numbers(true)];
     all.extend(header());
     all
@@ -533,7 +544,10 @@ mod tests {
     fn a_flag_takes_the_true_or_false_behind_it_and_nothing_else() {
         let words = |text: &str| joined(text.split(' ').map(OsString::from)).join(" ".as_ref());
         assert_eq!(words("fit a.csv --weighted false -o m"), "fit a.csv --weighted=false -o m");
-        assert_eq!(words("fit --weighted a.csv --center=true true"), "fit --weighted a.csv --center=true true");
+        assert_eq!(
+            words("fit --weighted a.csv --center=true true"),
+            "fit --weighted a.csv --center=true true"
+        );
         assert_eq!(words("fit true --method takes"), "fit true --method takes");
     }
 

@@ -13,10 +13,10 @@ use serde_json::json;
 use super::page::{about, write_page};
 use super::place::Place;
 use super::source;
+use crate::args;
 use crate::context::Context;
 use crate::quote::{self, flag};
 use crate::talk::{print, table, warn};
-use crate::args;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
@@ -28,7 +28,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(scale, &rows).1);
     let seed = args.get_one("seed").copied().unwrap_or_default();
-    let adviser = Adviser { seed, memory: args::memory(args), scale, monitor: context.monitor.clone() };
+    let (memory, monitor) = (args::memory(args), context.monitor.clone());
+    let adviser = Adviser { seed, memory, scale, monitor, ..Adviser::default() };
     context.say("looking at widths, sizes and a few methods");
     let advice = context.work(|_| adviser.advise(&rows, &labels))?;
     advice.warnings.iter().for_each(|warning| warn(warning));
@@ -64,7 +65,9 @@ fn command(args: &ArgMatches, advice: &Advice) -> String {
     if !drop.is_empty() {
         words.push(flag("drop", &drop.join(",")));
     }
-    words.extend(args::header_option(args).map(|yes| if yes { "--header" } else { "--no-header" }.to_string()));
+    words.extend(
+        args::header_option(args).map(|yes| if yes { "--header" } else { "--no-header" }.to_string()),
+    );
     words.push(flag("method", &advice.method));
     words.extend(advice.settings.iter().map(|(name, value)| flag(&args::flag_name(name), value)));
     words.push("-o model.mercer".into());
@@ -74,7 +77,9 @@ fn command(args: &ArgMatches, advice: &Advice) -> String {
 fn text(advice: &Advice) -> String {
     let verdict = match advice.verdict {
         Verdict::Helps => "A kernel helps here.",
-        Verdict::MakesNoDifference => "A kernel makes no clear difference here: the plain columns do as well.",
+        Verdict::MakesNoDifference => {
+            "A kernel makes no clear difference here: the plain columns do as well."
+        }
         Verdict::Hurts => "A kernel hurts here: the plain columns do better.",
     };
     let reasons: String = advice.reasons.iter().map(|reason| format!("  {reason}\n")).collect();

@@ -91,7 +91,11 @@ fn asked(args: &ArgMatches) -> Result<Comparison> {
         methods: chosen(distinct(args::names(args, "methods")))?,
         settings: settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
         gammas: if gammas.is_empty() { default.gammas } else { distinct(gammas) },
-        sizes: if sizes.is_empty() { default.sizes } else { sizes.iter().map(size).collect::<Result<_>>()? },
+        sizes: if sizes.is_empty() {
+            default.sizes
+        } else {
+            sizes.iter().map(size).collect::<Result<_>>()?
+        },
         judges,
         scale: source::scale(args)?,
         folds: args::count(args, "folds"),
@@ -108,7 +112,9 @@ fn chosen(names: Vec<String>) -> Result<Vec<String>> {
     if names.iter().any(|name| name == "all") {
         return match &names[..] {
             [_] => Ok(Vec::new()),
-            _ => Err(Error::Argument("methods = all, with others beside it\nhint: give `all`, or the names".into())),
+            _ => Err(Error::Argument(
+                "methods = all, with others beside it\nhint: give `all`, or the names".into(),
+            )),
         };
     }
     for name in &names {
@@ -144,11 +150,8 @@ fn distinct(names: Vec<String>) -> Vec<String> {
 }
 
 fn about_to(comparison: &Comparison, labels: &Labels) -> String {
-    let methods = if comparison.methods.is_empty() {
-        Comparison::all(labels).len()
-    } else {
-        comparison.methods.len()
-    };
+    let methods =
+        if comparison.methods.is_empty() { Comparison::all(labels).len() } else { comparison.methods.len() };
     let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
     let splits = match comparison.test_share {
         Some(share) => format!("{}, {share} of the rows for testing", plural(comparison.repeats, "split")),
@@ -181,7 +184,8 @@ pub(super) fn portrait(
     let Some((entry, recipe)) = best_recipe(comparison, outcome, labels, rows.n())? else { return Ok(None) };
     let scaled = Scaling::fit(comparison.scale, rows).0.map(|scaling| scaling.apply(rows)).transpose()?;
     let (rows, memory, seed) = (scaled.as_ref().unwrap_or(rows), comparison.memory, comparison.seed);
-    let found = context.work(|monitor| Portrait::of(&recipe, rows, Some(labels), names, memory, seed, monitor));
+    let found =
+        context.work(|monitor| Portrait::of(&recipe, rows, Some(labels), names, memory, seed, monitor));
     match found {
         Ok((portrait, _)) => Ok(Some(portrait)),
         Err(Error::Interrupted) => Err(Error::Interrupted),

@@ -13,7 +13,7 @@ use mercer::{Error, Labels, Result, report};
 use super::compare::{CHART_SIZES, compared, portrait, settings};
 use super::page::{about, write_page};
 use super::place::Place;
-use super::ranking::{self, BASELINES, Against, against, score, told};
+use super::ranking::{self, Against, BASELINES, against, score, told};
 use crate::args;
 use crate::context::Context;
 use crate::talk::{plural, print, table, warn};
@@ -72,7 +72,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     }
     context.say(&format!("{:.1} s", started.elapsed().as_secs_f64()));
     let Some((place, page)) = place.zip(page) else {
-        warn("the temporary folder cannot be written, so there is no page\nhint: name a place: `--report FILE`");
+        warn(
+            "the temporary folder cannot be written, so there is no page\nhint: name a place: `--report FILE`",
+        );
         return Ok(());
     };
     match write_page(place, &page, context) {
@@ -114,7 +116,8 @@ fn seen(outcome: &Outcome, entries: &[&Entry]) -> String {
         ));
         let (alone, asking): (Vec<&Entry>, Vec<&Entry>) =
             methods.iter().partition(|entry| BASES.contains(&entry.method.as_str()));
-        let clearly = |entries: &[&Entry]| entries.iter().filter(|e| against(e, raw) == Against::Better).count();
+        let clearly =
+            |entries: &[&Entry]| entries.iter().filter(|e| against(e, raw) == Against::Better).count();
         sentences.push(format!(
             "Coordinates alone are clearly better than the plain columns in {} of {} bases; features that were chosen or \
              mixed by the labels in {} of {}.",

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
         (None, context.work(|monitor| recipe.finish(&rows, labels.as_ref(), fitted, None, monitor))?)
     };
-    made.warnings.iter().for_each(|warning| warn(warning));
+    made.warnings.iter().filter(|text| !warnings.contains(text)).for_each(|warning| warn(warning));
     let mut map = made.map;
     let summary = match &recipe.top {
         Top::Nothing => about_basis(&map),

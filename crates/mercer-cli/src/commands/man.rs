@@ -29,7 +29,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     match pages.iter().find(|(name, _)| *name == wanted) {
         Some((_, page)) => print(page),
         None => {
-            let names: Vec<&str> = pages.iter().filter_map(|(name, _)| name.strip_prefix("mercer-")).collect();
+            let names: Vec<&str> =
+                pages.iter().filter_map(|(name, _)| name.strip_prefix("mercer-")).collect();
             let given = args::text(args, "command").unwrap_or_default();
             Err(Error::Argument(format!("there is no command `{given}`; use one of {}", names.join(", "))))
         }

@@ -52,7 +52,8 @@ fn load(file: &str) -> Result<(FeatureMap, u64)> {
 fn one_from_input(model: &str, data: &str) -> Result<()> {
     if model == "-" && data == "-" {
         return Err(Error::Argument(
-            "the model and the rows cannot both come from standard input\nhint: name a file for one of them".into(),
+            "the model and the rows cannot both come from standard input\nhint: name a file for one of them"
+                .into(),
         ));
     }
     Ok(())

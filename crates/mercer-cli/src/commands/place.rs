@@ -64,7 +64,8 @@ impl<'a> Place<'a> {
     pub(super) fn not_a_terminal(self) -> Result<()> {
         if self == Self::Out && stdout().is_terminal() {
             return Err(Error::Argument(
-                "a model is no text for a terminal\nhint: name a file (`-o model.mercer`), or pipe it on".into(),
+                "a model is no text for a terminal\nhint: name a file (`-o model.mercer`), or pipe it on"
+                    .into(),
             ));
         }
         Ok(())

@@ -42,7 +42,8 @@ impl Form {
 pub(super) fn written(outcome: &Outcome, entries: &[&Entry], form: Form) -> Result<String> {
     match form {
         Form::Json => {
-            let shown = Outcome { entries: entries.iter().map(|e| (*e).clone()).collect(), ..outcome.clone() };
+            let shown =
+                Outcome { entries: entries.iter().map(|e| (*e).clone()).collect(), ..outcome.clone() };
             Ok(format!("{:#}\n", shown.to_json()))
         }
         Form::Csv => csv(outcome, entries),
@@ -57,7 +58,8 @@ pub(super) const RIGHT: std::ops::RangeFrom<usize> = 3..;
 /// The head and a line each candidate that has scores.
 pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
     let share = outcome.measure != "r2";
-    let rules: Vec<_> = entries.iter().filter(|e| !BASELINES.contains(&e.method.as_str())).map(|e| &e.gamma_rule).collect();
+    let rules: Vec<_> =
+        entries.iter().filter(|e| !BASELINES.contains(&e.method.as_str())).map(|e| &e.gamma_rule).collect();
     let several = rules.windows(2).any(|two| two[0] != two[1]);
     let words = |name: &str| name.replace('_', " ");
     let heads = ["method", "basis", "judge", "features", &words(&outcome.measure), &words(&outcome.second)];
@@ -65,10 +67,13 @@ pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
     heads.extend(["kernel values", "gamma", "seconds"].map(String::from));
     let mut lines = vec![heads];
     for entry in entries.iter().filter(|entry| entry.mean().is_some()) {
-        let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| "-".into(), text);
+        let number =
+            |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| "-".into(), text);
         let second = |v: f64| if share { format!("{:.1} %", 100.0 * v) } else { short(v) };
         let gamma = match (&entry.gamma_rule, entry.gamma()) {
-            (Some(rule), Some(gamma)) if several && rule.parse::<f64>().is_err() => format!("{rule} {}", short(gamma)),
+            (Some(rule), Some(gamma)) if several && rule.parse::<f64>().is_err() => {
+                format!("{rule} {}", short(gamma))
+            }
             (_, gamma) => number(gamma, &short),
         };
         lines.push(vec![
@@ -109,8 +114,20 @@ fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let mut write = |cells: &[String]| out.write_record(cells).map_err(|e| broken(e.into()));
     let heads = [
-        "method", "basis", "judge", "gamma_rule", "gamma", "asked", "n_features", &outcome.measure, "standard_error",
-        &outcome.second, "kernel_values", "fit_seconds", "splits", "failed",
+        "method",
+        "basis",
+        "judge",
+        "gamma_rule",
+        "gamma",
+        "asked",
+        "n_features",
+        &outcome.measure,
+        "standard_error",
+        &outcome.second,
+        "kernel_values",
+        "fit_seconds",
+        "splits",
+        "failed",
     ];
     write(&heads.map(String::from))?;
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
@@ -155,8 +172,12 @@ pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
 pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
     let is_baseline = |entry: &&&Entry| BASELINES.contains(&entry.method.as_str());
     let scored = || entries.iter().filter(|entry| entry.mean().is_some());
-    let Some(method) = scored().find(|entry| !is_baseline(entry)) else { return "no method has a score".into() };
-    let Some(baseline) = scored().find(is_baseline) else { return format!("best: {}", told(outcome, method)) };
+    let Some(method) = scored().find(|entry| !is_baseline(entry)) else {
+        return "no method has a score".into();
+    };
+    let Some(baseline) = scored().find(is_baseline) else {
+        return format!("best: {}", told(outcome, method));
+    };
     let relation = match against(method, baseline) {
         Against::Better => "clearly better than",
         Against::Worse => "clearly worse than",
@@ -167,7 +188,8 @@ pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
 
 /// A candidate and its score.
 pub(super) fn told(outcome: &Outcome, entry: &Entry) -> String {
-    let judge = if entry.judge == entry.method { String::new() } else { format!(" judged by {}", entry.judge) };
+    let judge =
+        if entry.judge == entry.method { String::new() } else { format!(" judged by {}", entry.judge) };
     let basis = entry.basis.as_ref().filter(|basis| **basis != entry.method);
     let on = basis.map_or_else(String::new, |basis| format!(" on {basis}"));
     format!("{}{on}{judge}, {}", entry.method, score(outcome, entry))

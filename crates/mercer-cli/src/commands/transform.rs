@@ -16,7 +16,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let place = Place::checked(args::text(args, "output").unwrap_or("-"), &[source, file])?;
     if let Place::File(output) = place {
         let bad_usage = |error: Error| Error::Argument(error.to_string());
-        write::check_output(output).and_then(|()| write::check_kept(output, keep.len())).map_err(bad_usage)?;
+        write::check_output(output)
+            .and_then(|()| write::check_kept(output, keep.len()))
+            .map_err(bad_usage)?;
     }
     super::one_from_input(file, source)?;
     let (model, _) = super::load(file)?;

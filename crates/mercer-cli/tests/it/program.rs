@@ -63,7 +63,8 @@ pub(crate) fn listing(folder: &Path) -> Vec<String> {
     names
 }
 
-pub(crate) const FIT: [&str; 8] = ["fit", "train.csv", "--target", "kind", "--method", "kobl", "-o", "model.mercer"];
+pub(crate) const FIT: [&str; 8] =
+    ["fit", "train.csv", "--target", "kind", "--method", "kobl", "-o", "model.mercer"];
 
 pub(crate) fn fit(folder: &Path, more: &[&str]) -> (String, String) {
     done(folder, &[&FIT[..], more].concat())

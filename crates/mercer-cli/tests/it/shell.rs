@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::program::{csv, done, fit, folder, listing, refused, run_with_input, text};
+use crate::program::{FIT, csv, done, fit, folder, listing, refused, run, run_with_input, text};
 
 #[test]
 fn standard_input_is_csv() {
@@ -17,6 +17,70 @@ fn standard_input_is_csv() {
     let output = run_with_input(folder.path(), &args, "a,b\n1,2\n3,4\n5,9\n");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(folder.path().join("piped.mercer").exists());
+}
+
+#[test]
+fn a_model_goes_through_pipes() {
+    let folder = folder();
+    fit(folder.path(), &["--n-components", "2", "-q"]);
+    let kept = fs::read(folder.path().join("model.mercer")).expect("a model");
+    let piped = run(folder.path(), &[&FIT[..7], &["-", "--n-components", "2", "-q"]].concat());
+    assert_eq!(piped.status.code(), Some(0), "{}", text(&piped.stderr));
+    assert!(piped.stdout == kept, "the same model");
+    let features = done(folder.path(), &["transform", "model.mercer", "train.csv"]).0;
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("mercer");
+    command.current_dir(folder.path()).args(["transform", "-", "train.csv"]).write_stdin(kept.clone());
+    assert_eq!(text(&command.output().expect("started").stdout), features);
+    let about = done(folder.path(), &["inspect", "model.mercer"]).0;
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("mercer");
+    command.current_dir(folder.path()).args(["inspect", "-"]).write_stdin(kept);
+    assert_eq!(text(&command.output().expect("started").stdout), about);
+}
+
+#[test]
+fn the_value_of_a_flag_may_stand_apart() {
+    let folder = folder();
+    let takes =
+        ["fit", "--weighted", "false", "train.csv", "--target", "kind", "--method", "takes", "-q", "-o"];
+    done(folder.path(), &[&takes[..], &["apart.mercer"]].concat());
+    let takes = ["fit", "--weighted=false", "train.csv", "--target", "kind", "--method", "takes", "-q", "-o"];
+    done(folder.path(), &[&takes[..], &["tied.mercer"]].concat());
+    let model = |name: &str| fs::read(folder.path().join(name)).expect("a model");
+    assert!(model("apart.mercer") == model("tied.mercer"));
+}
+
+#[test]
+fn a_page_shows_what_was_fitted() {
+    let folder = folder();
+    for method in ["kobl", "takes", "klfe", "kpca"] {
+        let args = ["fit", "train.csv", "--target", "kind", "--method", method, "-o", "model.mercer"];
+        let (_, plain) = done(folder.path(), &args);
+        let before = fs::read(folder.path().join("model.mercer")).expect("a model");
+        let (out, talk) = done(folder.path(), &[&args[..], &["--report", "model.html"]].concat());
+        assert_eq!(out, "");
+        assert!(fs::read(folder.path().join("model.mercer")).expect("a model") == before, "the same model");
+        let lines = |talk: &str| -> Vec<String> {
+            talk.lines().filter(|line| !line.starts_with("wrote ")).map(String::from).collect()
+        };
+        assert_eq!(lines(&talk), lines(&plain));
+        let page = fs::read_to_string(folder.path().join("model.html")).expect("a page");
+        assert!(page.contains("<svg") && page.contains("mercer fit train.csv"), "{method}: {page}");
+    }
+    let args = [
+        "fit",
+        "train.csv",
+        "--drop",
+        "kind",
+        "--method",
+        "kobl",
+        "-q",
+        "-o",
+        "model.mercer",
+        "--report",
+        "-",
+    ];
+    let (page, talk) = done(folder.path(), &args);
+    assert!(page.starts_with("<!") && talk.is_empty(), "without a target: {talk}");
 }
 
 #[test]
@@ -38,13 +102,13 @@ fn a_place_that_cannot_be_written_is_refused_before_the_work() {
     fit(folder.path(), &["--n-components", "2"]);
     // The data is not there either: the place is looked at first.
     let transform =
-        |place: &str| refused(folder.path(), 1, &["transform", "model.mercer", "nothing.csv", "-o", place]);
+        |place: &str| refused(folder.path(), 2, &["transform", "model.mercer", "nothing.csv", "-o", place]);
     assert!(transform("features.xlsx").contains(".parquet"));
     assert!(transform("nowhere/features.csv").contains("the folder `nowhere` does not exist"));
     let args = ["fit", "nothing.csv", "--method", "kobl", "-o", "nowhere/model.mercer"];
-    assert!(refused(folder.path(), 1, &args).contains("does not exist"));
+    assert!(refused(folder.path(), 2, &args).contains("does not exist"));
     assert!(
-        refused(folder.path(), 1, &["fit", "nothing.csv", "--method", "kobl", "-o", "."]).contains("folder")
+        refused(folder.path(), 2, &["fit", "nothing.csv", "--method", "kobl", "-o", "."]).contains("folder")
     );
     let args = ["fit", "train.csv", "--method", "kobl", "--drop", "kind", "-o", "./train.csv"];
     assert!(refused(folder.path(), 2, &args).contains("would overwrite"));
@@ -54,10 +118,14 @@ fn a_place_that_cannot_be_written_is_refused_before_the_work() {
 fn every_parameter_is_a_flag_and_every_command_has_an_example() {
     let folder = folder();
     let (help, _) = done(folder.path(), &["fit", "--help"]);
+    let (of_compare, _) = done(folder.path(), &["compare", "--help"]);
     for parameter in mercer::methods::PARAMETERS {
+        assert!(of_compare.contains(&format!("--{}", parameter.name.replace('_', "-"))), "{of_compare}");
         assert!(help.contains(&format!("--{}", parameter.name.replace('_', "-"))), "{help}");
     }
-    for command in ["fit", "transform", "inspect", "methods", "demo"] {
+    let commands =
+        ["fit", "transform", "inspect", "compare", "advise", "methods", "demo", "completions", "man"];
+    for command in commands {
         let (help, _) = done(folder.path(), &[command, "--help"]);
         assert!(help.contains(&format!("\n  mercer {command}")), "{help}");
     }
@@ -73,12 +141,16 @@ fn the_help_fits_on_a_screen() {
     Usage: mercer [OPTIONS] <COMMAND>
 
     Commands:
-      fit        Learn a map from rows to features, and store it
-      transform  Turn rows into features with a stored model
-      inspect    Say what is in a model, and which inputs its features use
-      methods    List the methods, or say all about one
-      demo       See bases, selection and extraction at work on made-up data
-      help       Print this message or the help of the given subcommand(s)
+      fit          Learn a map from rows to features, and store it
+      transform    Turn rows into features with a stored model
+      inspect      Say what is in a model, and which inputs its features use
+      compare      Judge the features of many methods on rows that they were not fitted on
+      advise       Say whether a kernel helps, and which method, width and size to start with
+      methods      List the methods, or say all about one
+      demo         See every method at work on made-up data, in less than a minute
+      completions  Write what a shell needs to complete commands
+      man          Write the manual pages
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
@@ -90,11 +162,13 @@ fn the_help_fits_on_a_screen() {
 
     Examples:
       mercer demo
+      mercer advise train.csv --target class
+      mercer compare train.csv --target class --report report.html
       mercer fit train.csv --target class --method takes -o model.mercer
       mercer transform model.mercer new.csv -o features.parquet
       mercer inspect model.mercer --importance train.csv
 
-    Standard output is data, standard error is talk.
+    Standard output is data, standard error is talk; a file called - is one of the standard ones.
     Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     ");
 }

@@ -8,8 +8,8 @@
 
 use faer::{Mat, MatRef};
 
-use super::{DEFAULT_MEMORY, bytes};
 use super::expansion::{Blocks, Expansion, Landmarks};
+use super::{DEFAULT_MEMORY, bytes};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::kernel::Statistic;

@@ -10,27 +10,33 @@ fn targets_that_are_not_what_is_needed() {
     file("one.csv", "a,y\n1,x\n2,x\n3,x\n");
     file("numbers.csv", "a,y\n1,0.5\n2,1.25\n3,7.5\n");
     file("constant.csv", "a,y\n1,0.5\n2,0.5\n3,0.5\n");
-    check("targets_that_are_not_what_is_needed", &refusals(folder.path(), &[
-        "fit train.csv --drop kind --method csi -o m.mercer",
-        "fit train.csv --drop kind --method takes -o m.mercer",
-        "fit train.csv --drop kind --method gda -o m.mercer",
-        "fit train.csv --drop kind --method eks --selector mi -o m.mercer",
-        "fit train.csv --drop kind --method kobl --gamma align -o m.mercer",
-        "fit train.csv --drop kind --method kobl --gamma loo -o m.mercer",
-        "fit train.csv --drop kind --task classes --method kobl -o m.mercer",
-        "fit train.csv --target kind --task numbers --method csi -o m.mercer",
-        "fit one.csv --target y --method gda -o m.mercer",
-        "fit one.csv --target y --method csi -o m.mercer",
-        "fit one.csv --target y --method kobl --gamma loo -o m.mercer",
-        "fit one.csv --target y --method kobl --gamma align -o m.mercer",
-        "fit one.csv --target y --method kpls -o m.mercer",
-        "fit numbers.csv --target y --method gda -o m.mercer",
-        "fit numbers.csv --target y --method k-relief -o m.mercer",
-        "fit numbers.csv --target y --method eks --selector relieff -o m.mercer",
-        "fit constant.csv --target y --task numbers --method kpls -o m.mercer",
-        "fit constant.csv --target y --task numbers --method csi -o m.mercer",
-        "fit constant.csv --target y --task numbers --method kobl --gamma loo -o m.mercer",
-    ]));
+    check(
+        "targets_that_are_not_what_is_needed",
+        &refusals(
+            folder.path(),
+            &[
+                "fit train.csv --drop kind --method csi -o m.mercer",
+                "fit train.csv --drop kind --method takes -o m.mercer",
+                "fit train.csv --drop kind --method gda -o m.mercer",
+                "fit train.csv --drop kind --method eks --selector mi -o m.mercer",
+                "fit train.csv --drop kind --method kobl --gamma align -o m.mercer",
+                "fit train.csv --drop kind --method kobl --gamma loo -o m.mercer",
+                "fit train.csv --drop kind --task classes --method kobl -o m.mercer",
+                "fit train.csv --target kind --task numbers --method csi -o m.mercer",
+                "fit one.csv --target y --method gda -o m.mercer",
+                "fit one.csv --target y --method csi -o m.mercer",
+                "fit one.csv --target y --method kobl --gamma loo -o m.mercer",
+                "fit one.csv --target y --method kobl --gamma align -o m.mercer",
+                "fit one.csv --target y --method kpls -o m.mercer",
+                "fit numbers.csv --target y --method gda -o m.mercer",
+                "fit numbers.csv --target y --method k-relief -o m.mercer",
+                "fit numbers.csv --target y --method eks --selector relieff -o m.mercer",
+                "fit constant.csv --target y --task numbers --method kpls -o m.mercer",
+                "fit constant.csv --target y --task numbers --method csi -o m.mercer",
+                "fit constant.csv --target y --task numbers --method kobl --gamma loo -o m.mercer",
+            ],
+        ),
+    );
 }
 
 #[test]
@@ -45,17 +51,23 @@ fn rows_that_a_kernel_has_no_use_for() {
     file("negative.csv", "a,b\n1,2\n-3,4\n5,6\n");
     file("huge.csv", "a,b\n1e200,2\n3,4\n5,6\n");
     file("one.csv", "a,b\n1,2\n");
-    check("rows_that_a_kernel_has_no_use_for", &refusals(folder.path(), &[
-        "fit wide.csv --no-header --method kobl --kernel precomputed -o m.mercer",
-        "fit skew.csv --no-header --method kobl --kernel precomputed -o m.mercer",
-        "fit indefinite.csv --no-header --method kobl --kernel precomputed -o m.mercer",
-        "fit labelled.csv --no-header --target -1 --kernel precomputed --method akda-qr -o m.mercer",
-        "fit zeros.csv --method kobl --kernel linear --scale none -o m.mercer",
-        "fit negative.csv --method kobl --kernel chi2 --scale none -o m.mercer",
-        "fit huge.csv --method kobl --kernel poly --scale none -o m.mercer",
-        "fit train.csv --drop kind --method kobl --kernel sigmoid --gamma 5 --coef0 -3 -o m.mercer",
-        "fit one.csv --method kpca --center -o m.mercer",
-    ]));
+    check(
+        "rows_that_a_kernel_has_no_use_for",
+        &refusals(
+            folder.path(),
+            &[
+                "fit wide.csv --no-header --method kobl --kernel precomputed -o m.mercer",
+                "fit skew.csv --no-header --method kobl --kernel precomputed -o m.mercer",
+                "fit indefinite.csv --no-header --method kobl --kernel precomputed -o m.mercer",
+                "fit labelled.csv --no-header --target -1 --kernel precomputed --method akda-qr -o m.mercer",
+                "fit zeros.csv --method kobl --kernel linear --scale none -o m.mercer",
+                "fit negative.csv --method kobl --kernel chi2 --scale none -o m.mercer",
+                "fit huge.csv --method kobl --kernel poly --scale none -o m.mercer",
+                "fit train.csv --drop kind --method kobl --kernel sigmoid --gamma 5 --coef0 -3 -o m.mercer",
+                "fit one.csv --method kpca --center -o m.mercer",
+            ],
+        ),
+    );
 }
 
 #[test]
@@ -75,28 +87,57 @@ fn rows_that_a_model_has_no_use_for() {
     file("same.csv", "a,b,c,kobl0\n1,2,3,4\n");
     let bare = ["fit", "bare3.csv", "--method", "nystrom", "-q", "-o", "bare.mercer"];
     done(folder.path(), &bare);
-    let gram = ["fit", "gram.csv", "--no-header", "--method", "kobl", "--kernel", "precomputed", "-q", "-o", "gram.mercer"];
+    let gram = [
+        "fit",
+        "gram.csv",
+        "--no-header",
+        "--method",
+        "kobl",
+        "--kernel",
+        "precomputed",
+        "-q",
+        "-o",
+        "gram.mercer",
+    ];
     done(folder.path(), &gram);
-    let chi2 = ["fit", "train.csv", "--drop", "kind", "--method", "kobl", "--kernel", "chi2", "--scale", "none", "-q"];
+    let chi2 = [
+        "fit",
+        "train.csv",
+        "--drop",
+        "kind",
+        "--method",
+        "kobl",
+        "--kernel",
+        "chi2",
+        "--scale",
+        "none",
+        "-q",
+    ];
     done(folder.path(), &[&chi2[..], &["-o", "chi2.mercer"]].concat());
-    check("rows_that_a_model_has_no_use_for", &refusals(folder.path(), &[
-        "transform model.mercer nothing.csv",
-        "transform model.mercer few.csv",
-        "transform model.mercer words.csv",
-        "transform model.mercer hole.csv",
-        "transform model.mercer bare.csv",
-        "transform model.mercer semicolons.csv",
-        "transform model.mercer train.csv --keep id",
-        "transform model.mercer same.csv --keep kobl0",
-        "transform bare.mercer sparse.svm",
-        "transform bare.mercer train.csv --no-header",
-        "transform gram.mercer bare.csv",
-        "transform chi2.mercer negative.csv",
-        "inspect model.mercer --importance nothing.csv",
-        "inspect model.mercer --importance few.csv",
-        "inspect gram.mercer --importance",
-        "inspect gram.mercer --importance gram.csv",
-    ]));
+    check(
+        "rows_that_a_model_has_no_use_for",
+        &refusals(
+            folder.path(),
+            &[
+                "transform model.mercer nothing.csv",
+                "transform model.mercer few.csv",
+                "transform model.mercer words.csv",
+                "transform model.mercer hole.csv",
+                "transform model.mercer bare.csv",
+                "transform model.mercer semicolons.csv",
+                "transform model.mercer train.csv --keep id",
+                "transform model.mercer same.csv --keep kobl0",
+                "transform bare.mercer sparse.svm",
+                "transform bare.mercer train.csv --no-header",
+                "transform gram.mercer bare.csv",
+                "transform chi2.mercer negative.csv",
+                "inspect model.mercer --importance nothing.csv",
+                "inspect model.mercer --importance few.csv",
+                "inspect gram.mercer --importance",
+                "inspect gram.mercer --importance gram.csv",
+            ],
+        ),
+    );
 }
 
 #[test]
@@ -139,5 +180,8 @@ fn rows_that_a_method_can_make_nothing_of() {
     .iter()
     .map(|more| format!("fit {more} -o m.mercer"))
     .collect();
-    check("rows_that_a_method_can_make_nothing_of", &refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()));
+    check(
+        "rows_that_a_method_can_make_nothing_of",
+        &refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()),
+    );
 }

@@ -27,39 +27,49 @@ fn text_that_holds_no_rows() {
     file("target-hole.csv", b"a,y\n1,2\n3,\n");
     file("cut.csv.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 75]);
     file("plain.csv.gz", b"a,b\n1,2\n");
-    check("text_that_holds_no_rows", &refusals(folder.path(), &[
-        "fit nothing.csv --method kobl -o m.mercer",
-        "fit . --method kobl -o m.mercer",
-        "fit rows.xlsx --method kobl -o m.mercer",
-        "fit rows --method kobl -o m.mercer",
-        "fit empty.csv --method kobl -o m.mercer",
-        "fit - --method kobl -o m.mercer",
-        "fit head.csv --method kobl -o m.mercer",
-        "fit hole.csv --method kobl -o m.mercer",
-        "fit mark.csv --method kobl -o m.mercer",
-        "fit infinite.csv --method kobl -o m.mercer",
-        "fit words.csv --method kobl -o m.mercer",
-        "fit more-words.csv --method kobl -o m.mercer",
-        "fit all-words.csv --target city --method kobl -o m.mercer",
-        "fit ragged.csv --method kobl -o m.mercer",
-        "fit twice.csv --method kobl -o m.mercer",
-        "fit latin.csv --method kobl -o m.mercer",
-        "fit latin-head.csv --method kobl -o m.mercer",
-        "fit semicolons.csv --method kobl -o m.mercer",
-        "fit semicolons.csv --target kind --method kobl -o m.mercer",
-        "fit decimal-commas.csv --target kind --method kobl -o m.mercer",
-        "fit target-hole.csv --target y --method kobl -o m.mercer",
-        "fit cut.csv.gz --method kobl -o m.mercer",
-        "fit plain.csv.gz --method kobl -o m.mercer",
-        "fit train.csv --target kinds --method kobl -o m.mercer",
-        "fit train.csv --target -9 --method kobl -o m.mercer",
-        "fit train.csv --target kind --drop d --method kobl -o m.mercer",
-        "fit train.csv --target kind --drop a,b,c --method kobl -o m.mercer",
-    ]));
-    check("standard_input_that_holds_no_rows", &[
-        refusal(folder.path(), "fit - --method kobl -o m.mercer", "a,b\n1,x\n"),
-        refusal(folder.path(), "fit - --target y --method kobl -o m.mercer", "a;b;y\n1;2;3\n"),
-    ].join("\n"));
+    check(
+        "text_that_holds_no_rows",
+        &refusals(
+            folder.path(),
+            &[
+                "fit nothing.csv --method kobl -o m.mercer",
+                "fit . --method kobl -o m.mercer",
+                "fit rows.xlsx --method kobl -o m.mercer",
+                "fit rows --method kobl -o m.mercer",
+                "fit empty.csv --method kobl -o m.mercer",
+                "fit - --method kobl -o m.mercer",
+                "fit head.csv --method kobl -o m.mercer",
+                "fit hole.csv --method kobl -o m.mercer",
+                "fit mark.csv --method kobl -o m.mercer",
+                "fit infinite.csv --method kobl -o m.mercer",
+                "fit words.csv --method kobl -o m.mercer",
+                "fit more-words.csv --method kobl -o m.mercer",
+                "fit all-words.csv --target city --method kobl -o m.mercer",
+                "fit ragged.csv --method kobl -o m.mercer",
+                "fit twice.csv --method kobl -o m.mercer",
+                "fit latin.csv --method kobl -o m.mercer",
+                "fit latin-head.csv --method kobl -o m.mercer",
+                "fit semicolons.csv --method kobl -o m.mercer",
+                "fit semicolons.csv --target kind --method kobl -o m.mercer",
+                "fit decimal-commas.csv --target kind --method kobl -o m.mercer",
+                "fit target-hole.csv --target y --method kobl -o m.mercer",
+                "fit cut.csv.gz --method kobl -o m.mercer",
+                "fit plain.csv.gz --method kobl -o m.mercer",
+                "fit train.csv --target kinds --method kobl -o m.mercer",
+                "fit train.csv --target -9 --method kobl -o m.mercer",
+                "fit train.csv --target kind --drop d --method kobl -o m.mercer",
+                "fit train.csv --target kind --drop a,b,c --method kobl -o m.mercer",
+            ],
+        ),
+    );
+    check(
+        "standard_input_that_holds_no_rows",
+        &[
+            refusal(folder.path(), "fit - --method kobl -o m.mercer", "a,b\n1,x\n"),
+            refusal(folder.path(), "fit - --target y --method kobl -o m.mercer", "a;b;y\n1;2;3\n"),
+        ]
+        .join("\n"),
+    );
 }
 
 #[test]
@@ -75,17 +85,23 @@ fn pairs_that_hold_no_rows() {
     file("latin.svm", b"1 1:\xe9\n");
     file("empty.svm", b"");
     file("labels.svm", b"1\n2\n");
-    check("pairs_that_hold_no_rows", &refusals(folder.path(), &[
-        "fit unlabelled.svm --method kobl -o m.mercer",
-        "fit words.svm --method kobl -o m.mercer",
-        "fit zero.svm --method kobl -o m.mercer",
-        "fit wide.svm --method kobl -o m.mercer",
-        "fit nan.svm --method kobl -o m.mercer",
-        "fit twice.svm --method kobl -o m.mercer",
-        "fit latin.svm --method kobl -o m.mercer",
-        "fit empty.svm --method kobl -o m.mercer",
-        "fit labels.svm --method kobl -o m.mercer",
-    ]));
+    check(
+        "pairs_that_hold_no_rows",
+        &refusals(
+            folder.path(),
+            &[
+                "fit unlabelled.svm --method kobl -o m.mercer",
+                "fit words.svm --method kobl -o m.mercer",
+                "fit zero.svm --method kobl -o m.mercer",
+                "fit wide.svm --method kobl -o m.mercer",
+                "fit nan.svm --method kobl -o m.mercer",
+                "fit twice.svm --method kobl -o m.mercer",
+                "fit latin.svm --method kobl -o m.mercer",
+                "fit empty.svm --method kobl -o m.mercer",
+                "fit labels.svm --method kobl -o m.mercer",
+            ],
+        ),
+    );
 }
 
 /// An NPY array with this description.
@@ -151,32 +167,38 @@ fn arrays_that_hold_no_rows() {
     file("negative.npz", sparse("csr", &[0, 1], &[-1], &[1, 1]));
     file("flat.npz", sparse("csr", &[0, 1], &[0], &[1]));
     file("wide.npz", sparse("csr", &[0, 1], &[0], &[1, 999_999_999_999]));
-    check("arrays_that_hold_no_rows", &refusals(folder.path(), &[
-        "fit foreign.npy --method kobl -o m.mercer",
-        "fit head.npy --method kobl -o m.mercer",
-        "fit short.npy --method kobl -o m.mercer",
-        "fit cube.npy --method kobl -o m.mercer",
-        "fit objects.npy --method kobl -o m.mercer",
-        "fit complex.npy --method kobl -o m.mercer",
-        "fit records.npy --method kobl -o m.mercer",
-        "fit text.npy --method kobl -o m.mercer",
-        "fit huge.npy --method kobl -o m.mercer",
-        "fit nan.npy --method kobl -o m.mercer",
-        "fit none.npy --method kobl -o m.mercer",
-        "fit foreign.npz --method kobl -o m.mercer",
-        "fit no-matrix.npz --method kobl -o m.mercer",
-        "fit no-target.npz --target y --method kobl -o m.mercer",
-        "fit long-target.npz --target y --method kobl -o m.mercer",
-        "fit wide-target.npz --target y --method kobl -o m.mercer",
-        "fit damaged.npz --method kobl -o m.mercer",
-        "fit columns.npz --method kobl -o m.mercer",
-        "fit past.npz --method kobl -o m.mercer",
-        "fit few.npz --method kobl -o m.mercer",
-        "fit outside.npz --method kobl -o m.mercer",
-        "fit negative.npz --method kobl -o m.mercer",
-        "fit flat.npz --method kobl -o m.mercer",
-        "fit wide.npz --method kobl -o m.mercer",
-    ]));
+    check(
+        "arrays_that_hold_no_rows",
+        &refusals(
+            folder.path(),
+            &[
+                "fit foreign.npy --method kobl -o m.mercer",
+                "fit head.npy --method kobl -o m.mercer",
+                "fit short.npy --method kobl -o m.mercer",
+                "fit cube.npy --method kobl -o m.mercer",
+                "fit objects.npy --method kobl -o m.mercer",
+                "fit complex.npy --method kobl -o m.mercer",
+                "fit records.npy --method kobl -o m.mercer",
+                "fit text.npy --method kobl -o m.mercer",
+                "fit huge.npy --method kobl -o m.mercer",
+                "fit nan.npy --method kobl -o m.mercer",
+                "fit none.npy --method kobl -o m.mercer",
+                "fit foreign.npz --method kobl -o m.mercer",
+                "fit no-matrix.npz --method kobl -o m.mercer",
+                "fit no-target.npz --target y --method kobl -o m.mercer",
+                "fit long-target.npz --target y --method kobl -o m.mercer",
+                "fit wide-target.npz --target y --method kobl -o m.mercer",
+                "fit damaged.npz --method kobl -o m.mercer",
+                "fit columns.npz --method kobl -o m.mercer",
+                "fit past.npz --method kobl -o m.mercer",
+                "fit few.npz --method kobl -o m.mercer",
+                "fit outside.npz --method kobl -o m.mercer",
+                "fit negative.npz --method kobl -o m.mercer",
+                "fit flat.npz --method kobl -o m.mercer",
+                "fit wide.npz --method kobl -o m.mercer",
+            ],
+        ),
+    );
 }
 
 #[test]
@@ -193,34 +215,46 @@ fn columnar_files_that_hold_no_rows() {
         file(&format!("empty.{ending}"), b"");
     }
     file("old.arrow", b"FEA1 and so on");
-    check("columnar_files_that_hold_no_rows", &refusals(folder.path(), &[
-        "fit words.parquet --method kobl -o m.mercer",
-        "fit words.parquet --target kind --drop kobl0,kobl1 --method kobl -o m.mercer",
-        "fit words.parquet --target kinds --method kobl -o m.mercer",
-        "fit cut.parquet --method kobl -o m.mercer",
-        "fit foreign.parquet --method kobl -o m.mercer",
-        "fit empty.parquet --method kobl -o m.mercer",
-        "fit words.arrow --method kobl -o m.mercer",
-        "fit cut.arrow --method kobl -o m.mercer",
-        "fit foreign.arrow --method kobl -o m.mercer",
-        "fit empty.arrow --method kobl -o m.mercer",
-        "fit old.arrow --method kobl -o m.mercer",
-    ]));
+    check(
+        "columnar_files_that_hold_no_rows",
+        &refusals(
+            folder.path(),
+            &[
+                "fit words.parquet --method kobl -o m.mercer",
+                "fit words.parquet --target kind --drop kobl0,kobl1 --method kobl -o m.mercer",
+                "fit words.parquet --target kinds --method kobl -o m.mercer",
+                "fit cut.parquet --method kobl -o m.mercer",
+                "fit foreign.parquet --method kobl -o m.mercer",
+                "fit empty.parquet --method kobl -o m.mercer",
+                "fit words.arrow --method kobl -o m.mercer",
+                "fit cut.arrow --method kobl -o m.mercer",
+                "fit foreign.arrow --method kobl -o m.mercer",
+                "fit empty.arrow --method kobl -o m.mercer",
+                "fit old.arrow --method kobl -o m.mercer",
+            ],
+        ),
+    );
 }
 
 #[test]
 fn generators_that_make_no_rows() {
     let folder = folder();
-    check("generators_that_make_no_rows", &refusals(folder.path(), &[
-        "fit synth:rings --method kobl -o m.mercer",
-        "fit synth: --method kobl -o m.mercer",
-        "fit 'synth:ringnorm?rows=20' --method kobl -o m.mercer",
-        "fit 'synth:ringnorm?n=20&n=30' --method kobl -o m.mercer",
-        "fit 'synth:ringnorm?n=few' --method kobl -o m.mercer",
-        "fit 'synth:ringnorm?n=0' --method kobl -o m.mercer",
-        "fit 'synth:blobs?classes=0' --method kobl -o m.mercer",
-        "fit 'synth:moons?noise=-1' --method kobl -o m.mercer",
-        "fit 'synth:friedman?p=4' --method kobl -o m.mercer",
-        "fit 'synth:ringnorm?seed=-1' --method kobl -o m.mercer",
-    ]));
+    check(
+        "generators_that_make_no_rows",
+        &refusals(
+            folder.path(),
+            &[
+                "fit synth:rings --method kobl -o m.mercer",
+                "fit synth: --method kobl -o m.mercer",
+                "fit 'synth:ringnorm?rows=20' --method kobl -o m.mercer",
+                "fit 'synth:ringnorm?n=20&n=30' --method kobl -o m.mercer",
+                "fit 'synth:ringnorm?n=few' --method kobl -o m.mercer",
+                "fit 'synth:ringnorm?n=0' --method kobl -o m.mercer",
+                "fit 'synth:blobs?classes=0' --method kobl -o m.mercer",
+                "fit 'synth:moons?noise=-1' --method kobl -o m.mercer",
+                "fit 'synth:friedman?p=4' --method kobl -o m.mercer",
+                "fit 'synth:ringnorm?seed=-1' --method kobl -o m.mercer",
+            ],
+        ),
+    );
 }

@@ -52,7 +52,12 @@ fn files_that_are_no_models() {
         tensors.as_object_mut().expect("tensors").remove("matrix");
     });
     forge("flat-matrix", &|tensors, _| {
-        let count: u64 = tensors["matrix"]["shape"].as_array().expect("a shape").iter().filter_map(Value::as_u64).product();
+        let count: u64 = tensors["matrix"]["shape"]
+            .as_array()
+            .expect("a shape")
+            .iter()
+            .filter_map(Value::as_u64)
+            .product();
         tensors["matrix"]["shape"] = json!([count]);
     });
     forge("whole-matrix", &|tensors, _| tensors["matrix"]["dtype"] = "I64".into());
@@ -60,9 +65,26 @@ fn files_that_are_no_models() {
     nan.splice(whole.len() - 8.., f64::NAN.to_le_bytes());
     file("nan", &nan);
     let names = [
-        "empty", "cut", "head", "train.csv", "newer", "timeless", "foreign", "no-kernel", "odd-kernel", "no-gamma",
-        "bad-gamma", "no-method", "no-names", "few-names", "odd-names", "few-inputs", "no-matrix", "flat-matrix",
-        "whole-matrix", "nan",
+        "empty",
+        "cut",
+        "head",
+        "train.csv",
+        "newer",
+        "timeless",
+        "foreign",
+        "no-kernel",
+        "odd-kernel",
+        "no-gamma",
+        "bad-gamma",
+        "no-method",
+        "no-names",
+        "few-names",
+        "odd-names",
+        "few-inputs",
+        "no-matrix",
+        "flat-matrix",
+        "whole-matrix",
+        "nan",
     ];
     let commands: Vec<String> = names.iter().map(|name| format!("inspect {name}")).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();

@@ -1,44 +1,60 @@
 //! Words that make no command.
 
-use super::{check, refusals};
+use super::{check, refusals, write};
 use crate::program::{fit, folder};
 
 #[test]
 fn words_that_make_no_command() {
     let folder = folder();
-    check("words_that_make_no_command", &refusals(folder.path(), &[
-        "fitt train.csv",
-        "fit",
-        "fit train.csv",
-        "fit train.csv --method kobl",
-        "fit train.csv --method kobl -o",
-        "fit train.csv more.csv --method kobl -o m.mercer",
-        "fit train.csv --method kobl -o m.mercer --colour",
-        "fit train.csv --method kobl -o m.mercer --n-component 3",
-        "fit train.csv --method kobl -o m.mercer --gamma 1 --gamma 2",
-        "fit train.csv --method kobl -o m.mercer --scale log",
-        "fit train.csv --method kobl -o m.mercer --task guess",
-        "fit train.csv --method kobl -o m.mercer --memory much",
-        "fit train.csv --method kobl -o m.mercer --memory=-1GB",
-        "fit train.csv --method kobl -o m.mercer --threads 0",
-        "fit train.csv --method kobl -o m.mercer --threads many",
-        "fit train.csv --method takes -o m.mercer --weighted=maybe",
-        "transform",
-        "transform model.mercer",
-        "transform model.mercer train.csv --keep",
-        "inspect",
-        "inspect model.mercer --format xml",
-        "methods nope",
-        "methods kobl --format markdown",
-        "methods --format csv",
-        "demo --seed -1",
-        "demo --seed one",
-        "completions",
-        "completions nushell",
-        "man nope",
-        "man fit --dir .",
-        "man --dir nowhere",
-    ]));
+    check(
+        "words_that_make_no_command",
+        &refusals(
+            folder.path(),
+            &[
+                "fitt train.csv",
+                "fit",
+                "fit train.csv",
+                "fit train.csv --method kobl",
+                "fit train.csv --method kobl -o",
+                "fit train.csv more.csv --method kobl -o m.mercer",
+                "fit train.csv --method kobl -o m.mercer --colour",
+                "fit train.csv --method kobl -o m.mercer --n-component 3",
+                "fit train.csv --method kobl -o m.mercer --gamma 1 --gamma 2",
+                "fit train.csv --method kobl -o m.mercer --scale log",
+                "fit train.csv --method kobl -o m.mercer --task guess",
+                "fit train.csv --method kobl -o m.mercer --memory much",
+                "fit train.csv --method kobl -o m.mercer --memory=-1GB",
+                "fit train.csv --method kobl -o m.mercer --threads 0",
+                "fit train.csv --method kobl -o m.mercer --threads many",
+                "fit train.csv --method takes -o m.mercer --weighted=maybe",
+                "transform",
+                "transform model.mercer",
+                "transform model.mercer train.csv --keep",
+                "inspect",
+                "inspect model.mercer --format xml",
+                "methods nope",
+                "methods kobl --format markdown",
+                "methods --format csv",
+                "compare train.csv --target kind --folds 1",
+                "compare train.csv --target kind --folds many",
+                "compare train.csv --target kind --repeats 0",
+                "compare train.csv --target kind --knn 0",
+                "compare train.csv --target kind --test-share 1",
+                "compare train.csv --target kind --test-share 0.3 --folds 4",
+                "compare train.csv --target kind --format xml",
+                "compare train.csv --target kind --seed -1",
+                "advise train.csv --target kind --format markdown",
+                "advise train.csv --target kind --seed one",
+                "demo --seed -1",
+                "demo --seed one",
+                "completions",
+                "completions nushell",
+                "man nope",
+                "man fit --dir .",
+                "man --dir nowhere",
+            ],
+        ),
+    );
 }
 
 #[test]
@@ -100,7 +116,10 @@ fn values_that_a_parameter_may_not_have() {
         let tried = |c: &String| c.split(' ').any(|word| word.split('=').next() == Some(&flag));
         assert!(commands.iter().any(tried), "{flag} is not tried");
     }
-    check("values_that_a_parameter_may_not_have", &refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()));
+    check(
+        "values_that_a_parameter_may_not_have",
+        &refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()),
+    );
 }
 
 #[test]
@@ -131,25 +150,87 @@ fn parameters_that_do_not_go_together() {
     .iter()
     .map(|more| format!("fit nothing.csv -o m.mercer --method {more}"))
     .collect();
-    check("parameters_that_do_not_go_together", &refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()));
+    check(
+        "parameters_that_do_not_go_together",
+        &refusals(folder.path(), &commands.iter().map(String::as_str).collect::<Vec<_>>()),
+    );
+}
+
+#[test]
+fn comparisons_that_cannot_be_made() {
+    let folder = folder();
+    write(folder.path(), "numbers.csv", "a,y\n1,0.5\n2,1.25\n3,7.5\n4,2.5\n5,1.5\n6,3.5\n");
+    write(folder.path(), "one.csv", "a,y\n1,x\n2,x\n3,x\n");
+    write(folder.path(), "few.csv", "a,y\n1,x\n2,z\n3,x\n");
+    check(
+        "comparisons_that_cannot_be_made",
+        &refusals(
+            folder.path(),
+            &[
+                // The file is not there: what can be known without it is looked at first.
+                "compare nothing.csv",
+                "compare nothing.csv --target y --methods kobI",
+                "compare nothing.csv --target y --methods relief",
+                "compare nothing.csv --target y --methods all,gda",
+                "compare nothing.csv --target y --judges svm",
+                "compare nothing.csv --target y --gamma scale,wide",
+                "compare nothing.csv --target y --n-features own,0",
+                "compare nothing.csv --target y --n-features many",
+                "compare nothing.csv --target y --kernel gauss",
+                "compare nothing.csv --target y --degree 2",
+                "compare nothing.csv --target y --report nowhere/page.html",
+                "compare nothing.csv --target y -o nowhere/table.csv",
+                "compare nothing.csv --target y -o table.xlsx",
+                "compare nothing.csv --target y --report - -o -",
+                "compare nothing.csv --target y --report page -o page --format csv",
+                "compare train.csv --target kind --report train.csv",
+                "compare nothing.csv --target y",
+                "compare train.csv --target kinds",
+                "compare train.csv --target kind --kernel precomputed",
+                "compare train.csv --target kind --methods gda --nu 0.2",
+                "compare train.csv --target kind --folds 1000",
+                "compare train.csv --target kind --memory 1kB",
+                "compare numbers.csv --target y --methods gda",
+                "compare numbers.csv --target y --judges linear-svm",
+                "compare one.csv --target y",
+                "compare few.csv --target y --test-share 0.01",
+                "advise nothing.csv",
+                "advise nothing.csv --target y --report nowhere/page.html",
+                "advise train.csv --target kind --report ./train.csv",
+                "advise one.csv --target y",
+                "advise few.csv --target y",
+                "fit nothing.csv --method kobl -o m.mercer --report nowhere/page.html",
+                "fit nothing.csv --method kobl -o - --report -",
+                "fit nothing.csv --method kobl -o same --report same",
+                "fit train.csv --drop kind --method kobl -o m.mercer --report train.csv",
+                "demo --report nowhere/page.html",
+            ],
+        ),
+    );
 }
 
 #[test]
 fn budgets_that_are_too_small() {
     let folder = folder();
     fit(folder.path(), &["--n-components", "4", "-q"]);
-    check("budgets_that_are_too_small", &refusals(folder.path(), &[
-        "fit train.csv --target kind --method kobl -o m.mercer --memory 1kB",
-        "fit train.csv --target kind --method gram-schmidt -o m.mercer --memory 1kB",
-        "fit train.csv --target kind --method kpca -o m.mercer --memory 1kB",
-        "fit train.csv --target kind --method csi -o m.mercer --memory 1kB",
-        "fit train.csv --target kind --method takes -o m.mercer --memory 20kB",
-        "fit train.csv --target kind --method klfe --basis kobl -o m.mercer --memory 20kB",
-        "fit train.csv --target kind --method gda --basis kobl -o m.mercer --memory 20kB",
-        "fit 'synth:friedman?n=1000000000000&p=1000000' --method kobl -o m.mercer",
-        "fit 'synth:ringnorm?n=20000' --method gram-schmidt -o m.mercer",
-        "transform model.mercer train.csv --memory 100B",
-        "inspect model.mercer --importance --memory 100B",
-        "inspect model.mercer --importance train.csv --memory 100B",
-    ]));
+    check(
+        "budgets_that_are_too_small",
+        &refusals(
+            folder.path(),
+            &[
+                "fit train.csv --target kind --method kobl -o m.mercer --memory 1kB",
+                "fit train.csv --target kind --method gram-schmidt -o m.mercer --memory 1kB",
+                "fit train.csv --target kind --method kpca -o m.mercer --memory 1kB",
+                "fit train.csv --target kind --method csi -o m.mercer --memory 1kB",
+                "fit train.csv --target kind --method takes -o m.mercer --memory 20kB",
+                "fit train.csv --target kind --method klfe --basis kobl -o m.mercer --memory 20kB",
+                "fit train.csv --target kind --method gda --basis kobl -o m.mercer --memory 20kB",
+                "fit 'synth:friedman?n=1000000000000&p=1000000' --method kobl -o m.mercer",
+                "fit 'synth:ringnorm?n=20000' --method gram-schmidt -o m.mercer",
+                "transform model.mercer train.csv --memory 100B",
+                "inspect model.mercer --importance --memory 100B",
+                "inspect model.mercer --importance train.csv --memory 100B",
+            ],
+        ),
+    );
 }
