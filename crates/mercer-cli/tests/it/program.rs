@@ -89,3 +89,21 @@ pub(crate) fn wave(folder: &Path) {
     let text: String = std::iter::once("a,b,noise,kind\n".to_string()).chain((0..60).map(line)).collect();
     fs::write(folder.join("wave.csv"), text).expect("written");
 }
+
+/// The words of a command; single quotes keep one together.
+pub(crate) fn words(command: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    for c in command.chars() {
+        match (c, words.last_mut()) {
+            ('\'', _) => quoted = !quoted,
+            (' ', Some(last)) if !quoted => {
+                if !last.is_empty() {
+                    words.push(String::new());
+                }
+            }
+            (c, Some(last)) => last.push(c),
+            (_, None) => {}
+        }
+    }
+    words
+}

@@ -10,7 +10,7 @@ mod places;
 use std::fs;
 use std::path::Path;
 
-use crate::program::{listing, run_with_input, text};
+use crate::program::{listing, run_with_input, text, words};
 
 /// Compares a table with the one that is kept.
 fn check(name: &str, table: &str) {
@@ -43,24 +43,6 @@ fn refusal(folder: &Path, command: &str, input: &str) -> String {
     let from = lines.iter().position(|line| line.starts_with("error: ")).unwrap_or(0);
     let said = lines[from..].join("\n").replace(&folder.display().to_string(), "FOLDER");
     format!("$ mercer {command}\n[exit {}]\n{}\n", code.unwrap_or_default(), said.trim_end())
-}
-
-/// The words of a command; single quotes keep one together.
-fn words(command: &str) -> Vec<String> {
-    let (mut words, mut quoted) = (vec![String::new()], false);
-    for c in command.chars() {
-        match (c, words.last_mut()) {
-            ('\'', _) => quoted = !quoted,
-            (' ', Some(last)) if !quoted => {
-                if !last.is_empty() {
-                    words.push(String::new());
-                }
-            }
-            (c, Some(last)) => last.push(c),
-            (_, None) => {}
-        }
-    }
-    words
 }
 
 fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::program::{FIT, csv, done, fit, folder, listing, refused, run, run_with_input, text};
+use crate::program::{FIT, csv, done, fit, folder, listing, refused, run, run_with_input, text, wave, words};
 
 #[test]
 fn standard_input_is_csv() {
@@ -17,6 +17,27 @@ fn standard_input_is_csv() {
     let output = run_with_input(folder.path(), &args, "a,b\n1,2\n3,4\n5,9\n");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(folder.path().join("piped.mercer").exists());
+}
+
+#[test]
+fn the_commands_in_the_readme_work() {
+    let folder = folder();
+    wave(folder.path());
+    let rows = fs::read_to_string(folder.path().join("wave.csv")).expect("rows").replace("kind", "class");
+    fs::write(folder.path().join("train.csv"), rows).expect("written");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(readme).expect("README.md");
+    let mut tried = 0;
+    for block in readme.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        for line in block.lines().filter(|line| line.starts_with("mercer ")) {
+            let command = line.split(" #").next().and_then(|line| line.split(" > ").next()).unwrap_or(line);
+            let command = command.replace("~/.local/share/man/man1", ".");
+            let args = words(command.trim_start_matches("mercer ").trim());
+            done(folder.path(), &args.iter().map(String::as_str).collect::<Vec<_>>());
+            tried += 1;
+        }
+    }
+    assert!(tried >= 12, "{tried}");
 }
 
 #[test]
