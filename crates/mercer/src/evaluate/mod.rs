@@ -8,6 +8,7 @@ pub mod knn;
 pub(crate) mod ridge;
 pub(crate) mod linear_svm;
 mod inner;
+mod dual_descent;
 mod smo;
 pub mod svm;
 pub mod judge;
