@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from mercer import _core
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.linear_model import LinearRegression, RidgeCV
@@ -10,6 +9,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
+
+from mercer import _core
 
 
 def standard(X):
