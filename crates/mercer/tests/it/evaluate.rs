@@ -6,7 +6,7 @@
 //! nasty     data that breaks careless code
 //! refusals  what is refused, in words
 //! compare   methods side by side
-//! portrait  what a set looks like before anything is fitted
+//! portrait  the numbers that describe a fitted map
 
 mod kernels;
 mod folds;
