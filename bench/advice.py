@@ -2,9 +2,9 @@
 
     python bench/advice.py                     all sets; prints the table of docs/advice.md
 
-The default of a method is that method with nothing said: rbf, gamma = scale, its own basis. Compared are the advice, the
-same method with its defaults, and TAKES with its defaults, each judged by ridge with its penalty chosen by leave-one-out
-and by the nearest neighbour; what counts is the better of the two, for each.
+The default of a method is that method with nothing said: rbf, gamma = scale, its own basis. Compared are the advice,
+the same method with its defaults, and TAKES with its defaults, each judged by ridge with its penalty chosen by
+leave-one-out and by the nearest neighbour; what counts is the better of the two, for each.
 """
 
 import sys
@@ -22,7 +22,7 @@ PENALTIES = np.logspace(-6, 6, 25)
 
 
 def judged(features, train, test, y) -> float:
-    """The better of ridge and the nearest neighbour."""
+    """Return the better of ridge and the nearest neighbour."""
     made = features.fit(*train)
     a, b = made.transform(train[0]), made.transform(test[0])
     if a.shape[1] == 0:
@@ -32,7 +32,7 @@ def judged(features, train, test, y) -> float:
 
 
 def plain(method: str):
-    """A method with its defaults."""
+    """Return a method with its defaults."""
     if method in mercer.KernelBasis._parameter_constraints["method"][0].options:
         return mercer.KernelBasis(method)
     return {"gda": mercer.GDA, "klfe": mercer.KLFE, "kpls": mercer.KPLS}[method]()

@@ -33,9 +33,7 @@ def grid_searched(p: int):
 
 def main(names: list[str]) -> None:
     warnings.filterwarnings("ignore")
-    print(
-        "| set | rows | columns | classes | AutoFeatures + ridge | seconds | features | rbf SVC, 12 grid points | seconds |"
-    )
+    print("| set | rows | columns | classes | ridge on AutoFeatures | s | features | rbf SVC, grid of 12 | s |")
     print("|---|---:|---:|---:|---:|---:|---|---:|---:|")
     rows = []
     for name in names:
@@ -61,10 +59,8 @@ def main(names: list[str]) -> None:
             flush=True,
         )
     table = np.array(rows)
-    own, peer = table[:, :2].mean(0)
-    print(
-        f"| **mean** / **sum** | | | | **{own:.2f} %** | **{table[:, 2].sum():.0f}** | | **{peer:.2f} %** | **{table[:, 3].sum():.0f}** |"
-    )
+    (own, peer), took = table[:, :2].mean(0), table[:, 2:].sum(0)
+    print(f"| **mean, sum** | | | | **{own:.2f} %** | **{took[0]:.0f}** | | **{peer:.2f} %** | **{took[1]:.0f}** |")
 
 
 if __name__ == "__main__":

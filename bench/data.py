@@ -7,14 +7,24 @@ import numpy as np
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-# Classes, dense columns, at most 20 000 rows.
-DENSE = (
-    "australian pima heart_statlog ionosphere sonar new_thyroid ringnorm usps letter magic "
-    "brain_tumor1 brain_tumor2 9_tumors leukemia1 leukemia2 prostate_tumor dlbcl"
-).split()
-
 # The six of TAKES' Table 2.
-TAKES = "australian pima heart_statlog ionosphere sonar new_thyroid".split()
+TAKES = ["australian", "pima", "heart_statlog", "ionosphere", "sonar", "new_thyroid"]
+
+# Classes, dense columns, at most 20 000 rows.
+DENSE = [
+    *TAKES,
+    "ringnorm",
+    "usps",
+    "letter",
+    "magic",
+    "brain_tumor1",
+    "brain_tumor2",
+    "9_tumors",
+    "leukemia1",
+    "leukemia2",
+    "prostate_tumor",
+    "dlbcl",
+]
 
 # From here on one split has test rows enough.
 MANY = 5_000
