@@ -132,7 +132,11 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
                         let judged = judge.predict(&a, labels, &b, 5, &Monitor::default()).expect("judged");
                         let [first, second] =
                             measures.map(|m| m.of(truth, &judged.predictions).expect("measured"));
-                        let near = |a: f64, b: f64| (a - b).abs() < 1e-9 * b.abs().max(1.0);
+                        // Coordinates of these are right to 1e−6 at worst (docs/decisions.md), from the factor as from A.
+                        let loose =
+                            ["nystrom", "rpcholesky", "sparse", "sk-relief"].contains(&method.as_str());
+                        let tolerance = if loose { 1e-5 } else { 1e-9 };
+                        let near = |a: f64, b: f64| (a - b).abs() < tolerance * b.abs().max(1.0);
                         assert!(
                             (near(entry.scores[at], first) && near(entry.second[at], second))
                                 || (*judge == judges[0] && ties_of_zeros(&a, labels)),
