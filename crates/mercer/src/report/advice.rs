@@ -9,7 +9,7 @@ use super::chart::{Chart, Layer};
 use super::features;
 use super::ink::Ink;
 use super::page::{Page, table};
-use super::text::{counted, escaped, name, shell_word, short};
+use super::text::{counted, escaped, joined, name, shell_word, short};
 
 /// A page about a recommendation: whether a kernel helps, what to use and why, the command that follows it, and the curves
 /// it rests on.
@@ -34,7 +34,7 @@ pub fn advice(advice: &Advice, portrait: Option<&Portrait>, about: &About) -> St
     if let Some(portrait) = portrait {
         page.section(&format!("A closer look at {}", escaped(&portrait.method)));
         features::facts(&mut page, portrait);
-        features::charts(&mut page, portrait);
+        page.below(|page| features::charts(page, portrait));
     }
     page.repeat(about);
     page.finish("Advice", &answer(advice), about)
@@ -69,7 +69,7 @@ fn recommendation(page: &mut Page, advice: &Advice, about: &About) {
         page.add(&format!("<pre><code>{}</code></pre>", escaped(&command)));
     }
     if !advice.reasons.is_empty() {
-        let reasons: String = advice.reasons.iter().map(|why| format!("<li>{}</li>", escaped(why))).collect();
+        let reasons = joined(advice.reasons.iter().map(|why| format!("<li>{}</li>", escaped(why))));
         page.add(&format!("<h3>Why</h3><ul>{reasons}</ul>"));
     }
 }
@@ -79,18 +79,14 @@ fn findings(page: &mut Page, advice: &Advice) {
         return;
     }
     page.section("What was looked at");
-    let rows: String = advice
-        .findings
-        .iter()
-        .map(|finding| {
-            format!(
-                "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"wide\">{}</td></tr>",
-                escaped(&finding.name),
-                escaped(&finding.value),
-                escaped(&finding.meaning)
-            )
-        })
-        .collect();
+    let rows = joined(advice.findings.iter().map(|finding| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"wide\">{}</td></tr>",
+            escaped(&finding.name),
+            escaped(&finding.value),
+            escaped(&finding.meaning)
+        )
+    }));
     page.add(&table("", &[("Finding", false), ("Value", true), ("What it means", false)], &rows));
 }
 
@@ -173,18 +169,14 @@ fn inner(page: &mut Page, advice: &Advice) {
         return;
     }
     page.section("Tried on inner folds");
-    let rows: String = advice
-        .inner
-        .iter()
-        .map(|(candidate, mean, error)| {
-            format!(
-                "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-                escaped(candidate),
-                short(*mean),
-                short(*error)
-            )
-        })
-        .collect();
+    let rows = joined(advice.inner.iter().map(|(candidate, mean, error)| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            escaped(candidate),
+            short(*mean),
+            short(*error)
+        )
+    }));
     let head = [("Candidate", false), ("Mean score", true), ("± standard error", true)];
     page.add(&table("", &head, &rows));
     page.add(&format!(

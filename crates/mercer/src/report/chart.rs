@@ -109,11 +109,11 @@ impl Chart {
     }
 
     fn titles(&self, root: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Failure> {
-        let (right, bottom) = ((WIDTH - 14) * FINE, self.height * FINE - 6 * FINE);
+        let at = |x: u32, y: u32| ((x * FINE).cast_signed(), (y * FINE).cast_signed());
         let y_title = letters(Ink::Text).pos(Pos::new(HPos::Left, VPos::Top));
-        root.draw_text(&clipped(&self.y.0, TITLE), &y_title, (2 * FINE as i32, 3 * FINE as i32))?;
+        root.draw_text(&clipped(&self.y.0, TITLE), &y_title, at(2, 3))?;
         let x_title = letters(Ink::Text).pos(Pos::new(HPos::Right, VPos::Bottom));
-        root.draw_text(&clipped(&self.x.0, TITLE), &x_title, (right as i32, bottom as i32))
+        root.draw_text(&clipped(&self.x.0, TITLE), &x_title, at(WIDTH - 14, self.height - 6))
     }
 
     fn mesh(&self, chart: &mut Drawn<'_, '_>) -> Result<(), Failure> {
@@ -210,8 +210,8 @@ pub(super) fn key(ink: Ink, shape_number: usize) -> String {
 pub(super) fn line_key(ink: Ink, dash: u32) -> String {
     let dashes = if dash == 0 { String::new() } else { format!(" stroke-dasharray=\"{dash} {dash}\"") };
     format!(
-        "<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">\
-         <path d=\"M-6 0H6\" stroke=\"{}\" stroke-width=\"2\"{dashes}/></svg>",
+        "<svg class=\"key line\" viewBox=\"-12 -6 24 12\" aria-hidden=\"true\">\
+         <path d=\"M-12 0H12\" stroke=\"{}\" stroke-width=\"2\"{dashes}/></svg>",
         ink.hex()
     )
 }

@@ -6,7 +6,7 @@ use crate::evaluate::outcome::{Entry, Outcome};
 
 use super::comparison::candidate;
 use super::page::{Page, folded};
-use super::text::{counted, escaped, name};
+use super::text::{counted, escaped, joined, name};
 
 /// More classes than this and the table is folded, with the worst pairs before it.
 const CLASSES_SHOWN: usize = 12;
@@ -27,7 +27,7 @@ pub(super) fn matrix(page: &mut Page, outcome: &Outcome, entry: &Entry) {
         "<p class=\"soft\"><b>{}</b>, all splits together. A row is what the rows of data are, a column what they were taken \
          for; shares are of the row. The framed cells are right, the stronger the tint elsewhere, the more often these \
          two are confused.</p>",
-        escaped(&candidate(entry)),
+        escaped(&candidate(outcome, entry)),
     );
     let worst = worst(counts, &class);
     if counts.len() > CLASSES_SHOWN {
@@ -83,12 +83,8 @@ fn worst(counts: &[Vec<usize>], class: &impl Fn(usize) -> String) -> String {
     if pairs.is_empty() {
         return "<p>No two classes were confused.</p>".to_string();
     }
-    let rows: String = pairs
-        .iter()
-        .take(PAIRS_SHOWN)
-        .map(|&(n, i, k)| {
-            format!("<li>{} taken for {}: {}</li>", class(i), class(k), counted(n, "row", "rows"))
-        })
-        .collect();
+    let rows = joined(pairs.iter().take(PAIRS_SHOWN).map(|&(n, i, k)| {
+        format!("<li>{} taken for {}: {}</li>", class(i), class(k), counted(n, "row", "rows"))
+    }));
     format!("<p>Confused most often:</p><ol>{rows}</ol>")
 }

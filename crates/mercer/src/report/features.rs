@@ -7,7 +7,7 @@ use super::chart::{Chart, Layer};
 use super::ink::Ink;
 use super::page::{Page, folded, table};
 use super::scatter;
-use super::text::{counted, escaped, name, short};
+use super::text::{counted, escaped, joined, name, short};
 
 /// Inputs whose importance is shown at once.
 const INPUTS_SHOWN: usize = 20;
@@ -140,7 +140,7 @@ fn importance(page: &mut Page, portrait: &Portrait) {
                 percent(*share),
             )
         };
-        let rows: String = inputs.iter().map(row).collect();
+        let rows = joined(inputs.iter().map(row));
         format!("<table class=\"bars\"><tbody>{rows}</tbody></table>")
     };
     let (shown, others) = inputs.split_at(inputs.len().min(INPUTS_SHOWN));
@@ -154,17 +154,9 @@ fn importance(page: &mut Page, portrait: &Portrait) {
     if !others.is_empty() {
         let summary =
             format!("{} with {} together", counted(others.len(), "more input", "more inputs"), percent(rest));
-        let rows: String = others
-            .iter()
-            .take(1000)
-            .map(|(input, share)| {
-                format!(
-                    "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>",
-                    name(input),
-                    percent(*share)
-                )
-            })
-            .collect();
+        let rows = joined(others.iter().take(1000).map(|(input, share)| {
+            format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>", name(input), percent(*share))
+        }));
         page.add(&folded(&summary, &table("", &[("input", false), ("share", true)], &rows)));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::About;
 use super::chart::Chart;
 use super::ink::style_sheet;
-use super::text::{escaped, name};
+use super::text::{escaped, joined, name};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -14,6 +14,7 @@ const STYLE: &str = include_str!("page.css");
 pub(super) struct Page {
     body: String,
     charts: usize,
+    below: bool,
 }
 
 impl Page {
@@ -25,7 +26,15 @@ impl Page {
 
     /// A heading.
     pub(super) fn section(&mut self, title: &str) {
-        self.add(&format!("<h2>{title}</h2>"));
+        let level = if self.below { 3 } else { 2 };
+        self.add(&format!("<h{level}>{title}</h{level}>"));
+    }
+
+    /// Pieces whose headings belong to the heading before them.
+    pub(super) fn below(&mut self, pieces: impl FnOnce(&mut Self)) {
+        self.below = true;
+        pieces(self);
+        self.below = false;
     }
 
     /// A chart with its caption, as HTML; nothing if there is nothing to draw.
@@ -48,14 +57,13 @@ impl Page {
         if texts.is_empty() {
             return;
         }
-        let items: String = texts.iter().map(|text| format!("<li>{}</li>", escaped(text))).collect();
+        let items = joined(texts.iter().map(|text| format!("<li>{}</li>", escaped(text))));
         self.add(&format!("<div class=\"note\" role=\"note\"><ul>{items}</ul></div>"));
     }
 
     /// Short facts below the answer: what, and the value.
     pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
-        let items: String =
-            facts.iter().map(|(what, value)| format!("<li>{what} <b>{value}</b></li>")).collect();
+        let items = joined(facts.iter().map(|(what, value)| format!("<li>{what} <b>{value}</b></li>")));
         self.add(&format!("<ul class=\"facts\">{items}</ul>"));
     }
 
@@ -104,12 +112,9 @@ impl Page {
 
 /// A table that scrolls by itself where it is too wide; `head` has a name and whether the column holds numbers.
 pub(super) fn table(class: &str, head: &[(&str, bool)], rows: &str) -> String {
-    let cells: String = head
-        .iter()
-        .map(|(title, number)| {
-            format!("<th scope=\"col\"{}>{title}</th>", if *number { " class=\"n\"" } else { "" })
-        })
-        .collect();
+    let cells = joined(head.iter().map(|(title, number)| {
+        format!("<th scope=\"col\"{}>{title}</th>", if *number { " class=\"n\"" } else { "" })
+    }));
     format!(
         "<div class=\"scroll\" tabindex=\"0\"><table class=\"{class}\"><thead><tr>{cells}</tr></thead>\
          <tbody>{rows}</tbody></table></div>"

@@ -7,7 +7,7 @@ use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer, key};
 use super::ink::{Ink, STEPS_OF_SCALE};
 use super::page::{Page, folded};
-use super::text::{counted, name, short};
+use super::text::{counted, joined, name, short};
 
 /// Classes that a legend shows at once.
 const CLASSES_SHOWN: usize = 12;
@@ -155,11 +155,12 @@ fn groups(portrait: &Portrait) -> (Vec<Group>, String) {
                     group.rows.push(row);
                 }
             }
-            let items: String = names
-                .iter()
-                .enumerate()
-                .map(|(k, class)| format!("<li>{}{}</li>", key(Ink::Series(k), k), name(class)))
-                .collect();
+            let items = joined(
+                names
+                    .iter()
+                    .enumerate()
+                    .map(|(k, class)| format!("<li>{}{}</li>", key(Ink::Series(k), k), name(class))),
+            );
             let list = format!("<ul class=\"legend\">{items}</ul>");
             let legend = if names.len() > CLASSES_SHOWN {
                 folded(&format!("Legend: {} classes; colours and shapes repeat after 35", names.len()), &list)

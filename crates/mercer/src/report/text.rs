@@ -106,6 +106,11 @@ pub(super) fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Pieces of a page one after the other.
+pub(super) fn joined(pieces: impl IntoIterator<Item = String>) -> String {
+    pieces.into_iter().collect::<Vec<_>>().concat()
+}
+
 /// A true minus sign, so that `−1` is as wide as `+1`.
 pub(super) fn minus(number: &str) -> String {
     number.replace('-', "−")
