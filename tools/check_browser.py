@@ -3,8 +3,8 @@
     python tools/check_browser.py [--pages FOLDER] [--pictures FOLDER]
 
 Without --pages the library's tests write their samples into a temporary folder first. Exits 0 with a reason where there
-is no Chromium; `make check-browser` installs it. Chromium is spoken to through its debugging pipe, so that nothing beside
-the standard library is needed.
+is no Chromium; `make check-browser` installs it. Chromium is spoken to through its debugging pipe, so that nothing
+beside the standard library is needed.
 """
 
 import argparse
@@ -44,7 +44,8 @@ LOOK = """
   if (width > innerWidth) {
     const wide = [...document.body.querySelectorAll('*')].filter(e =>
       e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.scroll'));
-    wrong.push(`the page is ${width} wide in a window of ${innerWidth}: ` + wide.slice(0, 3).map(e => e.outerHTML.slice(0, 80)));
+    const who = wide.slice(0, 3).map(e => e.outerHTML.slice(0, 80));
+    wrong.push(`the page is ${width} wide in a window of ${innerWidth}: ${who}`);
   }
   for (const svg of document.querySelectorAll('svg')) {
     const box = svg.getBoundingClientRect();
@@ -59,7 +60,9 @@ LOOK = """
     }
     for (let i = 0; i < texts.length; i++) for (let k = i + 1; k < texts.length; k++) {
       const [a, b] = [texts[i][1], texts[k][1]];
-      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (across > 1 && down > 3)
         wrong.push(`${name}: "${texts[i][0]}" lies on "${texts[k][0]}"`);
     }
   }
@@ -148,7 +151,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, url):
-        """Loads a page and returns what happened meanwhile."""
+        """Load a page; returns what happened meanwhile."""
         self.events.clear()
         self.call("Page.navigate", url=url)
         until = time.monotonic() + PATIENCE
@@ -170,7 +173,7 @@ class Browser:
 
 
 def complaints(events, url):
-    """What the page loaded or complained about."""
+    """Yield what the page loaded or complained about."""
     for event in events:
         method, params = event.get("method"), event.get("params", {})
         if method == "Network.requestWillBeSent" and params["request"]["url"] != url:
@@ -184,7 +187,7 @@ def complaints(events, url):
 
 
 def check(browser, page, pictures):
-    """Everything that is wrong with a page."""
+    """Return everything that is wrong with a page."""
     wrong, backgrounds = [], {}
     url = page.resolve().as_uri()
     for view, width, theme in VIEWS:
@@ -220,7 +223,16 @@ def check(browser, page, pictures):
 
 
 def samples(folder):
-    command = ["cargo", "test", "--quiet", "-p", "mercer", "--test", "it", "report::sample_pages_are_written_where_asked"]
+    command = [
+        "cargo",
+        "test",
+        "--quiet",
+        "-p",
+        "mercer",
+        "--test",
+        "it",
+        "report::sample_pages_are_written_where_asked",
+    ]
     environment = {**os.environ, "MERCER_SAMPLE_PAGES": str(folder)}
     subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
 

@@ -132,7 +132,7 @@ enum Best {
 }
 
 fn curve(
-    title: &str,
+    called: &str,
     (x_title, y_title): (&str, &str),
     points: &[(f64, f64)],
     (ink, best): (Ink, Best),
@@ -149,10 +149,10 @@ fn curve(
     let ratio = points.last()?.0 / points.first()?.0;
     let spacing = if points[0].0 > 0.0 && ratio > 8.0 { Spacing::Decades } else { Spacing::Even };
     let chart = Chart {
-        name: title.to_string(),
+        name: called.to_string(),
         description: format!("Best at {x_title} = {}, where it is {}.", short(found.0), short(found.1)),
         x: (x_title.to_string(), Axis::over(points.iter().map(|p| p.0), spacing)),
-        y: (y_title.to_string(), Axis::over(points.iter().map(|p| p.1), Spacing::Fitting)),
+        y: (y_title.to_string(), Axis::over(points.iter().map(|p| p.1), Spacing::Even)),
         height: 220,
         layers: vec![
             Layer::Position { ink: Ink::Muted, value: found.0 },

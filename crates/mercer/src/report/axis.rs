@@ -123,6 +123,10 @@ impl Axis {
         axis.ticks = (first..=last)
             .filter_map(|k| {
                 let value = k as f64 * step * unit;
+                // There is no row 0 to be named before the first.
+                if whole && values.iter().all(|v| *v > value) {
+                    return None;
+                }
                 Some((axis.place(value)?, tick(value, step * unit)))
             })
             .collect();

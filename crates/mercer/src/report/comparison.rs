@@ -23,7 +23,7 @@ use super::{confusion, features, sizes};
 /// let entries = vec![entry("klfe", [0.97, 0.99]), entry("raw", [0.70, 0.74])];
 /// let outcome = Outcome { measure: "accuracy".into(), entries, ..Outcome::default() };
 /// let page = comparison(&outcome, None, &About::default());
-/// assert!(page.contains("26.0\u{a0}points better than the plain columns"));
+/// assert!(page.contains("26.0 ±\u{a0}1.0\u{a0}points better than the plain columns"));
 /// ```
 pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About) -> String {
     let mut page = Page::default();
@@ -42,7 +42,7 @@ pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About)
     }
     if let Some(portrait) = portrait {
         page.section(&format!("A closer look at {}", escaped(&portrait.method)));
-        page.add("<p class=\"soft\">The best method, fitted once more on all rows.</p>");
+        page.add("<p class=\"soft\">The best of the methods, fitted once more on all rows.</p>");
         features::facts(&mut page, portrait);
         page.below(|page| features::charts(page, portrait));
     }
@@ -203,13 +203,13 @@ fn against(measure: &str, best: &Entry, rival: &Entry, called: &str) -> String {
     let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
     if error.is_some_and(|e| difference <= e) || difference <= 0.0 {
         return format!(
-            "no clear difference from {called} ({}, {} less{spread})",
+            "no clear difference from {called} ({}; difference {}{spread})",
             score(measure, Some(other)),
             uncertainty(measure, difference.max(0.0)),
         );
     }
     format!(
-        "{}{unit} better than {called} ({}; difference{spread})",
+        "{}{spread}{unit} better than {called} ({})",
         uncertainty(measure, difference),
         score(measure, Some(other)),
     )
@@ -325,7 +325,9 @@ fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool, scale: (f64, 
         seconds(entry.fit_seconds()),
     );
     if widths {
-        let rule = entry.gamma_rule.as_ref().filter(|rule| rule.parse::<f64>().is_err());
+        let several =
+            outcome.entries.iter().any(|e| e.gamma_rule.is_some() && e.gamma_rule != entry.gamma_rule);
+        let rule = entry.gamma_rule.as_ref().filter(|rule| several && rule.parse::<f64>().is_err());
         let rule =
             rule.map_or_else(String::new, |rule| format!(" <span class=\"soft\">{}</span>", escaped(rule)));
         let width = entry.gamma().map_or_else(|| MISSING.to_string(), short);

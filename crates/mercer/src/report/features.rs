@@ -7,10 +7,12 @@ use super::chart::{Chart, Layer};
 use super::ink::Ink;
 use super::page::{Page, folded, table};
 use super::scatter;
-use super::text::{counted, escaped, joined, name, short};
+use super::text::{counted, escaped, joined, name, short, width};
 
 /// Inputs whose importance is shown at once.
 const INPUTS_SHOWN: usize = 20;
+/// Names longer than this are broken, so that bars have room on a phone.
+const NAME_WIDTH: usize = 16;
 /// A line of more points than this looks the same with fewer.
 const POINTS_SHOWN: usize = 400;
 
@@ -141,7 +143,11 @@ fn importance(page: &mut Page, portrait: &Portrait) {
             )
         };
         let rows = joined(inputs.iter().map(row));
-        format!("<table class=\"bars\"><tbody>{rows}</tbody></table>")
+        let letters = inputs.iter().map(|(input, _)| width(input)).max().unwrap_or(0);
+        format!(
+            "<table class=\"bars\" style=\"--names:{}ch\"><tbody>{rows}</tbody></table>",
+            letters.clamp(3, NAME_WIDTH) + 3
+        )
     };
     let (shown, others) = inputs.split_at(inputs.len().min(INPUTS_SHOWN));
     page.add(&bars(shown));

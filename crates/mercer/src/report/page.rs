@@ -54,10 +54,15 @@ impl Page {
 
     /// Sentences that the reader must not miss.
     pub(super) fn warnings(&mut self, texts: &[String]) {
-        if texts.is_empty() {
+        if texts.iter().all(|text| text.trim().is_empty()) {
             return;
         }
-        let items = joined(texts.iter().map(|text| format!("<li>{}</li>", escaped(text))));
+        let items = joined(
+            texts
+                .iter()
+                .filter(|text| !text.trim().is_empty())
+                .map(|text| format!("<li>{}</li>", escaped(text))),
+        );
         self.add(&format!("<div class=\"note\" role=\"note\"><ul>{items}</ul></div>"));
     }
 

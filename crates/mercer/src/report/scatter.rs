@@ -4,7 +4,7 @@ use crate::data::labels::Labels;
 use crate::evaluate::portrait::Portrait;
 
 use super::axis::{Axis, Spacing};
-use super::chart::{Chart, Layer, key};
+use super::chart::{Chart, Layer, key, title};
 use super::ink::{Ink, STEPS_OF_SCALE};
 use super::page::{Page, folded};
 use super::text::{counted, joined, name, short};
@@ -49,7 +49,7 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
             let chart = cloud(
                 &format!("Feature {} against feature {}", portrait.point_names[j], portrait.point_names[i]),
                 &format!("{}, {coloured}.", counted(drawn, "row", "rows")),
-                (&portrait.point_names[i], &portrait.point_names[j]),
+                (&title(&portrait.point_names[i]), &title(&portrait.point_names[j])),
                 &groups,
                 at,
             );
@@ -68,7 +68,7 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
 }
 
 fn cloud(
-    title: &str,
+    called: &str,
     description: &str,
     (x_title, y_title): (&str, &str),
     groups: &[Group],
@@ -98,7 +98,7 @@ fn cloud(
         })
         .collect();
     Chart {
-        name: title.to_string(),
+        name: called.to_string(),
         description: description.to_string(),
         x: (x_title.to_string(), x),
         y: (y_title.to_string(), y),
@@ -113,8 +113,8 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
     let description = counted(drawn, "row", "rows");
     if let Some(Labels::Numbers(targets)) = &portrait.point_labels {
         let at = |row: usize| Some((value(row)?, *targets.get(row)?));
-        let title = format!("Target against feature {feature}");
-        let chart = cloud(&title, &description, (feature, "target"), groups, at);
+        let called = format!("Target against feature {feature}");
+        let chart = cloud(&called, &description, (&title(feature), "target"), groups, at);
         return (chart, format!("The target against {}: a narrow band is a good feature.", name(feature)));
     }
     let lanes = groups.len().max(1);
@@ -128,7 +128,7 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
         let spread = (row as f64 * 0.618_033_988_749_894_9).fract() * 0.7 + 0.15;
         Some((value(row)?, (lanes - lane.get(&row)?) as f64 - 1.0 + spread))
     };
-    let mut chart = cloud(&format!("Feature {feature}"), &description, (feature, ""), groups, at);
+    let mut chart = cloud(&format!("Feature {feature}"), &description, (&title(feature), ""), groups, at);
     chart.y.1.ticks.clear();
     chart.height = (80 + 34 * u32::try_from(lanes).unwrap_or(1)).clamp(120, 420);
     let text = match &portrait.point_labels {

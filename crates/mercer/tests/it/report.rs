@@ -148,7 +148,7 @@ fn the_answer_calls_a_difference_clear_only_if_it_exceeds_its_standard_error() {
     let entries = vec![candidate("gda", &[0.90, 0.90, 0.96]), candidate("raw", &[0.88, 0.88, 0.94]), svm];
     let text = answer(&outcome(entries));
     assert!(text.starts_with("Best is gda, knn with an accuracy of 92.0 % ± 2.0"), "{text}");
-    assert!(text.contains("2.0 points better than the plain columns (90.0 %; difference ± 0.0)"), "{text}");
+    assert!(text.contains("2.0 ± 0.0 points better than the plain columns (90.0 %)"), "{text}");
     assert!(text.contains("no clear difference from an SVM with an rbf kernel (91.0 %"), "{text}");
 }
 
@@ -157,7 +157,7 @@ fn the_answer_says_so_where_the_plain_columns_are_best() {
     let entries = vec![candidate("raw", &[0.9, 0.9, 0.9]), candidate("gda", &[0.7, 0.7, 0.7])];
     let text = answer(&outcome(entries));
     assert!(text.contains("Best is plain columns, knn"), "{text}");
-    assert!(text.contains("20.0 points better than the best kernel features, gda, knn"), "{text}");
+    assert!(text.contains("20.0 ± 0.0 points better than the best kernel features, gda, knn"), "{text}");
 }
 
 #[test]

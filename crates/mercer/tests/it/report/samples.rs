@@ -241,7 +241,7 @@ pub(super) fn many_points() -> Portrait {
             codes,
             names: (0..60).map(|k| format!("species {k}")).collect(),
         }),
-        importance: (0..300).map(|j| (format!("gene {j}"), 1.0 / 300.0 + f64::from(j % 7) * 1e-4)).collect(),
+        importance: (0..300).map(|j| (format!("gene {j}"), (1.0 + f64::from(j % 7)) / 1199.0)).collect(),
         ..Portrait::default()
     }
 }
