@@ -247,9 +247,9 @@ fn candidates(outcome: &Outcome, entries: &[&Entry]) -> String {
     let (first, second) = (escaped(&sizes::capital(first)), escaped(&sizes::capital(second)));
     let mut head = vec![
         ("Method", false),
-        ("Judge", false),
         (first.as_str(), true),
         ("", false),
+        ("Judge", false),
         (second.as_str(), true),
         ("Features", true),
         ("Kernel values", true),
@@ -313,12 +313,12 @@ fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool, scale: (f64, 
         String::new()
     };
     let mut cells = format!(
-        "<tr{class}><th scope=\"row\">{}{below}{cut}</th><td>{}</td><td class=\"n\">{}{spread}</td><td aria-hidden=\"true\">{}</td><td class=\"n\">{}</td>\
+        "<tr{class}><th scope=\"row\">{}{below}{cut}</th><td class=\"n\">{}{spread}</td><td aria-hidden=\"true\">{}</td><td>{}</td><td class=\"n\">{}</td>\
          <td class=\"n\">{}{asked}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
         escaped(&entry.method),
-        escaped(&entry.judge),
         score(&outcome.measure, entry.mean()),
         dot(entry, scale),
+        escaped(&entry.judge),
         score(&outcome.second, entry.second_mean()),
         count(entry.features()),
         count(entry.kernel_values()),
