@@ -25,7 +25,11 @@ use super::text::{counted, escaped, joined, name, shell_word, short};
 /// ```
 pub fn advice(advice: &Advice, portrait: Option<&Portrait>, about: &About) -> String {
     let mut page = Page::default();
-    page.facts(&[("rows looked at", advice.rows.to_string()), ("target", name(&about.target))]);
+    let mut facts = vec![("rows looked at", advice.rows.to_string())];
+    if !about.target.is_empty() {
+        facts.push(("target", name(&about.target)));
+    }
+    page.facts(&facts);
     page.warnings(&advice.warnings);
     recommendation(&mut page, advice, about);
     findings(&mut page, advice);

@@ -133,13 +133,18 @@ fn facts(page: &mut Page, outcome: &Outcome, about: &About) {
     }
     facts.push(("splits", outcome.n_splits.to_string()));
     facts.push(("candidates", outcome.entries.len().to_string()));
-    facts.push(("judged by", escaped(measure_name(&outcome.measure))));
+    if !outcome.measure.is_empty() {
+        facts.push(("judged by", escaped(measure_name(&outcome.measure))));
+    }
     page.facts(&facts);
 }
 
 // One sentence: who is best, and whether it is clearly better than what one would do without kernel features.
 fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
     let measure = &outcome.measure;
+    if outcome.entries.is_empty() {
+        return "Nothing was compared.".to_string();
+    }
     let Some(best) = listed.first() else {
         return "No candidate has a score; the reasons are below.".to_string();
     };
@@ -216,6 +221,9 @@ fn against(measure: &str, best: &Entry, rival: &Entry, called: &str) -> String {
 }
 
 fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
+    if outcome.entries.is_empty() {
+        return;
+    }
     page.section("All candidates");
     if !listed.is_empty() {
         page.add(&candidates(outcome, listed));

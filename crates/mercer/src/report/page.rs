@@ -80,12 +80,15 @@ impl Page {
             let _ = write!(list, "<dt>{what}</dt><dd>{value}</dd>");
         };
         row("data", &name(&about.source));
-        row("target", &name(&about.target));
+        // Some methods need no target.
+        if !about.target.is_empty() {
+            row("target", &name(&about.target));
+        }
         for (setting, value) in &about.settings {
             row(&escaped(setting), &name(value));
         }
         row("seed", &about.seed.to_string());
-        row("version", &format!("mercer {}", escaped(&about.version)));
+        row("version", escaped(&format!("mercer {}", about.version)).trim());
         list.push_str("</dl>");
         self.add(&list);
         if !about.command.is_empty() {
@@ -101,13 +104,13 @@ impl Page {
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
              <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-             <meta name=\"generator\" content=\"mercer {version}\"/>\n\
+             <meta name=\"generator\" content=\"{version}\"/>\n\
              <title>{kind}: {plain}</title>\n<style>\n{colours}{STYLE}</style>\n</head>\n<body>\n\
              <header>\n<p class=\"kind\">mercer · {kind}</p>\n<h1>{title}</h1>\n\
              <p class=\"answer\">{answer}</p>\n</header>\n<main>\n{body}</main>\n\
-             <footer>Made by mercer {version}. The page holds all it needs; nothing is loaded from elsewhere.</footer>\n\
+             <footer>Made by {version}. The page holds all it needs; nothing is loaded from elsewhere.</footer>\n\
              </body>\n</html>\n",
-            version = escaped(&about.version),
+            version = escaped(format!("mercer {}", about.version).trim()),
             plain = escaped(source),
             title = name(source),
             body = self.body,

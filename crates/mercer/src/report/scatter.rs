@@ -31,10 +31,17 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
     page.section(if width == 1 { "The feature" } else { "The best features" });
     let (groups, legend) = groups(portrait);
     page.add(&legend);
-    let coloured = match &portrait.point_labels {
-        Some(Labels::Classes { .. }) => "coloured by class",
-        Some(Labels::Numbers(_)) => "coloured by the target",
-        None => "as they lie",
+    let (coloured, reading) = match &portrait.point_labels {
+        Some(Labels::Classes { .. }) => (
+            "coloured by class",
+            "Colours that lie apart are easy to tell apart for any model; where they mix, these features alone do not \
+             separate them.",
+        ),
+        Some(Labels::Numbers(_)) => (
+            "coloured by the target",
+            "Colours that change smoothly from one side to the other can be predicted from these features.",
+        ),
+        None => ("as they lie", "Clumps are rows that are alike to the kernel."),
     };
     if width == 1 {
         let (chart, caption) = single(portrait, &groups, drawn);
@@ -60,8 +67,7 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
         }
     });
     page.add(&format!(
-        "<p class=\"soft\">{} by their best {} features, {coloured}. Colours that lie apart are easy to tell apart for any \
-         model; where they mix, these features alone do not separate them.</p>",
+        "<p class=\"soft\">{} by their best {} features, {coloured}. {reading}</p>",
         counted(drawn, "row", "rows"),
         if width == 2 { "two" } else { "three" },
     ));

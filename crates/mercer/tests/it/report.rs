@@ -214,6 +214,18 @@ fn a_row_is_drawn_once_in_every_panel() {
 }
 
 #[test]
+fn without_labels_the_rows_are_shown_as_they_lie() {
+    let mut portrait = ringnorm();
+    portrait.point_labels = None;
+    let page = model(&portrait, &About { target: String::new(), ..about() });
+    assert!(
+        page.contains("as they lie") && !page.contains("class=\"legend\"") && !page.contains("<dt>target")
+    );
+    portrait.point_names.truncate(1);
+    assert!(model(&portrait, &about()).contains("up and down has no meaning"));
+}
+
+#[test]
 fn numbers_are_coloured_from_low_to_high() {
     let values = [0.0, 0.5, 1.0];
     let portrait = Portrait {
