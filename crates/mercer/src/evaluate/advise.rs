@@ -4,7 +4,8 @@
 //!
 //! Of kernels the linear one is the yardstick: another must err clearly less to be recommended.
 //!
-//! cost    two kernels × 8 widths × n·300², then n·m² a size tried, then 3 folds; n at most [`Adviser::rows`]
+//! cost    two kernels × 8 widths × n·300² on at most 5000 rows, then n·m² a size tried on at most [`Adviser::rows`], then 3
+//!         folds of 3000
 //! source  METHODS §2 (`loo`), §3 (relevant dimension); the guideline that eks.txt 5 wishes for
 //! differs between widths within one standard error of the fewest rows missed the squared error decides: with few rows
 //!         counts are coarse, with many they are what matters
@@ -25,12 +26,14 @@ use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 use crate::random;
 use crate::recipe::Recipe;
+use look::residual_finding;
 
-/// Components of the bases in which widths are compared.
+/// Rows and components with which kernels and widths are compared.
+const FIRST_ROWS: usize = 5_000;
 const FIRST_SIZE: usize = 300;
 
 /// Sizes tried after that, while the error falls.
-const SIZES: [usize; 2] = [1_000, 2_500];
+const SIZES: [usize; 2] = [1_000, 3_000];
 
 /// A kernel must leave at most this share of the linear kernel's error to be recommended: less is no clear difference.
 const CLEARLY: f64 = 0.95;
@@ -102,11 +105,18 @@ impl Adviser {
         };
         let mut advice = Advice { rows: rows.n(), ..Advice::default() };
         self.monitor.begin("looking at kernels", 0);
-        let linear = self.linear(&rows, &labels)?;
-        let kernel = self.best_kernel(&rows, &labels, &mut advice)?;
-        let (verdict, choice) = judge(linear, kernel, &mut advice);
+        let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
+        let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
+        let linear = self.linear(&few_rows, &few_labels)?;
+        let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice)?;
+        let (verdict, mut choice) = judge(linear, kernel, &few_labels, &mut advice);
         advice.verdict = verdict;
         self.monitor.begin("looking at sizes", 0);
+        if few.len() < rows.n() {
+            // The errors that larger bases are held against are those of all rows.
+            let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
+            choice.tried = widths_tried(shape, &[gamma], size, &rows, &labels, &self.monitor)?[0];
+        }
         let choice = self.best_size(choice, &rows, &labels, &mut advice)?;
         self.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, &labels, &mut advice)?;
@@ -206,7 +216,9 @@ impl Adviser {
             best.tried = found;
         }
         best.tried.gamma = short(best.tried.gamma);
-        let sizes = self.errors_by_size(best, rows, labels)?;
+        let (basis, z) = self.coordinates(best, rows, labels)?;
+        residual_finding(&basis, &z, rows.n(), advice);
+        let sizes = self.errors_by_size(&z, basis.n_components(), rows.n(), labels)?;
         advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
         let least = sizes.iter().map(|t| t.error).fold(f64::INFINITY, f64::min);
         let fewest = sizes.iter().map(|t| t.missed).fold(f64::INFINITY, f64::min);
@@ -263,31 +275,44 @@ fn spread(share: f64, n: usize) -> f64 {
     (share * (1.0 - share) / n as f64).max(0.0).sqrt()
 }
 
-/// Whether the kernel errs clearly less than the columns, and which to use.
-fn judge(linear: Option<Choice>, kernel: Choice, advice: &mut Advice) -> (Verdict, Choice) {
+/// Whether the kernel errs clearly less than the columns, and which to use. For classes the squared error must fall and
+/// rows must be missed less by a standard error: a kernel fits the height of a step better without telling more apart.
+fn judge(linear: Option<Choice>, kernel: Choice, labels: &Labels, advice: &mut Advice) -> (Verdict, Choice) {
     let name = kernel.shape.name();
     let Some(linear) = linear else {
         advice.reasons.push(format!("the columns are all zero, so nothing is linear in them: {name} kernel"));
         return (Verdict::Helps, kernel);
     };
     let ratio = kernel.tried.error / linear.tried.error.max(f64::MIN_POSITIVE);
-    let fewer = 100.0 * (1.0 - ratio);
-    let (verdict, choice, meaning) = if ratio <= CLEARLY {
-        let meaning =
-            format!("the {name} kernel errs {fewer:.0} % less: the labels are not linear in the columns");
-        (Verdict::Helps, kernel, meaning)
-    } else if ratio <= 1.0 / CLEARLY {
-        let meaning = "a kernel makes no clear difference, so the simpler linear one".to_string();
-        (Verdict::MakesNoDifference, linear, meaning)
+    let margin = spread(linear.tried.missed, labels.len());
+    let gain = linear.tried.missed - kernel.tried.missed;
+    let classes = matches!(labels, Labels::Classes { .. });
+    let (verdict, choice, meaning) = if ratio <= CLEARLY && (!classes || gain > margin) {
+        (Verdict::Helps, kernel, "the labels are not linear in the columns, and the kernel helps")
+    } else if ratio > 1.0 / CLEARLY && (!classes || -gain > margin) {
+        (Verdict::Hurts, linear, "the columns themselves do better than the kernel")
     } else {
-        let meaning = format!("the {name} kernel errs {:.0} % more than the columns themselves", -fewer);
-        (Verdict::Hurts, linear, meaning)
+        (Verdict::MakesNoDifference, linear, "no clear difference, so the simpler linear kernel")
     };
+    advice.findings.insert(
+        0,
+        Finding {
+            name: format!("linear against {name}"),
+            value: format!(
+                "{} against {}",
+                error_text(linear.tried, labels),
+                error_text(kernel.tried, labels)
+            ),
+            meaning: meaning.into(),
+        },
+    );
     advice.reasons.push(format!(
-        "left out one by one, rows are predicted with squared error {} in the columns and {} in the {name} kernel's \
-         space: {meaning}",
+        "predicted from all the others, rows have a squared error of {} in the columns and of {} in the space of the \
+         {name} kernel ({} against {}): {meaning}",
         four(linear.tried.error),
-        four(kernel.tried.error)
+        four(kernel.tried.error),
+        error_text(linear.tried, labels),
+        error_text(kernel.tried, labels),
     ));
     (verdict, choice)
 }

@@ -9,7 +9,7 @@ use super::chart::{Chart, Layer};
 use super::features;
 use super::ink::Ink;
 use super::page::{Page, table};
-use super::text::{counted, escaped, name, shell_word, short};
+use super::text::{counted, escaped, joined, name, shell_word, short};
 
 /// A page about a recommendation: whether a kernel helps, what to use and why, the command that follows it, and the curves
 /// it rests on.
@@ -25,7 +25,11 @@ use super::text::{counted, escaped, name, shell_word, short};
 /// ```
 pub fn advice(advice: &Advice, portrait: Option<&Portrait>, about: &About) -> String {
     let mut page = Page::default();
-    page.facts(&[("rows looked at", advice.rows.to_string()), ("target", name(&about.target))]);
+    let mut facts = vec![("rows looked at", advice.rows.to_string())];
+    if !about.target.is_empty() {
+        facts.push(("target", name(&about.target)));
+    }
+    page.facts(&facts);
     page.warnings(&advice.warnings);
     recommendation(&mut page, advice, about);
     findings(&mut page, advice);
@@ -34,7 +38,7 @@ pub fn advice(advice: &Advice, portrait: Option<&Portrait>, about: &About) -> St
     if let Some(portrait) = portrait {
         page.section(&format!("A closer look at {}", escaped(&portrait.method)));
         features::facts(&mut page, portrait);
-        features::charts(&mut page, portrait);
+        page.below(|page| features::charts(page, portrait));
     }
     page.repeat(about);
     page.finish("Advice", &answer(advice), about)
@@ -69,7 +73,7 @@ fn recommendation(page: &mut Page, advice: &Advice, about: &About) {
         page.add(&format!("<pre><code>{}</code></pre>", escaped(&command)));
     }
     if !advice.reasons.is_empty() {
-        let reasons: String = advice.reasons.iter().map(|why| format!("<li>{}</li>", escaped(why))).collect();
+        let reasons = joined(advice.reasons.iter().map(|why| format!("<li>{}</li>", escaped(why))));
         page.add(&format!("<h3>Why</h3><ul>{reasons}</ul>"));
     }
 }
@@ -79,18 +83,14 @@ fn findings(page: &mut Page, advice: &Advice) {
         return;
     }
     page.section("What was looked at");
-    let rows: String = advice
-        .findings
-        .iter()
-        .map(|finding| {
-            format!(
-                "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"wide\">{}</td></tr>",
-                escaped(&finding.name),
-                escaped(&finding.value),
-                escaped(&finding.meaning)
-            )
-        })
-        .collect();
+    let rows = joined(advice.findings.iter().map(|finding| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"wide\">{}</td></tr>",
+            escaped(&finding.name),
+            escaped(&finding.value),
+            escaped(&finding.meaning)
+        )
+    }));
     page.add(&table("", &[("Finding", false), ("Value", true), ("What it means", false)], &rows));
 }
 
@@ -136,7 +136,7 @@ enum Best {
 }
 
 fn curve(
-    title: &str,
+    called: &str,
     (x_title, y_title): (&str, &str),
     points: &[(f64, f64)],
     (ink, best): (Ink, Best),
@@ -153,10 +153,10 @@ fn curve(
     let ratio = points.last()?.0 / points.first()?.0;
     let spacing = if points[0].0 > 0.0 && ratio > 8.0 { Spacing::Decades } else { Spacing::Even };
     let chart = Chart {
-        name: title.to_string(),
+        name: called.to_string(),
         description: format!("Best at {x_title} = {}, where it is {}.", short(found.0), short(found.1)),
         x: (x_title.to_string(), Axis::over(points.iter().map(|p| p.0), spacing)),
-        y: (y_title.to_string(), Axis::over(points.iter().map(|p| p.1), Spacing::Fitting)),
+        y: (y_title.to_string(), Axis::over(points.iter().map(|p| p.1), Spacing::Even)),
         height: 220,
         layers: vec![
             Layer::Position { ink: Ink::Muted, value: found.0 },
@@ -173,18 +173,14 @@ fn inner(page: &mut Page, advice: &Advice) {
         return;
     }
     page.section("Tried on inner folds");
-    let rows: String = advice
-        .inner
-        .iter()
-        .map(|(candidate, mean, error)| {
-            format!(
-                "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-                escaped(candidate),
-                short(*mean),
-                short(*error)
-            )
-        })
-        .collect();
+    let rows = joined(advice.inner.iter().map(|(candidate, mean, error)| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            escaped(candidate),
+            short(*mean),
+            short(*error)
+        )
+    }));
     let head = [("Candidate", false), ("Mean score", true), ("± standard error", true)];
     page.add(&table("", &head, &rows));
     page.add(&format!(

@@ -112,7 +112,7 @@ impl Axis {
         }
         // Zero belongs to the axis if it is near.
         let margin = MARGIN * (high - low);
-        let from_zero = low >= 0.0 && low < 0.3 * high;
+        let from_zero = !whole && low >= 0.0 && low < 0.3 * high;
         low = if from_zero && low > 0.0 { 0.0 } else { low - margin };
         high += margin;
         let mut axis = Self { ticks: Vec::new(), by_decades: false, unit, low, high };
@@ -123,6 +123,10 @@ impl Axis {
         axis.ticks = (first..=last)
             .filter_map(|k| {
                 let value = k as f64 * step * unit;
+                // There is no row 0 to be named before the first.
+                if whole && values.iter().all(|v| *v > value) {
+                    return None;
+                }
                 Some((axis.place(value)?, tick(value, step * unit)))
             })
             .collect();
@@ -144,7 +148,7 @@ fn tick(value: f64, step: f64) -> String {
     }
     let size = value.abs().log10().floor() as i32;
     let fine = (step.abs().log10() + 1e-9).floor() as i32;
-    if size >= 5 || size < -3 || fine < -5 {
+    if !(-3..5).contains(&size) || fine < -5 {
         let digits = usize::try_from(size - fine).unwrap_or(0).min(6);
         return minus(&format!("{value:.digits$e}"));
     }

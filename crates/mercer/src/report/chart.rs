@@ -2,7 +2,7 @@
 //!
 //! differs plotters has whole pixels and no themes: ten of its pixels are one of the picture's, and what it writes is
 //!         trimmed and given a name for those who do not see it. Values are put on their axes here (`axis.rs`), because
-//!         its own axes do not end on ranges like 1e−300..1e300.
+//!         its own axes loop for ever on ranges like 1e−300..1e300.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ const FONT: f64 = 11.0;
 /// Pixels of plotters for one of ours.
 const FINE: u32 = 10;
 /// Letters of a title that fit into the width.
-const TITLE: usize = 50;
+const TITLE: usize = 48;
 
 /// What is drawn over the axes, in this order.
 pub(super) enum Layer {
@@ -48,7 +48,7 @@ pub(super) struct Chart {
     pub(super) name: String,
     /// What is in it, for the same.
     pub(super) description: String,
-    /// The axis to the right and its title.
+    /// The axis to the right and its title, which fits (see [`title`]).
     pub(super) x: (String, Axis),
     /// The axis upwards and its title.
     pub(super) y: (String, Axis),
@@ -109,11 +109,11 @@ impl Chart {
     }
 
     fn titles(&self, root: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Failure> {
-        let (right, bottom) = ((WIDTH - 14) * FINE, self.height * FINE - 6 * FINE);
+        let at = |x: u32, y: u32| ((x * FINE).cast_signed(), (y * FINE).cast_signed());
         let y_title = letters(Ink::Text).pos(Pos::new(HPos::Left, VPos::Top));
-        root.draw_text(&clipped(&self.y.0, TITLE), &y_title, (2 * FINE as i32, 3 * FINE as i32))?;
+        root.draw_text(&self.y.0, &y_title, at(2, 3))?;
         let x_title = letters(Ink::Text).pos(Pos::new(HPos::Right, VPos::Bottom));
-        root.draw_text(&clipped(&self.x.0, TITLE), &x_title, (right as i32, bottom as i32))
+        root.draw_text(&self.x.0, &x_title, at(WIDTH - 14, self.height - 6))
     }
 
     fn mesh(&self, chart: &mut Drawn<'_, '_>) -> Result<(), Failure> {
@@ -210,8 +210,8 @@ pub(super) fn key(ink: Ink, shape_number: usize) -> String {
 pub(super) fn line_key(ink: Ink, dash: u32) -> String {
     let dashes = if dash == 0 { String::new() } else { format!(" stroke-dasharray=\"{dash} {dash}\"") };
     format!(
-        "<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">\
-         <path d=\"M-6 0H6\" stroke=\"{}\" stroke-width=\"2\"{dashes}/></svg>",
+        "<svg class=\"key line\" viewBox=\"-12 -6 24 12\" aria-hidden=\"true\">\
+         <path d=\"M-12 0H12\" stroke=\"{}\" stroke-width=\"2\"{dashes}/></svg>",
         ink.hex()
     )
 }
@@ -240,6 +240,11 @@ impl Ranged for Places {
     fn range(&self) -> std::ops::Range<f64> {
         0.0..1.0
     }
+}
+
+/// A foreign name as the title of an axis.
+pub(super) fn title(name: &str) -> String {
+    clipped(name, TITLE)
 }
 
 fn stroke(ink: Ink, width: f64) -> ShapeStyle {

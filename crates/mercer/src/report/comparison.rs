@@ -7,7 +7,7 @@ use crate::evaluate::portrait::Portrait;
 
 use super::About;
 use super::page::{Page, folded, table};
-use super::text::{MISSING, count, counted, escaped, minus, name, seconds, short};
+use super::text::{MISSING, count, counted, escaped, joined, minus, name, seconds, short};
 use super::{confusion, features, sizes};
 
 /// A page about a comparison: which candidate is best and whether clearly, all of them in a table, how good they are with
@@ -23,7 +23,7 @@ use super::{confusion, features, sizes};
 /// let entries = vec![entry("klfe", [0.97, 0.99]), entry("raw", [0.70, 0.74])];
 /// let outcome = Outcome { measure: "accuracy".into(), entries, ..Outcome::default() };
 /// let page = comparison(&outcome, None, &About::default());
-/// assert!(page.contains("26.0\u{a0}points better than the plain columns"));
+/// assert!(page.contains("26.0 ±\u{a0}1.0\u{a0}points better than the plain columns"));
 /// ```
 pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About) -> String {
     let mut page = Page::default();
@@ -42,9 +42,9 @@ pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About)
     }
     if let Some(portrait) = portrait {
         page.section(&format!("A closer look at {}", escaped(&portrait.method)));
-        page.add("<p class=\"soft\">The best method, fitted once more on all rows.</p>");
+        page.add("<p class=\"soft\">The best of the methods, fitted once more on all rows.</p>");
         features::facts(&mut page, portrait);
-        features::charts(&mut page, portrait);
+        page.below(|page| features::charts(page, portrait));
     }
     page.repeat(about);
     page.finish("Comparison", &answer(outcome, &listed), about)
@@ -55,8 +55,8 @@ pub(super) fn is_baseline(entry: &Entry) -> bool {
     matches!(entry.method.as_str(), "raw" | "kknn" | "rbf-svm")
 }
 
-/// Who it is, in a line.
-pub(super) fn candidate(entry: &Entry) -> String {
+/// Who it is, in a line. The rule for γ belongs to the name only where there are several.
+pub(super) fn candidate(outcome: &Outcome, entry: &Entry) -> String {
     let mut who = match entry.method.as_str() {
         "raw" => "plain columns".to_string(),
         "rbf-svm" => return "SVM with an rbf kernel".to_string(),
@@ -66,7 +66,8 @@ pub(super) fn candidate(entry: &Entry) -> String {
     if let Some(basis) = entry.basis.as_deref().filter(|basis| *basis != entry.method && !basis.is_empty()) {
         let _ = write!(who, " on {basis}");
     }
-    if let Some(rule) = &entry.gamma_rule {
+    let other = |e: &Entry| e.gamma_rule.is_some() && e.gamma_rule != entry.gamma_rule;
+    if let Some(rule) = entry.gamma_rule.as_ref().filter(|_| outcome.entries.iter().any(other)) {
         let _ = write!(who, ", γ {rule}");
     }
     if !entry.judge.is_empty() {
@@ -132,21 +133,26 @@ fn facts(page: &mut Page, outcome: &Outcome, about: &About) {
     }
     facts.push(("splits", outcome.n_splits.to_string()));
     facts.push(("candidates", outcome.entries.len().to_string()));
-    facts.push(("judged by", escaped(measure_name(&outcome.measure))));
+    if !outcome.measure.is_empty() {
+        facts.push(("judged by", escaped(measure_name(&outcome.measure))));
+    }
     page.facts(&facts);
 }
 
 // One sentence: who is best, and whether it is clearly better than what one would do without kernel features.
 fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
     let measure = &outcome.measure;
+    if outcome.entries.is_empty() {
+        return "Nothing was compared.".to_string();
+    }
     let Some(best) = listed.first() else {
         return "No candidate has a score; the reasons are below.".to_string();
     };
     let error = best.standard_error().filter(|e| e.is_finite());
-    let spread = error.map_or_else(String::new, |e| format!(" ± {}", uncertainty(measure, e)));
+    let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
     let mut text = format!(
         "Best is <b>{}</b> with {} {}{spread}",
-        escaped(&candidate(best)),
+        escaped(&candidate(outcome, best)),
         article(measure),
         score(measure, best.mean()),
     );
@@ -167,7 +173,7 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
         .filter_map(|(rival, called)| {
             let rival = rival?;
             let called = called.map_or_else(
-                || format!("the best kernel features, <b>{}</b>", escaped(&candidate(rival))),
+                || format!("the best kernel features, <b>{}</b>", escaped(&candidate(outcome, rival))),
                 str::to_string,
             );
             Some(against(measure, best, rival, &called))
@@ -199,22 +205,25 @@ fn against(measure: &str, best: &Entry, rival: &Entry, called: &str) -> String {
     };
     let unit = if is_share(measure) { "\u{a0}points" } else { "" };
     let error = paired.filter(|e| e.is_finite());
-    let spread = error.map_or_else(String::new, |e| format!(" ± {}", uncertainty(measure, e)));
+    let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
     if error.is_some_and(|e| difference <= e) || difference <= 0.0 {
         return format!(
-            "no clear difference from {called} ({}, {} less{spread})",
+            "no clear difference from {called} ({}; difference {}{spread})",
             score(measure, Some(other)),
             uncertainty(measure, difference.max(0.0)),
         );
     }
     format!(
-        "{}{unit} better than {called} ({}; difference{spread})",
+        "{}{spread}{unit} better than {called} ({})",
         uncertainty(measure, difference),
         score(measure, Some(other)),
     )
 }
 
 fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
+    if outcome.entries.is_empty() {
+        return;
+    }
     page.section("All candidates");
     if !listed.is_empty() {
         page.add(&candidates(outcome, listed));
@@ -240,13 +249,15 @@ fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
 
 fn candidates(outcome: &Outcome, entries: &[&Entry]) -> String {
     let widths = entries.iter().any(|e| e.gamma().is_some());
-    let rows: String = entries.iter().enumerate().map(|(k, e)| row(outcome, e, k == 0, widths)).collect();
+    let scale = scale(entries);
+    let rows = joined(entries.iter().enumerate().map(|(k, e)| row(outcome, e, k == 0, widths, scale)));
     let (first, second) = (measure_name(&outcome.measure), measure_name(&outcome.second));
     let (first, second) = (escaped(&sizes::capital(first)), escaped(&sizes::capital(second)));
     let mut head = vec![
         ("Method", false),
-        ("Judge", false),
         (first.as_str(), true),
+        ("", false),
+        ("Judge", false),
         (second.as_str(), true),
         ("Features", true),
         ("Kernel values", true),
@@ -258,7 +269,35 @@ fn candidates(outcome: &Outcome, entries: &[&Entry]) -> String {
     table("candidates", &head, &rows)
 }
 
-fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool) -> String {
+// Where the best score and the worst one end, errors included. One that is far off may be cut, so that the others do not
+// fall together.
+fn scale(entries: &[&Entry]) -> (f64, f64) {
+    let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
+    let ends = |e: &&Entry| e.mean().map(|mean| (mean, finite(e.standard_error().unwrap_or(0.0))));
+    let mut lows: Vec<f64> = entries.iter().filter_map(ends).map(|(mean, error)| mean - error).collect();
+    let high =
+        entries.iter().filter_map(ends).map(|(mean, error)| mean + error).fold(f64::NEG_INFINITY, f64::max);
+    lows.sort_by(f64::total_cmp);
+    let (Some(low), Some(middle)) = (lows.first(), lows.get(lows.len() / 2)) else { return (0.0, 1.0) };
+    (low.max(high - 6.0 * (high - middle)), high)
+}
+
+// A dot with its error, for the eye; the numbers beside it say the same.
+fn dot(entry: &Entry, (low, high): (f64, f64)) -> String {
+    let Some(mean) = entry.mean() else { return String::new() };
+    let error = entry.standard_error().filter(|e| e.is_finite()).unwrap_or(0.0);
+    let place = |value: f64| {
+        let share = 100.0 * (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
+        if share.is_finite() { share.clamp(0.0, 100.0) } else { 50.0 }
+    };
+    let (from, at, to) = (place(mean - error), place(mean), place(mean + error));
+    format!(
+        "<span class=\"track\"><i style=\"left:{from:.1}%;right:{:.1}%\"></i><b style=\"left:{at:.1}%\"></b></span>",
+        100.0 - to
+    )
+}
+
+fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool, scale: (f64, f64)) -> String {
     let class = match (best, is_baseline(entry)) {
         (true, true) => " class=\"best baseline\"",
         (true, false) => " class=\"best\"",
@@ -272,7 +311,7 @@ fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool) -> String {
         _ => String::new(),
     };
     let spread = entry.standard_error().filter(|e| e.is_finite()).map_or_else(String::new, |e| {
-        format!(" <span class=\"soft\">± {}</span>", uncertainty(&outcome.measure, e))
+        format!(" <span class=\"soft\">±\u{a0}{}</span>", uncertainty(&outcome.measure, e))
     });
     let asked = entry.asked.filter(|q| entry.features() != Some(*q as f64));
     let asked = asked.map_or_else(String::new, |q| format!(" <span class=\"soft\">of {q}</span>"));
@@ -282,18 +321,21 @@ fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool) -> String {
         String::new()
     };
     let mut cells = format!(
-        "<tr{class}><th scope=\"row\">{}{below}{cut}</th><td>{}</td><td class=\"n\">{}{spread}</td><td class=\"n\">{}</td>\
+        "<tr{class}><th scope=\"row\">{}{below}{cut}</th><td class=\"n\">{}{spread}</td><td aria-hidden=\"true\">{}</td><td>{}</td><td class=\"n\">{}</td>\
          <td class=\"n\">{}{asked}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
         escaped(&entry.method),
-        escaped(&entry.judge),
         score(&outcome.measure, entry.mean()),
+        dot(entry, scale),
+        escaped(&entry.judge),
         score(&outcome.second, entry.second_mean()),
         count(entry.features()),
         count(entry.kernel_values()),
         seconds(entry.fit_seconds()),
     );
     if widths {
-        let rule = entry.gamma_rule.as_ref().filter(|rule| rule.parse::<f64>().is_err());
+        let several =
+            outcome.entries.iter().any(|e| e.gamma_rule.is_some() && e.gamma_rule != entry.gamma_rule);
+        let rule = entry.gamma_rule.as_ref().filter(|rule| several && rule.parse::<f64>().is_err());
         let rule =
             rule.map_or_else(String::new, |rule| format!(" <span class=\"soft\">{}</span>", escaped(rule)));
         let width = entry.gamma().map_or_else(|| MISSING.to_string(), short);
@@ -311,18 +353,15 @@ fn failures(page: &mut Page, outcome: &Outcome) {
     if failed.is_empty() {
         return;
     }
-    let rows: String = failed
-        .iter()
-        .map(|entry| {
-            let size = entry.asked.map_or_else(String::new, |q| format!(", {q} features"));
-            let reason = entry.failed.as_deref().unwrap_or("its scores are not finite");
-            format!(
-                "<tr><th scope=\"row\">{}{size}</th><td class=\"wide\">{}</td></tr>",
-                escaped(&candidate(entry)),
-                escaped(reason)
-            )
-        })
-        .collect();
+    let rows = joined(failed.iter().map(|entry| {
+        let size = entry.asked.map_or_else(String::new, |q| format!(", {q} features"));
+        let reason = entry.failed.as_deref().unwrap_or("its scores are not finite");
+        format!(
+            "<tr><th scope=\"row\">{}{size}</th><td class=\"wide\">{}</td></tr>",
+            escaped(&candidate(outcome, entry)),
+            escaped(reason)
+        )
+    }));
     let summary = format!("{} without a full result", counted(failed.len(), "candidate", "candidates"));
     page.add(&folded(&summary, &table("", &[("Candidate", false), ("Why", false)], &rows)));
 }

@@ -6,7 +6,7 @@ use crate::evaluate::outcome::{Entry, Outcome};
 
 use super::comparison::candidate;
 use super::page::{Page, folded};
-use super::text::{counted, escaped, name};
+use super::text::{counted, escaped, joined, name, width};
 
 /// More classes than this and the table is folded, with the worst pairs before it.
 const CLASSES_SHOWN: usize = 12;
@@ -22,12 +22,13 @@ pub(super) fn matrix(page: &mut Page, outcome: &Outcome, entry: &Entry) {
     }
     page.section("Which classes are confused");
     let class = |k: usize| outcome.classes.get(k).map_or_else(|| format!("{k}"), |text| name(text));
-    let table = table(counts, &class);
+    let letters = outcome.classes.iter().map(|class| width(class)).max().unwrap_or(0);
+    let table = table(counts, letters.clamp(3, 10), &class);
     let caption = format!(
         "<p class=\"soft\"><b>{}</b>, all splits together. A row is what the rows of data are, a column what they were taken \
          for; shares are of the row. The framed cells are right, the stronger the tint elsewhere, the more often these \
          two are confused.</p>",
-        escaped(&candidate(entry)),
+        escaped(&candidate(outcome, entry)),
     );
     let worst = worst(counts, &class);
     if counts.len() > CLASSES_SHOWN {
@@ -40,10 +41,10 @@ pub(super) fn matrix(page: &mut Page, outcome: &Outcome, entry: &Entry) {
     }
 }
 
-fn table(counts: &[Vec<usize>], class: &impl Fn(usize) -> String) -> String {
+fn table(counts: &[Vec<usize>], letters: usize, class: &impl Fn(usize) -> String) -> String {
     let columns = counts.iter().map(Vec::len).max().unwrap_or(0);
-    let mut html = String::from(
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\" aria-label=\"Confusion of classes\"><thead><tr>\
+    let mut html = format!(
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\" style=\"--names:{letters}ch\" aria-label=\"Confusion of classes\"><thead><tr>\
          <th class=\"soft\">is \\ taken for</th>",
     );
     for k in 0..columns {
@@ -83,12 +84,8 @@ fn worst(counts: &[Vec<usize>], class: &impl Fn(usize) -> String) -> String {
     if pairs.is_empty() {
         return "<p>No two classes were confused.</p>".to_string();
     }
-    let rows: String = pairs
-        .iter()
-        .take(PAIRS_SHOWN)
-        .map(|&(n, i, k)| {
-            format!("<li>{} taken for {}: {}</li>", class(i), class(k), counted(n, "row", "rows"))
-        })
-        .collect();
+    let rows = joined(pairs.iter().take(PAIRS_SHOWN).map(|&(n, i, k)| {
+        format!("<li>{} taken for {}: {}</li>", class(i), class(k), counted(n, "row", "rows"))
+    }));
     format!("<p>Confused most often:</p><ol>{rows}</ol>")
 }

@@ -7,10 +7,12 @@ use super::chart::{Chart, Layer};
 use super::ink::Ink;
 use super::page::{Page, folded, table};
 use super::scatter;
-use super::text::{counted, escaped, name, short};
+use super::text::{counted, escaped, joined, name, short, width};
 
 /// Inputs whose importance is shown at once.
 const INPUTS_SHOWN: usize = 20;
+/// Names longer than this are broken, so that bars have room on a phone.
+const NAME_WIDTH: usize = 16;
 /// A line of more points than this looks the same with fewer.
 const POINTS_SHOWN: usize = 400;
 
@@ -140,8 +142,12 @@ fn importance(page: &mut Page, portrait: &Portrait) {
                 percent(*share),
             )
         };
-        let rows: String = inputs.iter().map(row).collect();
-        format!("<table class=\"bars\"><tbody>{rows}</tbody></table>")
+        let rows = joined(inputs.iter().map(row));
+        let letters = inputs.iter().map(|(input, _)| width(input)).max().unwrap_or(0);
+        format!(
+            "<table class=\"bars\" style=\"--names:{}ch\"><tbody>{rows}</tbody></table>",
+            letters.clamp(3, NAME_WIDTH) + 3
+        )
     };
     let (shown, others) = inputs.split_at(inputs.len().min(INPUTS_SHOWN));
     page.add(&bars(shown));
@@ -154,17 +160,9 @@ fn importance(page: &mut Page, portrait: &Portrait) {
     if !others.is_empty() {
         let summary =
             format!("{} with {} together", counted(others.len(), "more input", "more inputs"), percent(rest));
-        let rows: String = others
-            .iter()
-            .take(1000)
-            .map(|(input, share)| {
-                format!(
-                    "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>",
-                    name(input),
-                    percent(*share)
-                )
-            })
-            .collect();
+        let rows = joined(others.iter().take(1000).map(|(input, share)| {
+            format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>", name(input), percent(*share))
+        }));
         page.add(&folded(&summary, &table("", &[("input", false), ("share", true)], &rows)));
     }
 }

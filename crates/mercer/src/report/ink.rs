@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 use plotters::style::RGBColor;
 
+use super::text::joined;
+
 /// Light and dark.
 type Pair = ([u8; 3], [u8; 3]);
 
@@ -97,7 +99,7 @@ pub(super) fn style_sheet() -> String {
     named.extend(SERIES.iter().enumerate().map(|(k, pair)| (format!("series-{k}"), *pair)));
     named.extend(STEPS.iter().enumerate().map(|(k, pair)| (format!("step-{k}"), *pair)));
     let variables = |of: fn(&Pair) -> [u8; 3]| -> String {
-        named.iter().map(|(name, pair)| format!("--{name}:{};", hex(of(pair)))).collect()
+        joined(named.iter().map(|(name, pair)| format!("--{name}:{};", hex(of(pair)))))
     };
     let mut css = String::new();
     let (light, dark) = (variables(|pair| pair.0), variables(|pair| pair.1));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::About;
 use super::chart::Chart;
 use super::ink::style_sheet;
-use super::text::{escaped, name};
+use super::text::{escaped, joined, name};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -14,6 +14,7 @@ const STYLE: &str = include_str!("page.css");
 pub(super) struct Page {
     body: String,
     charts: usize,
+    below: bool,
 }
 
 impl Page {
@@ -25,7 +26,15 @@ impl Page {
 
     /// A heading.
     pub(super) fn section(&mut self, title: &str) {
-        self.add(&format!("<h2>{title}</h2>"));
+        let level = if self.below { 3 } else { 2 };
+        self.add(&format!("<h{level}>{title}</h{level}>"));
+    }
+
+    /// Pieces whose headings belong to the heading before them.
+    pub(super) fn below(&mut self, pieces: impl FnOnce(&mut Self)) {
+        self.below = true;
+        pieces(self);
+        self.below = false;
     }
 
     /// A chart with its caption, as HTML; nothing if there is nothing to draw.
@@ -45,17 +54,21 @@ impl Page {
 
     /// Sentences that the reader must not miss.
     pub(super) fn warnings(&mut self, texts: &[String]) {
-        if texts.is_empty() {
+        if texts.iter().all(|text| text.trim().is_empty()) {
             return;
         }
-        let items: String = texts.iter().map(|text| format!("<li>{}</li>", escaped(text))).collect();
+        let items = joined(
+            texts
+                .iter()
+                .filter(|text| !text.trim().is_empty())
+                .map(|text| format!("<li>{}</li>", escaped(text))),
+        );
         self.add(&format!("<div class=\"note\" role=\"note\"><ul>{items}</ul></div>"));
     }
 
     /// Short facts below the answer: what, and the value.
     pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
-        let items: String =
-            facts.iter().map(|(what, value)| format!("<li>{what} <b>{value}</b></li>")).collect();
+        let items = joined(facts.iter().map(|(what, value)| format!("<li>{what} <b>{value}</b></li>")));
         self.add(&format!("<ul class=\"facts\">{items}</ul>"));
     }
 
@@ -67,12 +80,15 @@ impl Page {
             let _ = write!(list, "<dt>{what}</dt><dd>{value}</dd>");
         };
         row("data", &name(&about.source));
-        row("target", &name(&about.target));
+        // Some methods need no target.
+        if !about.target.is_empty() {
+            row("target", &name(&about.target));
+        }
         for (setting, value) in &about.settings {
             row(&escaped(setting), &name(value));
         }
         row("seed", &about.seed.to_string());
-        row("version", &format!("mercer {}", escaped(&about.version)));
+        row("version", escaped(&format!("mercer {}", about.version)).trim());
         list.push_str("</dl>");
         self.add(&list);
         if !about.command.is_empty() {
@@ -88,13 +104,13 @@ impl Page {
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
              <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-             <meta name=\"generator\" content=\"mercer {version}\"/>\n\
+             <meta name=\"generator\" content=\"{version}\"/>\n\
              <title>{kind}: {plain}</title>\n<style>\n{colours}{STYLE}</style>\n</head>\n<body>\n\
              <header>\n<p class=\"kind\">mercer · {kind}</p>\n<h1>{title}</h1>\n\
              <p class=\"answer\">{answer}</p>\n</header>\n<main>\n{body}</main>\n\
-             <footer>Made by mercer {version}. The page holds all it needs; nothing is loaded from elsewhere.</footer>\n\
+             <footer>Made by {version}. The page holds all it needs; nothing is loaded from elsewhere.</footer>\n\
              </body>\n</html>\n",
-            version = escaped(&about.version),
+            version = escaped(format!("mercer {}", about.version).trim()),
             plain = escaped(source),
             title = name(source),
             body = self.body,
@@ -104,12 +120,9 @@ impl Page {
 
 /// A table that scrolls by itself where it is too wide; `head` has a name and whether the column holds numbers.
 pub(super) fn table(class: &str, head: &[(&str, bool)], rows: &str) -> String {
-    let cells: String = head
-        .iter()
-        .map(|(title, number)| {
-            format!("<th scope=\"col\"{}>{title}</th>", if *number { " class=\"n\"" } else { "" })
-        })
-        .collect();
+    let cells = joined(head.iter().map(|(title, number)| {
+        format!("<th scope=\"col\"{}>{title}</th>", if *number { " class=\"n\"" } else { "" })
+    }));
     format!(
         "<div class=\"scroll\" tabindex=\"0\"><table class=\"{class}\"><thead><tr>{cells}</tr></thead>\
          <tbody>{rows}</tbody></table></div>"

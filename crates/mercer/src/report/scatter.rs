@@ -4,10 +4,10 @@ use crate::data::labels::Labels;
 use crate::evaluate::portrait::Portrait;
 
 use super::axis::{Axis, Spacing};
-use super::chart::{Chart, Layer, key};
+use super::chart::{Chart, Layer, key, title};
 use super::ink::{Ink, STEPS_OF_SCALE};
 use super::page::{Page, folded};
-use super::text::{counted, name, short};
+use super::text::{counted, joined, name, short};
 
 /// Classes that a legend shows at once.
 const CLASSES_SHOWN: usize = 12;
@@ -31,10 +31,17 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
     page.section(if width == 1 { "The feature" } else { "The best features" });
     let (groups, legend) = groups(portrait);
     page.add(&legend);
-    let coloured = match &portrait.point_labels {
-        Some(Labels::Classes { .. }) => "coloured by class",
-        Some(Labels::Numbers(_)) => "coloured by the target",
-        None => "as they lie",
+    let (coloured, reading) = match &portrait.point_labels {
+        Some(Labels::Classes { .. }) => (
+            "coloured by class",
+            "Colours that lie apart are easy to tell apart for any model; where they mix, these features alone do not \
+             separate them.",
+        ),
+        Some(Labels::Numbers(_)) => (
+            "coloured by the target",
+            "Colours that change smoothly from one side to the other can be predicted from these features.",
+        ),
+        None => ("as they lie", "Clumps are rows that are alike to the kernel."),
     };
     if width == 1 {
         let (chart, caption) = single(portrait, &groups, drawn);
@@ -49,7 +56,7 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
             let chart = cloud(
                 &format!("Feature {} against feature {}", portrait.point_names[j], portrait.point_names[i]),
                 &format!("{}, {coloured}.", counted(drawn, "row", "rows")),
-                (&portrait.point_names[i], &portrait.point_names[j]),
+                (&title(&portrait.point_names[i]), &title(&portrait.point_names[j])),
                 &groups,
                 at,
             );
@@ -60,15 +67,14 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
         }
     });
     page.add(&format!(
-        "<p class=\"soft\">{} by their best {} features, {coloured}. Colours that lie apart are easy to tell apart for any \
-         model; where they mix, these features alone do not separate them.</p>",
+        "<p class=\"soft\">{} by their best {} features, {coloured}. {reading}</p>",
         counted(drawn, "row", "rows"),
         if width == 2 { "two" } else { "three" },
     ));
 }
 
 fn cloud(
-    title: &str,
+    called: &str,
     description: &str,
     (x_title, y_title): (&str, &str),
     groups: &[Group],
@@ -98,7 +104,7 @@ fn cloud(
         })
         .collect();
     Chart {
-        name: title.to_string(),
+        name: called.to_string(),
         description: description.to_string(),
         x: (x_title.to_string(), x),
         y: (y_title.to_string(), y),
@@ -113,8 +119,8 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
     let description = counted(drawn, "row", "rows");
     if let Some(Labels::Numbers(targets)) = &portrait.point_labels {
         let at = |row: usize| Some((value(row)?, *targets.get(row)?));
-        let title = format!("Target against feature {feature}");
-        let chart = cloud(&title, &description, (feature, "target"), groups, at);
+        let called = format!("Target against feature {feature}");
+        let chart = cloud(&called, &description, (&title(feature), "target"), groups, at);
         return (chart, format!("The target against {}: a narrow band is a good feature.", name(feature)));
     }
     let lanes = groups.len().max(1);
@@ -128,7 +134,7 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
         let spread = (row as f64 * 0.618_033_988_749_894_9).fract() * 0.7 + 0.15;
         Some((value(row)?, (lanes - lane.get(&row)?) as f64 - 1.0 + spread))
     };
-    let mut chart = cloud(&format!("Feature {feature}"), &description, (feature, ""), groups, at);
+    let mut chart = cloud(&format!("Feature {feature}"), &description, (&title(feature), ""), groups, at);
     chart.y.1.ticks.clear();
     chart.height = (80 + 34 * u32::try_from(lanes).unwrap_or(1)).clamp(120, 420);
     let text = match &portrait.point_labels {
@@ -155,11 +161,12 @@ fn groups(portrait: &Portrait) -> (Vec<Group>, String) {
                     group.rows.push(row);
                 }
             }
-            let items: String = names
-                .iter()
-                .enumerate()
-                .map(|(k, class)| format!("<li>{}{}</li>", key(Ink::Series(k), k), name(class)))
-                .collect();
+            let items = joined(
+                names
+                    .iter()
+                    .enumerate()
+                    .map(|(k, class)| format!("<li>{}{}</li>", key(Ink::Series(k), k), name(class))),
+            );
             let list = format!("<ul class=\"legend\">{items}</ul>");
             let legend = if names.len() > CLASSES_SHOWN {
                 folded(&format!("Legend: {} classes; colours and shapes repeat after 35", names.len()), &list)

@@ -9,7 +9,7 @@ use super::chart::{Chart, Layer, key, line_key};
 use super::comparison::{candidate, is_baseline, measure_name, on_axis, score};
 use super::ink::Ink;
 use super::page::{Page, folded};
-use super::text::escaped;
+use super::text::{escaped, joined};
 
 /// Lines that are drawn with colour; the others are there, but faint.
 const BEST: usize = 5;
@@ -30,12 +30,12 @@ pub(super) fn chart(page: &mut Page, outcome: &Outcome) {
     let shown = &paths[..paths.len().min(BEST)];
     let others = &paths[shown.len()..];
     let levels = levels(outcome);
-    let legend = legend(shown, others, &levels);
+    let legend = legend(outcome, shown, others, &levels);
     let chart = drawn(outcome, shown, others, &levels);
     let caption = format!(
         "<b>{} by number of features</b> for the best {}; bars are ± one standard error over the splits. The higher, the \
          better: the first size from which a line stays level is enough.{}",
-        capital(measure_name(&outcome.measure)),
+        escaped(&capital(measure_name(&outcome.measure))),
         if shown.len() == 1 { "method".to_string() } else { format!("{} methods", shown.len()) },
         if levels.is_empty() { "" } else { " Dashed: what is reached without kernel features." },
     );
@@ -78,7 +78,7 @@ fn levels(outcome: &Outcome) -> Vec<(String, u32, f64)> {
         .into_iter()
         .filter_map(|(method, dash)| {
             let entry = best(method)?;
-            Some((candidate(entry), dash, on_axis(&outcome.measure, entry.mean()?)))
+            Some((candidate(outcome, entry), dash, on_axis(&outcome.measure, entry.mean()?)))
         })
         .collect()
 }
@@ -98,7 +98,7 @@ fn drawn(outcome: &Outcome, shown: &[Path<'_>], others: &[Path<'_>], levels: &[(
     let high = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let low = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let floor = low - (high - low);
-    let faint = others.iter().flat_map(|path| line(path)).map(|(_, y)| y);
+    let faint = others.iter().flat_map(&line).map(|(_, y)| y);
     heights.extend(faint.filter(|y| *y >= floor));
     let y = Axis::over(heights, Spacing::Even);
 
@@ -134,7 +134,7 @@ fn drawn(outcome: &Outcome, shown: &[Path<'_>], others: &[Path<'_>], levels: &[(
         top.map_or_else(String::new, |e| {
             format!(
                 "Best: {} with {} features, {}.",
-                candidate(e),
+                candidate(outcome, e),
                 e.asked.unwrap_or(0),
                 score(&outcome.measure, e.mean())
             )
@@ -151,19 +151,28 @@ fn drawn(outcome: &Outcome, shown: &[Path<'_>], others: &[Path<'_>], levels: &[(
     }
 }
 
-fn legend(shown: &[Path<'_>], others: &[Path<'_>], levels: &[(String, u32, f64)]) -> String {
-    let title = |path: &Path<'_>| path.entries.first().map_or_else(String::new, |e| escaped(&candidate(e)));
-    let mut items: String = shown
-        .iter()
-        .enumerate()
-        .map(|(k, path)| format!("<li>{}{}</li>", key(Ink::Series(k), k), title(path)))
-        .collect();
-    for (name, dash, _) in levels {
-        items += &format!("<li>{}{}</li>", line_key(Ink::Muted, *dash), escaped(name));
-    }
+fn legend(
+    outcome: &Outcome,
+    shown: &[Path<'_>],
+    others: &[Path<'_>],
+    levels: &[(String, u32, f64)],
+) -> String {
+    let title =
+        |path: &Path<'_>| path.entries.first().map_or_else(String::new, |e| escaped(&candidate(outcome, e)));
+    let mut items = joined(
+        shown
+            .iter()
+            .enumerate()
+            .map(|(k, path)| format!("<li>{}{}</li>", key(Ink::Series(k), k), title(path))),
+    );
+    items += &joined(
+        levels
+            .iter()
+            .map(|(name, dash, _)| format!("<li>{}{}</li>", line_key(Ink::Muted, *dash), escaped(name))),
+    );
     let mut legend = format!("<ul class=\"legend column\">{items}</ul>");
     if !others.is_empty() {
-        let names: String = others.iter().map(|path| format!("<li>{}</li>", title(path))).collect();
+        let names = joined(others.iter().map(|path| format!("<li>{}</li>", title(path))));
         let summary = format!("{}{} more, faint", line_key(Ink::Faint, 0), others.len());
         legend += &folded(&summary, &format!("<ul class=\"legend column\">{names}</ul>"));
     }

@@ -35,7 +35,7 @@ pub(super) fn clipped(text: &str, width: usize) -> String {
     let mut short = String::new();
     let mut used = 0;
     for letter in text.chars() {
-        used += if letter.is_ascii() || ('\u{a0}'..='\u{24f}').contains(&letter) { 1 } else { 2 };
+        used += cells(letter);
         if used > width {
             short.push('…');
             return short;
@@ -43,6 +43,16 @@ pub(super) fn clipped(text: &str, width: usize) -> String {
         short.push(if letter.is_whitespace() { ' ' } else { visible(letter) });
     }
     if short.is_empty() { "(empty)".to_string() } else { short }
+}
+
+/// About how many letters wide a text is.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(cells).sum()
+}
+
+// Without fonts: beyond the alphabets of Europe a letter may be twice as wide.
+fn cells(letter: char) -> usize {
+    if letter < '\u{530}' { 1 } else { 2 }
 }
 
 // Control characters break the page, and those that turn the direction of writing would turn what follows.
@@ -104,6 +114,11 @@ pub(super) fn shell_word(word: &str) -> String {
         return word.to_string();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Pieces of a page one after the other.
+pub(super) fn joined(pieces: impl IntoIterator<Item = String>) -> String {
+    pieces.into_iter().collect::<Vec<_>>().concat()
 }
 
 /// A true minus sign, so that `−1` is as wide as `+1`.
