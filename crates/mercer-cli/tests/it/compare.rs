@@ -43,7 +43,7 @@ fn the_table_has_the_best_first_and_the_baselines_in_it() {
 fn every_form_of_the_table_tells_the_same() {
     let folder = folder();
     wave(folder.path());
-    let more = ["--methods", "gda,kobl", "--judges", "knn", "--knn", "3", "--folds", "3", "-q", "--format"];
+    let more = ["--methods", "gda,kobl", "--judges", "knn", "--knn", "3", "--folds", "3", "--format"];
     let of = |form: &str| compare(folder.path(), &[&more[..], &[form]].concat()).0;
     let json: Value = serde_json::from_str(&of("json")).expect("JSON");
     assert_eq!((&json["measure"], &json["splits"]), (&"accuracy".into(), &3.into()));
@@ -67,7 +67,7 @@ fn every_form_of_the_table_tells_the_same() {
 
     for (file, starts) in [("t.json", "{"), ("t.csv", "method,"), ("t.md", "| method"), ("t.txt", "method ")]
     {
-        let (out, talk) = compare(folder.path(), &[&more[..7], &["-o", file, "--seed", "1"]].concat());
+        let (out, talk) = compare(folder.path(), &[&more[..8], &["-o", file, "--seed", "1"]].concat());
         assert_eq!(out, "");
         assert!(talk.contains(&format!("wrote {file}")), "{talk}");
         let written = fs::read_to_string(folder.path().join(file)).expect("a table");

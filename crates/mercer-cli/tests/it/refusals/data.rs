@@ -162,7 +162,6 @@ fn rows_that_a_method_can_make_nothing_of() {
         "same.csv --target y --method klfe",
         "same.csv --target y --method kanmm",
         "same.csv --target y --method kmfa",
-        "same.csv --target y --method skfe",
         "same.csv --target y --method kpls",
         "same.csv --target y --method akda-qr",
         "same.csv --target y --method kpca --center",

@@ -193,7 +193,6 @@ fn comparisons_that_cannot_be_made() {
                 "compare numbers.csv --target y --methods gda",
                 "compare numbers.csv --target y --judges linear-svm",
                 "compare one.csv --target y",
-                "compare few.csv --target y --test-share 0.01",
                 "advise nothing.csv",
                 "advise nothing.csv --target y --report nowhere/page.html",
                 "advise train.csv --target kind --report ./train.csv",
