@@ -82,13 +82,13 @@ fn text(advice: &Advice) -> String {
         }
         Verdict::Hurts => "A kernel hurts here: the plain columns do better.",
     };
-    let reasons: String = advice.reasons.iter().map(|reason| format!("  {reason}\n")).collect();
+    let reasons: Vec<String> = advice.reasons.iter().map(|reason| format!("  {reason}")).collect();
     let findings: Vec<Vec<String>> = advice
         .findings
         .iter()
         .map(|f| vec![format!("  {}", f.name), f.value.clone(), f.meaning.clone()])
         .collect();
-    format!("{verdict}\n{reasons}\n{}", table(&findings, ..0))
+    format!("{verdict}\n{}\n\n{}", reasons.join("\n"), table(&findings, ..0))
 }
 
 /// What is recommended, on all rows; None, with a warning, if it cannot be fitted on them.

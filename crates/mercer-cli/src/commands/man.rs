@@ -26,15 +26,12 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         return Ok(());
     }
     let wanted = args::text(args, "command").map_or("mercer".into(), |command| format!("mercer-{command}"));
-    match pages.iter().find(|(name, _)| *name == wanted) {
-        Some((_, page)) => print(page),
-        None => {
-            let names: Vec<&str> =
-                pages.iter().filter_map(|(name, _)| name.strip_prefix("mercer-")).collect();
-            let given = args::text(args, "command").unwrap_or_default();
-            Err(Error::Argument(format!("there is no command `{given}`; use one of {}", names.join(", "))))
-        }
+    if let Some((_, page)) = pages.iter().find(|(name, _)| *name == wanted) {
+        return print(page);
     }
+    let names: Vec<&str> = pages.iter().filter_map(|(name, _)| name.strip_prefix("mercer-")).collect();
+    let given = args::text(args, "command").unwrap_or_default();
+    Err(Error::Argument(format!("there is no command `{given}`; use one of {}", names.join(", "))))
 }
 
 /// The page of the program and that of every command, with their names.
