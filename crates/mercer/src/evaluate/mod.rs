@@ -16,7 +16,11 @@ pub mod outcome;
 pub mod portrait;
 pub mod advice;
 pub mod compare;
+pub mod advise;
+pub mod auto;
 
+pub use advise::Adviser;
+pub use auto::Automatic;
 pub use compare::Comparison;
 pub use folds::Split;
 pub use judge::{Judge, Judged};
