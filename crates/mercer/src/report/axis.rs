@@ -18,7 +18,7 @@ pub(super) enum Spacing {
     Whole,
     /// By powers of ten.
     Decades,
-    /// By powers of ten if the values are so wide apart, else evenly.
+    /// Sizes: by powers of ten if they are so wide apart, else evenly from 0, so that rounding does not look like change.
     Fitting,
 }
 
@@ -45,6 +45,10 @@ impl Axis {
             let zeros = values.iter().any(|v| *v <= 0.0);
             Self::decades(least, most, zeros)
         } else {
+            let mut values = values;
+            if spacing == Spacing::Fitting && !values.is_empty() {
+                values.push(0.0);
+            }
             Self::even(&values, spacing == Spacing::Whole)
         }
     }
@@ -113,7 +117,7 @@ impl Axis {
         // Zero belongs to the axis if it is near.
         let margin = MARGIN * (high - low);
         let from_zero = !whole && low >= 0.0 && low < 0.3 * high;
-        low = if from_zero && low > 0.0 { 0.0 } else { low - margin };
+        low = if from_zero { 0.0 } else { low - margin };
         high += margin;
         let mut axis = Self { ticks: Vec::new(), by_decades: false, unit, low, high };
         let least = if whole { 1.0 / unit } else { 0.0 };
@@ -177,6 +181,13 @@ mod tests {
         let axis = Axis::over([1.0, 0.1, 1e-3, 0.0], Spacing::Fitting);
         assert_eq!(labels(&axis), ["0.001", "0.01", "0.1", "1"]);
         assert_eq!(axis.place(0.0), Some(0.0));
+    }
+
+    #[test]
+    fn sizes_that_differ_by_rounding_look_equal() {
+        let axis = Axis::over([1.0, 1.0 - 1e-6], Spacing::Fitting);
+        assert_eq!(labels(&axis), ["0", "0.5", "1.0"]);
+        assert!(axis.place(1.0).unwrap() - axis.place(1.0 - 1e-6).unwrap() < 1e-5);
     }
 
     #[test]

@@ -226,6 +226,19 @@ fn without_labels_the_rows_are_shown_as_they_lie() {
 }
 
 #[test]
+fn rows_far_off_do_not_press_the_others_into_a_corner() {
+    let mut points: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i % 10), f64::from(i / 10)]).collect();
+    points.push(vec![1e6, 0.0]);
+    let portrait = Portrait { points, point_names: vec!["a".into(), "b".into()], ..Portrait::default() };
+    let page = model(&portrait, &About::default());
+    assert!(page.contains("One row lies beyond an edge"));
+    let mut places: Vec<&str> = page.split(" cx=\"").skip(1).map(|c| c.split('"').next().unwrap()).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 11, "{places:?}");
+}
+
+#[test]
 fn numbers_are_coloured_from_low_to_high() {
     let values = [0.0, 0.5, 1.0];
     let portrait = Portrait {
