@@ -1,25 +1,26 @@
 //! γ by leave-one-out: the width whose basis predicts each label best from all the others.
 //!
-//!   ŷ_i − y_i left out = (ŷ_i − y_i)/(1 − h_ii),   h the hat matrix of ridge with an intercept
+//! The prediction is ridge with an intercept ([`ridge`](super::ridge)), its penalty the best for that width.
 //!
-//! With S = ZᵀZ (centred) = V Λ Vᵀ the rotated features ZV give h and ŷ for every penalty λ at once: the weight of
-//! direction d is 1/(Λ_d + λ).
-//!
-//! cost    n·m² flops a width, m ≤ 300, on at most 20 000 rows; 8 widths × 13 penalties
+//! cost    n·m² flops a width, m ≤ 300, on at most 20 000 rows; 8 widths × 13 penalties. Distances between few long rows
+//!         are computed once for all widths (n² numbers)
 //! source  METHODS §2; Allen 1974 (PRESS)
 //! differs classes are one-hot columns and the error is squared; all n left-out predictions are exact given the basis,
 //!         whose pivots were chosen without the labels
 
-use faer::{Mat, MatRef};
+use faer::MatRef;
+use rayon::prelude::*;
 
 use super::kobl::{self, Threshold};
 use super::pivoted::Pivoted;
+use super::ridge::Ridge;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::block::PANEL;
 use crate::kernel::gamma::grid;
-use crate::kernel::{Gram, Kernel, Shape};
-use crate::linalg::{center_columns, eigen, product, tall_product};
+use crate::kernel::gram::check_rows;
+use crate::kernel::{Gram, Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -28,6 +29,26 @@ const COMPONENTS: usize = 300;
 
 /// Rows looked at.
 const ROWS: usize = 20_000;
+
+/// Up to so many rows, of at least so many columns, the distances are computed once for all widths.
+const SHARED_ROWS: usize = 4_000;
+const SHARED_COLUMNS: usize = 64;
+
+/// What one kernel did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tried {
+    pub(crate) gamma: f64,
+    /// Mean squared leave-one-out error at the best penalty; infinite where the kernel is none.
+    pub(crate) error: f64,
+    /// Share of the rows whose class the others do not predict, at the same penalty; 0 for numbers.
+    pub(crate) missed: f64,
+    /// The penalty, as a multiple of the features' mean eigenvalue.
+    pub(crate) penalty: f64,
+    /// The penalty itself.
+    pub(crate) absolute: f64,
+    /// Components of the basis.
+    pub(crate) size: usize,
+}
 
 /// The width with the smallest leave-one-out error.
 pub(crate) fn resolve(
@@ -41,123 +62,131 @@ pub(crate) fn resolve(
     let widths = grid(shape, rows)?;
     let chosen = random::sample(rows.n(), ROWS, seed);
     let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
-    let mut best = (f64::INFINITY, widths[0]);
+    let tried = widths_tried(shape, &widths, COMPONENTS, &rows, &labels, monitor)?;
+    Ok(best(&tried).map_or(widths[0], |best| best.gamma))
+}
+
+/// The one with the smallest error, the first of equals.
+pub(crate) fn best(tried: &[Tried]) -> Option<Tried> {
+    tried.iter().copied().filter(|t| t.error.is_finite()).reduce(|a, b| if b.error < a.error { b } else { a })
+}
+
+/// Every width in a `kobl` basis of at most `size` components. An error only if no width makes a kernel.
+pub(crate) fn widths_tried(
+    shape: Shape,
+    widths: &[f64],
+    size: usize,
+    rows: &Rows,
+    labels: &Labels,
+    monitor: &Monitor,
+) -> Result<Vec<Tried>> {
+    let shared = Shared::of(shape, widths, rows, monitor)?;
+    let mut tried = Vec::with_capacity(widths.len());
     let mut failed = None;
-    for gamma in widths {
-        match error_at(Kernel { shape, gamma }, &rows, &labels, monitor) {
-            Ok(error) if error < best.0 => best = (error, gamma),
-            Ok(_) => {}
+    for &gamma in widths {
+        match shared.try_width(Kernel { shape, gamma }, size, rows, labels, monitor) {
+            Ok(one) => tried.push(one),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // A width at which the kernel overflows or is not positive semi-definite is no candidate.
-            Err(error) => failed = Some(error),
+            Err(error) => {
+                failed = Some(error);
+                tried.push(Tried {
+                    gamma,
+                    error: f64::INFINITY,
+                    missed: 1.0,
+                    penalty: 1.0,
+                    absolute: 1.0,
+                    size: 0,
+                });
+            }
         }
     }
     match failed {
-        Some(error) if best.0 == f64::INFINITY => Err(error),
-        _ => Ok(best.1),
+        Some(error) if best(&tried).is_none() => Err(error),
+        _ => Ok(tried),
     }
 }
 
-fn error_at(kernel: Kernel, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<f64> {
-    let gram = Gram::new(kernel, rows)?;
-    let mut factor = Pivoted::new(&gram, COMPONENTS, true, monitor)?;
-    kobl::grow(&mut factor, Threshold::Constant(0.0))?;
-    let m = factor.pivots.len();
-    let z = factor.into_features();
-    smallest_error(MatRef::from_row_major_slice(&z, rows.n(), m), labels, monitor)
+/// What the widths have in common: all distances between the rows, where they are few and long. Then a width costs n²
+/// exponentials, and not n·m products of p numbers.
+struct Shared {
+    /// n×n distances times the first width; None: every width computes its own.
+    statistics: Option<(Vec<f64>, f64)>,
 }
 
-/// The smallest leave-one-out error over the penalties 10^{−8, …, 4} × the mean eigenvalue.
-fn smallest_error(z: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor) -> Result<f64> {
-    let (y, c, _) = labels.centered();
-    let y = MatRef::from_row_major_slice(&y, z.nrows(), c);
-    let ridge = Ridge::new(z, y, monitor)?;
-    let mean = ridge.values.iter().sum::<f64>() / ridge.values.len() as f64;
-    let penalties = (-8..=4).map(|e| mean.max(f64::MIN_POSITIVE) * 10f64.powi(e));
-    Ok(penalties.map(|penalty| ridge.error(penalty)).fold(f64::INFINITY, f64::min))
-}
-
-/// Features and labels rotated so that every penalty is one division a direction.
-pub(crate) struct Ridge {
-    /// Centred features in the eigenvectors' directions, n×m.
-    rotated: Mat<f64>,
-    /// Their squared lengths.
-    values: Vec<f64>,
-    /// Centred labels, n×c.
-    y: Mat<f64>,
-    /// rotatedᵀ·y
-    toward: Mat<f64>,
-}
-
-impl Ridge {
-    pub(crate) fn new(z: MatRef<'_, f64>, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<Self> {
-        let mut z = z.to_owned();
-        let mut y = y.to_owned();
-        center_columns(&mut z);
-        center_columns(&mut y);
-        let (values, vectors) = eigen(product(z.transpose(), z.as_ref()), monitor)?;
-        let rotated = tall_product(z.as_ref(), vectors.as_ref());
-        let toward = product(rotated.transpose(), y.as_ref());
-        Ok(Self { rotated, values: values.into_iter().map(|v| v.max(0.0)).collect(), y, toward })
-    }
-
-    /// Mean squared leave-one-out error.
-    pub(crate) fn error(&self, penalty: f64) -> f64 {
-        let (n, m, c) = (self.rotated.nrows(), self.values.len(), self.y.ncols());
-        let shrunk = Mat::from_fn(m, c, |d, j| self.toward[(d, j)] / (self.values[d] + penalty));
-        let fitted = tall_product(self.rotated.as_ref(), shrunk.as_ref());
-        let mut sum = 0.0;
+impl Shared {
+    fn of(shape: Shape, widths: &[f64], rows: &Rows, monitor: &Monitor) -> Result<Self> {
+        let n = rows.n();
+        if !shape.is_stationary() || widths.len() < 2 || n > SHARED_ROWS || rows.p() < SHARED_COLUMNS {
+            return Ok(Self { statistics: None });
+        }
+        monitor.check()?;
+        let kernel = Kernel { shape, gamma: widths[0] };
+        check_rows(kernel, rows, 0)?;
+        let panel = Panel::new(kernel, rows);
+        let mut out = vec![0.0; n * n];
+        out.par_chunks_mut(PANEL * n).enumerate().for_each(|(at, out)| {
+            let first = at * PANEL;
+            panel.statistics(&rows.slice(first..first + out.len() / n), out);
+        });
+        // From products, d(x, x') and d(x', x) may differ in the last digit.
         for i in 0..n {
-            let own: f64 =
-                self.rotated.row(i).iter().zip(&self.values).map(|(z, v)| z * z / (v + penalty)).sum();
-            // 1/n is the intercept's part; a row that determines its own fit says nothing about itself.
-            let left = (1.0 - own - 1.0 / n as f64).max(1e-10);
-            sum += (0..c).map(|j| ((self.y[(i, j)] - fitted[(i, j)]) / left).powi(2)).sum::<f64>();
+            out[i * n + i] = 0.0;
+            for j in 0..i {
+                out[j * n + i] = out[i * n + j];
+            }
         }
-        sum / (n * c) as f64
+        Ok(Self { statistics: Some((out, widths[0])) })
+    }
+
+    fn try_width(
+        &self,
+        kernel: Kernel,
+        size: usize,
+        rows: &Rows,
+        labels: &Labels,
+        monitor: &Monitor,
+    ) -> Result<Tried> {
+        monitor.check()?;
+        let Some((statistics, unit)) = &self.statistics else {
+            return try_kernel(&Gram::new(kernel, rows)?, kernel.gamma, size, labels, monitor);
+        };
+        let n = rows.n();
+        let mut values: Vec<f64> = statistics.iter().map(|v| v * (kernel.gamma / unit)).collect();
+        values.par_chunks_mut(PANEL * n).for_each(|part| kernel.finish(part));
+        let values = Rows::dense(values, n, n)?;
+        try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, size, labels, monitor)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::synth;
+fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
+    let mut factor = Pivoted::new(gram, size.min(gram.n()), true, monitor)?;
+    kobl::grow(&mut factor, Threshold::Constant(0.0))?;
+    let size = factor.pivots.len();
+    best_penalty(&Rows::dense(factor.into_features(), gram.n(), size)?, labels, monitor)
+        .map(|found| Tried { gamma, ..found })
+}
 
-    #[test]
-    fn the_closed_form_is_the_error_of_n_refits() {
-        let table = synth::generate("friedman?n=25&seed=3").expect("rows");
-        let z = Mat::from_fn(25, 4, |i, j| table.rows.to_dense()[i * 10 + j]);
-        let y = Mat::from_fn(25, 2, |i, j| table.rows.to_dense()[i * 10 + 5 + j]);
-        let monitor = Monitor::default();
-        let ridge = Ridge::new(z.as_ref(), y.as_ref(), &monitor).expect("ridge");
-        for penalty in [0.01, 1.0, 30.0] {
-            let mut sum = 0.0;
-            for out in 0..25 {
-                let kept: Vec<usize> = (0..25).filter(|i| *i != out).collect();
-                let inner = Ridge::new(
-                    Mat::from_fn(24, 4, |i, j| z[(kept[i], j)]).as_ref(),
-                    Mat::from_fn(24, 2, |i, j| y[(kept[i], j)]).as_ref(),
-                    &monitor,
-                )
-                .expect("ridge");
-                // Weights in the rotated directions, applied to the row left out: rotate it by the same eigenvectors,
-                // which are recovered from the centred features.
-                let mean = |a: &Mat<f64>, j: usize| kept.iter().map(|&i| a[(i, j)]).sum::<f64>() / 24.0;
-                let centered = Mat::from_fn(24, 4, |i, j| z[(kept[i], j)] - mean(&z, j));
-                let (_, vectors) =
-                    eigen(product(centered.transpose(), centered.as_ref()), &monitor).expect("eigen");
-                let row = Mat::from_fn(1, 4, |_, j| z[(out, j)] - mean(&z, j));
-                let rotated = product(row.as_ref(), vectors.as_ref());
-                for j in 0..2 {
-                    let fitted: f64 = (0..4)
-                        .map(|d| rotated[(0, d)] * inner.toward[(d, j)] / (inner.values[d] + penalty))
-                        .sum::<f64>()
-                        + mean(&y, j);
-                    sum += (fitted - y[(out, j)]).powi(2);
-                }
-            }
-            let refits = sum / 50.0;
-            assert!((ridge.error(penalty) - refits).abs() < 1e-10 * refits, "{penalty}");
+/// The penalty among 10^{−8, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features.
+pub(crate) fn best_penalty(features: &Rows, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
+    let (y, c, _) = labels.centered();
+    let y = MatRef::from_row_major_slice(&y, features.n(), c);
+    let ridge = Ridge::new(features, y, monitor)?;
+    let penalties = ridge.penalties();
+    let found = ridge.left_out(features, y, labels, &penalties, monitor)?;
+    let nothing = Tried {
+        gamma: 1.0,
+        error: f64::INFINITY,
+        missed: 1.0,
+        penalty: 1.0,
+        absolute: 1.0,
+        size: features.p(),
+    };
+    let mut best = nothing;
+    for (&penalty, &(error, missed)) in penalties.iter().zip(&found) {
+        if error < best.error {
+            best = Tried { error, missed, penalty: penalty / ridge.mean_value(), absolute: penalty, ..best };
         }
     }
+    Ok(best)
 }

@@ -15,6 +15,7 @@ pub(crate) mod nystrom;
 pub(crate) mod rpcholesky;
 pub(crate) mod csi;
 pub(crate) mod loo;
+pub(crate) mod ridge;
 pub(crate) mod preimage;
 pub(crate) mod gradient;
 
@@ -389,7 +390,8 @@ impl Basis {
         }
     }
 
-    fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>) -> Result<Kernel> {
+    /// The kernel with its width as a number.
+    pub(crate) fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>) -> Result<Kernel> {
         let gamma = if self.gamma == Gamma::Loo && self.shape.uses_gamma() {
             loo::resolve(
                 self.shape,
