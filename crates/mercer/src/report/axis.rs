@@ -170,10 +170,7 @@ mod tests {
 
     #[test]
     fn an_even_axis_has_round_labels_and_starts_at_zero_if_that_is_near() {
-        assert_eq!(
-            labels(&Axis::over([0.1, 1.0], Spacing::Even)),
-            ["0.0", "0.5", "1.0"].map(|l| if l == "0.0" { "0" } else { l })
-        );
+        assert_eq!(labels(&Axis::over([0.1, 1.0], Spacing::Even)), ["0", "0.5", "1.0"]);
     }
 
     #[test]
@@ -187,7 +184,7 @@ mod tests {
     fn sizes_that_differ_by_rounding_look_equal() {
         let axis = Axis::over([1.0, 1.0 - 1e-6], Spacing::Fitting);
         assert_eq!(labels(&axis), ["0", "0.5", "1.0"]);
-        assert!(axis.place(1.0).unwrap() - axis.place(1.0 - 1e-6).unwrap() < 1e-5);
+        assert!(axis.place(1.0).expect("a place") - axis.place(1.0 - 1e-6).expect("a place") < 1e-5);
     }
 
     #[test]
@@ -199,7 +196,7 @@ mod tests {
                     let axis = Axis::over([low, high, f64::NAN, f64::INFINITY], spacing);
                     assert!(axis.ticks.len() < 40, "{low} {high} has {} labels", axis.ticks.len());
                     for value in [low, high] {
-                        let place = axis.place(value).unwrap();
+                        let place = axis.place(value).expect("a place");
                         assert!((0.0..=1.0).contains(&place), "{value} of {low}..{high} is at {place}");
                     }
                     assert!(axis.ticks.iter().all(|(place, _)| (0.0..=1.0).contains(place)));
