@@ -49,12 +49,18 @@ impl Context {
 
     /// Does long work under a progress bar, on a terminal. What was stopped is not a result, even if it came to its end.
     pub(crate) fn work<T>(&self, work: impl FnOnce(&Monitor) -> Result<T>) -> Result<T> {
+        let result = self.work_until_stopped(work);
+        if self.stopped.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { result }
+    }
+
+    /// The same for work that has something to show even if it was stopped.
+    pub(crate) fn work_until_stopped<T>(&self, work: impl FnOnce(&Monitor) -> Result<T>) -> Result<T> {
         self.busy.store(true, Ordering::SeqCst);
         let bar = Bar::start(self.quiet, &self.monitor);
         let result = work(&self.monitor);
         drop(bar);
         self.busy.store(false, Ordering::SeqCst);
-        if self.stopped.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { result }
+        result
     }
 
     /// Writes a file, which comes to its end even if Ctrl-C is pressed once: half of it would stay behind.

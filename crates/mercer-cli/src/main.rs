@@ -4,10 +4,12 @@
 
 #![forbid(unsafe_code)]
 
+mod usage;
 mod args;
-mod commands;
 mod context;
 mod talk;
+mod quote;
+mod commands;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -26,7 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let matches = match args::command().try_get_matches() {
+    let matches = match usage::command().try_get_matches_from(usage::joined(std::env::args_os())) {
         Ok(matches) => matches,
         Err(answer) => {
             // Help and version are answers too. Where nobody reads them, there is nobody to tell.
@@ -61,8 +63,12 @@ fn start(matches: &ArgMatches) -> Result<()> {
         Some(("fit", args)) => commands::fit::run(args, &context),
         Some(("transform", args)) => commands::transform::run(args, &context),
         Some(("inspect", args)) => commands::inspect::run(args, &context),
+        Some(("compare", args)) => commands::compare::run(args, &context),
+        Some(("advise", args)) => commands::advise::run(args, &context),
         Some(("methods", args)) => commands::methods::run(args),
         Some(("demo", args)) => commands::demo::run(args, &context),
+        Some(("completions", args)) => commands::completions::run(args),
+        Some(("man", args)) => commands::man::run(args, &context),
         _ => Err(Error::Argument("no command was given\nhint: see `mercer --help`".into())),
     }
 }

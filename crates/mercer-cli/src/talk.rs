@@ -1,6 +1,6 @@
 //! Words for people: lines on standard error, and numbers and tables as text.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::ops::RangeBounds;
 use std::sync::Mutex;
 
@@ -50,9 +50,16 @@ pub(crate) fn report_bug() {
 
 /// Text on standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Bytes on standard output. A reader that has seen enough, as `| head` has, is no reason to leave the rest undone.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|source| Error::Io { path: "standard output".into(), source })
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(|source| Error::Io { path: "standard output".into(), source }),
+    }
 }
 
 /// A number to about four digits, for reading.

@@ -77,14 +77,19 @@ pub(crate) fn in_order<T: Send>(
     f: impl Fn(usize) -> T + Sync,
     mut add: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    const WAITING: usize = 512 << 20;
     let all: Vec<usize> = (0..count).collect();
-    for slab in all.chunks((WAITING / bytes.max(1)).clamp(2, 16)) {
+    for slab in all.chunks(waiting(usize::MAX, bytes)) {
         monitor.check()?;
         let parts: Vec<T> = slab.par_iter().map(|&i| f(i)).collect();
         parts.into_iter().try_for_each(&mut add)?;
     }
     Ok(())
+}
+
+/// How many of `count` results of `bytes` each wait at a time in [`in_order`].
+pub(crate) fn waiting(count: usize, bytes: usize) -> usize {
+    const WAITING: usize = 512 << 20;
+    (WAITING / bytes.max(1)).clamp(2, 16).min(count)
 }
 
 /// Σ f(i) over 0..count for f that yield rows×columns matrices; see [`in_order`].

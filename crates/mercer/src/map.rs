@@ -8,17 +8,18 @@ mod file;
 mod extracted;
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use faer::{Mat, MatMut, MatRef};
 use serde_json::Value;
 
-use crate::basis::{Expansion, FittedBasis, Landmarks};
+use crate::basis::{Expansion, FittedBasis, Landmarks, bytes};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
 use crate::extract::Directions;
+use crate::kernel::block::PANEL;
 use crate::monitor::Monitor;
 use crate::whole_file::temporary;
 
@@ -254,6 +255,32 @@ impl FeatureMap {
         }
     }
 
+    /// An error with the estimate unless the features of n rows keep to a limit on memory.
+    ///
+    /// ```
+    /// use mercer::{Basis, FeatureMap, Kernel, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 2.0], 3, 1)?;
+    /// let map = FeatureMap::from(Basis::kobl(Kernel::rbf(1.0)).fit(&rows)?);
+    /// assert!(map.check_memory(1_000, 1 << 30).is_ok());
+    /// assert!(map.check_memory(1_000, 1 << 10).is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn check_memory(&self, n: usize, memory: u64) -> Result<()> {
+        let (q, l) = (self.n_features(), self.expansion.landmarks.len());
+        // The features, and a panel of kernel values a thread.
+        let needed = 8 * (n * q + rayon::current_num_threads() * PANEL.min(n) * l) as u64;
+        if needed <= memory {
+            return Ok(());
+        }
+        Err(Error::Memory(format!(
+            "{q} features of {n} rows need {}, but the budget is {}\n\
+             hint: transform fewer rows at a time, or raise the budget (`memory`)",
+            bytes(needed),
+            bytes(memory)
+        )))
+    }
+
     /// How much each feature depends on each input, q×p: the mean over these rows of the squared slope of the feature
     /// along the input. Slopes are taken as the kernel sees the inputs, after the map's scaling, so the units of the
     /// columns do not matter.
@@ -300,11 +327,34 @@ impl FeatureMap {
     /// Writes the model, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let bytes = self.to_bytes().map_err(|e| Error::file(path, e.to_string()))?;
         let mut file = temporary(path)?;
-        file.write_all(&bytes).map_err(|e| Error::io(path, e))?;
+        self.write_to(&mut file, &path.display().to_string())?;
         file.persist(path).map_err(|e| Error::io(path, e.error))?;
         Ok(())
+    }
+
+    /// Writes the model to anything that takes bytes; `name` is what errors call it.
+    ///
+    /// ```
+    /// use mercer::{Basis, FeatureMap, Kernel, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 2.0], 3, 1)?;
+    /// let map = FeatureMap::from(Basis::kobl(Kernel::rbf(1.0)).fit(&rows)?);
+    /// let mut bytes = Vec::new();
+    /// map.write_to(&mut bytes, "memory")?;
+    /// assert_eq!(FeatureMap::read_from(&bytes[..], "memory")?.n_features(), map.n_features());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn write_to(&self, out: &mut impl Write, name: &str) -> Result<()> {
+        let bytes = self.to_bytes().map_err(|e| Error::file(name, e.to_string()))?;
+        out.write_all(&bytes).and_then(|()| out.flush()).map_err(|e| Error::io(name, e))
+    }
+
+    /// Reads a model from anything that gives bytes, checking all of it; `name` is what errors call it.
+    pub fn read_from(mut input: impl Read, name: &str) -> Result<Self> {
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).map_err(|e| Error::io(name, e))?;
+        Self::from_bytes(&bytes).map_err(|reason| Error::file(name, reason))
     }
 
     /// Reads a model, checking all of it.

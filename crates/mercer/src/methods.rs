@@ -237,8 +237,7 @@ fn threshold(text: &str) -> Result<Threshold> {
 pub fn basis<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<Basis> {
     Method::named(name)?;
     let value = Values::new(&[method(name)?], settings)?;
-    let degree = u32::try_from(value.whole("degree").unwrap_or(3))
-        .map_err(|_| Error::argument("degree is too large"))?;
+    let degree = u32::try_from(value.whole("degree").unwrap_or(3)).unwrap_or(u32::MAX);
     let shape = Shape::named(
         value.text("kernel").unwrap_or("rbf"),
         degree,

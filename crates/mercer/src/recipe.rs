@@ -6,11 +6,12 @@
 
 use faer::MatRef;
 
-use crate::basis::{Basis, FittedBasis};
+use crate::basis::{Basis, FittedBasis, Method, bytes};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::extract::{Coordinates, Extractor};
+use crate::extract::{self, Coordinates, Extractor};
+use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, Card, Stage};
 use crate::monitor::Monitor;
@@ -107,6 +108,59 @@ impl Recipe {
             }
             Top::Extractor(_) => format!("`{method}` in the coordinates of `{name}`"),
         }
+    }
+
+    /// Bytes that the whole fit on n rows may need beside them: the basis', then those of what comes on top, which keeps the
+    /// rows' coordinates where it looks at pairs of rows or at columns.
+    ///
+    /// ```
+    /// use mercer::{data::synth, recipe::Recipe};
+    ///
+    /// let rows = synth::generate("ringnorm?n=1000")?.rows;
+    /// let settings = [("basis", "kobl"), ("basis_components", "100")];
+    /// let needed = |method: &str| {
+    ///     let recipe = Recipe::new(method, &settings)?;
+    ///     let basis = recipe.basis(&rows, None, &mut Vec::new())?;
+    ///     Ok::<u64, mercer::Error>(recipe.estimated_memory(&basis, rows.n()))
+    /// };
+    /// assert!(needed("gda")? < needed("klfe")?); // which keeps 1000 × 100 coordinates
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn estimated_memory(&self, basis: &Basis, n: usize) -> u64 {
+        let chosen_from = basis.landmarks.as_ref().map_or(n, Rows::n);
+        let m = basis.most_components(chosen_from) as u64;
+        let landmarks = if basis.method == Method::Kpca { chosen_from as u64 } else { m };
+        let (basis_itself, coordinates) = (8 * m * landmarks, 8 * n as u64 * m);
+        let on_top = match &self.top {
+            Top::Nothing => 0,
+            Top::System(_) => basis_itself + coordinates,
+            Top::Extractor(extractor) => {
+                // Sums over the rows, those that wait for their turn, and the solver's copies.
+                let parts = waiting(n.div_ceil(extract::ROWS), 8 * (m * m) as usize) as u64;
+                let kept = if extractor.keeps_coordinates() { 2 * coordinates } else { 0 };
+                basis_itself + kept + 8 * m * m * (4 + parts)
+            }
+        };
+        basis.estimated_memory(chosen_from).max(on_top)
+    }
+
+    /// An error with the estimate unless a fit on n rows keeps to the basis' limit on memory.
+    pub fn check_memory(&self, basis: &Basis, n: usize) -> Result<()> {
+        let chosen_from = basis.landmarks.as_ref().map_or(n, Rows::n);
+        basis.check_memory(chosen_from)?;
+        let needed = self.estimated_memory(basis, n);
+        if needed <= basis.memory {
+            return Ok(());
+        }
+        let size = if matches!(self.top, Top::Extractor(_)) { "basis_components" } else { "n_components" };
+        Err(Error::Memory(format!(
+            "{} with up to {} coordinates of {n} rows needs {}, but the budget is {}\n\
+             hint: lower {size}, or raise the budget (`memory`)",
+            self.title(basis),
+            basis.most_components(chosen_from),
+            bytes(needed),
+            bytes(basis.memory)
+        )))
     }
 
     /// The map from a basis that was fitted on these rows; `features` are their coordinates in it, row-major n×m, where

@@ -1,113 +1,154 @@
-//! `mercer demo`: every basis, every system and every extractor on made-up data, judged by the nearest neighbour.
+//! `mercer demo`: every method on made-up data, beside the nearest neighbour on the plain columns and a support vector
+//! machine. What is said about the outcome is computed from it: other seeds have other outcomes.
+
+use std::time::Instant;
 
 use clap::ArgMatches;
-use mercer::data::{Scale, Scaling, Task, synth};
-use mercer::evaluate::knn::nearest_neighbour_error;
-use mercer::{Basis, FeatureMap, Labels, Result, Rows, methods};
+use mercer::data::{Task, synth};
+use mercer::evaluate::outcome::{Entry, Outcome};
+use mercer::evaluate::{Comparison, Judge};
+use mercer::methods::BASES;
+use mercer::{Error, Labels, Result, report};
 
+use super::compare::{CHART_SIZES, compared, portrait, settings};
+use super::page::{about, write_page};
+use super::place::Place;
+use super::ranking::{self, Against, BASELINES, against, score, told};
 use crate::args;
 use crate::context::Context;
-use crate::talk::{percent, print, short, table};
+use crate::talk::{plural, print, table, warn};
 
-/// Rows made, and how many of them are for training.
-const ROWS: usize = 1000;
-const TRAINING: usize = 400;
+/// Rows made of each.
+const ROWS: usize = 500;
 
-/// Each basis with the settings that differ from the defaults.
-const BASES: [(&str, &[(&str, &str)]); 7] = [
-    ("gram-schmidt", &[]),
-    ("kobl", &[]),
-    ("sparse", &[]),
-    ("rpcholesky", &[("n_components", "100")]),
-    ("nystrom", &[("n_components", "100")]),
-    ("csi", &[("n_components", "100")]),
-    ("kpca", &[("n_components", "10"), ("center", "true")]),
+/// The page, in the temporary folder unless the user names a place.
+const PAGE: &str = "mercer-demo.html";
+
+/// Made-up data, and what it is. The page is about the first.
+const DATA: [(&str, &str, &str); 2] = [
+    ("ringnorm", "", "two normals around nearly one centre, a wide and a narrow one, in 20 columns"),
+    ("twin-sine", "&snr=10", "two sine waves beside each other, seen through a random matrix, in 10 columns"),
 ];
-
-/// Systems with the settings that differ from the defaults.
-const SYSTEMS: [(&str, &[(&str, &str)]); 3] = [("takes", &[]), ("k-relief", &[]), ("sk-relief", &[])];
-
-/// Extractors with the settings that differ from the defaults.
-const EXTRACTORS: [(&str, &[(&str, &str)]); 8] = [
-    ("klfe", &[("basis", "kobl"), ("n_components", "10")]),
-    ("kanmm", &[("basis", "kobl"), ("n_components", "10")]),
-    ("kmfa", &[("basis", "kobl"), ("n_components", "10")]),
-    ("kpls", &[("basis", "kobl")]),
-    ("gda", &[("basis", "kobl")]),
-    ("koc", &[("basis", "kobl")]),
-    ("skfe", &[]),
-    ("akda-qr", &[]),
-];
-
-const WHAT_IT_SHOWS: &str = "
-Two normals around nearly one centre, a wide and a narrow one: the nearest neighbour errs often, because rows of the wide
-class lie far from everything, each other included.
-  gram-schmidt keeps all that the kernel sees, and so every distance: it errs exactly as the columns do. So, nearly, does
-  any basis with a small residual. Coordinates alone are no better than what they were made from.
-  A smaller basis leaves something out, and what it leaves out is luck: rows drawn at random and principal components
-  lose the wide class's far-off directions, which helps here; kobl takes just these rows first, which does not.
-  The rest ask the labels. Systems keep some coordinates: k-relief and sk-relief the ten in which the nearest rows of the
-  other class are farther away than those of the same class; takes weighs kobl's by how well they vote, keeps nearly all,
-  and is only sometimes helped by it: try another --seed.
-  Extractors mix directions out of all of kobl's coordinates: klfe, kanmm and kmfa by near rows of the same and of the
-  other class; kpls, gda, koc and skfe by means and scatters, in two features or one. akda-qr needs no more of the kernel
-  than its values with the two class means.";
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
-    let seed = args::required(args, "seed")?;
-    let made = synth::generate(&format!("ringnorm?n={ROWS}&seed={seed}"))?;
-    let labels = Labels::decide(made.target.expect("ringnorm has classes"), Task::Classes)?;
-    let (codes, _) = labels.require_classes("demo")?;
-    let [train, test] = [made.rows.slice(0..TRAINING), made.rows.slice(TRAINING..ROWS)];
-    let scaling = Scaling::fit(Scale::Standard, &train).0.expect("the standard scaling is one");
-    let [train, test] = [scaling.apply(&train)?, scaling.apply(&test)?];
-    let error = |train: &Rows, test: &Rows| {
-        let error = nearest_neighbour_error(train, &codes[..TRAINING], test, &codes[TRAINING..])?;
-        Ok(percent(error))
+    let started = Instant::now();
+    let seed: u64 = args.get_one("seed").copied().unwrap_or_default();
+    let usual = std::env::temp_dir().join(PAGE).display().to_string();
+    let (place, asked) = match args::text(args, "report") {
+        Some(path) => (Some(Place::checked(path, &[])?), true),
+        None => (Place::checked(&usual, &[]).ok(), false),
     };
+    let mut page = None;
+    for (at, (name, more, about_data)) in DATA.iter().enumerate() {
+        let source = format!("synth:{name}?n={ROWS}&seed={seed}{more}");
+        let made = synth::generate(source.trim_start_matches("synth:"))?;
+        let column = made.target.ok_or_else(|| Error::Data(format!("{name} has no target")))?;
+        let labels = Labels::decide(column, Task::Classes)?;
+        let for_page = at == 0 && place.is_some();
+        let comparison = Comparison {
+            gammas: vec!["loo".into()],
+            sizes: [None].into_iter().chain(CHART_SIZES.map(Some).into_iter().filter(|_| for_page)).collect(),
+            judges: vec![Judge::Knn { n_neighbors: 1 }],
+            seed,
+            ..Comparison::default()
+        };
+        context.say(&format!("{name}: {about_data}\n{ROWS} rows, 5 folds; {source}\n"));
+        let outcome = compared(&comparison, &made.rows, &labels, context)?;
+        let shown: Vec<&Entry> = outcome.entries.iter().filter(|entry| entry.asked.is_none()).collect();
+        ranking::failures(&shown).iter().for_each(|text| warn(text));
+        if place != Some(Place::Out) {
+            print(&format!("{}\n", listed(&outcome, &shown)))?;
+        }
+        context.say(&format!("{}\n", seen(&outcome, &shown)));
+        if outcome.interrupted {
+            return Err(Error::Interrupted);
+        }
+        if for_page {
+            let portrait = portrait(&comparison, &outcome, (&made.rows, &labels, &made.names), context)?;
+            let mut about = about(args, Some(&labels), seed, settings(&comparison));
+            about.source = source;
+            page = Some(report::comparison(&outcome, portrait.as_ref(), &about));
+        }
+    }
+    context.say(&format!("{:.1} s", started.elapsed().as_secs_f64()));
+    let Some((place, page)) = place.zip(page) else {
+        warn(
+            "the temporary folder cannot be written, so there is no page\nhint: name a place: `--report FILE`",
+        );
+        return Ok(());
+    };
+    match write_page(place, &page, context) {
+        Err(error) if !asked => {
+            warn(&format!("there is no page: {error}\nhint: name a place: `--report FILE`"));
+            Ok(())
+        }
+        written => written,
+    }
+}
 
-    let heads = ["features", "number", "1-NN error", "residual", "kernel values"];
-    let mut lines = vec![heads.map(String::from).to_vec()];
-    lines.push(vec!["the columns".into(), train.p().to_string(), error(&train, &test)?]);
-    let training_labels = labels.select(&(0..TRAINING).collect::<Vec<_>>());
-    let judged = |name: String, map: &FeatureMap| {
-        let [train, test] = [&train, &test].map(|rows| map.transform(rows));
-        let [train, test] = [Rows::from_mat(train?.as_ref()), Rows::from_mat(test?.as_ref())];
-        Ok(vec![name, map.n_features().to_string(), error(&train, &test)?])
-    };
-    let fit = |basis: Basis| {
-        let basis = basis.monitor(&context.monitor);
-        context.work(|_| basis.fit_supervised(&train, &training_labels))
-    };
-    let given = [("gamma", "0.05"), ("seed", seed)];
-    for (name, own) in BASES {
-        let fitted = fit(methods::basis(name, &[own, &given].concat())?)?;
-        let more = [short(fitted.residual), fitted.n_kernel_evaluations.to_string()];
-        lines.push([judged(name.into(), &FeatureMap::from(fitted))?, more.to_vec()].concat());
+/// The table without its seconds: the same seed prints the same text.
+fn listed(outcome: &Outcome, entries: &[&Entry]) -> String {
+    let mut lines = ranking::lines(outcome, entries);
+    lines.iter_mut().for_each(|line| line.truncate(line.len() - 1));
+    table(&lines, ranking::RIGHT)
+}
+
+/// What the outcome says, in a few sentences.
+fn seen(outcome: &Outcome, entries: &[&Entry]) -> String {
+    let baseline = |name: &str| entries.iter().find(|e| e.method == name && e.mean().is_some()).copied();
+    let methods: Vec<&Entry> = entries
+        .iter()
+        .filter(|e| !BASELINES.contains(&e.method.as_str()) && e.mean().is_some())
+        .copied()
+        .collect();
+    let mut sentences = Vec::new();
+    if let (Some(raw), Some(best)) = (baseline("raw"), methods.first()) {
+        sentences.push(format!(
+            "The nearest neighbour is right on {} of the rows it has not seen. From the features of {} it is {}: {}.",
+            score(outcome, raw),
+            best.method,
+            match against(best, raw) {
+                Against::Better => "clearly better",
+                Against::Worse => "clearly worse",
+                Against::Unclear => "not clearly different",
+            },
+            told(outcome, best),
+        ));
+        let (alone, asking): (Vec<&Entry>, Vec<&Entry>) =
+            methods.iter().partition(|entry| BASES.contains(&entry.method.as_str()));
+        let clearly =
+            |entries: &[&Entry]| entries.iter().filter(|e| against(e, raw) == Against::Better).count();
+        sentences.push(format!(
+            "Coordinates alone are clearly better than the plain columns in {} of {} bases; features that were chosen or \
+             mixed by the labels in {} of {}.",
+            clearly(&alone),
+            alone.len(),
+            clearly(&asking),
+            plural(asking.len(), "method"),
+        ));
     }
-    for (name, own) in SYSTEMS {
-        let settings = [own, &given].concat();
-        let basis = methods::system_basis(name, &settings, TRAINING, &mut Vec::new())?;
-        let title = format!("{name} on {}", basis.method.name());
-        let (system, basis) = (methods::system(name, &settings)?, fit(basis)?);
-        let found = context.work(|m| system.clone().monitor(m).fit(&train, &training_labels, basis))?;
-        lines.push(judged(title, &found.map)?);
+    if let (Some(svm), Some(best)) = (baseline("rbf-svm"), methods.first()) {
+        let relation = match against(best, svm) {
+            Against::Better => "less than",
+            Against::Worse => "more than",
+            Against::Unclear => "not clearly different from",
+        };
+        sentences.push(format!(
+            "A support vector machine, tuned by inner folds, is right on {}, {relation} the nearest neighbour on these \
+             features.",
+            score(outcome, svm)
+        ));
+        let equals = |entry: &&&Entry| against(entry, best) == Against::Unclear;
+        let cost = |entry: &Entry| entry.kernel_values().unwrap_or(f64::INFINITY);
+        if let Some(cheap) = methods.iter().filter(equals).min_by(|a, b| cost(a).total_cmp(&cost(b))) {
+            sentences.push(format!(
+                "Of the methods that are not clearly different from the best, {} needs the fewest kernel values for a \
+                 prediction: {} (the machine: {}).",
+                cheap.method,
+                ranking::count(cost(cheap)),
+                ranking::count(cost(svm)),
+            ));
+        }
     }
-    for (name, own) in EXTRACTORS {
-        let settings = [own, &given].concat();
-        let extractor = methods::extractor(name, &settings)?;
-        let basis = methods::extractor_basis(name, &settings, TRAINING, &mut Vec::new())?;
-        let basis = extractor.basis(basis, &train, Some(&training_labels))?;
-        let below = if basis.landmarks.is_some() { "class means" } else { basis.method.name() };
-        let basis = fit(basis)?;
-        let (map, _) = context.work(|monitor| extractor.fit(&train, &training_labels, basis, monitor))?;
-        lines.push(judged(format!("{name} on {below}"), &map)?);
-    }
-    context.say(&format!(
-        "ringnorm, seed {seed}: {TRAINING} training and {} test rows, standardised; rbf kernel, gamma = 0.05\n",
-        ROWS - TRAINING
-    ));
-    print(&table(&lines, 1..))?;
-    context.say(WHAT_IT_SHOWS);
-    Ok(())
+    sentences.join("\n")
 }

@@ -3,161 +3,96 @@
 use std::time::Instant;
 
 use clap::ArgMatches;
-use mercer::basis::{Stop, bytes};
-use mercer::data::write::check_place;
-use mercer::data::{Scale, Scaling, Table, Task, read};
+use mercer::basis::bytes;
+use mercer::data::Table;
+use mercer::evaluate::portrait::Portrait;
 use mercer::recipe::{Recipe, Top};
-use mercer::{Error, FeatureMap, FittedBasis, Labels, Result, Rows};
+use mercer::{FeatureMap, Result};
 use serde_json::{Value, json};
 
+use super::page::{about, write_page};
+use super::place::Place;
+use super::source;
 use crate::args;
 use crate::context::Context;
 use crate::talk::{first, percent, plural, short, warn};
-
-/// Names that a target is often given, in lower case.
-const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
-
-/// Constant columns that a warning names.
-const NAMED: usize = 5;
 
 /// Features that the summary has numbers of.
 const BEST: usize = 3;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
-    let (source, output) = (args::required(args, "data")?, args::required(args, "output")?);
-    let method = args::required(args, "method")?;
-    let recipe = Recipe::new(method, &args::settings(args))?;
+    let source = args::required(args, "data")?;
+    let recipe = Recipe::new(args::required(args, "method")?, &args::settings(args))?;
     args::check_kernel(args)?;
-    let scale = scale(args)?;
-    check_place(output)?;
-    super::not_itself(output, &[source])?;
+    let scale = source::scale(args)?;
+    let output = Place::checked(args::required(args, "output")?, &[source])?;
+    output.not_a_terminal()?;
+    let report = args::text(args, "report").map(|path| Place::checked(path, &[source])).transpose()?;
+    output.apart("the model", report, "the page")?;
 
-    let mut table = read::read(source, &args::read_options(args))?;
-    let labels = labels(args, &mut table)?;
-    describe(args, &table, labels.as_ref(), context);
-    let (scaling, constant) = Scaling::fit(scale, &table.rows);
-    warn_of_constants(&table.names, &constant);
-    let rows = match &scaling {
-        Some(scaling) => scaling.apply(&table.rows)?,
-        None => table.rows,
-    };
+    let (Table { rows, names, named, .. }, labels) = source::read(args, context)?;
+    let (scaling, rows) = source::scaled(scale, &names, rows)?;
     recipe.check(labels.as_ref())?;
     let mut warnings = Vec::new();
     let mut basis = recipe.basis(&rows, labels.as_ref(), &mut warnings)?;
     warnings.iter().for_each(|warning| warn(warning));
-    basis.memory = args.get_one("memory").copied().unwrap_or(basis.memory);
+    basis.memory = args::memory(args);
     basis.monitor = context.monitor.clone();
-    let memory = bytes(basis.estimated_memory(basis.landmarks.as_ref().map_or(rows.n(), Rows::n)));
+    recipe.check_memory(&basis, rows.n())?;
+    let memory = bytes(recipe.estimated_memory(&basis, rows.n()));
     context.say(&format!("fitting {}, which takes up to {memory} beside the data", recipe.title(&basis)));
-    let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
-    let about_basis = about_basis(&fitted);
-    let made = context.work(|monitor| recipe.finish(&rows, labels.as_ref(), fitted, None, monitor))?;
-    made.warnings.iter().for_each(|warning| warn(warning));
+    let (portrait, made) = if report.is_some() {
+        let (labels, memory, seed) = (labels.as_ref(), basis.memory, basis.seed);
+        let found = |monitor: &_| Portrait::of(&recipe, &rows, labels, &names, memory, seed, monitor);
+        context.work(found).map(|(portrait, made)| (Some(portrait), made))?
+    } else {
+        let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
+        (None, context.work(|monitor| recipe.finish(&rows, labels.as_ref(), fitted, None, monitor))?)
+    };
+    made.warnings.iter().filter(|text| !warnings.contains(text)).for_each(|warning| warn(warning));
     let mut map = made.map;
     let summary = match &recipe.top {
-        Top::Nothing => about_basis,
-        Top::System(_) => format!("{about_basis}\n{}", about_selection(&map)),
-        Top::Extractor(_) => format!("{about_basis}\n{}", about_extraction(&map)),
+        Top::Nothing => about_basis(&map),
+        Top::System(_) => format!("{}\n{}", about_basis(&map), about_selection(&map)),
+        Top::Extractor(_) => format!("{}\n{}", about_basis(&map), about_extraction(&map)),
     };
 
+    let mut settings = recipe.settings.clone();
+    settings.push(("scale".into(), source::scale_name(scale).into()));
     map.scaling = scaling;
-    map.input_names = table.named.then_some(table.names);
+    map.input_names = named.then_some(names);
     let facts = [
         ("source", json!(super::file_name(source))),
-        ("scale", json!(scale_name(scale))),
+        ("scale", json!(source::scale_name(scale))),
         ("seed", json!(basis.seed)),
         ("settings", recipe.settings.into_iter().collect()),
         ("target", labels.as_ref().map(|_| args::text(args, "target").unwrap_or("target")).into()),
-        ("task", labels.as_ref().map(task_name).into()),
+        ("task", labels.as_ref().map(source::task_name).into()),
     ];
     map.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
-    context.write(|| map.save(output))?;
-    context.say(&format!("{summary}\nwrote {output}, {:.2} s", started.elapsed().as_secs_f64()));
+    output.write_model(context, &map)?;
+    context.say(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
+    if let (Some(place), Some(portrait)) = (report, portrait) {
+        let about = about(args, labels.as_ref(), basis.seed, settings);
+        write_page(place, &mercer::report::model(&portrait, &about), context)?;
+    }
     Ok(())
 }
 
-/// A kernel matrix is not scaled: its columns are rows.
-fn scale(args: &ArgMatches) -> Result<Scale> {
-    let precomputed = args::text(args, "kernel") == Some("precomputed");
-    match args::text(args, "scale") {
-        None | Some("none") if precomputed => Ok(Scale::None),
-        Some(name) if precomputed => Err(Error::Argument(format!(
-            "scale = {name}, but a precomputed kernel cannot be scaled\nhint: leave `--scale` out"
-        ))),
-        None => Ok(Scale::default()),
-        Some(name) => name.parse(),
-    }
-}
-
-fn scale_name(scale: Scale) -> &'static str {
-    Scale::NAMES.iter().find(|(_, s)| *s == scale).map_or("", |(name, _)| name)
-}
-
-fn labels(args: &ArgMatches, table: &mut Table) -> Result<Option<Labels>> {
-    match (table.target.take(), args::task(args)) {
-        (Some(column), task) => Labels::decide(column, task).map(Some),
-        (None, Task::Auto) => Ok(None),
-        (None, _) => Err(Error::Argument(
-            "the task says what the target holds, but there is no target\nhint: name it: `--target COL`"
-                .into(),
-        )),
-    }
-}
-
-fn task_name(labels: &Labels) -> &'static str {
-    match labels {
-        Labels::Classes { .. } => "classes",
-        Labels::Numbers(_) => "numbers",
-    }
-}
-
-fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: &Context) {
-    let (n, p) = (table.rows.n(), table.rows.p());
-    let target = match labels {
-        None => "no target".into(),
-        Some(Labels::Classes { names, .. }) => {
-            format!("a target of {} classes ({})", names.len(), first(names, NAMED))
-        }
-        Some(Labels::Numbers(_)) => "a target of numbers".into(),
+fn about_basis(map: &FeatureMap) -> String {
+    let fact = |name: &str| map.facts.get(name);
+    let stop = match fact("stopped_by").and_then(Value::as_str) {
+        Some("cap") => "the largest number of components",
+        Some("rank") => "having spanned all rows",
+        _ => "its own rule",
     };
-    context.say(&format!("read {n} rows of {p} inputs and {target}"));
-    let suspect = table.names.iter().find(|name| TARGET_NAMES.contains(&name.to_lowercase().as_str()));
-    if args::text(args, "target").is_none()
-        && let Some(name) = suspect
-    {
-        warn(&format!(
-            "column `{name}` is used as an input\nhint: if it is what to learn, say so: `--target {name}`; to leave it \
-             out: `--drop {name}`"
-        ));
-    }
-}
-
-fn warn_of_constants(names: &[String], constant: &[usize]) {
-    if constant.is_empty() {
-        return;
-    }
-    let quoted: Vec<String> = constant.iter().map(|&j| format!("`{}`", names[j])).collect();
-    let (column, are) = if constant.len() == 1 { ("column", "is") } else { ("columns", "are") };
-    warn(&format!(
-        "{} {column} {are} constant, which does no harm and no good: {}",
-        constant.len(),
-        first(&quoted, NAMED)
-    ));
-}
-
-fn about_basis(fitted: &FittedBasis) -> String {
-    let stop = match fitted.stop {
-        Stop::Rule => "its own rule",
-        Stop::Cap => "the largest number of components",
-        Stop::Rank => "having spanned all rows",
-    };
-    let m = fitted.n_components();
+    let components = fact("coordinates").and_then(Value::as_u64).map_or(map.n_features(), |m| m as usize);
     format!(
         "{}, residual {}, {} kernel values, stopped by {stop}",
-        plural(m, "component"),
-        short(fitted.residual),
-        fitted.n_kernel_evaluations,
+        plural(components, "component"),
+        fact("residual").and_then(Value::as_f64).map_or_else(|| "unknown".into(), short),
+        fact("kernel_evaluations").and_then(Value::as_u64).unwrap_or_default(),
     )
 }
 

@@ -6,7 +6,7 @@ use mercer::basis::{Landmarks, bytes};
 use mercer::data::read;
 use mercer::data::table::plain_names;
 use mercer::map::FORMAT_VERSION;
-use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
+use mercer::{FeatureMap, Kernel, Result, Rows, Shape};
 use serde_json::{Value, json};
 
 use crate::args;
@@ -28,18 +28,21 @@ const TOLD: [&str; 4] = ["scale", "error_path", "explained", "alignment_path"];
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let file = args::required(args, "model")?;
-    let model = FeatureMap::load(file)?;
-    if let Some(source) = args::text(args, "importance") {
+    let data = args::text(args, "importance");
+    super::one_from_input(file, data.unwrap_or_default())?;
+    let (model, size) = super::load(file)?;
+    if let Some(source) = data {
         return importance(args, &model, source, context);
     }
-    let size = std::fs::metadata(file).map_err(|source| Error::Io { path: file.into(), source })?.len();
     print(&if args::is_json(args) { format!("{:#}\n", json(&model, size)) } else { text(&model, size) })
 }
 
 /// How much the features depend on the inputs; `source` is empty if no data was given.
 fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Context) -> Result<()> {
+    let memory = args::memory(args);
     let (table, rows, over) = match (&model.expansion.landmarks, source) {
         (Landmarks::Rows(rows), "") => {
+            model.expansion.check_importance(rows.n(), memory)?;
             let over = format!("the model's {} landmarks, as no data was given", rows.n());
             let table = context.work(|monitor| model.expansion.input_importance(rows, monitor))?;
             (table, rows.n(), over)
@@ -50,6 +53,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
         }
         _ => {
             let data = read::read(source, &super::options_for(args, model))?;
+            model.expansion.check_importance(data.rows.n(), memory)?;
             let table = context.work(|monitor| model.input_importance(&data.rows, monitor))?;
             (table, data.rows.n(), format!("{} rows of {source}", data.rows.n()))
         }

@@ -3,18 +3,26 @@
 pub(crate) mod fit;
 pub(crate) mod transform;
 pub(crate) mod inspect;
+pub(crate) mod compare;
+pub(crate) mod advise;
 pub(crate) mod methods;
 pub(crate) mod demo;
+pub(crate) mod completions;
+pub(crate) mod man;
+mod place;
+mod source;
+mod page;
+mod ranking;
 
 use std::fs;
-use std::path::Path;
+use std::io::Read;
 
 use clap::ArgMatches;
 use mercer::data::read::ReadOptions;
 use mercer::data::table::plain_names;
 use mercer::{Error, FeatureMap, Result};
 
-use crate::args;
+use crate::{args, quote};
 
 /// How rows for a model are read: its inputs by name, or by place where it has no names.
 fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
@@ -27,22 +35,31 @@ fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
     }
 }
 
-/// An error if what is to be written is what is read: the rows would be gone.
-fn not_itself(output: &str, inputs: &[&str]) -> Result<()> {
-    let Ok(place) = fs::canonicalize(output) else { return Ok(()) };
-    match inputs.iter().find(|input| fs::canonicalize(input).is_ok_and(|input| input == place)) {
-        Some(input) => Err(Error::Argument(format!(
-            "the output {output} would overwrite {input}, which is read\nhint: give it another name"
-        ))),
-        None => Ok(()),
-    }
+/// A model and its size in bytes, from a file or from standard input (`-`).
+fn load(file: &str) -> Result<(FeatureMap, u64)> {
+    let (bytes, name) = if file == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        (read.map(|_| bytes), "standard input")
+    } else {
+        (fs::read(file), file)
+    };
+    let bytes = bytes.map_err(|source| Error::Io { path: name.into(), source })?;
+    Ok((FeatureMap::read_from(&bytes[..], name)?, bytes.len() as u64))
 }
 
-/// The name without its folder: a model is no place for the layout of a disk.
-fn file_name(source: &str) -> &str {
-    match source {
-        "-" => "standard input",
-        _ if source.starts_with("synth:") => source,
-        _ => Path::new(source).file_name().and_then(|name| name.to_str()).unwrap_or(source),
+/// An error if both the model and the rows would be read from standard input.
+fn one_from_input(model: &str, data: &str) -> Result<()> {
+    if model == "-" && data == "-" {
+        return Err(Error::Argument(
+            "the model and the rows cannot both come from standard input\nhint: name a file for one of them"
+                .into(),
+        ));
     }
+    Ok(())
+}
+
+/// What data is called in a model or on a page, which are no place for the layout of a disk.
+fn file_name(source: &str) -> &str {
+    if source == "-" { "standard input" } else { quote::name(source) }
 }

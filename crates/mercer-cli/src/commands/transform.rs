@@ -4,32 +4,36 @@ use clap::ArgMatches;
 use faer::Mat;
 use mercer::data::read::{self, ReadOptions};
 use mercer::data::write;
-use mercer::{FeatureMap, Result};
+use mercer::{Error, Result};
 
+use super::place::Place;
 use crate::args;
 use crate::context::Context;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (file, source) = (args::required(args, "model")?, args::required(args, "data")?);
-    let output = args::text(args, "output").filter(|output| *output != "-");
     let keep = args::names(args, "keep");
-    if let Some(output) = output {
-        write::check_output(output)?;
-        write::check_kept(output, keep.len())?;
-        super::not_itself(output, &[source, file])?;
+    let place = Place::checked(args::text(args, "output").unwrap_or("-"), &[source, file])?;
+    if let Place::File(output) = place {
+        let bad_usage = |error: Error| Error::Argument(error.to_string());
+        write::check_output(output)
+            .and_then(|()| write::check_kept(output, keep.len()))
+            .map_err(bad_usage)?;
     }
-    let model = FeatureMap::load(file)?;
+    super::one_from_input(file, source)?;
+    let (model, _) = super::load(file)?;
     let options = ReadOptions { keep, ..super::options_for(args, &model) };
     let table = read::read(source, &options)?;
+    model.check_memory(table.rows.n(), args::memory(args))?;
     let mut features = Mat::zeros(table.rows.n(), model.n_features());
     context.work(|monitor| model.transform_into(&table.rows, features.as_mut(), monitor))?;
     let (names, kept) = (&model.feature_names, &table.kept);
-    match output {
-        Some(output) => {
+    match place {
+        Place::File(output) => {
             context.write(|| write::write_features(output, names, features.as_ref(), kept))?;
             context.say(&format!("wrote {output}: {} rows of {} features", table.rows.n(), names.len()));
         }
-        None => write::write_csv(&mut std::io::stdout().lock(), names, features.as_ref(), kept)?,
+        Place::Out => write::write_csv(&mut std::io::stdout().lock(), names, features.as_ref(), kept)?,
     }
     Ok(())
 }

@@ -8,8 +8,8 @@
 
 use faer::{Mat, MatRef};
 
-use super::bytes;
 use super::expansion::{Blocks, Expansion, Landmarks};
+use super::{DEFAULT_MEMORY, bytes};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::kernel::Statistic;
@@ -20,9 +20,6 @@ use crate::monitor::Monitor;
 
 /// Rows that are looked at together: a panel's D_j stays in the cache.
 const ROWS: usize = 64;
-
-/// Bytes that inputs × landmarks and inputs × features may take.
-const MEMORY: u64 = 2 << 30;
 
 impl Expansion {
     /// Mean over the rows, which are those that the kernel sees, of the squared slope of every feature along every
@@ -39,7 +36,7 @@ impl Expansion {
         if n == 0 {
             return Err(Error::data("no rows were given, so there is no mean slope"));
         }
-        self.check_size(n, p)?;
+        self.check_importance(n, DEFAULT_MEMORY)?;
         monitor.begin("following the inputs", n);
         let slopes = Slopes::new(self.kernel, landmarks);
         let blocks = Blocks::of(self.matrix.as_ref());
@@ -76,18 +73,30 @@ impl Expansion {
         Ok(sum)
     }
 
-    fn check_size(&self, n: usize, p: usize) -> Result<()> {
+    /// An error with the estimate unless the importance of the inputs, averaged over n rows, keeps to a limit on memory.
+    ///
+    /// ```
+    /// use mercer::{Basis, Kernel, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 2.0], 3, 1)?;
+    /// let map = Basis::kobl(Kernel::rbf(1.0)).fit(&rows)?.expansion;
+    /// assert!(map.check_importance(3, 1_000).is_ok());
+    /// assert!(map.check_importance(3, 10).is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn check_importance(&self, n: usize, memory: u64) -> Result<()> {
         // Up to sixteen parts of the sum, each with its rows, wait for their turn beside the result.
-        let (l, q, parts) = (self.landmarks.len(), self.n_features(), n.div_ceil(ROWS).min(16));
+        let (l, q, p) = (self.landmarks.len(), self.n_features(), self.landmarks.p());
+        let parts = n.div_ceil(ROWS).min(16);
         let needed = 8 * p as u64 * (l + q + parts * (q + n.min(ROWS))) as u64;
-        if needed <= MEMORY {
+        if needed <= memory {
             return Ok(());
         }
         Err(Error::Memory(format!(
-            "the importance of {p} inputs for {q} features with {l} landmarks needs {}, more than {}\n\
+            "the importance of {p} inputs for {q} features with {l} landmarks needs {}, but the budget is {}\n\
              hint: fit fewer features or landmarks (n_features, n_components), or leave columns out",
             bytes(needed),
-            bytes(MEMORY)
+            bytes(memory)
         )))
     }
 }

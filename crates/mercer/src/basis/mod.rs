@@ -252,7 +252,7 @@ impl Basis {
         let kernel = self.resolve_kernel(rows, labels)?;
         let chosen_from = self.landmarks.as_ref().unwrap_or(rows);
         let cap = self.cap(chosen_from.n(), &mut warnings);
-        self.check_memory(chosen_from.n(), cap)?;
+        self.check_memory(chosen_from.n())?;
         let gram = Gram::with_rounding(kernel, chosen_from, self.rounding)?;
         let own = self.landmarks.is_none();
         if !own {
@@ -507,7 +507,12 @@ impl Basis {
 
     /// Bytes that the fit will need beside the rows.
     pub fn estimated_memory(&self, n: usize) -> u64 {
-        self.memory_for(n, self.cap(n, &mut Vec::new()))
+        self.memory_for(n, self.most_components(n))
+    }
+
+    /// The most components that a fit on n rows can have.
+    pub(crate) fn most_components(&self, n: usize) -> usize {
+        self.cap(n, &mut Vec::new())
     }
 
     fn memory_for(&self, n: usize, cap: usize) -> u64 {
@@ -534,7 +539,9 @@ impl Basis {
         self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(2 * m.min(n))).min(n)
     }
 
-    fn check_memory(&self, n: usize, cap: usize) -> Result<()> {
+    /// An error with the estimate unless a fit on n rows keeps to the limit on memory.
+    pub(crate) fn check_memory(&self, n: usize) -> Result<()> {
+        let cap = self.most_components(n);
         let needed = self.memory_for(n, cap);
         if needed <= self.memory {
             return Ok(());

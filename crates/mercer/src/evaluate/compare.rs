@@ -12,6 +12,7 @@
 mod plan;
 mod split;
 mod features;
+mod again;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

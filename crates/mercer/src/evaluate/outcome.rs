@@ -79,6 +79,27 @@ impl Entry {
         (n > 1).then(|| (squares / (n - 1) as f64 / n as f64).sqrt())
     }
 
+    /// By how much its mean is above another's, and the standard error of that: split by split where both have all splits,
+    /// because what makes a split hard is hard for both. None without scores.
+    ///
+    /// ```
+    /// use mercer::evaluate::outcome::Entry;
+    ///
+    /// let of = |scores: &[f64]| Entry { scores: scores.to_vec(), ..Entry::default() };
+    /// let (lead, error) = of(&[0.5, 0.7]).lead_over(&of(&[0.25, 0.45])).unwrap();
+    /// assert!((lead - 0.25).abs() < 1e-15 && error.unwrap() < 1e-15); // the same on every split
+    /// ```
+    pub fn lead_over(&self, other: &Self) -> Option<(f64, Option<f64>)> {
+        let lead = self.mean()? - other.mean()?;
+        let error = if self.scores.len() == other.scores.len() {
+            let scores = self.scores.iter().zip(&other.scores).map(|(a, b)| a - b).collect();
+            Self { scores, ..Self::default() }.standard_error()
+        } else {
+            self.standard_error().zip(other.standard_error()).map(|(a, b)| a.hypot(b))
+        };
+        Some((lead, error))
+    }
+
     /// Mean of the second measure.
     pub fn second_mean(&self) -> Option<f64> {
         average(&self.second)

@@ -43,7 +43,7 @@ use crate::linalg::{Deciding, deciding, in_order, product};
 use crate::monitor::Monitor;
 
 /// Rows whose features are added up together.
-const ROWS: usize = 1_024;
+pub(crate) const ROWS: usize = 1_024;
 
 /// Eigenvalues up to this share of the largest magnitude are rounding.
 const RANK: f64 = 1e-12;
@@ -202,6 +202,11 @@ impl Extractor {
             (Self::AkdaQr(_), None) => self.check(None).map(|()| settings),
             _ => Ok(settings),
         }
+    }
+
+    /// Whether it looks at pairs of rows, for which it keeps their coordinates.
+    pub(crate) fn keeps_coordinates(&self) -> bool {
+        matches!(self, Self::Klfe(_) | Self::Kanmm(_) | Self::Kmfa(_))
     }
 
     /// The directions in the basis' coordinates.

@@ -43,6 +43,42 @@ pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &Re
         return Err(Error::file(path, "the file is empty; it must hold rows of numbers"));
     }
     let two = records.next(&mut second)?;
+    let semicolons = semicolons(&first, separator);
+    let rest = Rest { first, second, two };
+    read_rest(records, rest, options).map_err(|error| if semicolons { with_hint(error) } else { error })
+}
+
+/// The first lines of a file, which were looked at already.
+struct Rest {
+    first: ByteRecord,
+    second: ByteRecord,
+    two: bool,
+}
+
+/// Whether a line of one field looks like several with `;` between them, as spreadsheets write where commas are decimal.
+fn semicolons(first: &ByteRecord, separator: u8) -> bool {
+    separator != b';' && first.len() == 1 && first.as_slice().contains(&b';')
+}
+
+fn with_hint(error: Error) -> Error {
+    match error {
+        Error::File { path, reason } => {
+            let reason = reason.split("\nhint: ").next().unwrap_or_default();
+            Error::file(
+                path,
+                format!(
+                    "{reason}\nhint: the fields look separated by `;`; write the file again with `,` between them \
+                     and `.` in numbers"
+                ),
+            )
+        }
+        error => error,
+    }
+}
+
+fn read_rest(mut records: Records<'_>, rest: Rest, options: &ReadOptions) -> Result<Table> {
+    let Rest { mut first, second, two } = rest;
+    let path = records.path;
     let header = options.header.unwrap_or_else(|| is_header(&first, two.then_some(&second)));
     let names = if header { Ok(header_names(path, &first)?) } else { Err(first.len()) };
     let choice = Choice::of_columns(path, names, options)?;

@@ -70,6 +70,25 @@ pub fn check_place(path: &str) -> Result<()> {
     temporary(path.as_ref()).map(drop)
 }
 
+/// Writes a text, whole or not at all.
+///
+/// ```
+/// use mercer::data::write::write_text;
+///
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("page.html").display().to_string();
+/// write_text(&path, "<p>hello")?;
+/// assert_eq!(std::fs::read_to_string(&path).expect("written"), "<p>hello");
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn write_text(path: &str, text: &str) -> Result<()> {
+    check_place(path)?;
+    let mut file = temporary(path.as_ref())?;
+    file.write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
+    file.persist(path).map_err(|e| Error::io(path, e.error))?;
+    Ok(())
+}
+
 /// Whether this many columns of text can stand beside the features in a file of this name.
 ///
 /// ```

@@ -124,7 +124,13 @@ impl Plan {
 }
 
 impl Stem {
-    fn new(comparison: &Comparison, method: &str, shape: Shape, n: usize, labels: &Labels) -> Result<Self> {
+    pub(super) fn new(
+        comparison: &Comparison,
+        method: &str,
+        shape: Shape,
+        n: usize,
+        labels: &Labels,
+    ) -> Result<Self> {
         let plain = Recipe::new::<&str>(method, &[])?;
         let mut settings = comparison.settings.clone();
         let has = |settings: &[(String, String)], name: &str| settings.iter().any(|(n, _)| n == name);
@@ -248,7 +254,8 @@ fn chosen(comparison: &Comparison, labels: &Labels) -> Result<Vec<String>> {
     Ok(found)
 }
 
-fn shape(comparison: &Comparison) -> Result<Shape> {
+/// The kernel's formula.
+pub(super) fn shape(comparison: &Comparison) -> Result<Shape> {
     let kernel: Vec<(&str, &str)> = comparison
         .settings
         .iter()

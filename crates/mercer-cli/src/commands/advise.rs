@@ -1,0 +1,115 @@
+//! `mercer advise`: whether a kernel helps on these rows, and what to start with.
+
+use std::time::Instant;
+
+use clap::ArgMatches;
+use mercer::data::{Scaling, Table};
+use mercer::evaluate::advice::{Advice, Verdict};
+use mercer::evaluate::advise::Adviser;
+use mercer::evaluate::portrait::Portrait;
+use mercer::{Error, Labels, Recipe, Result, Rows, report};
+use serde_json::json;
+
+use super::page::{about, write_page};
+use super::place::Place;
+use super::source;
+use crate::args;
+use crate::context::Context;
+use crate::quote::{self, flag};
+use crate::talk::{print, table, warn};
+
+pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
+    let started = Instant::now();
+    let data = args::required(args, "data")?;
+    source::check_target(args)?;
+    let scale = source::scale(args)?;
+    let report = args::text(args, "report").map(|path| Place::checked(path, &[data])).transpose()?;
+
+    let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
+    source::warn_of_constants(&names, &Scaling::fit(scale, &rows).1);
+    let seed = args.get_one("seed").copied().unwrap_or_default();
+    let (memory, monitor) = (args::memory(args), context.monitor.clone());
+    let adviser = Adviser { seed, memory, scale, monitor, ..Adviser::default() };
+    context.say("looking at widths, sizes and a few methods");
+    let advice = context.work(|_| adviser.advise(&rows, &labels))?;
+    advice.warnings.iter().for_each(|warning| warn(warning));
+    let command = command(args, &advice);
+    // A page on standard output leaves no room for words there.
+    if report != Some(Place::Out) {
+        print(&if args::is_json(args) {
+            let mut all = advice.to_json();
+            all["command"] = json!(command);
+            format!("{all:#}\n")
+        } else {
+            format!("{}\n{command}\n", text(&advice))
+        })?;
+    }
+    context.say(&format!("looked at {} rows, {:.2} s", advice.rows, started.elapsed().as_secs_f64()));
+    if let Some(place) = report {
+        let settings = vec![("scale".to_string(), source::scale_name(scale).to_string())];
+        let about = about(args, Some(&labels), seed, settings);
+        let portrait = portrait(&adviser, &advice, (&rows, &labels, &names), context)?;
+        write_page(place, &report::advice(&advice, portrait.as_ref(), &about), context)?;
+    }
+    Ok(())
+}
+
+/// The command that follows the advice.
+fn command(args: &ArgMatches, advice: &Advice) -> String {
+    let mut words = vec!["mercer fit".to_string(), quote::file(args::text(args, "data").unwrap_or_default())];
+    for name in ["target", "scale"] {
+        words.extend(args::text(args, name).map(|value| flag(name, value)));
+    }
+    words.extend(args::text(args, "task").filter(|task| *task != "auto").map(|task| flag("task", task)));
+    let drop = args::names(args, "drop");
+    if !drop.is_empty() {
+        words.push(flag("drop", &drop.join(",")));
+    }
+    words.extend(
+        args::header_option(args).map(|yes| if yes { "--header" } else { "--no-header" }.to_string()),
+    );
+    words.push(flag("method", &advice.method));
+    words.extend(advice.settings.iter().map(|(name, value)| flag(&args::flag_name(name), value)));
+    words.push("-o model.mercer".into());
+    words.join(" ")
+}
+
+fn text(advice: &Advice) -> String {
+    let verdict = match advice.verdict {
+        Verdict::Helps => "A kernel helps here.",
+        Verdict::MakesNoDifference => {
+            "A kernel makes no clear difference here: the plain columns do as well."
+        }
+        Verdict::Hurts => "A kernel hurts here: the plain columns do better.",
+    };
+    let reasons: String = advice.reasons.iter().map(|reason| format!("  {reason}\n")).collect();
+    let findings: Vec<Vec<String>> = advice
+        .findings
+        .iter()
+        .map(|f| vec![format!("  {}", f.name), f.value.clone(), f.meaning.clone()])
+        .collect();
+    format!("{verdict}\n{reasons}\n{}", table(&findings, ..0))
+}
+
+/// What is recommended, on all rows; None, with a warning, if it cannot be fitted on them.
+fn portrait(
+    adviser: &Adviser,
+    advice: &Advice,
+    (rows, labels, names): (&Rows, &Labels, &[String]),
+    context: &Context,
+) -> Result<Option<Portrait>> {
+    let scaling = Scaling::fit(adviser.scale, rows).0;
+    let found = Recipe::new(&advice.method, &advice.settings).and_then(|recipe| {
+        let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
+        let (rows, memory, seed) = (scaled.as_ref().unwrap_or(rows), adviser.memory, adviser.seed);
+        context.work(|monitor| Portrait::of(&recipe, rows, Some(labels), names, memory, seed, monitor))
+    });
+    match found {
+        Ok((portrait, _)) => Ok(Some(portrait)),
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => {
+            warn(&format!("`{}` could not be fitted on all rows for the page: {error}", advice.method));
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! `mercer compare`: many methods on the same splits of the rows, judged by what their features predict.
+
+use std::time::Instant;
+
+use clap::ArgMatches;
+use mercer::data::{Scaling, Table};
+use mercer::evaluate::outcome::{Entry, Outcome};
+use mercer::evaluate::portrait::Portrait;
+use mercer::evaluate::{Comparison, Judge};
+use mercer::methods::{self, Stage};
+use mercer::report;
+use mercer::{Error, Labels, Result, Rows};
+
+use super::page::{about, write_page};
+use super::place::Place;
+use super::{ranking, source};
+use crate::args;
+use crate::context::Context;
+use crate::talk::{plural, warn};
+
+/// Sizes for the chart of a page; the table is without them.
+pub(super) const CHART_SIZES: [usize; 9] = [1, 2, 3, 5, 8, 13, 21, 34, 55];
+
+pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
+    let started = Instant::now();
+    let data = args::required(args, "data")?;
+    source::check_target(args)?;
+    args::check_kernel(args)?;
+    let mut comparison = asked(args)?;
+    let report = args::text(args, "report").map(|path| Place::checked(path, &[data])).transpose()?;
+    let output = args::text(args, "output").map(|path| Place::checked(path, &[data])).transpose()?;
+    if let Some(report) = report {
+        report.apart("the page", output, "the table")?;
+    }
+    let form = ranking::Form::of(args::text(args, "format"), output)?;
+    // A page on standard output leaves no room for a table there.
+    let output = output.or((report != Some(Place::Out)).then_some(Place::Out));
+    let for_chart = report.is_some() && args::names(args, "sizes").is_empty();
+    if for_chart {
+        comparison.sizes.extend(CHART_SIZES.map(Some));
+    }
+
+    let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
+    source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
+    comparison.check(&rows, &labels)?;
+    context.say(&about_to(&comparison, &labels));
+    let outcome = compared(&comparison, &rows, &labels, context)?;
+    let shown: Vec<&Entry> = outcome.entries.iter().filter(|e| !for_chart || e.asked.is_none()).collect();
+    for text in ranking::failures(&shown) {
+        warn(&text);
+    }
+    if let Some(output) = output {
+        output.write_text(context, &ranking::written(&outcome, &shown, form)?)?;
+    }
+    context.say(&format!("{}\n{:.2} s", ranking::best(&outcome, &shown), started.elapsed().as_secs_f64()));
+    if let Some(Place::File(file)) = output {
+        context.say(&format!("wrote {file}"));
+    }
+    if let Some(place) = report {
+        let about = about(args, Some(&labels), comparison.seed, settings(&comparison));
+        let portrait = if outcome.interrupted {
+            None
+        } else {
+            portrait(&comparison, &outcome, (&rows, &labels, &names), context)?
+        };
+        write_page(place, &report::comparison(&outcome, portrait.as_ref(), &about), context)?;
+    }
+    if outcome.interrupted { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// What the arguments ask for, checked as far as that goes without rows.
+fn asked(args: &ArgMatches) -> Result<Comparison> {
+    let settings = args::settings(args);
+    for (name, value) in &settings {
+        methods::parameter(name)?.check(value)?;
+    }
+    let gammas = args::names(args, "gammas");
+    let gamma = methods::parameter("gamma")?;
+    gammas.iter().try_for_each(|text| gamma.check(text))?;
+    let knn = args::count(args, "knn");
+    let judge = |name: &String| {
+        Judge::named(name).map(|judge| match judge {
+            Judge::Knn { .. } => Judge::Knn { n_neighbors: knn },
+            other => other,
+        })
+    };
+    let judges = distinct(args::names(args, "judges")).iter().map(judge).collect::<Result<_>>()?;
+    let sizes = distinct(args::names(args, "sizes"));
+    let default = Comparison::default();
+    Ok(Comparison {
+        methods: chosen(distinct(args::names(args, "methods")))?,
+        settings: settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+        gammas: if gammas.is_empty() { default.gammas } else { distinct(gammas) },
+        sizes: if sizes.is_empty() {
+            default.sizes
+        } else {
+            sizes.iter().map(size).collect::<Result<_>>()?
+        },
+        judges,
+        scale: source::scale(args)?,
+        folds: args::count(args, "folds"),
+        repeats: args::count(args, "repeats"),
+        test_share: args.get_one("test-share").copied(),
+        seed: args.get_one("seed").copied().unwrap_or_default(),
+        memory: args::memory(args),
+        ..default
+    })
+}
+
+/// The methods by name; none: all that can serve the target.
+fn chosen(names: Vec<String>) -> Result<Vec<String>> {
+    if names.iter().any(|name| name == "all") {
+        return match &names[..] {
+            [_] => Ok(Vec::new()),
+            _ => Err(Error::Argument(
+                "methods = all, with others beside it\nhint: give `all`, or the names".into(),
+            )),
+        };
+    }
+    for name in &names {
+        let card = methods::method(name)?;
+        if card.stage == Stage::Select {
+            return Err(Error::Argument(format!(
+                "`{name}` scores columns; in a kernel's space it needs a basis beside it\n\
+                 hint: `--methods eks --selector {name}`"
+            )));
+        }
+    }
+    Ok(names)
+}
+
+fn size(text: &String) -> Result<Option<usize>> {
+    match text.parse() {
+        _ if text == "own" => Ok(None),
+        Ok(size) if size > 0 => Ok(Some(size)),
+        _ => Err(Error::Argument(format!(
+            "n_features = {text}, but it must be `own` or a whole number of at least 1"
+        ))),
+    }
+}
+
+fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
+fn about_to(comparison: &Comparison, labels: &Labels) -> String {
+    let methods =
+        if comparison.methods.is_empty() { Comparison::all(labels).len() } else { comparison.methods.len() };
+    let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
+    let splits = match comparison.test_share {
+        Some(share) => format!("{}, {share} of the rows for testing", plural(comparison.repeats, "split")),
+        None if comparison.repeats == 1 => format!("{} folds", comparison.folds),
+        None => format!("{} times {} folds", comparison.repeats, comparison.folds),
+    };
+    format!("comparing {}, judged by {}, on {splits}", plural(methods, "method"), judges.join(" and "))
+}
+
+/// Runs a comparison; after Ctrl-C what was finished is a result.
+pub(super) fn compared(
+    comparison: &Comparison,
+    rows: &Rows,
+    labels: &Labels,
+    context: &Context,
+) -> Result<Outcome> {
+    let comparison = Comparison { monitor: context.monitor.clone(), ..comparison.clone() };
+    let outcome = context.work_until_stopped(|_| comparison.run(rows, labels))?;
+    outcome.warnings.iter().for_each(|warning| warn(warning));
+    Ok(outcome)
+}
+
+/// The best method, baselines aside, on all rows; None, with a warning, if it cannot be fitted on them.
+pub(super) fn portrait(
+    comparison: &Comparison,
+    outcome: &Outcome,
+    (rows, labels, names): (&Rows, &Labels, &[String]),
+    context: &Context,
+) -> Result<Option<Portrait>> {
+    let Some((entry, recipe)) = best_recipe(comparison, outcome, labels, rows.n())? else { return Ok(None) };
+    let scaled = Scaling::fit(comparison.scale, rows).0.map(|scaling| scaling.apply(rows)).transpose()?;
+    let (rows, memory, seed) = (scaled.as_ref().unwrap_or(rows), comparison.memory, comparison.seed);
+    let found =
+        context.work(|monitor| Portrait::of(&recipe, rows, Some(labels), names, memory, seed, monitor));
+    match found {
+        Ok((portrait, _)) => Ok(Some(portrait)),
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => {
+            warn(&format!("`{}` could not be fitted on all rows for the page: {error}", entry.method));
+            Ok(None)
+        }
+    }
+}
+
+/// The best entry that is no baseline, and how to make it again.
+fn best_recipe<'a>(
+    comparison: &Comparison,
+    outcome: &'a Outcome,
+    labels: &Labels,
+    n: usize,
+) -> Result<Option<(&'a Entry, mercer::Recipe)>> {
+    for entry in outcome.entries.iter().filter(|entry| entry.mean().is_some()) {
+        if let Some(recipe) = comparison.recipe(entry, labels, n)? {
+            return Ok(Some((entry, recipe)));
+        }
+    }
+    Ok(None)
+}
+
+/// What a page says about the settings.
+pub(super) fn settings(comparison: &Comparison) -> Vec<(String, String)> {
+    let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
+    let mut all = vec![
+        ("gamma".to_string(), comparison.gammas.join(", ")),
+        ("judges".to_string(), judges.join(", ")),
+        ("scale".to_string(), source::scale_name(comparison.scale).to_string()),
+    ];
+    match comparison.test_share {
+        Some(share) => all.push(("test_share".into(), share.to_string())),
+        None => all.push(("folds".into(), comparison.folds.to_string())),
+    }
+    all.push(("repeats".into(), comparison.repeats.to_string()));
+    all.extend(comparison.settings.iter().cloned());
+    all
+}

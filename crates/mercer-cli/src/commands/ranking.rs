@@ -1,0 +1,221 @@
+//! A comparison as a table: for people, for a page of Markdown, or for programs.
+
+use mercer::evaluate::outcome::{Entry, Outcome};
+use mercer::{Error, Result};
+
+use super::place::Place;
+use crate::talk::{short, table};
+
+/// The candidates that features are compared with.
+pub(super) const BASELINES: [&str; 3] = ["raw", "kknn", "rbf-svm"];
+
+/// How the table is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Form {
+    Text,
+    Json,
+    Csv,
+    Markdown,
+}
+
+impl Form {
+    /// The form that was asked for, else the one that the end of the file's name tells.
+    pub(super) fn of(name: Option<&str>, output: Option<Place>) -> Result<Self> {
+        let ending = match output {
+            Some(Place::File(file)) => file.rsplit_once('.').map_or("", |(_, ending)| ending),
+            _ => "",
+        };
+        match name.unwrap_or(ending) {
+            "json" => Ok(Self::Json),
+            "csv" => Ok(Self::Csv),
+            "markdown" | "md" => Ok(Self::Markdown),
+            "text" | "txt" | "" => Ok(Self::Text),
+            other => Err(Error::Argument(format!(
+                "a table cannot be written as `{other}`; a name may end in .txt, .json, .csv or .md\n\
+                 hint: say how it is to be written: `--format text`"
+            ))),
+        }
+    }
+}
+
+/// The table of these entries of an outcome.
+pub(super) fn written(outcome: &Outcome, entries: &[&Entry], form: Form) -> Result<String> {
+    match form {
+        Form::Json => {
+            let shown =
+                Outcome { entries: entries.iter().map(|e| (*e).clone()).collect(), ..outcome.clone() };
+            Ok(format!("{:#}\n", shown.to_json()))
+        }
+        Form::Csv => csv(outcome, entries),
+        Form::Text => Ok(table(&lines(outcome, entries), RIGHT)),
+        Form::Markdown => Ok(markdown(&lines(outcome, entries))),
+    }
+}
+
+/// Columns that hold numbers: behind method, basis and judge.
+pub(super) const RIGHT: std::ops::RangeFrom<usize> = 3..;
+
+/// The head and a line each candidate that has scores.
+pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
+    let share = outcome.measure != "r2";
+    let rules: Vec<_> =
+        entries.iter().filter(|e| !BASELINES.contains(&e.method.as_str())).map(|e| &e.gamma_rule).collect();
+    let several = rules.windows(2).any(|two| two[0] != two[1]);
+    let words = |name: &str| name.replace('_', " ");
+    let heads = ["method", "basis", "judge", "features", &words(&outcome.measure), &words(&outcome.second)];
+    let mut heads = heads.map(String::from).to_vec();
+    heads.extend(["kernel values", "gamma", "seconds"].map(String::from));
+    let mut lines = vec![heads];
+    for entry in entries.iter().filter(|entry| entry.mean().is_some()) {
+        let number =
+            |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| "-".into(), text);
+        let second = |v: f64| if share { format!("{:.1} %", 100.0 * v) } else { short(v) };
+        let gamma = match (&entry.gamma_rule, entry.gamma()) {
+            (Some(rule), Some(gamma)) if several && rule.parse::<f64>().is_err() => {
+                format!("{rule} {}", short(gamma))
+            }
+            (_, gamma) => number(gamma, &short),
+        };
+        lines.push(vec![
+            entry.method.clone(),
+            entry.basis.clone().unwrap_or_else(|| "-".into()),
+            entry.judge.clone(),
+            number(entry.features().filter(|q| *q > 0.0), &count),
+            score(outcome, entry),
+            number(entry.second_mean(), &second),
+            number(entry.kernel_values(), &count),
+            gamma,
+            number(entry.fit_seconds(), &|v| format!("{v:.2}")),
+        ]);
+    }
+    lines
+}
+
+/// A mean of counts: whole if it is.
+pub(super) fn count(mean: f64) -> String {
+    if mean.fract() == 0.0 { format!("{mean}") } else { format!("{mean:.1}") }
+}
+
+fn markdown(lines: &[Vec<String>]) -> String {
+    let row = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let Some((head, rest)) = lines.split_first() else { return String::new() };
+    let marks: Vec<String> =
+        (0..head.len()).map(|j| if RIGHT.contains(&j) { "---:".into() } else { "---".into() }).collect();
+    let body: String = rest.iter().map(|line| row(line)).collect();
+    format!("{}|{}|\n{body}", row(head), marks.join("|"))
+}
+
+/// Every number to its last digit; what has none is empty.
+fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
+    let broken = |e: std::io::Error| Error::Io { path: "the table".into(), source: e };
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut write = |cells: &[String]| out.write_record(cells).map_err(|e| broken(e.into()));
+    let heads = [
+        "method",
+        "basis",
+        "judge",
+        "gamma_rule",
+        "gamma",
+        "asked",
+        "n_features",
+        &outcome.measure,
+        "standard_error",
+        &outcome.second,
+        "kernel_values",
+        "fit_seconds",
+        "splits",
+        "failed",
+    ];
+    write(&heads.map(String::from))?;
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
+    for entry in entries {
+        write(&[
+            entry.method.clone(),
+            text(&entry.basis),
+            entry.judge.clone(),
+            text(&entry.gamma_rule),
+            number(entry.gamma()),
+            entry.asked.map_or_else(String::new, |asked| asked.to_string()),
+            number(entry.features()),
+            number(entry.mean()),
+            number(entry.standard_error()),
+            number(entry.second_mean()),
+            number(entry.kernel_values()),
+            number(entry.fit_seconds()),
+            entry.scores.len().to_string(),
+            text(&entry.failed),
+        ])?;
+    }
+    let bytes = out.into_inner().map_err(|e| broken(e.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Why candidates have no scores or too few, each reason once.
+pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for entry in entries {
+        let Some(reason) = &entry.failed else { continue };
+        let asked = entry.asked.map_or_else(String::new, |asked| format!(" with {asked} features"));
+        let text = format!("`{}`{asked} failed: {reason}", entry.method);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+/// The best method beside the best baseline, in a sentence.
+pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
+    let is_baseline = |entry: &&&Entry| BASELINES.contains(&entry.method.as_str());
+    let scored = || entries.iter().filter(|entry| entry.mean().is_some());
+    let Some(method) = scored().find(|entry| !is_baseline(entry)) else {
+        return "no method has a score".into();
+    };
+    let Some(baseline) = scored().find(is_baseline) else {
+        return format!("best: {}", told(outcome, method));
+    };
+    let relation = match against(method, baseline) {
+        Against::Better => "clearly better than",
+        Against::Worse => "clearly worse than",
+        Against::Unclear => "not clearly different from",
+    };
+    format!("best: {}; {relation} {}", told(outcome, method), told(outcome, baseline))
+}
+
+/// A candidate and its score.
+pub(super) fn told(outcome: &Outcome, entry: &Entry) -> String {
+    let judge =
+        if entry.judge == entry.method { String::new() } else { format!(" judged by {}", entry.judge) };
+    let basis = entry.basis.as_ref().filter(|basis| **basis != entry.method);
+    let on = basis.map_or_else(String::new, |basis| format!(" on {basis}"));
+    format!("{}{on}{judge}, {}", entry.method, score(outcome, entry))
+}
+
+/// `97.2 ± 0.5 %`.
+pub(super) fn score(outcome: &Outcome, entry: &Entry) -> String {
+    let percent = outcome.measure != "r2";
+    let (factor, digits, unit) = if percent { (100.0, 1, " %") } else { (1.0, 3, "") };
+    let error = entry.standard_error().map_or_else(String::new, |e| format!(" ± {:.digits$}", factor * e));
+    entry.mean().map_or_else(|| "-".into(), |mean| format!("{:.digits$}{error}{unit}", factor * mean))
+}
+
+/// How two candidates stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Against {
+    Better,
+    Worse,
+    /// Their means are no farther apart than the standard error of the difference.
+    Unclear,
+}
+
+pub(super) fn against(one: &Entry, other: &Entry) -> Against {
+    match one.lead_over(other) {
+        Some((lead, Some(error))) if lead > error => Against::Better,
+        Some((lead, Some(error))) if lead < -error => Against::Worse,
+        _ => Against::Unclear,
+    }
+}

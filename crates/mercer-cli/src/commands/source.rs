@@ -1,0 +1,124 @@
+//! Rows and their target, read and told about: what `fit`, `compare` and `advise` start from.
+
+use clap::ArgMatches;
+use mercer::data::{Scale, Scaling, Table, Task, read};
+use mercer::{Error, Labels, Result, Rows};
+
+use crate::args;
+use crate::context::Context;
+use crate::talk::{first, warn};
+
+/// Names that a target is often given, in lower case.
+const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
+
+/// Classes, and constant columns, that are named.
+const NAMED: usize = 5;
+
+/// Reads what the arguments name; the labels, if there is a target.
+pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Option<Labels>)> {
+    let mut table = read::read(args::required(args, "data")?, &args::read_options(args))?;
+    let labels = match (table.target.take(), args::task(args)) {
+        (Some(column), task) => Some(Labels::decide(column, task)?),
+        (None, Task::Auto) => None,
+        (None, _) => {
+            return Err(Error::Argument(
+                "the task says what the target holds, but there is no target\nhint: name it: `--target COL`"
+                    .into(),
+            ));
+        }
+    };
+    describe(args, &table, labels.as_ref(), context);
+    Ok((table, labels))
+}
+
+/// Reads what the arguments name, for a command that is about the target. A generator brings its own; whether any other
+/// source has one need not be looked up.
+pub(super) fn read_labelled(args: &ArgMatches, context: &Context) -> Result<(Table, Labels)> {
+    match read(args, context)? {
+        (table, Some(labels)) => Ok((table, labels)),
+        (_, None) => Err(no_target()),
+    }
+}
+
+/// An error if it is plain that there will be no target. To be asked before anything is read.
+pub(super) fn check_target(args: &ArgMatches) -> Result<()> {
+    let generated = args::required(args, "data")?.starts_with("synth:");
+    if generated || args::text(args, "target").is_some() { Ok(()) } else { Err(no_target()) }
+}
+
+fn no_target() -> Error {
+    Error::Argument("there is no target to be learned\nhint: name it: `--target COL`".into())
+}
+
+/// A kernel matrix is not scaled: its columns are rows.
+pub(super) fn scale(args: &ArgMatches) -> Result<Scale> {
+    let precomputed = args::text(args, "kernel") == Some("precomputed");
+    match args::text(args, "scale") {
+        None | Some("none") if precomputed => Ok(Scale::None),
+        Some(name) if precomputed => Err(Error::Argument(format!(
+            "scale = {name}, but a precomputed kernel cannot be scaled\nhint: leave `--scale` out"
+        ))),
+        None => Ok(Scale::default()),
+        Some(name) => name.parse(),
+    }
+}
+
+pub(super) fn scale_name(scale: Scale) -> &'static str {
+    Scale::NAMES.iter().find(|(_, s)| *s == scale).map_or("", |(name, _)| name)
+}
+
+/// The rows as the kernel will see them. Constant columns are warned of.
+pub(super) fn scaled(
+    scale: Scale,
+    names: &[String],
+    rows: Rows<'static>,
+) -> Result<(Option<Scaling>, Rows<'static>)> {
+    let (scaling, constant) = Scaling::fit(scale, &rows);
+    warn_of_constants(names, &constant);
+    let rows = match &scaling {
+        Some(scaling) => scaling.apply(&rows)?,
+        None => rows,
+    };
+    Ok((scaling, rows))
+}
+
+pub(super) fn task_name(labels: &Labels) -> &'static str {
+    match labels {
+        Labels::Classes { .. } => "classes",
+        Labels::Numbers(_) => "numbers",
+    }
+}
+
+fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: &Context) {
+    let (n, p) = (table.rows.n(), table.rows.p());
+    let target = match labels {
+        None => "no target".into(),
+        Some(Labels::Classes { names, .. }) => {
+            format!("a target of {} classes ({})", names.len(), first(names, NAMED))
+        }
+        Some(Labels::Numbers(_)) => "a target of numbers".into(),
+    };
+    context.say(&format!("read {n} rows of {p} inputs and {target}"));
+    let suspect = table.names.iter().find(|name| TARGET_NAMES.contains(&name.to_lowercase().as_str()));
+    if args::text(args, "target").is_none()
+        && let Some(name) = suspect
+    {
+        warn(&format!(
+            "column `{name}` is used as an input\nhint: if it is what to learn, say so: `--target {name}`; to leave it \
+             out: `--drop {name}`"
+        ));
+    }
+}
+
+pub(super) fn warn_of_constants(names: &[String], constant: &[usize]) {
+    if constant.is_empty() {
+        return;
+    }
+    let quoted: Vec<String> = constant.iter().map(|&j| format!("`{}`", names[j])).collect();
+    let (column, are) = if constant.len() == 1 { ("column", "is") } else { ("columns", "are") };
+    warn(&format!(
+        "{} {column} {are} constant, which does no harm and no good: {}",
+        constant.len(),
+        first(&quoted, NAMED)
+    ));
+}

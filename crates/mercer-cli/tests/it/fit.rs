@@ -1,0 +1,136 @@
+//! `mercer fit`: rows in, a model out.
+
+use std::fs;
+
+use crate::program::{FIT, csv, done, fit, folder, refused, run, text, to_model};
+
+#[test]
+fn rows_become_a_model_and_the_model_makes_features() {
+    let folder = folder();
+    let (out, talk) = fit(folder.path(), &["--n-components", "4", "--gamma", "0.5"]);
+    assert_eq!(out, "");
+    for part in [
+        "40 rows of 3 inputs",
+        "2 classes (no, yes)",
+        "beside the data",
+        "4 components",
+        "wrote model.mercer",
+    ] {
+        assert!(talk.contains(part), "{part}: {talk}");
+    }
+    let (out, _) = done(folder.path(), &["transform", "model.mercer", "train.csv"]);
+    let (head, rows) = csv(&out);
+    assert_eq!(head, ["kobl0", "kobl1", "kobl2", "kobl3"]);
+    assert_eq!(rows.len(), 40);
+    let dashed = done(folder.path(), &["transform", "model.mercer", "train.csv", "-o", "-"]).0;
+    assert_eq!(dashed, out);
+
+    for ending in ["parquet", "arrow", "csv", "tsv.gz", "npz"] {
+        let file = format!("features.{ending}");
+        let (out, _) = done(folder.path(), &["transform", "model.mercer", "train.csv", "-o", &file]);
+        assert_eq!(out, "");
+        let again = ["fit", &file, "--method", "nystrom", "--n-components", "2", "-o", "again.mercer"];
+        assert!(done(folder.path(), &again).1.contains("40 rows of 4 inputs"), "{ending}");
+    }
+}
+
+#[test]
+fn a_model_does_not_tell_where_its_data_lay() {
+    let folder = folder();
+    let data = folder.path().join("train.csv").display().to_string();
+    done(folder.path(), &["fit", &data, "--target", "kind", "--method", "kobl", "-o", "model.mercer"]);
+    let bytes = fs::read(folder.path().join("model.mercer")).expect("a model");
+    let parent = folder.path().display().to_string();
+    assert!(!bytes.windows(parent.len()).any(|w| w == parent.as_bytes()));
+}
+
+#[test]
+fn the_same_seed_makes_the_same_file_on_any_number_of_threads() {
+    let folder = folder();
+    let model = |threads: &str, file: &str| {
+        let data = "synth:ringnorm?n=600";
+        let args =
+            ["fit", data, "--method", "rpcholesky", "--n-components", "50", "-o", file, "--threads", threads];
+        done(folder.path(), &args);
+        fs::read(folder.path().join(file)).expect("a model")
+    };
+    assert!(model("1", "one.mercer") == model("3", "three.mercer"));
+}
+
+#[test]
+fn data_that_cannot_be_used_is_refused_with_its_place() {
+    let folder = folder();
+    let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    file("hole.csv", "a,b\n1,2\n3,nan\n");
+    file("words.csv", "a,city\n1,Oslo\n2,Rome\n");
+    file("numbers.csv", "a,y\n1,0.5\n2,1.25\n3,7.5\n");
+    let error = refused(folder.path(), 1, &to_model(&["hole.csv", "--method", "kobl"]));
+    assert!(error.contains("row 2, column `b`") && error.contains("\nhint: "), "{error}");
+    let error = refused(folder.path(), 1, &to_model(&["words.csv", "--method", "kobl"]));
+    assert!(
+        error.contains("`city` holds text (`Oslo` at row 1)") && error.contains("--drop city"),
+        "{error}"
+    );
+    let error = refused(folder.path(), 1, &to_model(&["train.csv", "--target", "kinds", "--method", "kobl"]));
+    assert!(error.contains("there is no column `kinds`; the columns are `a`, `b`, `c`, `kind`"), "{error}");
+    let error = refused(folder.path(), 2, &to_model(&["hole.csv", "--drop", "b", "--method", "csi"]));
+    assert!(error.contains("`csi` looks at the labels") && error.contains("--target"), "{error}");
+    let text_as_numbers = ["train.csv", "--target", "kind", "--task", "numbers", "--method", "csi"];
+    let error = refused(folder.path(), 1, &to_model(&text_as_numbers));
+    assert!(error.contains("the target holds the text"), "{error}");
+    let without_target = ["hole.csv", "--drop", "b", "--task", "classes", "--method", "kobl"];
+    let error = refused(folder.path(), 2, &to_model(&without_target));
+    assert!(error.contains("there is no target\nhint: "), "{error}");
+    let error = refused(folder.path(), 1, &to_model(&["missing.csv", "--method", "kobl"]));
+    assert!(error.contains("missing.csv"), "{error}");
+    let drop = ["words.csv", "--drop", "city", "--method", "kobl"];
+    done(folder.path(), &to_model(&drop));
+    done(folder.path(), &to_model(&["numbers.csv", "--target", "y", "--method", "csi"]));
+}
+
+#[test]
+fn bad_usage_is_told_apart_from_failure() {
+    let folder = folder();
+    let fit = |more: &[&str]| refused(folder.path(), 2, &[&FIT[..], more].concat());
+    let error = refused(folder.path(), 2, &["fit", "train.csv", "--method", "kobI", "-o", "model.mercer"]);
+    for card in mercer::methods::METHODS {
+        assert!(error.contains(card.name), "{error}");
+    }
+    let error = fit(&["--nu", "0.2"]);
+    assert!(error.contains("`nu` is not a parameter of `kobl`; it has kernel, gamma"), "{error}");
+    assert!(fit(&["--threshold", "2"]).contains("threshold = 2, but it must be"));
+    assert!(fit(&["--coef0=-inf"]).contains("coef0 = -inf, but it must be a finite number"));
+    assert!(fit(&["--n-components", "0"]).contains("at least 1"));
+    assert!(fit(&["--n-components", "ten"]).contains("n_components = ten"));
+    assert!(fit(&["--kernel", "gauss"]).contains("rbf, laplacian"));
+    assert!(fit(&["--kernel", "precomputed", "--scale", "standard"]).contains("cannot be scaled"));
+    assert!(fit(&["--memory", "much"]).contains("500MB"));
+    assert!(fit(&["--threads", "0"]).contains("--threads"));
+    assert!(fit(&["--colour"]).contains("--colour"));
+    refused(folder.path(), 2, &["methods", "nope"]);
+    let error = refused(folder.path(), 1, &[&FIT[..], &["--memory", "1kB"]].concat());
+    assert!(error.contains("but the budget is 1 kB") && error.contains("\nhint: "), "{error}");
+}
+
+#[test]
+fn a_damaged_file_gets_one_error_and_no_trace_of_a_panic() {
+    let folder = folder();
+    fit(folder.path(), &["--n-components", "2"]);
+    for ending in ["parquet", "arrow", "npy", "npz"] {
+        let file = format!("features.{ending}");
+        done(folder.path(), &["transform", "model.mercer", "train.csv", "-o", &file]);
+        let whole = fs::read(folder.path().join(&file)).expect("features");
+        for at in (0..whole.len()).step_by(whole.len() / 60 + 1) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0xff;
+            fs::write(folder.path().join(&file), &bytes).expect("written");
+            let output = run(folder.path(), &["fit", &file, "--method", "nystrom", "-q", "-o", "out.mercer"]);
+            let talk = text(&output.stderr);
+            match output.status.code() {
+                Some(0) => assert!(!talk.contains("error"), "{talk}"),
+                Some(1) => assert!(talk.starts_with("error: ") && !talk.contains("bug in mercer"), "{talk}"),
+                code => panic!("{ending}, byte {at}: {code:?}: {talk}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `mercer methods`: the catalogue.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::program::{done, folder, refused};
+
+#[test]
+fn the_catalogue_is_there_for_people_and_programs() {
+    let folder = folder();
+    let (list, _) = done(folder.path(), &["methods"]);
+    let (json, _) = done(folder.path(), &["methods", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    for card in mercer::methods::METHODS {
+        assert!(list.contains(card.name) && list.contains(card.help), "{list}");
+        let (about, _) = done(folder.path(), &["methods", card.name]);
+        assert!(about.contains(card.source) && about.contains(card.cost), "{about}");
+        for parameter in card.parameters {
+            assert!(about.contains(&format!("--{}", parameter.replace('_', "-"))), "{about}");
+        }
+        let (one, _) = done(folder.path(), &["methods", card.name, "--format", "json"]);
+        let one: Value = serde_json::from_str(&one).expect("JSON");
+        assert_eq!(one["parameters"][0]["name"], card.parameters[0]);
+    }
+    assert_eq!(json["methods"].as_array().map(Vec::len), Some(mercer::methods::METHODS.len()));
+}
+
+#[test]
+fn methods_are_listed_by_stage() {
+    let folder = folder();
+    let (list, _) = done(folder.path(), &["methods"]);
+    insta::assert_snapshot!(list.lines().filter(|line| !line.starts_with("  ")).collect::<Vec<_>>().join("\n"), @r"
+    Bases: coordinates of the kernel's space (`--method NAME`, below another method `--basis NAME`)
+
+    Selectors: scores of columns (`--method eks --selector NAME`)
+
+    Extractors: directions in a basis' coordinates (`--method NAME`)
+
+    Systems: a basis and a selector (`--method NAME`)
+
+    `mercer methods NAME` says all about one.
+    ");
+    insta::assert_snapshot!(done(folder.path(), &["methods", "takes"]).0, @r"
+    takes: kobl and kffs, features multiplied by their weights
+
+      stage   system
+      source  TAKES
+      cost    kobl, then n·m² votes
+
+    Parameters:
+      --basis
+          what      the basis in whose coordinates features are chosen or made
+          allowed   gram-schmidt | kobl | sparse | kpca | nystrom | rpcholesky | csi
+          left out  takes, skfe: kobl; sk-relief: sparse; klfe: kpca, others: gram-schmidt, these two kobl beyond 5000 rows
+      --n-features
+          what     how many of the best to keep: a number, a share with a decimal point (0.5), `positive` for those with a score above 0, or `all`
+          allowed  a number ≥ 1 | a share in (0, 1.0] | positive | all
+          default  positive
+      --weighted
+          what     whether features are multiplied by their weights
+          allowed  true | false
+          default  true
+      --reweight
+          what     takes, kffs: rows that the ensemble gets right lose weight
+          allowed  true | false
+          default  false
+
+    and those of its basis: `mercer methods BASIS`.
+    ");
+    let (about, _) = done(folder.path(), &["methods", "relieff"]);
+    assert!(about.ends_with("On the command line: `--method eks --selector relieff`.\n"), "{about}");
+    assert!(about.contains("default  10\n"), "its own default: {about}");
+    let (about, _) = done(folder.path(), &["methods", "eks"]);
+    assert!(about.contains("those of its basis and its selector"), "{about}");
+    let (about, _) = done(folder.path(), &["methods", "klfe"]);
+    assert!(about.contains("  stage   extract\n") && about.contains("those of its basis:"), "{about}");
+    let (about, _) = done(folder.path(), &["methods", "akda-qr"]);
+    assert!(about.contains("--kernel\n") && !about.contains("those of its basis"), "{about}");
+}
+
+#[test]
+fn the_page_of_methods_in_the_docs_is_the_catalogue() {
+    let folder = folder();
+    let (page, _) = done(folder.path(), &["methods", "--format", "markdown"]);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods/README.md");
+    assert_eq!(page, fs::read_to_string(docs).expect("docs/methods/README.md"), "`make gen` writes it again");
+    for card in mercer::methods::METHODS {
+        let file = format!("../mercer/src/{}", card.file);
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file).exists(), "{file}");
+        // One test, four levels of it.
+        let name = if card.file == "select/f_test.rs" { "f" } else { card.name };
+        let page = format!("../../docs/methods/{name}.md");
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&page).exists(), "{page}");
+    }
+    refused(folder.path(), 2, &["methods", "kobl", "--format", "markdown"]);
+}
