@@ -11,7 +11,7 @@ Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``R
 ``OMP_NUM_THREADS``, in this order, say how many threads to use instead; they are read once, at the first call.
 """
 
-from mercer import evidence, metrics
+from mercer import evidence, metrics, plot
 from mercer._core import NumericalError, __version__
 from mercer.basis import KernelBasis
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
@@ -61,5 +61,6 @@ __all__ = [
     "evidence",
     "load",
     "metrics",
+    "plot",
     "save",
 ]

@@ -6,6 +6,7 @@
 mod pool;
 mod gate;
 mod convert;
+mod labels;
 mod basis;
 mod evidence;
 mod select;
@@ -33,6 +34,8 @@ mod _core {
     use crate::extract::{check_extractor, class_means, fit_extractor};
     #[pymodule_export]
     use crate::gate::NumericalError;
+    #[pymodule_export]
+    use crate::labels::decide;
     #[pymodule_export]
     use crate::map::{input_importance, inverse_transform, load, save, transform};
     #[pymodule_export]
