@@ -12,6 +12,16 @@ Target: TypeAlias = NDArray[np.int64] | Numbers | list[str]
 # Values, column indices and row starts, as SciPy takes them.
 SparseParts: TypeAlias = tuple[Numbers, NDArray[np.int64], NDArray[np.int64]]
 
+# Rows to learn from and rows to be asked about, a split each.
+Splits: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+class Judged(TypedDict):
+    """What a judge said: codes of classes or numbers, and how many kernel values a prediction costs."""
+
+    predictions: NDArray[np.intp] | Numbers
+    support: int
+    warnings: list[str]
+
 class Expansion(TypedDict):
     """What `transform` needs: z(x) = matrix · k(scaled x, landmarks) − offset."""
 
@@ -166,3 +176,21 @@ def save(model: Model, path: str) -> None: ...
 def load(path: str) -> Model: ...
 def kernel_alignment(K: Rows, y: Target, *, center: bool = False, task: str = "auto") -> float: ...
 def relevant_dimension(K: Rows, y: Target, *, task: str = "auto") -> tuple[int, float]: ...
+def folds(y: Target, k: int, *, repeats: int = 1, seed: int = 0, task: str = "auto") -> tuple[Splits, list[str]]: ...
+def splits(
+    y: Target, test_share: float, *, repeats: int = 1, seed: int = 0, task: str = "auto"
+) -> tuple[Splits, list[str]]: ...
+def judge(
+    X: Rows,
+    y: Target,
+    T: Rows,
+    name: str,
+    *,
+    n_neighbors: int = 1,
+    c: float | None = None,
+    gamma: float | None = None,
+    seed: int = 0,
+    task: str = "auto",
+    verbose: int = 0,
+) -> Judged: ...
+def svm_dual(X: Rows, y: Target, c: float, gamma: float, *, task: str = "auto") -> tuple[Numbers, float]: ...

@@ -14,6 +14,7 @@ mod extract;
 mod map;
 mod systems;
 mod metrics;
+mod evaluate;
 
 #[pyo3::pymodule]
 mod _core {
@@ -25,6 +26,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost};
+    #[pymodule_export]
+    use crate::evaluate::{folds, judge, splits, svm_dual};
     #[pymodule_export]
     use crate::evidence::{
         margins_accumulate, margins_merge, margins_of_nothing, moments_accumulate, moments_finish,

@@ -315,7 +315,13 @@ impl FeatureMap {
     }
 }
 
-fn check_columns(m: usize, columns: &[usize], weights: Option<&[f64]>, scores: &[f64]) -> Result<()> {
+/// An error unless these are columns of m, at least one, each with its numbers.
+pub(crate) fn check_columns(
+    m: usize,
+    columns: &[usize],
+    weights: Option<&[f64]>,
+    scores: &[f64],
+) -> Result<()> {
     if columns.is_empty() {
         return Err(Error::data(format!(
             "none of the {m} coordinates was kept: no score is good enough\n\

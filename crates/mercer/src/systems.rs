@@ -146,7 +146,18 @@ impl System {
         basis: FittedBasis,
         features: Option<&[f64]>,
     ) -> Result<FittedSystem> {
-        let labels = labels.into();
+        let scores = self.scores(rows, labels.into(), &basis, features)?;
+        self.finish(basis, scores)
+    }
+
+    /// Scores of all coordinates; `features` as in [`fit_in`](Self::fit_in).
+    pub(crate) fn scores(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        basis: &FittedBasis,
+        features: Option<&[f64]>,
+    ) -> Result<Scores> {
         self.check(labels)?;
         let kernel = basis.expansion.kernel;
         if kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
@@ -164,14 +175,13 @@ impl System {
             basis.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
             Cow::Owned(z)
         };
-        let scores = self.selector.score(&Columns {
+        self.selector.score(&Columns {
             rows: &Rows::dense(z, n, m)?,
             labels,
             space: Some((kernel, rows)),
             categorical: &[],
             monitor: &self.monitor,
-        })?;
-        self.finish(basis, scores)
+        })
     }
 
     /// An error unless the system can be fitted on such labels; `fit` asks too, but after the basis was fitted.
@@ -217,11 +227,16 @@ impl System {
         Ok(())
     }
 
+    /// What every coordinate is multiplied by, if by anything.
+    pub(crate) fn weights<'s>(&self, scores: &'s Scores) -> Option<&'s [f64]> {
+        self.weighted.then(|| scores.weights.as_deref().unwrap_or(&scores.scores))
+    }
+
     fn finish(&self, basis: FittedBasis, scores: Scores) -> Result<FittedSystem> {
         let kept = scores.keep(self.keep);
         let of = |values: &[f64]| -> Vec<f64> { kept.columns.iter().map(|&j| values[j]).collect() };
         let mut warnings = [&basis.warnings[..], &scores.warnings, &kept.warnings].concat();
-        let weights = self.weighted.then(|| of(scores.weights.as_deref().unwrap_or(&scores.scores)));
+        let weights = self.weights(&scores).map(of);
         let idle = weights.iter().flatten().filter(|w| **w == 0.0).count();
         if idle > 0 {
             warnings.push(format!(

@@ -389,7 +389,8 @@ impl Basis {
         }
     }
 
-    fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>) -> Result<Kernel> {
+    /// The kernel with its width as a number.
+    pub(crate) fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>) -> Result<Kernel> {
         let gamma = if self.gamma == Gamma::Loo && self.shape.uses_gamma() {
             loo::resolve(
                 self.shape,

@@ -202,28 +202,43 @@ impl<'a> Rows<'a> {
 
     /// ‖x − y‖² of row i and another's row j, from their differences: equal distances are equal numbers.
     pub(crate) fn squared_distance(&self, i: usize, other: &Rows, j: usize) -> f64 {
-        let square = |(x, y): (&f64, &f64)| (x - y) * (x - y);
-        if let (Self::Dense(a), Rows::Dense(b)) = (self, other) {
-            return a.row(i).iter().zip(b.row(j)).map(square).sum();
+        self.sum_of_differences(i, other, j, |d| d * d)
+    }
+
+    /// Σ term(x − y) over the columns of row i and another's row j, in their order; term(0) must be 0.
+    pub(crate) fn sum_of_differences(
+        &self,
+        i: usize,
+        other: &Rows,
+        j: usize,
+        term: impl Fn(f64) -> f64,
+    ) -> f64 {
+        match (self, other) {
+            (Self::Dense(a), Rows::Dense(b)) => a.row(i).iter().zip(b.row(j)).map(|(x, y)| term(x - y)).sum(),
+            (Self::Sparse(a), Rows::Sparse(b)) => {
+                let mut sum = 0.0;
+                walk(a.row(i), b.row(j), |_, x, y| sum += term(x - y));
+                sum
+            }
+            _ => {
+                let (a, b) = (self.slice(i..i + 1).to_dense(), other.slice(j..j + 1).to_dense());
+                a.iter().zip(&b).map(|(x, y)| term(x - y)).sum()
+            }
         }
-        let (a, b) = (self.slice(i..i + 1).to_dense(), other.slice(j..j + 1).to_dense());
-        a.iter().zip(&b).map(square).sum()
     }
 
     /// Calls f(column, a, b) for the columns in which row i or row k of sparse rows has a value, in their order.
-    pub(crate) fn walk_pair(&self, i: usize, k: usize, mut f: impl FnMut(usize, f64, f64)) {
+    pub(crate) fn walk_pair(&self, i: usize, k: usize, f: impl FnMut(usize, f64, f64)) {
         let Self::Sparse(s) = self else { unreachable!("dense rows are zipped") };
-        let ((a, x), (b, y)) = (s.row(i), s.row(k));
-        let (mut at, mut other) = (0, 0);
-        while at < a.len() || other < b.len() {
-            let left = a.get(at).copied().unwrap_or(u32::MAX);
-            let right = b.get(other).copied().unwrap_or(u32::MAX);
-            let u = if left <= right { x[at] } else { 0.0 };
-            let v = if right <= left { y[other] } else { 0.0 };
-            f(left.min(right) as usize, u, v);
-            at += usize::from(left <= right);
-            other += usize::from(right <= left);
-        }
+        walk(s.row(i), s.row(k), f);
+    }
+
+    /// Copies with every number multiplied; by a power of two, if digits are to be kept.
+    pub(crate) fn multiplied(&self, factor: f64) -> Rows<'static> {
+        let mut rows = self.select(&(0..self.n()).collect::<Vec<_>>());
+        let (Rows::Dense(Dense { values, .. }) | Rows::Sparse(Csr { values, .. })) = &mut rows;
+        values.to_mut().iter_mut().for_each(|v| *v *= factor);
+        rows
     }
 
     /// An error that names the first NaN or infinity by row and column (counted from 1; by name where names are given).
@@ -262,6 +277,20 @@ impl<'a> Rows<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Calls f(column, a, b) for the columns in which either of two sparse rows has a value, in their order.
+fn walk((a, x): (&[u32], &[f64]), (b, y): (&[u32], &[f64]), mut f: impl FnMut(usize, f64, f64)) {
+    let (mut at, mut other) = (0, 0);
+    while at < a.len() || other < b.len() {
+        let left = a.get(at).copied().unwrap_or(u32::MAX);
+        let right = b.get(other).copied().unwrap_or(u32::MAX);
+        let u = if left <= right { x[at] } else { 0.0 };
+        let v = if right <= left { y[other] } else { 0.0 };
+        f(left.min(right) as usize, u, v);
+        at += usize::from(left <= right);
+        other += usize::from(right <= left);
     }
 }
 

@@ -1,17 +1,111 @@
-//! Nearest neighbour: the judge that needs no training.
+//! Nearest neighbours: the judge that needs no training, on features or in the kernel's own space (KKNN).
 //!
-//! cost    n·n' distances by matrix products, in panels; nothing of size n·n' is kept
-//! differs ties go to the lower index
+//! cost    n·n' distances by matrix products, in panels; nothing of size n·n' is kept. Few columns and many rows: a tree
+//! source  METHODS §4 for the distances, §7
+//! differs of equal distances the lower index is nearer; of classes with as many votes the one that has the nearest row
+//!         wins. Distances from products are right to a few digits less than all, so who is near is decided by the
+//!         distance computed from the rows' own numbers
 
 use rayon::prelude::*;
 
-use crate::data::rows::Rows;
+use super::judge::check_rows;
+use super::measures::Predictions;
+use super::tame::squarable;
+use crate::data::labels::Labels;
+use crate::data::rows::{Dense, Rows};
 use crate::error::{Error, Result};
-use crate::kernel::block::PANEL;
-use crate::kernel::{Kernel, Panel};
+use crate::evidence::neighbours::{Metric, Nearest, any_below, tree_pays};
+use crate::evidence::tree::Tree;
+use crate::kernel::gram::diagonal;
+use crate::kernel::kernel::Statistic;
+use crate::kernel::{Kernel, Panel, Shape};
+use crate::monitor::Monitor;
 
-/// Training rows that queries are compared with at a time.
-const BASE: usize = 2_048;
+/// Rows that are compared at a time: queries, and the rows they are compared with. Their distances stay in the cache.
+const QUERIES: usize = 64;
+const BASE: usize = 1_024;
+
+/// Majority (numbers: mean) of the k nearest training rows, L2; all of them where there are fewer.
+///
+/// ```
+/// use mercer::{Labels, Monitor, Rows, evaluate::{knn, measures::Predictions}};
+///
+/// let train = Rows::dense(vec![0.0, 1.0, 10.0], 3, 1)?;
+/// let test = Rows::dense(vec![7.0], 1, 1)?;
+/// let monitor = Monitor::default();
+/// let labels = Labels::classes(&["a", "a", "b"]);
+/// assert_eq!(knn::predict(&train, &labels, &test, 1, &monitor)?, Predictions::Classes(vec![1]));
+/// assert_eq!(knn::predict(&train, &labels, &test, 2, &monitor)?, Predictions::Classes(vec![1])); // a tie: the nearest
+/// assert_eq!(knn::predict(&train, &labels, &test, 3, &monitor)?, Predictions::Classes(vec![0]));
+/// let labels = Labels::Numbers(vec![1.0, 2.0, 6.0]);
+/// assert_eq!(knn::predict(&train, &labels, &test, 2, &monitor)?, Predictions::Numbers(vec![4.0]));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn predict(
+    train: &Rows,
+    labels: &Labels,
+    test: &Rows,
+    k: usize,
+    monitor: &Monitor,
+) -> Result<Predictions> {
+    predict_in_kernel(Kernel::linear(), train, labels, test, k, monitor)
+}
+
+/// The same with the neighbours of the kernel's space (KKNN). Precomputed: the training rows are the square kernel matrix,
+/// the test rows their kernel values against the training rows.
+///
+/// ```
+/// use mercer::{Kernel, Labels, Monitor, Rows, Shape, evaluate::{knn, measures::Predictions}};
+///
+/// // By angle, not by distance.
+/// let train = Rows::dense(vec![9.0, 9.0, 1.0, 0.0], 2, 2)?;
+/// let test = Rows::dense(vec![1.0, 0.8], 1, 2)?;
+/// let labels = Labels::classes(&["diagonal", "flat"]);
+/// let cosine = Kernel { shape: Shape::Cosine, gamma: 1.0 };
+/// let near = knn::predict_in_kernel(cosine, &train, &labels, &test, 1, &Monitor::default())?;
+/// assert_eq!(near, Predictions::Classes(vec![0]));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn predict_in_kernel(
+    kernel: Kernel,
+    train: &Rows,
+    labels: &Labels,
+    test: &Rows,
+    k: usize,
+    monitor: &Monitor,
+) -> Result<Predictions> {
+    check_rows(train, labels, test)?;
+    kernel.check()?;
+    if k == 0 {
+        return Err(Error::argument("n_neighbors = 0, but at least 1 is needed"));
+    }
+    if kernel.shape == Shape::Precomputed && train.n() != train.p() {
+        return Err(Error::data(format!(
+            "the kernel `precomputed` needs the square kernel matrix of the training rows, but it is {} × {}",
+            train.n(),
+            train.p()
+        )));
+    }
+    let metric = match (kernel.shape, kernel.shape.statistic()) {
+        (Shape::Linear, _) | (_, Statistic::SquaredDistance) => Some(Metric::Euclidean),
+        (_, Statistic::Manhattan) => Some(Metric::Manhattan),
+        _ => None,
+    };
+    let tamed = if metric.is_some() { squarable(train, test) } else { None };
+    let (train, test) = tamed.as_ref().map_or((train, test), |(train, test)| (train, test));
+    let distances = Distances::new(kernel, metric, train);
+    let k = k.min(train.n());
+    match labels {
+        Labels::Classes { codes, names } => {
+            let vote = |near: &[usize]| majority(near, codes, names.len());
+            distances.of_nearest(test, k, monitor, vote).map(Predictions::Classes)
+        }
+        Labels::Numbers(values) => {
+            let mean = |near: &[usize]| near.iter().map(|&j| values[j]).sum::<f64>() / near.len() as f64;
+            distances.of_nearest(test, k, monitor, mean).map(Predictions::Numbers)
+        }
+    }
+}
 
 /// Share of the test rows whose nearest training row (L2) has another class.
 ///
@@ -25,41 +119,158 @@ const BASE: usize = 2_048;
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn nearest_neighbour_error(train: &Rows, codes: &[usize], test: &Rows, right: &[usize]) -> Result<f64> {
-    if train.p() != test.p() || train.n() != codes.len() || test.n() != right.len() {
-        return Err(Error::data("training rows, test rows and their classes do not fit together"));
+    let c = codes.iter().chain(right).max().map_or(0, |most| most + 1);
+    let labels = |codes: &[usize]| Labels::Classes {
+        codes: codes.to_vec(),
+        names: (0..c).map(|code| code.to_string()).collect(),
+    };
+    let predicted = predict(train, &labels(codes), test, 1, &Monitor::default())?;
+    Ok(1.0 - super::measures::Measure::Accuracy.of(&labels(right), &predicted)?)
+}
+
+/// The class with most votes; of those with as many the one whose row comes first.
+fn majority(near: &[usize], codes: &[usize], c: usize) -> usize {
+    if let [only] = near {
+        return codes[*only];
     }
-    if train.n() == 0 || test.n() == 0 {
-        return Err(Error::data("at least one training row and one test row are needed"));
+    let mut votes = vec![0usize; c];
+    near.iter().for_each(|&j| votes[codes[j]] += 1);
+    let most = votes.iter().copied().max().unwrap_or(0);
+    near.iter().map(|&j| codes[j]).find(|&code| votes[code] == most).unwrap_or(0)
+}
+
+/// Training rows made ready to be compared with.
+struct Distances<'a> {
+    kernel: Kernel,
+    /// None: distances are those of the kernel's space.
+    metric: Option<Metric>,
+    train: &'a Rows<'a>,
+    /// k(x,x) of the training rows, where the kernel's space is looked at.
+    own: Vec<f64>,
+    side: Side,
+}
+
+enum Side {
+    Tree(Tree),
+    Panels(Vec<(usize, Panel)>),
+}
+
+impl<'a> Distances<'a> {
+    fn new(kernel: Kernel, metric: Option<Metric>, train: &'a Rows<'a>) -> Self {
+        let (n, p) = (train.n(), train.p());
+        let own = if metric.is_none() { diagonal(kernel, train) } else { Vec::new() };
+        // With γ = 1 the statistics of these two kernels are the distances (L2: squared).
+        let kernel = match metric {
+            Some(Metric::Euclidean) => Kernel::rbf(1.0),
+            Some(Metric::Manhattan) => Kernel { shape: Shape::Laplacian, gamma: 1.0 },
+            None => kernel,
+        };
+        let panel = |start: usize| {
+            let end = n.min(start + BASE);
+            let panel = match kernel.shape {
+                Shape::Precomputed => Panel::given(&(start..end).collect::<Vec<_>>(), p),
+                _ => Panel::new(kernel, &train.slice(start..end)),
+            };
+            (start, panel)
+        };
+        let side = match (train, metric) {
+            (Rows::Dense(rows), Some(metric)) if tree_pays(n, p) => {
+                Side::Tree(Tree::new(rows, &(0..n).collect::<Vec<_>>(), p, metric))
+            }
+            _ => {
+                let starts: Vec<usize> = (0..n).step_by(BASE).collect();
+                Side::Panels(starts.into_par_iter().map(panel).collect())
+            }
+        };
+        Self { kernel, metric, train, own, side }
     }
-    // With γ = 1 the statistic of the rbf kernel is the squared distance.
-    let base: Vec<(usize, Panel)> = (0..train.n())
-        .step_by(BASE)
-        .map(|at| (at, Panel::new(Kernel::rbf(1.0), &train.slice(at..train.n().min(at + BASE)))))
-        .collect();
-    let wrong: usize = right
-        .par_chunks(PANEL)
-        .enumerate()
-        .map(|(at, right)| {
-            let queries = test.slice(at * PANEL..at * PANEL + right.len());
-            let mut nearest = vec![(f64::INFINITY, 0); right.len()];
-            for (first, panel) in &base {
-                let l = panel.n_landmarks();
-                let mut distances = vec![0.0; right.len() * l];
-                panel.statistics(&queries, &mut distances);
-                for (i, (best, line)) in nearest.iter_mut().zip(distances.chunks_exact(l)).enumerate() {
-                    for (j, &distance) in (*first..).zip(line) {
-                        // Distances from products are right to a few ulps; ties are decided by exact ones.
-                        if distance <= best.0 * (1.0 + 1e-9) {
-                            let exact = queries.squared_distance(i, train, j);
-                            if exact < best.0 {
-                                *best = (exact, j);
-                            }
+
+    /// What `answer` makes of the k nearest of each test row, nearest first.
+    fn of_nearest<T: Send>(
+        &self,
+        test: &Rows,
+        k: usize,
+        monitor: &Monitor,
+        answer: impl Fn(&[usize]) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        monitor.begin("finding neighbours", test.n());
+        let starts: Vec<usize> = (0..test.n()).step_by(QUERIES).collect();
+        let panels: Result<Vec<Vec<T>>> = starts
+            .into_par_iter()
+            .map(|start| {
+                let queries = alike(self.train, test.slice(start..test.n().min(start + QUERIES)))?;
+                let mut nearest: Vec<Nearest> = (0..queries.n()).map(|_| Nearest::new(k)).collect();
+                match (&self.side, &queries) {
+                    (Side::Tree(tree), Rows::Dense(rows)) => self.visit(tree, rows, &queries, &mut nearest),
+                    (Side::Panels(panels), _) => {
+                        for (first, panel) in panels {
+                            monitor.check()?;
+                            self.compare(*first, panel, &queries, &mut nearest);
                         }
+                    }
+                    (Side::Tree(_), Rows::Sparse(_)) => unreachable!("queries are as dense as the rows"),
+                }
+                monitor.check()?;
+                monitor.advance(queries.n());
+                Ok(nearest.iter().map(|nearest| answer(&nearest.indices())).collect())
+            })
+            .collect();
+        Ok(panels?.into_iter().flatten().collect())
+    }
+
+    fn visit(&self, tree: &Tree, rows: &Dense, queries: &Rows, nearest: &mut [Nearest]) {
+        for (i, nearest) in nearest.iter_mut().enumerate() {
+            tree.visit(rows.row(i), nearest.bound(), |j, distance| {
+                nearest.offer(self.exact(queries, i, j, distance), j);
+                nearest.bound()
+            });
+        }
+    }
+
+    fn compare(&self, first: usize, panel: &Panel, queries: &Rows, nearest: &mut [Nearest]) {
+        const CHUNK: usize = 16;
+        let l = panel.n_landmarks();
+        let mut distances = vec![0.0; queries.n() * l];
+        if self.metric.is_some() || self.kernel.shape.statistic() == Statistic::ChiSquared {
+            panel.statistics(queries, &mut distances);
+        } else {
+            panel.fill(queries, &mut distances);
+            // k(x,x) of the query is the same for all it is compared with.
+            for line in distances.chunks_exact_mut(l) {
+                line.iter_mut().zip(&self.own[first..]).for_each(|(d, own)| *d = own - 2.0 * *d);
+            }
+        }
+        for (i, (nearest, line)) in nearest.iter_mut().zip(distances.chunks_exact(l)).enumerate() {
+            for (at, chunk) in line.chunks(CHUNK).enumerate() {
+                if !any_below(chunk, nearest.bound()) {
+                    continue;
+                }
+                for (&distance, j) in chunk.iter().zip(first + at * CHUNK..) {
+                    if distance <= nearest.bound() {
+                        nearest.offer(self.exact(queries, i, j, distance), j);
                     }
                 }
             }
-            nearest.iter().zip(right).filter(|(best, right)| codes[best.1] != **right).count()
-        })
-        .sum();
-    Ok(wrong as f64 / test.n() as f64)
+        }
+    }
+
+    fn exact(&self, queries: &Rows, i: usize, j: usize, distance: f64) -> f64 {
+        match self.metric {
+            Some(Metric::Euclidean) => queries.squared_distance(i, self.train, j),
+            Some(Metric::Manhattan) => queries.sum_of_differences(i, self.train, j, f64::abs),
+            None => distance,
+        }
+    }
+}
+
+/// A panel of queries stored as the training rows are, so that pairs of them are walked alike.
+fn alike<'q>(train: &Rows, queries: Rows<'q>) -> Result<Rows<'q>> {
+    match (train.is_sparse(), queries.is_sparse()) {
+        (true, false) => {
+            let sparse = queries.to_sparse();
+            Ok(sparse.select(&(0..sparse.n()).collect::<Vec<_>>()))
+        }
+        (false, true) => Rows::dense(queries.to_dense(), queries.n(), queries.p()),
+        _ => Ok(queries),
+    }
 }

@@ -1,7 +1,7 @@
 //! Stage 4: sums over rows. Who is near whom, and what their differences add up to.
 
 pub mod differences;
-mod tree;
+pub(crate) mod tree;
 pub mod neighbours;
 pub mod moments;
 pub mod margins;

@@ -283,9 +283,8 @@ impl<'a> Space<'a> {
     /// Whether a tree finds neighbours faster than comparing all rows with all.
     fn suits_tree(&self) -> bool {
         let Self::Plain(differences, _) = self else { return false };
-        let least = (differences.p() < 40).then(|| TREE_ROWS << differences.p());
         let dense = differences.is_plain() && !differences.prepared().is_sparse();
-        dense && least.is_some_and(|least| self.n() >= least)
+        dense && tree_pays(self.n(), differences.p())
     }
 
     /// The rows in panels, each of one class, within a class in their order; or one tree a class.
@@ -410,6 +409,11 @@ impl Groups<'_> {
     }
 }
 
+/// Whether a tree of n rows of p columns finds neighbours faster than comparing with all.
+pub(crate) fn tree_pays(n: usize, p: usize) -> bool {
+    p < 40 && n >= TREE_ROWS << p
+}
+
 /// Rows of one class, made ready to be compared with.
 struct Part {
     indices: Vec<usize>,
@@ -473,18 +477,18 @@ impl pulp::NullaryFnOnce for Mixed<'_> {
 }
 
 /// The k smallest of the distances offered, ascending; of equal ones the lower index is the smaller.
-struct Nearest {
+pub(crate) struct Nearest {
     k: usize,
     best: Vec<(f64, usize)>,
 }
 
 impl Nearest {
-    fn new(k: usize) -> Self {
+    pub(crate) fn new(k: usize) -> Self {
         Self { k, best: Vec::with_capacity(k + 1) }
     }
 
     /// A distance above this, right to nine digits, is not among the k smallest.
-    fn bound(&self) -> f64 {
+    pub(crate) fn bound(&self) -> f64 {
         match self.best.last() {
             Some(worst) if self.best.len() == self.k => worst.0 + worst.0.abs() * 1e-9,
             _ if self.k == 0 => f64::NEG_INFINITY,
@@ -492,7 +496,7 @@ impl Nearest {
         }
     }
 
-    fn offer(&mut self, distance: f64, index: usize) {
+    pub(crate) fn offer(&mut self, distance: f64, index: usize) {
         let at = self.best.partition_point(|b| b.0 < distance || (b.0 == distance && b.1 < index));
         if at < self.k {
             self.best.insert(at, (distance, index));
@@ -500,14 +504,14 @@ impl Nearest {
         }
     }
 
-    fn indices(&self) -> Vec<usize> {
+    pub(crate) fn indices(&self) -> Vec<usize> {
         self.best.iter().map(|b| b.1).collect()
     }
 }
 
 /// Written so that it is vectorised; most chunks hold nothing.
 #[expect(clippy::needless_bitwise_bool, reason = "a branch would keep the loop from being vectorised")]
-fn any_below(distances: &[f64], bound: f64) -> bool {
+pub(crate) fn any_below(distances: &[f64], bound: f64) -> bool {
     distances.iter().fold(false, |any, &d| any | (d <= bound))
 }
 

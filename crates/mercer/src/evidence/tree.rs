@@ -12,7 +12,7 @@ const LEAF: usize = 16;
 
 /// Rows in the order of their boxes.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     metric: Metric,
     p: usize,
     /// Which rows, leaf after leaf.
@@ -34,7 +34,7 @@ struct Node {
 
 impl Tree {
     /// A tree of these rows.
-    pub(super) fn new(rows: &Dense, indices: &[usize], p: usize, metric: Metric) -> Self {
+    pub(crate) fn new(rows: &Dense, indices: &[usize], p: usize, metric: Metric) -> Self {
         let mut tree = Self {
             metric,
             p,
@@ -75,7 +75,7 @@ impl Tree {
     }
 
     /// Offers every row whose distance is not above the bound that `offer` gives back, nearest boxes first.
-    pub(super) fn visit(&self, query: &[f64], bound: f64, mut offer: impl FnMut(usize, f64) -> f64) {
+    pub(crate) fn visit(&self, query: &[f64], bound: f64, mut offer: impl FnMut(usize, f64) -> f64) {
         let mut bound = bound;
         let mut waiting = vec![(0, self.to_box(query, 0))];
         while let Some((at, distance)) = waiting.pop() {

@@ -32,7 +32,7 @@ pub use kpca::Kpca;
 pub use kpls::Kpls;
 pub use skfe::{Skfe, Start};
 
-use crate::basis::{Basis, FittedBasis, Method};
+use crate::basis::{Basis, Expansion, FittedBasis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -336,21 +336,21 @@ impl<'a> Coordinates<'a> {
 
     fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
         let (n, q) = (self.rows.n(), matrix.nrows());
-        let composed = self.basis.expansion.composed(matrix, offset, &[]);
-        let ready = composed.ready();
+        let composed = self.features.is_none().then(|| self.basis.expansion.composed(matrix, offset, &[]));
+        let ready = composed.as_ref().map(Expansion::ready);
         self.monitor.begin("choosing signs", n);
         let mut found = vec![Deciding::default(); q];
         let part = |at: usize| {
             let rows = panel(at, PANEL, n);
             let mut features = Mat::zeros(rows.len(), q);
-            match self.features {
-                Some(given) => {
-                    features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
-                    for (j, b) in offset.iter().enumerate() {
-                        features.col_mut(j).iter_mut().for_each(|v| *v -= b);
-                    }
+            if let Some(given) = self.features {
+                features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
+                for (j, b) in offset.iter().enumerate() {
+                    features.col_mut(j).iter_mut().for_each(|v| *v -= b);
                 }
-                None => ready.apply(&self.rows.slice(rows.clone()), features.as_mut()),
+            }
+            if let Some(ready) = &ready {
+                ready.apply(&self.rows.slice(rows.clone()), features.as_mut());
             }
             self.monitor.advance(rows.len());
             deciding(features.as_ref())

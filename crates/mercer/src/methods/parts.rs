@@ -1,6 +1,6 @@
 //! Methods with parts from settings as text: systems, which are a basis and a selector, and extractors with their basis.
 
-use super::values::{Values, for_basis, given, texts};
+use super::values::{Values, for_basis, given, known, texts};
 use super::{Card, EXTRACTORS, METHODS, SELECTORS, Stage, basis, cards, method, parameter};
 use crate::basis::{Basis, Method};
 use crate::error::{Error, Result};
@@ -25,12 +25,7 @@ use crate::systems::System;
 pub fn system<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<System> {
     let card = system_card(name)?;
     let selector = selector_of(card, settings)?;
-    let system = match name {
-        "takes" => System::takes(),
-        "k-relief" => System::k_relief(),
-        "sk-relief" => System::sk_relief(),
-        _ => System::eks(Selector::FTest(FTest::default())),
-    };
+    let system = plain_system(name);
     let bases = possible_bases(settings, |n| system.default_basis(n, &mut Vec::new()))?;
     let value = Values::new(&[&cards_of(card, selector)[..], &bases].concat(), settings)?;
     if let (Some(nu), Some(basis)) = (given(settings, "nu"), given(settings, "basis"))
@@ -44,6 +39,41 @@ pub fn system<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<System> 
     let system = System { selector: value.selector(selector)?, keep: value.keep()?, weighted, ..system };
     system.check_settings()?;
     Ok(system)
+}
+
+fn plain_system(name: &str) -> System {
+    match name {
+        "takes" => System::takes(),
+        "k-relief" => System::k_relief(),
+        "sk-relief" => System::sk_relief(),
+        _ => System::eks(Selector::FTest(FTest::default())),
+    }
+}
+
+/// Names of all parameters that a method has: its own, its selector's and its basis', which the settings may name.
+///
+/// ```
+/// let names = mercer::methods::parameters_of("gda", &[("basis", "sparse")])?;
+/// assert!(names.contains(&"reg") && names.contains(&"nu") && !names.contains(&"threshold"));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn parameters_of<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<Vec<&'static str>> {
+    let card = method(name)?;
+    let mut cards = vec![card];
+    match card.stage {
+        Stage::Basis => {}
+        Stage::Select | Stage::System => {
+            cards = cards_of(system_card(name)?, selector_of(card, settings)?);
+            let system = plain_system(name);
+            cards.extend(possible_bases(settings, |n| system.default_basis(n, &mut Vec::new()))?);
+        }
+        Stage::Extract if card.parameters.contains(&"basis") => {
+            let extractor = Values::new::<&str>(&[card], &[])?.extractor(card)?;
+            cards.extend(possible_bases(settings, |n| extractor.default_basis(n, &mut Vec::new()))?);
+        }
+        Stage::Extract => {}
+    }
+    Ok(known(&cards))
 }
 
 /// The basis of a system for n rows: the one that the setting `basis` names or else its own, with those settings that

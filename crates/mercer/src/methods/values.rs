@@ -20,7 +20,7 @@ pub(super) fn given<'a, S: AsRef<str>>(settings: &'a [(S, S)], name: &str) -> Op
 
 /// Parameters of a method and of its parts. What an extractor and its basis both have is the extractor's; the size of its
 /// basis is `basis_components`, never `n_components`.
-fn known(cards: &[&'static Card]) -> Vec<&'static str> {
+pub(super) fn known(cards: &[&'static Card]) -> Vec<&'static str> {
     let mut known: Vec<&str> = Vec::new();
     for (at, card) in cards.iter().enumerate() {
         for name in card.parameters {

@@ -1,0 +1,396 @@
+//! Methods side by side: every candidate on the same splits, everything learned inside the training part.
+//!
+//!   a split: scaling → γ (once a rule) → every distinct basis (once) → the methods on it → the judges
+//!
+//! Splits are shared out to threads, each with a pool of its own: the seconds of a candidate are its own.
+//!
+//! cost    a split: one fit a distinct basis, the methods' own arithmetic, the judges'
+//! source  METHODS §7
+//! differs with more than 1000 training rows bases have at most 500 components, and `kobl` stands in for bases that would
+//!         span all rows, unless the settings say otherwise
+
+mod plan;
+mod split;
+mod features;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::folds::{Split, folds, splits};
+use super::judge::Judge;
+use super::outcome::{Entry, Outcome};
+use crate::basis::{DEFAULT_MEMORY, bytes};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::data::scale::Scale;
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::recipe::Recipe;
+use plan::Plan;
+use split::{Done, Work};
+
+/// Up to this many training rows every method has the basis that it comes with.
+pub const MANY_ROWS: usize = 1_000;
+
+/// Beyond [`MANY_ROWS`] a basis has at most so many components.
+pub const MANY_ROWS_COMPONENTS: usize = 500;
+
+/// Warnings that are kept.
+const WARNINGS: usize = 10;
+
+/// What is compared, and how; [`run`](Self::run) does it.
+///
+/// ```
+/// use mercer::{data::{Labels, Task, synth}, evaluate::Comparison};
+///
+/// let table = synth::generate("ringnorm?n=120&seed=1")?;
+/// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+/// let methods = vec!["gda".to_string(), "kobl".to_string()];
+/// let comparison = Comparison { methods, folds: 3, ..Comparison::default() };
+/// let outcome = comparison.run(&table.rows, &labels)?;
+/// assert_eq!((outcome.measure.as_str(), outcome.n_splits), ("accuracy", 3));
+/// assert!(outcome.entries.iter().any(|entry| entry.method == "raw")); // baselines are always there
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Names of the catalogue; empty: [`all`](Self::all). The baselines `raw`, `rbf-svm` and `kknn` are always there.
+    pub methods: Vec<String>,
+    /// Parameters, as text, for every method that has them.
+    pub settings: Vec<(String, String)>,
+    /// Rules or numbers for γ.
+    pub gammas: Vec<String>,
+    /// Numbers of features; None: the method's own.
+    pub sizes: Vec<Option<usize>>,
+    /// Who judges the features.
+    pub judges: Vec<Judge>,
+    /// Learned inside each training part.
+    pub scale: Scale,
+    /// Folds.
+    pub folds: usize,
+    /// How often the folds are dealt out anew, or the number of splits by chance.
+    pub repeats: usize,
+    /// Some: splits by chance, with this share for testing, in place of folds.
+    pub test_share: Option<f64>,
+    /// Seed of the folds, the methods and the judges.
+    pub seed: u64,
+    /// Bytes that all may take, beside the rows.
+    pub memory: u64,
+    /// Progress out, stop in.
+    pub monitor: Monitor,
+}
+
+/// How a candidate did on a split.
+#[derive(Clone, Debug)]
+enum Fate {
+    Scored(Scored),
+    /// It has no so many features.
+    Skipped,
+    Failed(String),
+}
+
+#[derive(Clone, Debug)]
+struct Scored {
+    score: f64,
+    second: f64,
+    gamma: Option<f64>,
+    n_features: usize,
+    kernel_values: usize,
+    seconds: f64,
+    confusion: Vec<Vec<usize>>,
+}
+
+impl Default for Comparison {
+    fn default() -> Self {
+        Self {
+            methods: Vec::new(),
+            settings: Vec::new(),
+            gammas: vec!["scale".into()],
+            sizes: vec![None],
+            judges: vec![Judge::Knn { n_neighbors: 1 }, Judge::Ridge],
+            scale: Scale::Standard,
+            folds: 5,
+            repeats: 1,
+            test_share: None,
+            seed: 0,
+            memory: DEFAULT_MEMORY,
+            monitor: Monitor::default(),
+        }
+    }
+}
+
+impl Comparison {
+    /// All methods of the catalogue that can serve such labels.
+    ///
+    /// ```
+    /// use mercer::{Labels, evaluate::Comparison};
+    ///
+    /// let classes = Labels::classes(&["a", "b"]);
+    /// assert_eq!(Comparison::all(&classes).len(), 19);
+    /// let numbers = Labels::Numbers(vec![0.5, 1.5]);
+    /// assert_eq!(Comparison::all(&numbers)[..3], ["eks", "kpls", "kpca"]); // the others need classes
+    /// ```
+    pub fn all(labels: &Labels) -> Vec<String> {
+        const ALL: [&str; 19] = [
+            "takes",
+            "k-relief",
+            "sk-relief",
+            "eks",
+            "klfe",
+            "skfe",
+            "gda",
+            "koc",
+            "akda-qr",
+            "kpls",
+            "kmfa",
+            "kanmm",
+            "kpca",
+            "gram-schmidt",
+            "kobl",
+            "sparse",
+            "nystrom",
+            "rpcholesky",
+            "csi",
+        ];
+        let serves = |name: &&str| {
+            let checked = Recipe::new::<&str>(name, &[]).and_then(|recipe| recipe.check(Some(labels)));
+            // What is wrong with the labels for every method is said by `check`.
+            checked.is_ok() || matches!(labels, Labels::Classes { .. })
+        };
+        ALL.iter().filter(|name| serves(name)).map(|name| (*name).to_string()).collect()
+    }
+
+    /// An error unless the comparison can be made; nothing is fitted.
+    ///
+    /// ```
+    /// use mercer::{Labels, Rows, evaluate::Comparison};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 2.0, 3.0], 4, 1)?;
+    /// let labels = Labels::classes(&["a", "b", "a", "b"]);
+    /// let comparison = Comparison { folds: 9, ..Comparison::default() };
+    /// assert!(comparison.check(&rows, &labels).unwrap_err().to_string().starts_with("9 folds of 4 rows"));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
+        self.plan(rows, labels).map(|_| ())
+    }
+
+    /// Compares. A candidate that fails says why and stops no other; after [`Monitor::stop`] the splits that were
+    /// finished are there.
+    pub fn run(&self, rows: &Rows, labels: &Labels) -> Result<Outcome> {
+        let (plan, splits, warnings) = self.plan(rows, labels)?;
+        let (done, interrupted) = self.work(&plan, &splits, rows, labels)?;
+        if interrupted && done.is_empty() {
+            return Err(Error::Interrupted);
+        }
+        Ok(self.outcome(plan, &splits, rows, labels, warnings, done, interrupted).0)
+    }
+
+    fn plan(&self, rows: &Rows, labels: &Labels) -> Result<(Plan, Vec<Split>, Vec<String>)> {
+        if rows.n() != labels.len() || rows.p() == 0 {
+            return Err(Error::data(format!(
+                "{} rows of {} columns and {} labels were given; as many labels as rows and at least one column are \
+                 needed",
+                rows.n(),
+                rows.p(),
+                labels.len()
+            )));
+        }
+        labels.require_two("compare")?;
+        if let Labels::Numbers(values) = labels
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        }
+        if self.judges.is_empty() {
+            return Err(Error::argument(format!(
+                "no judge was given; use one or more of {}",
+                Judge::NAMES.join(", ")
+            )));
+        }
+        self.judges.iter().try_for_each(|judge| judge.check(labels))?;
+        if self.sizes.is_empty() || self.sizes.contains(&Some(0)) {
+            return Err(Error::argument(
+                "numbers of features must be at least 1, and one of them, or the method's own, must be asked for",
+            ));
+        }
+        let (splits, mut warnings) = match self.test_share {
+            Some(share) => splits(labels, share, self.repeats, self.seed)?,
+            None => folds(labels, self.folds, self.repeats, self.seed)?,
+        };
+        let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
+        let plan = Plan::new(self, rows, labels, most)?;
+        rows.check_finite(None)?;
+        if plan.memory > self.memory {
+            return Err(Error::Memory(format!(
+                "comparing {} methods on {most} training rows needs {}, but the budget is {}\n\
+                 hint: set n_components and basis_components lower, leave out gram-schmidt and kpca, or raise the \
+                 budget (`memory`)",
+                plan.stems.len(),
+                bytes(plan.memory),
+                bytes(self.memory)
+            )));
+        }
+        warnings.extend(plan.warnings.iter().cloned());
+        Ok((plan, splits, warnings))
+    }
+
+    /// The splits that were finished, in order, and whether a stop kept some from being so.
+    fn work(&self, plan: &Plan, splits: &[Split], rows: &Rows, labels: &Labels) -> Result<(Vec<Done>, bool)> {
+        let threads = rayon::current_num_threads();
+        let fitting = usize::try_from(self.memory / plan.memory.max(1)).unwrap_or(usize::MAX);
+        let workers = threads.min(splits.len()).min(fitting).max(1);
+        self.monitor.begin("comparing", splits.len() * plan.entries.len());
+        let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let pools = (0..workers)
+            .map(|_| rayon::ThreadPoolBuilder::new().num_threads((threads / workers).max(1)).build())
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(|error| Error::Numerical(format!("no threads could be started: {error}")))?;
+        std::thread::scope(|scope| {
+            for pool in &pools {
+                scope.spawn(|| {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(split) = splits.get(at) else { break };
+                        let done = pool.install(|| split::run(self, plan, rows, labels, split));
+                        results.lock().unwrap_or_else(PoisonError::into_inner).push((at, done));
+                    }
+                });
+            }
+        });
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_by_key(|(at, _)| *at);
+        let mut finished = Vec::new();
+        for (_, done) in results {
+            match done {
+                Ok(done) => finished.push(done),
+                Err(Error::Interrupted) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let interrupted = finished.len() < splits.len();
+        Ok((finished, interrupted))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything that a comparison has come to")]
+    fn outcome(
+        &self,
+        plan: Plan,
+        splits: &[Split],
+        rows: &Rows,
+        labels: &Labels,
+        warnings: Vec<String>,
+        done: Vec<Done>,
+        interrupted: bool,
+    ) -> (Outcome, Work) {
+        let [measure, second] = split::measures(labels).map(|m| m.name().replace('-', "_"));
+        let count = done.len();
+        let mut sums: Vec<Sum> = plan.entries.into_iter().map(Sum::new).collect();
+        let mut work = Work::default();
+        let mut all = Warnings::default();
+        all.extend(warnings);
+        for done in done {
+            sums.iter_mut().zip(done.fates).for_each(|(sum, fate)| sum.add(fate));
+            all.extend(done.warnings);
+            work.basis_fits += done.work.basis_fits;
+            work.kernel_values += done.work.kernel_values;
+            work.gammas += done.work.gammas;
+        }
+        let mut outcome = Outcome {
+            measure,
+            second,
+            entries: sums.into_iter().filter_map(|sum| sum.finish(count)).collect(),
+            rows: rows.n(),
+            inputs: rows.p(),
+            classes: match labels {
+                Labels::Classes { names, .. } => names.clone(),
+                Labels::Numbers(_) => Vec::new(),
+            },
+            n_splits: splits.len(),
+            interrupted,
+            warnings: all.finish(),
+        };
+        outcome.sort();
+        (outcome, work)
+    }
+}
+
+/// An entry that is being added up.
+struct Sum {
+    entry: Entry,
+    failures: Vec<String>,
+    skipped: usize,
+}
+
+impl Sum {
+    fn new(entry: Entry) -> Self {
+        Self { entry, failures: Vec::new(), skipped: 0 }
+    }
+
+    fn add(&mut self, fate: Fate) {
+        let entry = &mut self.entry;
+        match fate {
+            Fate::Skipped => self.skipped += 1,
+            Fate::Failed(text) => self.failures.push(text),
+            Fate::Scored(scored) => {
+                entry.scores.push(scored.score);
+                entry.second.push(scored.second);
+                entry.gammas.extend(scored.gamma);
+                entry.n_features.push(scored.n_features);
+                entry.kernel_values.push(scored.kernel_values);
+                entry.seconds.push(scored.seconds);
+                if entry.confusion.is_empty() {
+                    entry.confusion = scored.confusion;
+                } else {
+                    let counts = entry.confusion.iter_mut().flatten();
+                    counts.zip(scored.confusion.iter().flatten()).for_each(|(sum, count)| *sum += count);
+                }
+            }
+        }
+    }
+
+    /// None: the method has no so many features on any split.
+    fn finish(mut self, splits: usize) -> Option<Entry> {
+        if self.skipped == splits {
+            return None;
+        }
+        let on = |count: usize| {
+            if count == splits { String::new() } else { format!("on {count} of {splits} splits: ") }
+        };
+        self.entry.failed = match self.failures.first() {
+            Some(text) => Some(format!("{}{text}", on(self.failures.len()))),
+            None if self.skipped > 0 => Some(format!("{}it has no so many features", on(self.skipped))),
+            None => None,
+        };
+        Some(self.entry)
+    }
+}
+
+/// Warnings of many splits, each once.
+#[derive(Default)]
+struct Warnings {
+    /// Without their digits: the same is said of every split, with other numbers.
+    seen: Vec<String>,
+    kept: Vec<String>,
+}
+
+impl Warnings {
+    fn extend(&mut self, warnings: Vec<String>) {
+        for text in warnings {
+            let bare: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
+            if !self.seen.contains(&bare) {
+                self.seen.push(bare);
+                self.kept.push(text);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        if self.kept.len() > WARNINGS {
+            let more = self.kept.len() - WARNINGS;
+            self.kept.truncate(WARNINGS);
+            self.kept.push(format!("{more} more warnings are left out"));
+        }
+        self.kept
+    }
+}

@@ -1,0 +1,427 @@
+//! One split of a comparison: everything is learned from its training part, and what is shared is computed once.
+//!
+//!   scaling → γ a rule → a basis and its coordinates → the methods on it → the judges
+//!
+//! cost    one fit a distinct basis; a method on it costs its own arithmetic and no kernel value
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use faer::{MatMut, MatRef};
+
+use super::features::{Asked, Feature, features};
+use super::plan::{Plan, Stem};
+use super::{Comparison, Fate, Scored};
+use crate::basis::{Basis, FittedBasis};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::data::scale::Scaling;
+use crate::error::{Error, Result};
+use crate::evaluate::folds::Split;
+use crate::evaluate::judge::Judge;
+use crate::evaluate::knn;
+use crate::evaluate::measures::{Measure, Predictions, confusion};
+use crate::kernel::gamma::scale;
+use crate::kernel::{Kernel, Shape};
+use crate::monitor::Monitor;
+use crate::recipe::Recipe;
+
+/// What a split found.
+pub(super) struct Done {
+    /// One a candidate.
+    pub(super) fates: Vec<Fate>,
+    pub(super) warnings: Vec<String>,
+    pub(super) work: Work,
+}
+
+/// What was computed, so that tests can see that nothing is computed twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    pub(super) basis_fits: usize,
+    pub(super) kernel_values: u64,
+    pub(super) gammas: usize,
+}
+
+/// A split that is being worked on.
+struct Part<'a> {
+    comparison: &'a Comparison,
+    plan: &'a Plan,
+    train: Rows<'static>,
+    train_labels: Labels,
+    test: Rows<'static>,
+    test_labels: Labels,
+    /// Seconds for the scaling.
+    scaled: f64,
+    monitor: Monitor,
+    done: Done,
+}
+
+/// A method and those of its sizes that one fit of a basis serves.
+struct Task<'a> {
+    stem: &'a Stem,
+    first: usize,
+    recipe: Recipe,
+    basis: Basis,
+    sizes: Vec<usize>,
+}
+
+/// A fitted basis with the coordinates of all rows.
+pub(super) struct Fitted<'a> {
+    pub(super) basis: FittedBasis,
+    /// Row-major.
+    pub(super) train: Vec<f64>,
+    pub(super) test: Vec<f64>,
+    pub(super) rows: &'a Rows<'a>,
+    pub(super) labels: &'a Labels,
+    pub(super) monitor: &'a Monitor,
+}
+
+/// What a candidate has cost and found before a judge saw it.
+struct Before {
+    seconds: f64,
+    gamma: Option<f64>,
+    n_features: usize,
+    kernel_values: usize,
+}
+
+/// Works on one split; the only error is [`Error::Interrupted`].
+pub(super) fn run(
+    comparison: &Comparison,
+    plan: &Plan,
+    rows: &Rows,
+    labels: &Labels,
+    split: &Split,
+) -> Result<Done> {
+    let start = Instant::now();
+    let (train, test) = (rows.select(&split.train), rows.select(&split.test));
+    let scaling = Scaling::fit(comparison.scale, &train).0;
+    let scaled = match &scaling {
+        None => Ok((train, test)),
+        Some(scaling) => scaling.apply(&train).and_then(|train| Ok((train, scaling.apply(&test)?))),
+    };
+    let done = Done {
+        fates: (0..plan.entries.len()).map(|_| Fate::Skipped).collect(),
+        warnings: Vec::new(),
+        work: Work::default(),
+    };
+    let (train, test) = match attempt(scaled)? {
+        Ok(rows) => rows,
+        Err(text) => {
+            let fates = plan.entries.iter().map(|_| Fate::Failed(text.clone())).collect();
+            return Ok(Done { fates, ..done });
+        }
+    };
+    let mut part = Part {
+        comparison,
+        plan,
+        train,
+        train_labels: labels.select(&split.train),
+        test,
+        test_labels: labels.select(&split.test),
+        scaled: start.elapsed().as_secs_f64(),
+        monitor: comparison.monitor.part(),
+        done,
+    };
+    part.baselines()?;
+    for at in 0..plan.rules.len() {
+        part.rule(at)?;
+    }
+    Ok(part.done)
+}
+
+/// A failure as text; a stop stays an error.
+pub(super) fn attempt<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+impl Part<'_> {
+    fn baselines(&mut self) -> Result<()> {
+        let judges = &self.comparison.judges;
+        for (at, judge) in judges.iter().enumerate() {
+            let n_features = self.train.p();
+            let before = Before { seconds: self.scaled, gamma: None, n_features, kernel_values: 0 };
+            self.judge(at, judge, &before, None)?;
+        }
+        let mut at = judges.len();
+        let svm = Judge::RbfSvm { c: None, gamma: None };
+        let gamma = scale(Shape::Rbf, &self.train).ok();
+        let before = Before { seconds: self.scaled, gamma, n_features: 0, kernel_values: 0 };
+        self.judge(at, &svm, &before, None)?;
+        for rule in self.plan.kknn_rules() {
+            at += 1;
+            let start = Instant::now();
+            let kernel = match rule {
+                Some(rule) => self.kernel(rule),
+                // Who is near does not depend on γ; the `scale` rule keeps values apart where they are looked at.
+                None => {
+                    scale(self.plan.shape, &self.train).map(|gamma| Kernel { shape: self.plan.shape, gamma })
+                }
+            };
+            let predicted = kernel.and_then(|kernel| {
+                let (train, labels) = (&self.train, &self.train_labels);
+                Ok((kernel, knn::predict_in_kernel(kernel, train, labels, &self.test, 1, &self.monitor)?))
+            });
+            match attempt(predicted)? {
+                Err(text) => self.settle(at, Fate::Failed(text)),
+                Ok((kernel, predictions)) => {
+                    let before = Before {
+                        seconds: self.scaled + start.elapsed().as_secs_f64(),
+                        gamma: rule.map(|_| kernel.gamma),
+                        n_features: 0,
+                        kernel_values: self.train.n(),
+                    };
+                    self.score(at, &before, &predictions)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The kernel with the width that a rule finds on the training part.
+    fn kernel(&mut self, rule: usize) -> Result<Kernel> {
+        let Some(gamma) = self.plan.rules[rule] else {
+            return Ok(Kernel { shape: self.plan.shape, gamma: 1.0 });
+        };
+        self.done.work.gammas += 1;
+        let plain = Kernel { shape: self.plan.shape, gamma: 1.0 };
+        let basis = Basis::kobl(plain).gamma(gamma).seed(self.comparison.seed).monitor(&self.monitor);
+        basis.resolve_kernel(&self.train, Some(&self.train_labels))
+    }
+
+    /// All methods with the width of one rule.
+    fn rule(&mut self, rule: usize) -> Result<()> {
+        let plan = self.plan;
+        if plan.stems.is_empty() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let kernel = self.kernel(rule);
+        let seconds = start.elapsed().as_secs_f64();
+        let kernel = match attempt(kernel)? {
+            Ok(kernel) => kernel,
+            Err(text) => {
+                for stem in &plan.stems {
+                    let every: Vec<usize> = (0..stem.sizes.len()).collect();
+                    self.fail(stem.first[rule], &every, &text);
+                }
+                return Ok(());
+            }
+        };
+        let gamma = plan.rules[rule].map(|_| kernel.gamma);
+        let mut groups: Vec<(String, Vec<Task>)> = Vec::new();
+        for stem in &plan.stems {
+            for (cap, sizes) in stem.fits() {
+                match attempt(self.task(stem, stem.first[rule], gamma, cap, sizes.clone()))? {
+                    Err(text) => self.fail(stem.first[rule], &sizes, &text),
+                    Ok(task) => {
+                        let key = key(&task.basis);
+                        match groups.iter_mut().find(|(other, _)| *other == key) {
+                            Some((_, tasks)) => tasks.push(task),
+                            None => groups.push((key, vec![task])),
+                        }
+                    }
+                }
+            }
+        }
+        // One basis after the other, so that the coordinates of one only are in memory.
+        groups.into_iter().try_for_each(|(_, tasks)| self.group(&tasks, self.scaled + seconds, gamma))
+    }
+
+    fn task<'s>(
+        &mut self,
+        stem: &'s Stem,
+        first: usize,
+        gamma: Option<f64>,
+        cap: Option<usize>,
+        sizes: Vec<usize>,
+    ) -> Result<Task<'s>> {
+        let instead: Vec<(&str, usize)> = cap.map(|m| ("n_components", m)).into_iter().collect();
+        let recipe = stem.recipe(gamma, &instead)?;
+        let mut basis = recipe.basis(&self.train, Some(&self.train_labels), &mut self.done.warnings)?;
+        basis.memory = self.comparison.memory;
+        basis.monitor = self.monitor.clone();
+        Ok(Task { stem, first, recipe, basis, sizes })
+    }
+
+    /// All methods on one basis.
+    fn group(&mut self, tasks: &[Task], before: f64, gamma: Option<f64>) -> Result<()> {
+        let start = Instant::now();
+        let (rows, labels) = (self.train.clone(), self.train_labels.clone());
+        let monitor = self.monitor.clone();
+        let fitted = match attempt(self.fit(&tasks[0].basis, &rows, &labels, &monitor))? {
+            Ok(fitted) => fitted,
+            Err(text) => {
+                tasks.iter().for_each(|task| self.fail(task.first, &task.sizes, &text));
+                return Ok(());
+            }
+        };
+        let before = before + start.elapsed().as_secs_f64();
+        for task in tasks {
+            let asked = Asked {
+                stem: task.stem,
+                recipe: &task.recipe,
+                gamma,
+                sizes: task.sizes.iter().map(|&at| task.stem.sizes[at]).collect(),
+            };
+            let mut warnings = Vec::new();
+            features(&fitted, &asked, &mut warnings, |at, found| {
+                let size = task.sizes[at];
+                match found {
+                    Ok(Some(feature)) => self.judge_all(task.first, size, before, gamma, &feature),
+                    Ok(None) => {
+                        self.skip(task.first, size);
+                        Ok(())
+                    }
+                    Err(text) => {
+                        self.fail(task.first, &[size], &text);
+                        Ok(())
+                    }
+                }
+            })?;
+            self.done.warnings.extend(warnings);
+        }
+        Ok(())
+    }
+
+    fn fit<'r>(
+        &mut self,
+        basis: &Basis,
+        rows: &'r Rows<'r>,
+        labels: &'r Labels,
+        monitor: &'r Monitor,
+    ) -> Result<Fitted<'r>> {
+        let (fitted, train) = basis.fit_with(rows, Some(labels), true)?;
+        let train = train.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
+        let (n, m, l) = (self.test.n(), fitted.n_components(), fitted.expansion.landmarks.len());
+        let mut test = vec![0.0; n * m];
+        let out = MatMut::from_row_major_slice_mut(&mut test, n, m);
+        fitted.expansion.check(&self.test, None, 0)?;
+        fitted.expansion.apply(&self.test, |part, _| Ok(Cow::Owned(part)), out, monitor)?;
+        self.done.work.basis_fits += 1;
+        self.done.work.kernel_values += fitted.n_kernel_evaluations + (n * l) as u64;
+        self.done.warnings.extend(fitted.warnings.iter().cloned());
+        Ok(Fitted { basis: fitted, train, test, rows, labels, monitor })
+    }
+
+    /// Every judge on one set of features.
+    fn judge_all(
+        &mut self,
+        first: usize,
+        size: usize,
+        seconds: f64,
+        gamma: Option<f64>,
+        feature: &Feature,
+    ) -> Result<()> {
+        let judges = &self.comparison.judges;
+        for (at, judge) in judges.iter().enumerate() {
+            let before = Before {
+                seconds: seconds + feature.seconds,
+                gamma,
+                n_features: feature.train.p(),
+                kernel_values: feature.kernel_values,
+            };
+            self.judge(first + size * judges.len() + at, judge, &before, Some(feature))?;
+        }
+        Ok(())
+    }
+
+    /// One judge on features, or on the rows as they are.
+    fn judge(&mut self, at: usize, judge: &Judge, before: &Before, feature: Option<&Feature>) -> Result<()> {
+        let start = Instant::now();
+        let (train, test) = feature.map_or((&self.train, &self.test), |f| (&f.train, &f.test));
+        let (labels, seed) = (&self.train_labels, self.comparison.seed);
+        match attempt(judge.predict(train, labels, test, seed, &self.monitor))? {
+            Err(text) => self.settle(at, Fate::Failed(text)),
+            Ok(judged) => {
+                // Kernel values that a judge wants of features are not those of the rows' kernel.
+                let support = if feature.is_none() { judged.support } else { 0 };
+                let before = Before {
+                    seconds: before.seconds + start.elapsed().as_secs_f64(),
+                    kernel_values: before.kernel_values + support,
+                    ..*before
+                };
+                self.done.warnings.extend(judged.warnings);
+                self.score(at, &before, &judged.predictions)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn score(&mut self, at: usize, before: &Before, predictions: &Predictions) -> Result<()> {
+        let [first, second] = measures(&self.test_labels).map(|m| m.of(&self.test_labels, predictions));
+        let fate = match attempt(first.and_then(|score| Ok((score, second?))))? {
+            Err(text) => Fate::Failed(text),
+            Ok((score, _)) if !score.is_finite() => {
+                Fate::Failed("its predictions are not finite numbers".into())
+            }
+            Ok((score, second)) => Fate::Scored(Scored {
+                score,
+                second,
+                gamma: before.gamma,
+                n_features: before.n_features,
+                kernel_values: before.kernel_values,
+                seconds: before.seconds,
+                confusion: match (&self.test_labels, predictions) {
+                    (Labels::Classes { codes, names }, Predictions::Classes(predicted)) => {
+                        confusion(codes, predicted, names.len())
+                    }
+                    _ => Vec::new(),
+                },
+            }),
+        };
+        self.settle(at, fate);
+        Ok(())
+    }
+
+    fn settle(&mut self, at: usize, fate: Fate) {
+        self.done.fates[at] = fate;
+        self.comparison.monitor.advance(1);
+    }
+
+    fn fail(&mut self, first: usize, sizes: &[usize], text: &str) {
+        let judges = self.comparison.judges.len();
+        for at in sizes.iter().flat_map(|size| first + size * judges..first + (size + 1) * judges) {
+            self.settle(at, Fate::Failed(text.into()));
+        }
+    }
+
+    fn skip(&mut self, first: usize, size: usize) {
+        let judges = self.comparison.judges.len();
+        (0..judges).for_each(|at| self.settle(first + size * judges + at, Fate::Skipped));
+    }
+}
+
+/// The measure that candidates are sorted by, and the second one.
+pub(super) fn measures(labels: &Labels) -> [Measure; 2] {
+    match labels {
+        Labels::Classes { .. } => [Measure::Accuracy, Measure::BalancedAccuracy],
+        Labels::Numbers(_) => [Measure::R2, Measure::Mse],
+    }
+}
+
+/// What tells two bases apart.
+fn key(basis: &Basis) -> String {
+    let Basis { method, shape, gamma, n_components, threshold, tol, nu, center, seed, landmarks, .. } = basis;
+    // Landmarks are given by `akda-qr` alone, of which there is one.
+    let given = landmarks.is_some();
+    format!(
+        "{method:?} {shape:?} {gamma:?} {n_components:?} {threshold:?} {tol:?} {nu:?} {center} {seed} {given}"
+    )
+}
+
+impl Fitted<'_> {
+    /// Coordinates of the training rows, n×m.
+    pub(super) fn coordinates(&self) -> MatRef<'_, f64> {
+        MatRef::from_row_major_slice(&self.train, self.rows.n(), self.basis.n_components())
+    }
+
+    /// Coordinates of the test rows.
+    pub(super) fn test_coordinates(&self) -> MatRef<'_, f64> {
+        let m = self.basis.n_components();
+        MatRef::from_row_major_slice(&self.test, self.test.len() / m.max(1), m)
+    }
+}

@@ -1,0 +1,139 @@
+//! Folds and splits: which rows a judge learns from and which it is asked about.
+//!
+//!   rows in random order, sorted by class, dealt out to k folds in turn
+//!
+//! so that every fold has its share of every class, to within one row, and all folds are of one size, to within one.
+//!
+//! cost    n a repeat
+//! differs a class with fewer rows than folds is dealt out all the same, with a warning; of a class of one row
+//!         [`splits`] keeps that row for training
+
+use rand::seq::SliceRandom;
+
+use crate::data::labels::Labels;
+use crate::error::{Error, Result};
+use crate::random;
+
+/// Which rows are for training and which for testing; both ascend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Rows to learn from.
+    pub train: Vec<usize>,
+    /// Rows to be asked about.
+    pub test: Vec<usize>,
+}
+
+/// Stratified (classes) or plain (numbers) k folds, `repeats` times, each repeat with a shuffle of its own that follows
+/// from the seed; and warnings. Fold after fold, repeat after repeat; more repeats do not change the first ones.
+///
+/// ```
+/// use mercer::{Labels, evaluate::folds::folds};
+///
+/// let labels = Labels::classes(&["a", "b", "a", "b", "a", "b"]);
+/// let (splits, warnings) = folds(&labels, 3, 2, 0)?;
+/// assert_eq!((splits.len(), warnings.len()), (6, 0));
+/// assert_eq!((splits[0].train.len(), splits[0].test.len()), (4, 2)); // one a and one b
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn folds(labels: &Labels, k: usize, repeats: usize, seed: u64) -> Result<(Vec<Split>, Vec<String>)> {
+    let n = labels.len();
+    if k < 2 || k > n {
+        return Err(Error::argument(format!(
+            "{k} folds of {n} rows, but there must be at least 2 folds and no more than rows"
+        )));
+    }
+    require_repeats(repeats)?;
+    let mut generator = random::generator(seed);
+    let mut out = Vec::with_capacity(k * repeats);
+    for _ in 0..repeats {
+        let mut order: Vec<usize> = (0..n).collect();
+        order.shuffle(&mut generator);
+        order.sort_by_key(|&i| class(labels, i));
+        let mut fold = vec![0; n];
+        order.iter().enumerate().for_each(|(at, &i)| fold[i] = at % k);
+        out.extend((0..k).map(|held| parted(n, |i| fold[i] == held)));
+    }
+    Ok((out, small_classes(labels, k)))
+}
+
+/// Splits by chance: this share of every class (numbers: of the rows) is for testing, `repeats` times; and warnings.
+/// A class of two rows or more has at least one on either side.
+///
+/// ```
+/// use mercer::{Labels, evaluate::folds::splits};
+///
+/// let labels = Labels::Numbers((0..10).map(f64::from).collect());
+/// let (splits, _) = splits(&labels, 0.3, 2, 7)?;
+/// assert_eq!((splits.len(), splits[0].test.len(), splits[1].train.len()), (2, 3, 7));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn splits(
+    labels: &Labels,
+    test_share: f64,
+    repeats: usize,
+    seed: u64,
+) -> Result<(Vec<Split>, Vec<String>)> {
+    let n = labels.len();
+    if !(test_share > 0.0 && test_share < 1.0) {
+        return Err(Error::argument(format!(
+            "test_share = {test_share}, but it must lie between 0 and 1, such as 0.2"
+        )));
+    }
+    require_repeats(repeats)?;
+    let mut generator = random::generator(seed);
+    let mut out = Vec::with_capacity(repeats);
+    for _ in 0..repeats {
+        let mut order: Vec<usize> = (0..n).collect();
+        order.shuffle(&mut generator);
+        order.sort_by_key(|&i| class(labels, i));
+        let mut tested = vec![false; n];
+        for rows in order.chunk_by(|&a, &b| class(labels, a) == class(labels, b)) {
+            let wanted = (test_share * rows.len() as f64).round() as usize;
+            let least = usize::from(rows.len() > 1);
+            let count = wanted.clamp(least, rows.len() - 1);
+            rows[..count].iter().for_each(|&i| tested[i] = true);
+        }
+        out.push(parted(n, |i| tested[i]));
+    }
+    if out.iter().any(|split| split.test.is_empty()) {
+        return Err(Error::data(format!(
+            "{n} rows cannot be split: no class has a second row to be tested on"
+        )));
+    }
+    Ok((out, small_classes(labels, 2)))
+}
+
+fn require_repeats(repeats: usize) -> Result<()> {
+    if repeats == 0 { Err(Error::argument("repeats = 0, but at least 1 is needed")) } else { Ok(()) }
+}
+
+fn class(labels: &Labels, i: usize) -> usize {
+    match labels {
+        Labels::Classes { codes, .. } => codes[i],
+        Labels::Numbers(_) => 0,
+    }
+}
+
+fn parted(n: usize, is_test: impl Fn(usize) -> bool) -> Split {
+    let (test, train) = (0..n).partition(|&i| is_test(i));
+    Split { train, test }
+}
+
+/// A warning if a class has fewer rows than there are sides to be on.
+fn small_classes(labels: &Labels, sides: usize) -> Vec<String> {
+    let Labels::Classes { codes, names } = labels else { return Vec::new() };
+    let mut sizes = vec![0usize; names.len()];
+    codes.iter().for_each(|&code| sizes[code] += 1);
+    let small: Vec<usize> = (0..names.len()).filter(|&c| sizes[c] > 0 && sizes[c] < sides).collect();
+    match small.as_slice() {
+        [] => Vec::new(),
+        [first, rest @ ..] => vec![format!(
+            "{} of {} classes have fewer than {sides} rows (`{}` has {}{}), so they are missing from some of the parts",
+            small.len(),
+            names.len(),
+            names[*first],
+            sizes[*first],
+            if rest.is_empty() { "" } else { ", …" }
+        )],
+    }
+}
