@@ -14,6 +14,7 @@ Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``R
 from mercer import evidence, metrics, plot
 from mercer._core import NumericalError, __version__
 from mercer.basis import KernelBasis
+from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
 from mercer.model import FeatureMap, load, save
 from mercer.select import (
@@ -58,6 +59,7 @@ __all__ = [
     "ReliefF",
     "SKRelief",
     "__version__",
+    "compare",
     "evidence",
     "load",
     "metrics",

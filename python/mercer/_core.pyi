@@ -180,6 +180,26 @@ def folds(y: Target, k: int, *, repeats: int = 1, seed: int = 0, task: str = "au
 def splits(
     y: Target, test_share: float, *, repeats: int = 1, seed: int = 0, task: str = "auto"
 ) -> tuple[Splits, list[str]]: ...
+def compare(
+    X: Rows,
+    y: Target,
+    methods: list[str],
+    settings: list[tuple[str, str]],
+    *,
+    gammas: list[str],
+    sizes: list[int | None],
+    judges: list[str],
+    knn: int = 1,
+    scale: str = "standard",
+    folds: int = 5,
+    repeats: int = 1,
+    test_share: float | None = None,
+    seed: int = 0,
+    memory: int | None = None,
+    n_threads: int | None = None,
+    task: str = "auto",
+    verbose: int = 0,
+) -> str: ...
 def judge(
     X: Rows,
     y: Target,

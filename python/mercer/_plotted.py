@@ -228,14 +228,18 @@ def points_of(frame: Any, column: str) -> list[Point]:
     best: dict[tuple[str, str, Any], Point] = {}
     falling = column == "second" and getattr(frame, "attrs", {}).get("second") == "mse"
     for method, judge, count, error, asked, score in zip(*(frame[name] for name in needed), strict=True):
-        if not np.isfinite(np.float64(score)):  # it failed
+        if _missing(score):  # it failed
             continue
-        error = 0.0 if not np.isfinite(np.float64(error)) else float(error)
-        size = None if asked is None or not np.isfinite(np.float64(asked)) else int(asked)
-        point = Point(str(method), str(judge), float(np.nan_to_num(count)), float(score), error)
-        before = best.get(key := (point.method, point.judge, size))
+        error, count = (0.0 if _missing(value) else float(value) for value in (error, count))
+        point = Point(str(method), str(judge), count, float(score), error)
+        before = best.get(key := (point.method, point.judge, None if _missing(asked) else int(asked)))
         if before is None or (point.score < before.score if falling else point.score > before.score):
             best[key] = point
     if not best:
         raise ValueError("no candidate of the frame has scores\nhint: its column `failed` says why")
     return sorted(best.values(), key=lambda point: point.score if falling else -point.score)
+
+
+def _missing(value: Any) -> bool:
+    """Return whether this is None, NaN or pandas' NA."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)

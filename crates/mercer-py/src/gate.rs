@@ -30,10 +30,35 @@ pub(crate) fn run<T: Send>(
     verbose: u32,
     work: impl FnOnce(&Monitor) -> Result<T> + Send,
 ) -> PyResult<T> {
+    match run_to_the_end(py, verbose, work)? {
+        (_, Some(exception)) => Err(exception),
+        (result, None) => result.map_err(exception),
+    }
+}
+
+/// As [`run`], for work that has something to give when it is stopped by Ctrl-C; other exceptions are raised.
+pub(crate) fn run_or_part<T: Send>(
+    py: Python<'_>,
+    verbose: u32,
+    work: impl FnOnce(&Monitor) -> Result<T> + Send,
+) -> PyResult<T> {
+    match run_to_the_end(py, verbose, work)? {
+        (Ok(value), Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(value),
+        (_, Some(exception)) => Err(exception),
+        (result, None) => result.map_err(exception),
+    }
+}
+
+/// What the work came to, and the exception that stopped it, if any.
+fn run_to_the_end<T: Send>(
+    py: Python<'_>,
+    verbose: u32,
+    work: impl FnOnce(&Monitor) -> Result<T> + Send,
+) -> PyResult<(Result<T>, Option<PyErr>)> {
     let pool = pool::current(py)?;
     let monitor = Monitor::default();
     let mut talk = Talk::new(verbose > 0);
-    let result = py.detach(|| {
+    let (result, raised) = py.detach(|| {
         pool.in_place_scope(|scope| {
             let (sender, receiver) = channel();
             let watched = monitor.clone();
@@ -43,9 +68,9 @@ pub(crate) fn run<T: Send>(
             });
             loop {
                 match receiver.recv_timeout(POLL) {
-                    Ok(result) => return Ok(Some(result)),
+                    Ok(result) => return (Some(result), None),
                     // The work panicked; the scope passes that on.
-                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                    Err(RecvTimeoutError::Disconnected) => return (None, None),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 let raised = Python::attach(|py| {
@@ -54,17 +79,20 @@ pub(crate) fn run<T: Send>(
                 });
                 if let Err(exception) = raised {
                     monitor.stop();
-                    return Err(exception);
+                    return (receiver.recv().ok(), Some(exception));
                 }
             }
         })
-    })?;
-    let value = match result {
-        Some(result) => result.map_err(exception)?,
-        None => return Err(NumericalError::new_err("the work ended without a result")),
-    };
-    talk.end(py);
-    Ok(value)
+    });
+    match result {
+        Some(result) => {
+            if result.is_ok() {
+                talk.end(py);
+            }
+            Ok((result, raised))
+        }
+        None => Err(NumericalError::new_err("the work ended without a result")),
+    }
 }
 
 /// Lines on `sys.stderr`, where a user asked for them.
