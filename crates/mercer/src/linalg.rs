@@ -10,6 +10,7 @@ use faer::linalg::cholesky::llt::solve::solve_in_place;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -165,6 +166,18 @@ impl Cholesky {
     pub(crate) fn solve(&self, b: &mut Mat<f64>) {
         solve_in_place(self.0.as_ref(), b.as_mut(), Par::Seq, MemStack::new(&mut []));
     }
+}
+
+/// R of A = QR: upper triangular, as many rows as the smaller side of A.
+pub(crate) fn triangular_factor(mut a: Mat<f64>) -> Mat<f64> {
+    let (m, n) = (a.nrows(), a.ncols());
+    let block = recommended_block_size::<f64>(m, n);
+    let mut reflectors = Mat::zeros(block, m.min(n));
+    let scratch = qr_in_place_scratch::<f64>(m, n, block, Par::Seq, faer::prelude::default());
+    let mut memory = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut memory);
+    qr_in_place(a.as_mut(), reflectors.as_mut(), Par::Seq, stack, faer::prelude::default());
+    Mat::from_fn(m.min(n), n, |i, j| if i <= j { a[(i, j)] } else { 0.0 })
 }
 
 /// Subtracts its mean from each column.

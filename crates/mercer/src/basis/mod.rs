@@ -15,6 +15,7 @@ pub(crate) mod nystrom;
 pub(crate) mod rpcholesky;
 pub(crate) mod csi;
 pub(crate) mod loo;
+pub(crate) mod ridge;
 pub(crate) mod preimage;
 pub(crate) mod gradient;
 

@@ -190,6 +190,9 @@ pub(super) fn check_rows(train: &Rows, labels: &Labels, test: &Rows) -> Result<(
             test.n()
         )));
     }
+    if train.p() == 0 {
+        return Err(Error::data("the rows have no columns; at least one is needed"));
+    }
     if let Labels::Numbers(values) = labels
         && let Some(row) = values.iter().position(|v| !v.is_finite())
     {

@@ -1,6 +1,23 @@
 //! What a fitted method looks like: the numbers that a page or a plot shows.
+//!
+//! cost    the fit; one pass over the coordinates; slopes of the features at up to 1500 rows
 
+use std::borrow::Cow;
+
+use crate::basis::FittedBasis;
 use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::linalg::in_order;
+use crate::monitor::Monitor;
+use crate::random;
+use crate::recipe::{Made, Recipe, Top};
+
+/// Rows that are drawn as points, and whose slopes are looked at.
+pub const POINTS: usize = 1_500;
+
+/// Rows whose squared coordinates are added up together.
+const ROWS: usize = 1_024;
 
 /// Numbers about one fitted method on the rows that it was fitted on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,4 +49,139 @@ pub struct Portrait {
     pub n_features: usize,
     /// Kernel values that a row costs.
     pub kernel_values: usize,
+}
+
+impl Portrait {
+    /// Fits the recipe on rows, which are as the kernel shall see them (scaled), and looks at what came of it; with the
+    /// map, which has no scaling yet.
+    ///
+    /// ```
+    /// use mercer::{Monitor, Recipe, data::{Labels, Task, synth}, evaluate::portrait::Portrait};
+    ///
+    /// let table = synth::generate("ringnorm?n=200&seed=1")?;
+    /// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+    /// let names: Vec<String> = (0..table.rows.p()).map(|j| format!("x{j}")).collect();
+    /// let recipe = Recipe::new("gda", &[("basis", "kobl"), ("gamma", "0.05")])?;
+    /// let memory = mercer::basis::DEFAULT_MEMORY;
+    /// let (portrait, made) =
+    ///     Portrait::of(&recipe, &table.rows, Some(&labels), &names, memory, 0, &Monitor::default())?;
+    /// assert_eq!((portrait.basis.as_str(), portrait.point_names.as_slice()), ("kobl", ["gda0".to_string()].as_slice()));
+    /// assert_eq!((portrait.points.len(), made.map.n_features()), (200, 1));
+    /// let shares: f64 = portrait.importance.iter().map(|(_, share)| share).sum();
+    /// assert!((shares - 1.0).abs() < 1e-12);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn of(
+        recipe: &Recipe,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        input_names: &[String],
+        memory: u64,
+        seed: u64,
+        monitor: &Monitor,
+    ) -> Result<(Self, Made)> {
+        if !input_names.is_empty() && input_names.len() != rows.p() {
+            return Err(Error::argument(format!(
+                "{} names were given for {} inputs; one for each is needed, or none",
+                input_names.len(),
+                rows.p()
+            )));
+        }
+        recipe.check(labels)?;
+        let mut warnings = Vec::new();
+        let mut basis = recipe.basis(rows, labels, &mut warnings)?.monitor(monitor);
+        basis.memory = memory;
+        let (fitted, _) = basis.fit_with(rows, labels, false)?;
+        let residuals = residuals(&fitted, rows, monitor)?;
+        let basis_name = fitted.method.name().to_string();
+        let (pivot_norms, of_basis) = (fitted.pivot_norms.clone(), fitted.eigenvalues.clone());
+        let mut made = recipe.finish(rows, labels, fitted, None, monitor)?;
+        made.warnings.splice(0..0, warnings);
+        let map = &made.map;
+        let mut chosen = random::sample(rows.n(), POINTS, seed);
+        chosen.sort_unstable();
+        let sample = rows.select(&chosen);
+        let shown: Vec<usize> = made.best.iter().copied().take(3).collect();
+        let features = map.transform(&sample)?;
+        let own_values = matches!(recipe.top, Top::Extractor(_));
+        let kernel = map.expansion.kernel;
+        let portrait = Self {
+            method: recipe.card.name.into(),
+            basis: basis_name,
+            gamma: kernel.shape.uses_gamma().then_some(kernel.gamma),
+            residuals,
+            pivot_norms,
+            spectrum: if own_values && !map.eigenvalues.is_empty() {
+                descending(map.eigenvalues.clone())
+            } else {
+                descending(of_basis.unwrap_or_default())
+            },
+            scores: map.scores.clone(),
+            point_names: shown.iter().map(|&j| map.feature_names[j].clone()).collect(),
+            points: (0..sample.n()).map(|i| shown.iter().map(|&j| features[(i, j)]).collect()).collect(),
+            point_labels: labels.map(|labels| labels.select(&chosen)),
+            importance: importance(&made, &sample, input_names, monitor)?,
+            n_features: map.n_features(),
+            kernel_values: map.expansion.landmarks.len(),
+        };
+        Ok((portrait, made))
+    }
+}
+
+fn descending(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(|a, b| b.total_cmp(a));
+    values
+}
+
+/// Share of mean k(x,x) that is left after 0, 1, …, m coordinates; of the centred trace where the basis is centred.
+fn residuals(basis: &FittedBasis, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
+    let (n, m) = (rows.n(), basis.n_components());
+    let mut squares = vec![0.0; m];
+    let ready = basis.expansion.ready();
+    let part = |at: usize| {
+        let rows = rows.slice(at * ROWS..n.min((at + 1) * ROWS));
+        let mut z = faer::Mat::zeros(rows.n(), m);
+        ready.apply(&rows, z.as_mut());
+        z.col_iter().map(|column| column.iter().map(|v| v * v).sum::<f64>()).collect::<Vec<f64>>()
+    };
+    in_order(n.div_ceil(ROWS), 8 * m, monitor, part, |part| {
+        squares.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+        Ok(())
+    })?;
+    let trace = if basis.expansion.origin.is_some() {
+        squares.iter().sum::<f64>() / (1.0 - basis.residual).max(f64::MIN_POSITIVE)
+    } else {
+        basis.expansion.diagonal(rows)?.iter().sum()
+    };
+    let mut left = 1.0;
+    let mut shares = vec![left];
+    for square in squares {
+        if trace > 0.0 {
+            left -= square / trace;
+        }
+        shares.push(left.max(0.0));
+    }
+    Ok(shares)
+}
+
+/// Each input's share of the features' squared slopes; none for kernels without slopes.
+fn importance(
+    made: &Made,
+    rows: &Rows,
+    names: &[String],
+    monitor: &Monitor,
+) -> Result<Vec<(String, f64)>> {
+    let slopes = match made.map.input_importance(rows, monitor) {
+        Ok(slopes) => slopes,
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        // A picture less: inputs that are not known, or more of them than memory has room for.
+        Err(_) => return Ok(Vec::new()),
+    };
+    let sums: Vec<f64> = slopes.col_iter().map(|column| column.iter().sum()).collect();
+    let all: f64 = sums.iter().sum();
+    if !(all > 0.0 && all.is_finite()) {
+        return Ok(Vec::new());
+    }
+    let name = |j: usize| names.get(j).map_or_else(|| Cow::Owned(format!("x{}", j + 1)), |n| Cow::Borrowed(n.as_str()));
+    Ok(sums.iter().enumerate().map(|(j, sum)| (name(j).into_owned(), sum / all)).collect())
 }

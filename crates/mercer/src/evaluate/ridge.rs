@@ -1,10 +1,32 @@
-//! To come.
+//! Ridge and least squares on the labels: the judges that ask whether features are linear in the labels.
+//!
+//! Classes are one-hot columns and the largest fit wins. Ridge: one decomposition gives every penalty and every
+//! leave-one-out prediction ([`Ridge`]); of the penalties 10^{−8, …, 4} × the mean eigenvalue the one with the smallest
+//! error is taken. Least squares: a triangular factor of the centred rows, panel by panel, and its singular values; those
+//! below eps·max(n, p) of the largest are taken for 0.
+//!
+//! cost    n·p² flops where n ≥ p, else n²·p; memory min(n, p)² beside the rows
+//! source  METHODS §7; Allen 1974 (leave-one-out)
+//! differs where n < p everything is computed from products of rows; sparse rows beyond 1 GB when dense stay sparse, and
+//!         least squares then takes eigenvalues below 1e−12 of the largest for 0
+
+use faer::{Mat, MatRef};
 
 use super::judge::Judged;
+use super::measures::Predictions;
+use super::tame::squarable;
+use crate::basis::ridge::{Ridge, means};
+use crate::basis::{DEFAULT_MEMORY, bytes};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::block::PANEL;
+use crate::kernel::{Kernel, Panel};
+use crate::linalg::{center_gram, eigen, gram, in_order, left_singular, product, triangular_factor};
 use crate::monitor::Monitor;
+
+/// Sparse rows that take no more than this are made dense.
+const DENSE: u64 = 1 << 30;
 
 pub(super) fn predict(
     train: &Rows,
@@ -13,5 +35,216 @@ pub(super) fn predict(
     penalised: bool,
     monitor: &Monitor,
 ) -> Result<Judged> {
-    Err(Error::argument("ridge is not there yet"))
+    let tamed = squarable(train, test);
+    let (train, test) = tamed.as_ref().map_or((train, test), |(train, test)| (train, test));
+    check_memory(train, penalised)?;
+    let (y, c, unit) = labels.centered();
+    let y = MatRef::from_row_major_slice(&y, train.n(), c);
+    let (means, weights) = match (train.p() > train.n(), penalised) {
+        (true, _) => wide(train, y, penalised, monitor)?,
+        (false, true) => {
+            let ridge = Ridge::new(train, y, monitor)?;
+            let penalty = best_penalty(&ridge, train, y, monitor)?;
+            let weights = ridge.weights(penalty);
+            (ridge.means, weights)
+        }
+        (false, false) => least_squares(train, y, monitor)?,
+    };
+    let fits = fits(&means, weights.as_ref(), test, monitor)?;
+    let predictions = match labels {
+        Labels::Classes { codes, .. } => Predictions::Classes(largest(&fits, codes, c)),
+        Labels::Numbers(values) => {
+            let mean = values.iter().map(|v| v / values.len() as f64).sum::<f64>();
+            Predictions::Numbers(fits.iter().map(|fit| fit * unit + mean).collect())
+        }
+    };
+    Ok(Judged { predictions, support: 0, warnings: Vec::new() })
+}
+
+fn check_memory(rows: &Rows, penalised: bool) -> Result<()> {
+    let side = rows.n().min(rows.p()) as u64;
+    // A square matrix, its eigenvectors, and what the decomposition works in.
+    let needed = 4 * 8 * side * side;
+    if needed <= DEFAULT_MEMORY {
+        return Ok(());
+    }
+    Err(Error::Memory(format!(
+        "`{}` on {} rows of {} columns needs {}, but the budget is {}\n\
+         hint: keep fewer columns or take a sample of the rows; for classes `linear-svm` needs no such matrix",
+        if penalised { "ridge" } else { "linear" },
+        rows.n(),
+        rows.p(),
+        bytes(needed),
+        bytes(DEFAULT_MEMORY)
+    )))
+}
+
+fn best_penalty(ridge: &Ridge, rows: &Rows, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<f64> {
+    let penalties = ridge.penalties();
+    let errors = ridge.errors(rows, y, &penalties, monitor)?;
+    let best = (0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
+    Ok(penalties[best])
+}
+
+/// Means and weights where there are more columns than rows, from K = ZZᵀ = U Λ Uᵀ: the rows U√Λ have the same products.
+fn wide(rows: &Rows, y: MatRef<'_, f64>, penalised: bool, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
+    let (n, p) = (rows.n(), rows.p());
+    let means = means(rows);
+    let dense = !rows.is_sparse() || 8 * n as u64 * p as u64 <= DENSE;
+    if !dense {
+        let mut products = vec![0.0; n * n];
+        Panel::new(Kernel::linear(), rows).fill_all(rows, &mut products);
+        let mut k = MatRef::from_row_major_slice(&products, n, n).to_owned();
+        drop(products);
+        center_gram(&mut k);
+        let (values, vectors) = eigen(k, monitor)?;
+        let coefficients =
+            coefficients(&values, &vectors, y, if penalised { None } else { Some(1e-12) }, monitor)?;
+        return Ok((means, combined(rows, &coefficients)));
+    }
+    let values = rows.to_dense();
+    let z = Mat::from_fn(n, p, |i, j| values[i * p + j] - means[j]);
+    drop(values);
+    let (values, vectors) = if penalised {
+        eigen(gram(z.transpose(), monitor)?, monitor)?
+    } else {
+        let (lengths, vectors) = left_singular(z.clone(), monitor)?;
+        (lengths.into_iter().map(|s| s * s).collect(), vectors)
+    };
+    let zero = (f64::EPSILON * p as f64).powi(2);
+    let coefficients =
+        coefficients(&values, &vectors, y, if penalised { None } else { Some(zero) }, monitor)?;
+    Ok((means, product(z.transpose(), coefficients.as_ref())))
+}
+
+/// Coefficients of the rows, U·(Λ + λ)⁻¹·Uᵀy; `zero`: no penalty, and shares of the largest Λ up to which it is 0.
+fn coefficients(
+    values: &[f64],
+    vectors: &Mat<f64>,
+    y: MatRef<'_, f64>,
+    zero: Option<f64>,
+    monitor: &Monitor,
+) -> Result<Mat<f64>> {
+    let (r, c) = (values.len(), y.ncols());
+    let along = product(vectors.transpose(), y);
+    let factors: Vec<f64> = if let Some(zero) = zero {
+        let floor = zero * values.first().copied().unwrap_or(0.0);
+        values.iter().map(|&v| if v > floor { 1.0 / v } else { 0.0 }).collect()
+    } else {
+        let values: Vec<f64> = values.iter().map(|v| v.max(0.0)).collect();
+        let rotated = Mat::from_fn(vectors.nrows(), r, |i, d| vectors[(i, d)] * values[d].sqrt());
+        let toward = Mat::from_fn(r, c, |d, j| values[d].sqrt() * along[(d, j)]);
+        let ridge = Ridge::rotated(values, toward);
+        let penalty = best_penalty(&ridge, &Rows::from_mat(rotated.as_ref()), y, monitor)?;
+        ridge.values.iter().map(|v| 1.0 / (v + penalty)).collect()
+    };
+    let shrunk = Mat::from_fn(r, c, |d, j| along[(d, j)] * factors[d]);
+    Ok(product(vectors.as_ref(), shrunk.as_ref()))
+}
+
+/// Xᵀa for sparse rows. The coefficients of centred rows add up to 0, so the means have no part in it.
+fn combined(rows: &Rows, coefficients: &Mat<f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(rows.p(), coefficients.ncols());
+    let Rows::Sparse(csr) = rows else { unreachable!("dense rows are multiplied") };
+    for i in 0..rows.n() {
+        let (columns, values) = csr.row(i);
+        for s in 0..coefficients.ncols() {
+            let a = coefficients[(i, s)];
+            columns.iter().zip(values).for_each(|(&j, v)| out[(j as usize, s)] += a * v);
+        }
+    }
+    out
+}
+
+/// Means and weights of the smallest norm, where there are no more columns than rows.
+fn least_squares(rows: &Rows, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
+    let (n, p, c) = (rows.n(), rows.p(), y.ncols());
+    let means = means(rows);
+    let width = p + c;
+    // Tall enough that most of the work is in the panels.
+    let height = (4 * width).max(PANEL);
+    let part = |at: usize| {
+        let start = at * height;
+        let panel = rows.slice(start..n.min(start + height));
+        let values = panel.to_dense();
+        triangular_factor(Mat::from_fn(panel.n(), width, |i, j| {
+            if j < p { values[i * p + j] - means[j] } else { y[(start + i, j - p)] }
+        }))
+    };
+    let mut factor: Option<Mat<f64>> = None;
+    in_order(n.div_ceil(height), 8 * height * width, monitor, part, |part| {
+        factor = Some(match factor.take() {
+            None => part,
+            Some(above) => {
+                let rows = above.nrows();
+                triangular_factor(Mat::from_fn(rows + part.nrows(), width, |i, j| {
+                    if i < rows { above[(i, j)] } else { part[(i - rows, j)] }
+                }))
+            }
+        });
+        Ok(())
+    })?;
+    let Some(factor) = factor else { unreachable!("there are rows") };
+    let height = factor.nrows().min(p);
+    let (r, side) = (factor.submatrix(0, 0, height, p), factor.submatrix(0, p, height, c));
+    // R = U S Vᵀ: weights V S⁻¹ Uᵀ side, with U S = R V.
+    let (lengths, v) = left_singular(r.transpose().to_owned(), monitor)?;
+    let floor = f64::EPSILON * n as f64 * lengths.first().copied().unwrap_or(0.0);
+    let along = product(product(r, v.as_ref()).transpose(), side);
+    let shrunk = Mat::from_fn(lengths.len(), c, |d, j| {
+        if lengths[d] > floor { along[(d, j)] / lengths[d] / lengths[d] } else { 0.0 }
+    });
+    Ok((means, product(v.as_ref(), shrunk.as_ref())))
+}
+
+/// (x − means)·weights for all rows, row-major.
+fn fits(means: &[f64], weights: MatRef<'_, f64>, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
+    let c = weights.ncols();
+    let offset: Vec<f64> =
+        (0..c).map(|s| means.iter().zip(weights.col(s).iter()).map(|(m, w)| m * w).sum()).collect();
+    let part = |at: usize| {
+        let rows = rows.slice(at * PANEL..rows.n().min((at + 1) * PANEL));
+        let mut out = Vec::with_capacity(rows.n() * c);
+        match &rows {
+            Rows::Dense(d) => {
+                let z = Mat::from_fn(rows.n(), rows.p(), |i, j| d.row(i)[j] - means[j]);
+                let fitted = product(z.as_ref(), weights);
+                (0..rows.n()).for_each(|i| out.extend(fitted.row(i).iter()));
+            }
+            Rows::Sparse(s) => {
+                for i in 0..rows.n() {
+                    let (columns, values) = s.row(i);
+                    for (j, offset) in offset.iter().enumerate() {
+                        let terms = columns.iter().zip(values).map(|(&at, v)| v * weights[(at as usize, j)]);
+                        out.push(terms.sum::<f64>() - offset);
+                    }
+                }
+            }
+        }
+        out
+    };
+    let mut all = Vec::with_capacity(rows.n() * c);
+    in_order(rows.n().div_ceil(PANEL), 8 * PANEL * c, monitor, part, |part| {
+        all.extend(part);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// The class with the largest fit, its share of the training rows added, of those that have training rows; the first of
+/// equal ones.
+fn largest(fits: &[f64], codes: &[usize], c: usize) -> Vec<usize> {
+    let mut shares = vec![0.0; c];
+    codes.iter().for_each(|&code| shares[code] += 1.0 / codes.len() as f64);
+    let present: Vec<usize> = (0..c).filter(|&j| shares[j] > 0.0).collect();
+    let best = |fits: &[f64]| {
+        let mut best = (f64::NEG_INFINITY, present[0]);
+        for &j in &present {
+            if fits[j] + shares[j] > best.0 {
+                best = (fits[j] + shares[j], j);
+            }
+        }
+        best.1
+    };
+    fits.chunks_exact(c).map(best).collect()
 }

@@ -68,18 +68,17 @@ impl<'a> Lines<'a> {
     fn fetch(&mut self, i: usize) -> (usize, usize) {
         let (n, block) = (self.rows.n(), i / self.block);
         self.clock += 1;
-        let at = match self.slot[block] {
-            Some(at) => at,
-            None => {
-                let at = self.free_slot(block);
-                let range = block * self.block..n.min((block + 1) * self.block);
-                self.scratch.resize(range.len() * n, 0.0);
-                self.panel.fill(&self.rows.slice(range), &mut self.scratch);
-                let values = &mut self.slots[at].values;
-                values.clear();
-                values.extend(self.scratch.iter().map(|v| *v as f32));
-                at
-            }
+        let at = if let Some(at) = self.slot[block] {
+            at
+        } else {
+            let at = self.free_slot(block);
+            let range = block * self.block..n.min((block + 1) * self.block);
+            self.scratch.resize(range.len() * n, 0.0);
+            self.panel.fill(&self.rows.slice(range), &mut self.scratch);
+            let values = &mut self.slots[at].values;
+            values.clear();
+            values.extend(self.scratch.iter().map(|v| *v as f32));
+            at
         };
         self.slots[at].used = self.clock;
         (at, (i % self.block) * n)
@@ -370,10 +369,10 @@ impl Lanes {
 
     #[inline(always)]
     fn see(&mut self, at: usize, values: &[f64; LANES]) {
-        for l in 0..LANES {
-            let better = values[l] > self.best[l];
-            self.best[l] = if better { values[l] } else { self.best[l] };
-            self.chunk[l] = if better { at as u64 } else { self.chunk[l] };
+        for ((&value, best), chunk) in values.iter().zip(&mut self.best).zip(&mut self.chunk) {
+            let better = value > *best;
+            *best = if better { value } else { *best };
+            *chunk = if better { at as u64 } else { *chunk };
         }
     }
 
