@@ -2,12 +2,14 @@
 //!
 //! The prediction is ridge with an intercept ([`ridge`](super::ridge)), its penalty the best for that width.
 //!
-//! cost    n·m² flops a width, m ≤ 300, on at most 20 000 rows; 8 widths × 13 penalties
+//! cost    n·m² flops a width, m ≤ 300, on at most 20 000 rows; 8 widths × 13 penalties. Distances between few long rows
+//!         are computed once for all widths (n² numbers)
 //! source  METHODS §2; Allen 1974 (PRESS)
 //! differs classes are one-hot columns and the error is squared; all n left-out predictions are exact given the basis,
 //!         whose pivots were chosen without the labels
 
 use faer::MatRef;
+use rayon::prelude::*;
 
 use super::kobl::{self, Threshold};
 use super::pivoted::Pivoted;
@@ -15,8 +17,10 @@ use super::ridge::Ridge;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::block::PANEL;
 use crate::kernel::gamma::grid;
-use crate::kernel::{Gram, Kernel, Shape};
+use crate::kernel::gram::check_rows;
+use crate::kernel::{Gram, Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -25,6 +29,24 @@ const COMPONENTS: usize = 300;
 
 /// Rows looked at.
 const ROWS: usize = 20_000;
+
+/// Up to so many rows, of at least so many columns, the distances are computed once for all widths.
+const SHARED_ROWS: usize = 4_000;
+const SHARED_COLUMNS: usize = 64;
+
+/// What one kernel did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tried {
+    pub(crate) gamma: f64,
+    /// Mean squared leave-one-out error at the best penalty; infinite where the kernel is none.
+    pub(crate) error: f64,
+    /// Share of the rows whose class the others do not predict, at the same penalty; 0 for numbers.
+    pub(crate) missed: f64,
+    /// The penalty, as a multiple of the features' mean eigenvalue.
+    pub(crate) penalty: f64,
+    /// Components of the basis.
+    pub(crate) size: usize,
+}
 
 /// The width with the smallest leave-one-out error.
 pub(crate) fn resolve(
@@ -38,32 +60,116 @@ pub(crate) fn resolve(
     let widths = grid(shape, rows)?;
     let chosen = random::sample(rows.n(), ROWS, seed);
     let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
-    let mut best = (f64::INFINITY, widths[0]);
+    let tried = widths_tried(shape, &widths, COMPONENTS, &rows, &labels, monitor)?;
+    Ok(best(&tried).map_or(widths[0], |best| best.gamma))
+}
+
+/// The one with the smallest error, the first of equals.
+pub(crate) fn best(tried: &[Tried]) -> Option<Tried> {
+    tried.iter().copied().filter(|t| t.error.is_finite()).reduce(|a, b| if b.error < a.error { b } else { a })
+}
+
+/// Every width in a `kobl` basis of at most `size` components. An error only if no width makes a kernel.
+pub(crate) fn widths_tried(
+    shape: Shape,
+    widths: &[f64],
+    size: usize,
+    rows: &Rows,
+    labels: &Labels,
+    monitor: &Monitor,
+) -> Result<Vec<Tried>> {
+    let shared = Shared::of(shape, widths, rows, monitor)?;
+    let mut tried = Vec::with_capacity(widths.len());
     let mut failed = None;
-    for gamma in widths {
-        match error_at(Kernel { shape, gamma }, &rows, &labels, monitor) {
-            Ok(error) if error < best.0 => best = (error, gamma),
-            Ok(_) => {}
+    for &gamma in widths {
+        match shared.try_width(Kernel { shape, gamma }, size, rows, labels, monitor) {
+            Ok(one) => tried.push(one),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // A width at which the kernel overflows or is not positive semi-definite is no candidate.
-            Err(error) => failed = Some(error),
+            Err(error) => {
+                failed = Some(error);
+                tried.push(Tried { gamma, error: f64::INFINITY, missed: 1.0, penalty: 1.0, size: 0 });
+            }
         }
     }
     match failed {
-        Some(error) if best.0 == f64::INFINITY => Err(error),
-        _ => Ok(best.1),
+        Some(error) if best(&tried).is_none() => Err(error),
+        _ => Ok(tried),
     }
 }
 
-fn error_at(kernel: Kernel, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<f64> {
-    let gram = Gram::new(kernel, rows)?;
-    let mut factor = Pivoted::new(&gram, COMPONENTS, true, monitor)?;
+/// What the widths have in common: all distances between the rows, where they are few and long. Then a width costs n²
+/// exponentials, and not n·m products of p numbers.
+struct Shared {
+    /// n×n distances times the first width; None: every width computes its own.
+    statistics: Option<(Vec<f64>, f64)>,
+}
+
+impl Shared {
+    fn of(shape: Shape, widths: &[f64], rows: &Rows, monitor: &Monitor) -> Result<Self> {
+        let n = rows.n();
+        if !shape.is_stationary() || widths.len() < 2 || n > SHARED_ROWS || rows.p() < SHARED_COLUMNS {
+            return Ok(Self { statistics: None });
+        }
+        monitor.check()?;
+        let kernel = Kernel { shape, gamma: widths[0] };
+        check_rows(kernel, rows, 0)?;
+        let panel = Panel::new(kernel, rows);
+        let mut out = vec![0.0; n * n];
+        out.par_chunks_mut(PANEL * n).enumerate().for_each(|(at, out)| {
+            let first = at * PANEL;
+            panel.statistics(&rows.slice(first..first + out.len() / n), out);
+        });
+        // From products, d(x, x') and d(x', x) may differ in the last digit.
+        for i in 0..n {
+            out[i * n + i] = 0.0;
+            for j in 0..i {
+                out[j * n + i] = out[i * n + j];
+            }
+        }
+        Ok(Self { statistics: Some((out, widths[0])) })
+    }
+
+    fn try_width(
+        &self,
+        kernel: Kernel,
+        size: usize,
+        rows: &Rows,
+        labels: &Labels,
+        monitor: &Monitor,
+    ) -> Result<Tried> {
+        monitor.check()?;
+        let Some((statistics, unit)) = &self.statistics else {
+            return try_kernel(&Gram::new(kernel, rows)?, kernel.gamma, size, labels, monitor);
+        };
+        let n = rows.n();
+        let mut values: Vec<f64> = statistics.iter().map(|v| v * (kernel.gamma / unit)).collect();
+        values.par_chunks_mut(PANEL * n).for_each(|part| kernel.finish(part));
+        let values = Rows::dense(values, n, n)?;
+        try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, size, labels, monitor)
+    }
+}
+
+fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
+    let mut factor = Pivoted::new(gram, size.min(gram.n()), true, monitor)?;
     kobl::grow(&mut factor, Threshold::Constant(0.0))?;
-    let m = factor.pivots.len();
-    let z = Rows::dense(factor.into_features(), rows.n(), m)?;
+    let size = factor.pivots.len();
+    best_penalty(&Rows::dense(factor.into_features(), gram.n(), size)?, labels, monitor)
+        .map(|found| Tried { gamma, ..found })
+}
+
+/// The penalty among 10^{−8, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features.
+pub(crate) fn best_penalty(features: &Rows, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
     let (y, c, _) = labels.centered();
-    let y = MatRef::from_row_major_slice(&y, rows.n(), c);
-    let ridge = Ridge::new(&z, y, monitor)?;
-    let errors = ridge.errors(&z, y, &ridge.penalties(), monitor)?;
-    Ok(errors.into_iter().fold(f64::INFINITY, f64::min))
+    let y = MatRef::from_row_major_slice(&y, features.n(), c);
+    let ridge = Ridge::new(features, y, monitor)?;
+    let penalties = ridge.penalties();
+    let found = ridge.left_out(features, y, labels, &penalties, monitor)?;
+    let mut best = Tried { gamma: 1.0, error: f64::INFINITY, missed: 1.0, penalty: 1.0, size: features.p() };
+    for (&penalty, &(error, missed)) in penalties.iter().zip(&found) {
+        if error < best.error {
+            best = Tried { error, missed, penalty: penalty / ridge.mean_value(), ..best };
+        }
+    }
+    Ok(best)
 }

@@ -11,6 +11,7 @@
 
 use faer::{Mat, MatRef};
 
+use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::block::PANEL;
@@ -58,8 +59,12 @@ impl Ridge {
 
     /// The penalties that are tried: 10^{−8, …, 4} × the mean eigenvalue.
     pub(crate) fn penalties(&self) -> Vec<f64> {
-        let mean = self.values.iter().sum::<f64>() / self.values.len().max(1) as f64;
-        (-8..=4).map(|e| mean.max(f64::MIN_POSITIVE) * 10f64.powi(e)).collect()
+        (-8..=4).map(|e| self.mean_value() * 10f64.powi(e)).collect()
+    }
+
+    /// The mean eigenvalue, above 0.
+    pub(crate) fn mean_value(&self) -> f64 {
+        (self.values.iter().sum::<f64>() / self.values.len().max(1) as f64).max(f64::MIN_POSITIVE)
     }
 
     /// Mean squared leave-one-out error for each penalty; rows and labels are those it was made from.
@@ -70,8 +75,36 @@ impl Ridge {
         penalties: &[f64],
         monitor: &Monitor,
     ) -> Result<Vec<f64>> {
+        let found = self.scan(rows, y, &[], penalties, monitor)?;
+        Ok(found.into_iter().map(|(squared, _)| squared).collect())
+    }
+
+    /// The same, and the share of the rows whose largest left-out fit is for another class (0 for numbers).
+    pub(crate) fn left_out(
+        &self,
+        rows: &Rows,
+        y: MatRef<'_, f64>,
+        labels: &Labels,
+        penalties: &[f64],
+        monitor: &Monitor,
+    ) -> Result<Vec<(f64, f64)>> {
+        let codes: &[usize] = if let Labels::Classes { codes, .. } = labels { codes } else { &[] };
+        self.scan(rows, y, codes, penalties, monitor)
+    }
+
+    /// Mean squared error and share of missed classes for each penalty; no codes: nothing is missed.
+    fn scan(
+        &self,
+        rows: &Rows,
+        y: MatRef<'_, f64>,
+        codes: &[usize],
+        penalties: &[f64],
+        monitor: &Monitor,
+    ) -> Result<Vec<(f64, f64)>> {
         let (n, m, c) = (rows.n(), self.values.len(), y.ncols());
         let shares = Mat::from_fn(m, penalties.len(), |d, at| 1.0 / (self.values[d] + penalties[at]));
+        let mut shares_of_classes = vec![0.0; c];
+        codes.iter().for_each(|&code| shares_of_classes[code] += 1.0 / n as f64);
         // The columns of a penalty side by side.
         let shrunk =
             Mat::from_fn(m, c * penalties.len(), |d, at| self.toward[(d, at % c)] * shares[(d, at / c)]);
@@ -83,23 +116,30 @@ impl Ridge {
             let fitted = product(z.as_ref(), shrunk.as_ref());
             z.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v *= *v));
             let own = product(z.as_ref(), shares.as_ref());
-            let mut sums = vec![0.0; penalties.len()];
+            let mut sums = vec![(0.0, 0.0); penalties.len()];
             for i in 0..z.nrows() {
+                let row = at * PANEL + i;
                 for (penalty, sum) in sums.iter_mut().enumerate() {
                     // 1/n is the intercept's part.
                     let left = (1.0 - own[(i, penalty)] - 1.0 / n as f64).max(1e-10);
-                    let missed = |j: usize| y[(at * PANEL + i, j)] - fitted[(i, penalty * c + j)];
-                    *sum += (0..c).map(|j| (missed(j) / left).powi(2)).sum::<f64>();
+                    let off = |j: usize| (y[(row, j)] - fitted[(i, penalty * c + j)]) / left;
+                    sum.0 += (0..c).map(|j| off(j).powi(2)).sum::<f64>();
+                    if let Some(&code) = codes.get(row) {
+                        let fit = |j: usize| y[(row, j)] - off(j) + shares_of_classes[j];
+                        sum.1 += f64::from(u8::from((0..c).any(|j| j != code && fit(j) >= fit(code))));
+                    }
                 }
             }
             sums
         };
-        let mut sums = vec![0.0; penalties.len()];
-        in_order(n.div_ceil(PANEL), 8 * penalties.len(), monitor, part, |part| {
-            sums.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+        let mut sums = vec![(0.0, 0.0); penalties.len()];
+        in_order(n.div_ceil(PANEL), 16 * penalties.len(), monitor, part, |part| {
+            for (sum, part) in sums.iter_mut().zip(&part) {
+                *sum = (sum.0 + part.0, sum.1 + part.1);
+            }
             Ok(())
         })?;
-        Ok(sums.into_iter().map(|sum| sum / (n * c) as f64).collect())
+        Ok(sums.into_iter().map(|(squared, missed)| (squared / (n * c) as f64, missed / n as f64)).collect())
     }
 
     /// Weights of the features, m×c.

@@ -178,30 +178,37 @@ fn median(shape: Shape, rows: &Rows) -> Result<f64> {
 }
 
 fn align(shape: Shape, rows: &Rows, labels: &Labels, grid: &[f64]) -> Result<f64> {
+    let found = alignments(shape, rows, labels, grid)?;
+    let best = found.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+    Ok(best.map_or(grid[0], |(gamma, _)| gamma))
+}
+
+/// (γ, centred alignment with the labels) of every width that makes a kernel; an error if none does.
+pub(crate) fn alignments(
+    shape: Shape,
+    rows: &Rows,
+    labels: &Labels,
+    grid: &[f64],
+) -> Result<Vec<(f64, f64)>> {
     let (y, c, _) = labels.centered();
     let y = MatRef::from_row_major_slice(&y, rows.n(), c);
-    let mut best = (f64::NEG_INFINITY, grid[0]);
+    let own = product(y.transpose(), y).norm_l2();
+    let mut found = Vec::with_capacity(grid.len());
     let mut failed = None;
     for &gamma in grid {
-        let mut k = match (Kernel { shape, gamma }).matrix(rows, rows) {
-            Ok(k) => k,
-            // A width at which the kernel overflows is no candidate.
-            Err(error) => {
-                failed = Some(error);
-                continue;
+        match (Kernel { shape, gamma }).matrix(rows, rows) {
+            Ok(mut k) => {
+                center_gram(&mut k);
+                let across = product(y.transpose(), product(k.as_ref(), y).as_ref());
+                let alignment = across.diagonal().column_vector().sum() / (k.norm_l2() * own);
+                found.push((gamma, if alignment.is_finite() { alignment } else { 0.0 }));
             }
-        };
-        center_gram(&mut k);
-        let product: f64 =
-            product(y.transpose(), product(k.as_ref(), y).as_ref()).diagonal().column_vector().sum();
-        // ‖HYYᵀH‖ is the same for every width.
-        let alignment = product / k.norm_l2();
-        if alignment > best.0 {
-            best = (alignment, gamma);
+            // A width at which the kernel overflows is no candidate.
+            Err(error) => failed = Some(error),
         }
     }
     match failed {
-        Some(error) if best.0 == f64::NEG_INFINITY => Err(error),
-        _ => Ok(best.1),
+        Some(error) if found.is_empty() => Err(error),
+        _ => Ok(found),
     }
 }
