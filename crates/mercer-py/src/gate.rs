@@ -5,7 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use mercer::{Error, Monitor, Progress, Result};
-use pyo3::exceptions::{PyArithmeticError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{
+    PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError,
+};
 use pyo3::prelude::*;
 
 use crate::pool;
@@ -74,7 +76,7 @@ fn run_to_the_end<T: Send>(
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 let raised = Python::attach(|py| {
-                    talk.say(py, monitor.progress());
+                    talk.say(py, monitor.progress())?;
                     py.check_signals()
                 });
                 if let Err(exception) = raised {
@@ -87,7 +89,7 @@ fn run_to_the_end<T: Send>(
     match result {
         Some(result) => {
             if result.is_ok() {
-                talk.end(py);
+                talk.end(py)?;
             }
             Ok((result, raised))
         }
@@ -107,12 +109,12 @@ impl Talk {
         Self { wanted, began: Instant::now(), last: None }
     }
 
-    fn say(&mut self, py: Python<'_>, now: Progress) {
+    fn say(&mut self, py: Python<'_>, now: Progress) -> PyResult<()> {
         let news = self.last.is_none_or(|(at, last)| {
             now.stage != last.stage || (now.done != last.done && at.elapsed() >= TALK)
         });
         if !self.wanted || !news || now.stage.is_empty() {
-            return;
+            return Ok(());
         }
         self.last = Some((Instant::now(), now));
         match now.total {
@@ -121,19 +123,25 @@ impl Talk {
         }
     }
 
-    fn end(&self, py: Python<'_>) {
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
         if self.wanted {
-            write(py, &format!("done in {:.2} s", self.began.elapsed().as_secs_f64()));
+            write(py, &format!("done in {:.2} s", self.began.elapsed().as_secs_f64()))?;
         }
+        Ok(())
     }
 }
 
-/// A line on `sys.stderr`, which may be closed or missing; progress is not worth an exception.
-fn write(py: Python<'_>, text: &str) {
-    let _ = py
+/// A line on `sys.stderr`, which may be closed or missing: progress is not worth an exception. But Ctrl-C is one that may
+/// well be raised in there.
+fn write(py: Python<'_>, text: &str) -> PyResult<()> {
+    let written = py
         .import("sys")
         .and_then(|sys| sys.getattr("stderr"))
         .and_then(|stderr| stderr.call_method1("write", (format!("mercer: {text}\n"),)));
+    match written {
+        Err(raised) if !raised.is_instance_of::<PyException>(py) => Err(raised),
+        _ => Ok(()),
+    }
 }
 
 /// The exception that an error is in Python.

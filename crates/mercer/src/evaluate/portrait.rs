@@ -165,12 +165,7 @@ fn residuals(basis: &FittedBasis, rows: &Rows, monitor: &Monitor) -> Result<Vec<
 }
 
 /// Each input's share of the features' squared slopes; none for kernels without slopes.
-fn importance(
-    made: &Made,
-    rows: &Rows,
-    names: &[String],
-    monitor: &Monitor,
-) -> Result<Vec<(String, f64)>> {
+fn importance(made: &Made, rows: &Rows, names: &[String], monitor: &Monitor) -> Result<Vec<(String, f64)>> {
     let slopes = match made.map.input_importance(rows, monitor) {
         Ok(slopes) => slopes,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
@@ -182,6 +177,8 @@ fn importance(
     if !(all > 0.0 && all.is_finite()) {
         return Ok(Vec::new());
     }
-    let name = |j: usize| names.get(j).map_or_else(|| Cow::Owned(format!("x{}", j + 1)), |n| Cow::Borrowed(n.as_str()));
+    let name = |j: usize| {
+        names.get(j).map_or_else(|| Cow::Owned(format!("x{}", j + 1)), |n| Cow::Borrowed(n.as_str()))
+    };
     Ok(sums.iter().enumerate().map(|(j, sum)| (name(j).into_owned(), sum / all)).collect())
 }
