@@ -44,6 +44,8 @@ pub(crate) struct Tried {
     pub(crate) missed: f64,
     /// The penalty, as a multiple of the features' mean eigenvalue.
     pub(crate) penalty: f64,
+    /// The penalty itself.
+    pub(crate) absolute: f64,
     /// Components of the basis.
     pub(crate) size: usize,
 }
@@ -88,7 +90,14 @@ pub(crate) fn widths_tried(
             // A width at which the kernel overflows or is not positive semi-definite is no candidate.
             Err(error) => {
                 failed = Some(error);
-                tried.push(Tried { gamma, error: f64::INFINITY, missed: 1.0, penalty: 1.0, size: 0 });
+                tried.push(Tried {
+                    gamma,
+                    error: f64::INFINITY,
+                    missed: 1.0,
+                    penalty: 1.0,
+                    absolute: 1.0,
+                    size: 0,
+                });
             }
         }
     }
@@ -165,10 +174,18 @@ pub(crate) fn best_penalty(features: &Rows, labels: &Labels, monitor: &Monitor) 
     let ridge = Ridge::new(features, y, monitor)?;
     let penalties = ridge.penalties();
     let found = ridge.left_out(features, y, labels, &penalties, monitor)?;
-    let mut best = Tried { gamma: 1.0, error: f64::INFINITY, missed: 1.0, penalty: 1.0, size: features.p() };
+    let nothing = Tried {
+        gamma: 1.0,
+        error: f64::INFINITY,
+        missed: 1.0,
+        penalty: 1.0,
+        absolute: 1.0,
+        size: features.p(),
+    };
+    let mut best = nothing;
     for (&penalty, &(error, missed)) in penalties.iter().zip(&found) {
         if error < best.error {
-            best = Tried { error, missed, penalty: penalty / ridge.mean_value(), ..best };
+            best = Tried { error, missed, penalty: penalty / ridge.mean_value(), absolute: penalty, ..best };
         }
     }
     Ok(best)

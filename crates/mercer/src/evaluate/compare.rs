@@ -394,3 +394,65 @@ impl Warnings {
         self.kept
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::labels::Task;
+    use crate::data::synth;
+
+    fn work(methods: &[&str], gammas: &[&str], sizes: &[Option<usize>], basis: Option<&str>) -> Work {
+        let table = synth::generate("ringnorm?n=90&seed=1").expect("rows");
+        let labels = Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels");
+        let comparison = Comparison {
+            methods: methods.iter().map(ToString::to_string).collect(),
+            gammas: gammas.iter().map(ToString::to_string).collect(),
+            settings: basis.map(|name| ("basis".into(), name.into())).into_iter().collect(),
+            sizes: sizes.to_vec(),
+            judges: vec![Judge::Knn { n_neighbors: 1 }],
+            folds: 3,
+            ..Comparison::default()
+        };
+        let (plan, splits, warnings) = comparison.plan(&table.rows, &labels).expect("a plan");
+        let (done, interrupted) = comparison.work(&plan, &splits, &table.rows, &labels).expect("done");
+        comparison.outcome(plan, &splits, &table.rows, &labels, warnings, done, interrupted).1
+    }
+
+    #[test]
+    fn methods_on_one_basis_cost_the_kernel_values_of_one() {
+        let one = work(&["gda"], &["scale"], &[None], Some("kobl"));
+        assert_eq!((one.basis_fits, one.gammas), (3, 3), "one a fold");
+        // kobl looks at 1.4·n·(m+1) values of the 60 training rows, and 30 test rows are compared with its landmarks.
+        assert!(one.kernel_values > 0 && one.kernel_values < 3 * (84 * 61 + 30 * 60));
+        let five = work(&["gda", "klfe", "kpls", "takes", "kmfa"], &["scale"], &[None], Some("kobl"));
+        assert_eq!(five, one);
+        let sizes = [None, Some(1), Some(2), Some(5), Some(9)];
+        assert_eq!(
+            work(&["gda", "klfe", "kpls", "takes", "kmfa", "skfe"], &["scale"], &sizes, Some("kobl")),
+            one
+        );
+        // The basis as a method of its own is the one below the others, at every size.
+        assert_eq!(work(&["kobl", "takes", "skfe"], &["scale"], &sizes, None), one);
+        let rules = work(&["gda", "koc"], &["scale", "loo"], &[None], Some("kobl"));
+        assert_eq!((rules.basis_fits, rules.gammas), (6, 6), "one a fold and rule");
+    }
+
+    #[test]
+    fn a_basis_that_is_not_nested_is_fitted_for_every_size() {
+        let sizes = [None, Some(2), Some(5)];
+        assert_eq!(work(&["nystrom"], &["scale"], &sizes, None).basis_fits, 9);
+        for basis in ["gram-schmidt", "kobl", "sparse", "kpca", "rpcholesky", "csi"] {
+            assert_eq!(work(&[basis], &["scale"], &sizes, None).basis_fits, 3, "{basis}");
+        }
+    }
+
+    #[test]
+    fn warnings_that_differ_in_numbers_alone_are_one() {
+        let mut all = Warnings::default();
+        all.extend(vec!["2 of 5".into(), "3 of 5".into(), "other".into()]);
+        all.extend((0..20u8).map(|i| char::from(b'a' + i).to_string()).collect());
+        let kept = all.finish();
+        assert_eq!((kept.len(), kept[0].as_str(), kept[1].as_str()), (11, "2 of 5", "other"));
+        assert_eq!(kept[10], "12 more warnings are left out");
+    }
+}

@@ -5,25 +5,24 @@
 //! A quadratic of the rows inside the margin (`y⟨w,x⟩ < 1`): Newton steps `(I + 2c X_AᵀX_A) d = −g` with an exact search
 //! along d end at the minimum when the rows inside no longer change.
 //!
-//! cost    up to 300 columns: X_AᵀX_A, of which a step adds and takes away only the rows that changed sides, n·p² once;
-//!         beyond, and for sparse rows: conjugate gradients, two passes over the rows a step
-//! stops   when a step promises less than 1e−10 of the objective (conjugate gradients: 1e−8)
+//! cost    X_AᵀX_A, of which a step adds and takes away only the rows that changed sides: n·p² flops once, p³ a step.
+//!         Beyond 1 500 columns, such as words: [`dual_descent`](super::dual_descent), a pass over the numbers a round
+//! stops   when a step promises less than 1e−10 of the objective
 //! source  METHODS §7; Keerthi & DeCoste 2005; the same problem as scikit-learn's `LinearSVC`
-//! differs solved in the primal, so nothing is random; a weight starts from the solution for the one before; rows too
+//! differs solved in the primal up to 1 500 columns, where nothing is random; a weight starts from the solution for the one before; rows too
 //!         large or small for their squares are multiplied by a power of two
-
-use std::ops::Range;
 
 use faer::Mat;
 use rayon::prelude::*;
 
+use super::dual_descent::DualDescent;
 use super::inner::{self, Chosen};
 use super::judge::Judged;
 use super::measures::Predictions;
 use super::tame::squarable;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::linalg::{Cholesky, self_product, sum_in_order};
 use crate::monitor::Monitor;
@@ -32,7 +31,7 @@ use crate::monitor::Monitor;
 const WEIGHTS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 
 /// The most columns whose products are kept as a matrix.
-const FEW_COLUMNS: usize = 300;
+const FEW_COLUMNS: usize = 1_500;
 
 /// Newton steps; a dozen is usual.
 const STEPS: usize = 200;
@@ -50,11 +49,11 @@ pub(super) fn predict(
     let Chosen { c, mut warnings } = match c {
         Some(c) => Chosen { c, warnings: Vec::new() },
         None => inner::choose(train, labels, &WEIGHTS, seed, |train, labels, test| {
-            let machines = fit(train, labels, &WEIGHTS, monitor)?;
+            let machines = fit(train, labels, &WEIGHTS, seed, monitor)?;
             Ok(machines.iter().map(|machine| machine.predict(test)).collect())
         })?,
     };
-    let Some(machine) = fit(train, labels, &[c], monitor)?.pop() else {
+    let Some(machine) = fit(train, labels, &[c], seed, monitor)?.pop() else {
         unreachable!("one weight has one machine")
     };
     if !machine.converged {
@@ -76,21 +75,29 @@ struct Machine {
 }
 
 /// One machine a weight of the errors.
-fn fit(rows: &Rows, labels: &Labels, weights: &[f64], monitor: &Monitor) -> Result<Vec<Machine>> {
+fn fit(rows: &Rows, labels: &Labels, weights: &[f64], seed: u64, monitor: &Monitor) -> Result<Vec<Machine>> {
     let (codes, c) = labels.require_classes("linear-svm")?;
     let mut present = vec![false; c];
     codes.iter().for_each(|&code| present[code] = true);
     let classes: Vec<usize> = (0..c).filter(|&code| present[code]).collect();
     let asked = if classes.len() == 2 { &classes[1..] } else { &classes };
     monitor.begin("fitting linear support vectors", asked.len());
-    let all =
-        if small(rows) { Some(scatter(rows, &(0..rows.n()).collect::<Vec<_>>(), monitor)?) } else { None };
+    // At w = 0 every row is inside, whatever the class.
+    let all = match rows.p() {
+        ..=FEW_COLUMNS => Some(scatter(rows, &(0..rows.n()).collect::<Vec<_>>(), monitor)?),
+        _ => None,
+    };
     let solved: Result<Vec<Vec<Found>>> = asked
         .par_iter()
         .map(|&class| {
             let y = codes.iter().map(|&code| if code == class { 1.0 } else { -1.0 }).collect();
-            let mut newton = Newton::new(rows, y, all.as_ref());
-            let found = weights.iter().map(|&c| newton.solve(c, monitor)).collect();
+            let found = if let Some(all) = &all {
+                let mut newton = Newton::new(rows, y, all.clone());
+                weights.iter().map(|&c| newton.solve(c, monitor)).collect()
+            } else {
+                let mut descent = DualDescent::new(rows, y, seed);
+                weights.iter().map(|&c| descent.solve(c, monitor)).collect()
+            };
             monitor.advance(1);
             found
         })
@@ -131,21 +138,21 @@ struct Newton<'a> {
     w: Vec<f64>,
     /// ⟨w, x⟩ of every row.
     scores: Vec<f64>,
-    /// Which rows the scatter is of, and the scatter; None: too many columns for one.
+    /// Which rows the scatter is of.
     inside: Vec<bool>,
-    scatter: Option<Mat<f64>>,
+    scatter: Mat<f64>,
 }
 
 impl<'a> Newton<'a> {
-    fn new(rows: &'a Rows<'a>, y: Vec<f64>, all: Option<&Mat<f64>>) -> Self {
-        // At w = 0 every row is inside.
+    fn new(rows: &'a Rows<'a>, y: Vec<f64>, all: Mat<f64>) -> Self {
         let (w, scores) = (vec![0.0; rows.p() + 1], vec![0.0; rows.n()]);
-        Self { rows, y, w, scores, inside: vec![true; rows.n()], scatter: all.cloned() }
+        Self { rows, y, w, scores, inside: vec![true; rows.n()], scatter: all }
     }
 
     /// Weights for errors of this weight, from those found before.
     fn solve(&mut self, c: f64, monitor: &Monitor) -> Result<Found> {
-        let enough = if self.scatter.is_some() { 1e-10 } else { 1e-8 };
+        /// Share of the objective that is not worth a step.
+        const ENOUGH: f64 = 1e-10;
         for _ in 0..STEPS {
             monitor.check()?;
             let now: Vec<bool> = self.scores.iter().zip(&self.y).map(|(s, y)| s * y < 1.0).collect();
@@ -154,10 +161,11 @@ impl<'a> Newton<'a> {
             let objective = 0.5 * dot(&self.w, &self.w) + c * missed.iter().map(|m| m * m).sum::<f64>();
             let mut gradient = transposed(self.rows, &missed);
             gradient.iter_mut().zip(&self.w).for_each(|(g, w)| *g = 2.0 * c * *g + w);
-            let direction = self.direction(c, &gradient, now, monitor)?;
+            self.update(now, monitor)?;
+            let direction = self.direction(c, &gradient)?;
             let promise = -dot(&gradient, &direction);
             // NaN, which rows of very different sizes may end in, is no promise either.
-            if promise.is_nan() || promise <= enough * objective {
+            if promise.is_nan() || promise <= ENOUGH * objective {
                 return Ok((self.w.clone(), promise.is_finite()));
             }
             let along = scores(self.rows, &direction);
@@ -168,23 +176,25 @@ impl<'a> Newton<'a> {
         Ok((self.w.clone(), false))
     }
 
-    fn direction(&mut self, c: f64, gradient: &[f64], now: Vec<bool>, monitor: &Monitor) -> Result<Vec<f64>> {
-        if self.scatter.is_none() {
-            return conjugate_gradients(self.rows, &now, c, gradient, monitor);
-        }
-        self.update(now, monitor)?;
-        let Some(scatter) = &self.scatter else { unreachable!("looked at above") };
+    fn direction(&self, c: f64, gradient: &[f64]) -> Result<Vec<f64>> {
         let size = gradient.len();
-        let hessian = |scatter: &Mat<f64>| {
-            Mat::from_fn(size, size, |i, j| 2.0 * c * scatter[(i, j)] + f64::from(u8::from(i == j)))
-        };
-        let mut direction = Mat::from_fn(size, 1, |i, _| -gradient[i]);
-        match Cholesky::new(hessian(scatter)) {
-            Some(factor) => factor.solve(&mut direction),
-            // Rounding has eaten the identity: columns of very different sizes. Descend by what is left of it.
-            None => return conjugate_gradients(self.rows, &self.inside, c, gradient, monitor),
+        // Rounding may have eaten the identity where columns are of very different sizes; a little more on the diagonal
+        // still gives a way down.
+        for more in [0.0, 1e-12, 1e-9, 1e-6] {
+            let hessian = Mat::from_fn(size, size, |i, j| {
+                let value = 2.0 * c * self.scatter[(i, j)];
+                if i == j { (value.max(0.0) + 1.0) * (1.0 + more) } else { value }
+            });
+            if let Some(factor) = Cholesky::new(hessian) {
+                let mut direction = Mat::from_fn(size, 1, |i, _| -gradient[i]);
+                factor.solve(&mut direction);
+                return Ok(direction.col(0).iter().copied().collect());
+            }
         }
-        Ok(direction.col(0).iter().copied().collect())
+        Err(Error::Numerical(
+            "`linear-svm` could not solve for a step: the columns are of too different sizes\nhint: scale them first"
+                .into(),
+        ))
     }
 
     /// The scatter of the rows that are inside now: rows that changed sides are added or taken away, unless that would be
@@ -196,13 +206,13 @@ impl<'a> Newton<'a> {
         let went = of(&|i| !now[i] && self.inside[i]);
         let inside = of(&|i| now[i]);
         if came.len() + went.len() >= inside.len() {
-            self.scatter = Some(scatter(self.rows, &inside, monitor)?);
-        } else if let Some(sum) = &mut self.scatter {
+            self.scatter = scatter(self.rows, &inside, monitor)?;
+        } else {
             if !came.is_empty() {
-                *sum += scatter(self.rows, &came, monitor)?;
+                self.scatter += scatter(self.rows, &came, monitor)?;
             }
             if !went.is_empty() {
-                *sum -= scatter(self.rows, &went, monitor)?;
+                self.scatter -= scatter(self.rows, &went, monitor)?;
             }
         }
         self.inside = now;
@@ -251,59 +261,15 @@ impl<'a> Newton<'a> {
     }
 }
 
-fn small(rows: &Rows) -> bool {
-    !rows.is_sparse() && rows.p() <= FEW_COLUMNS
-}
-
 /// Σ x xᵀ over these rows, with the column of ones.
 fn scatter(rows: &Rows, chosen: &[usize], monitor: &Monitor) -> Result<Mat<f64>> {
-    let Rows::Dense(dense) = rows else { unreachable!("sparse rows have no scatter") };
     let p = rows.p();
     let panels: Vec<&[usize]> = chosen.chunks(PANEL).collect();
     sum_in_order(panels.len(), p + 1, p + 1, monitor, |at| {
-        let of = panels[at];
-        let part = Mat::from_fn(of.len(), p + 1, |i, j| if j < p { dense.row(of[i])[j] } else { 1.0 });
+        let values = rows.select(panels[at]).to_dense();
+        let part = Mat::from_fn(panels[at].len(), p + 1, |i, j| if j < p { values[i * p + j] } else { 1.0 });
         self_product(part.as_ref())
     })
-}
-
-/// The direction −(I + 2c X_AᵀX_A)⁻¹g to two digits of the gradient, preconditioned by the diagonal.
-fn conjugate_gradients(
-    rows: &Rows,
-    inside: &[bool],
-    c: f64,
-    gradient: &[f64],
-    monitor: &Monitor,
-) -> Result<Vec<f64>> {
-    const MOST: usize = 500;
-    let diagonal: Vec<f64> = squares(rows, inside).iter().map(|s| 1.0 + 2.0 * c * s).collect();
-    let apply = |v: &[f64]| -> Vec<f64> {
-        let mut products = scores(rows, v);
-        products.iter_mut().zip(inside).for_each(|(s, inside)| *s *= f64::from(u8::from(*inside)));
-        transposed(rows, &products).iter().zip(v).map(|(s, v)| v + 2.0 * c * s).collect()
-    };
-    let precondition = |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
-    let mut direction = vec![0.0; gradient.len()];
-    let mut rest: Vec<f64> = gradient.iter().map(|g| -g).collect();
-    let mut z = precondition(&rest);
-    let mut search = z.clone();
-    let mut size = dot(&rest, &z);
-    let first = size;
-    for _ in 0..MOST {
-        monitor.check()?;
-        if size <= 1e-4 * first {
-            break;
-        }
-        let applied = apply(&search);
-        let step = size / dot(&search, &applied);
-        direction.iter_mut().zip(&search).for_each(|(d, s)| *d += step * s);
-        rest.iter_mut().zip(&applied).for_each(|(r, a)| *r -= step * a);
-        z = precondition(&rest);
-        let next = dot(&rest, &z);
-        search.iter_mut().zip(&z).for_each(|(s, z)| *s = z + next / size * *s);
-        size = next;
-    }
-    Ok(direction)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -312,76 +278,21 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// ⟨w, x⟩ + intercept of every row.
 fn scores(rows: &Rows, w: &[f64]) -> Vec<f64> {
-    let (weights, intercept) = w.split_at(rows.p());
-    let score = |i: usize| {
-        let product = match rows {
-            Rows::Dense(d) => dot_wide(d.row(i), weights),
-            Rows::Sparse(s) => {
-                let (columns, values) = s.row(i);
-                columns.iter().zip(values).map(|(&j, v)| v * weights[j as usize]).sum()
-            }
-        };
-        product + intercept[0]
-    };
-    (0..rows.n()).into_par_iter().with_min_len(PANEL).map(score).collect()
+    (0..rows.n()).into_par_iter().with_min_len(PANEL).map(|i| score(rows, i, w)).collect()
 }
 
-/// A sum in lanes, which is vectorised.
-fn dot_wide(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let mut sums = [0.0; LANES];
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    for (a, b) in a.iter().zip(b) {
-        for l in 0..LANES {
-            sums[l] += a[l] * b[l];
-        }
-    }
-    sums.iter().sum::<f64>() + dot(a_rest, b_rest)
-}
-
-/// Σ v_i x_i over the rows, and Σ v_i.
+/// Σ v_i x_i over the rows, and Σ v_i: in a fixed number of parts that threads share, added in their order.
 fn transposed(rows: &Rows, v: &[f64]) -> Vec<f64> {
-    in_parts(rows, |i, sums| {
-        if v[i] != 0.0 {
-            for_each_value(rows, i, |j, x| sums[j] += v[i] * x);
-            sums[rows.p()] += v[i];
-        }
-    })
-}
-
-/// Σ x² of every column over the rows inside, and their number.
-fn squares(rows: &Rows, inside: &[bool]) -> Vec<f64> {
-    in_parts(rows, |i, sums| {
-        if inside[i] {
-            for_each_value(rows, i, |j, x| sums[j] += x * x);
-            sums[rows.p()] += 1.0;
-        }
-    })
-}
-
-#[inline(always)]
-fn for_each_value(rows: &Rows, i: usize, mut f: impl FnMut(usize, f64)) {
-    match rows {
-        Rows::Dense(d) => d.row(i).iter().enumerate().for_each(|(j, &x)| f(j, x)),
-        Rows::Sparse(s) => {
-            let (columns, values) = s.row(i);
-            columns.iter().zip(values).for_each(|(&j, &x)| f(j as usize, x));
-        }
-    }
-}
-
-/// Sums over the rows of p + 1 numbers, in a fixed number of parts that threads share, added in their order.
-fn in_parts(rows: &Rows, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
     const PARTS: usize = 16;
     let n = rows.n();
     let height = n.div_ceil(PARTS).max(PANEL);
-    let ranges: Vec<Range<usize>> =
-        (0..n).step_by(height).map(|start| start..n.min(start + height)).collect();
-    let parts: Vec<Vec<f64>> = ranges
+    let starts: Vec<usize> = (0..n).step_by(height).collect();
+    let parts: Vec<Vec<f64>> = starts
         .into_par_iter()
-        .map(|range| {
+        .map(|start| {
             let mut sums = vec![0.0; rows.p() + 1];
-            range.for_each(|i| add(i, &mut sums));
+            let range = start..n.min(start + height);
+            range.filter(|&i| v[i] != 0.0).for_each(|i| add(rows, i, v[i], &mut sums));
             sums
         })
         .collect();
@@ -390,4 +301,39 @@ fn in_parts(rows: &Rows, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
         total.iter_mut().zip(&part).for_each(|(t, p)| *t += p);
     }
     total
+}
+
+/// ⟨w, x⟩ + intercept of row i.
+pub(super) fn score(rows: &Rows, i: usize, w: &[f64]) -> f64 {
+    /// Sums side by side, so that the loop is vectorised.
+    const LANES: usize = 8;
+    let (weights, intercept) = w.split_at(rows.p());
+    let product: f64 = match rows {
+        Rows::Dense(d) => {
+            let (x, x_rest) = d.row(i).as_chunks::<LANES>();
+            let (w, w_rest) = weights.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for (x, w) in x.iter().zip(w) {
+                sums.iter_mut().zip(x.iter().zip(w)).for_each(|(sum, (x, w))| *sum += x * w);
+            }
+            sums.iter().sum::<f64>() + dot(x_rest, w_rest)
+        }
+        Rows::Sparse(s) => {
+            let (columns, values) = s.row(i);
+            columns.iter().zip(values).map(|(&j, v)| v * weights[j as usize]).sum()
+        }
+    };
+    product + intercept[0]
+}
+
+/// Adds a multiple of row i, and of its 1, to p + 1 numbers.
+pub(super) fn add(rows: &Rows, i: usize, by: f64, to: &mut [f64]) {
+    match rows {
+        Rows::Dense(d) => to.iter_mut().zip(d.row(i)).for_each(|(t, x)| *t += by * x),
+        Rows::Sparse(s) => {
+            let (columns, values) = s.row(i);
+            columns.iter().zip(values).for_each(|(&j, x)| to[j as usize] += by * x);
+        }
+    }
+    to[rows.p()] += by;
 }

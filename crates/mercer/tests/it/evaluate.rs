@@ -1,5 +1,8 @@
 //! Measures against the slow references.
 
+mod compare;
+mod portrait;
+
 use mercer::data::Labels;
 use mercer::evaluate::knn::nearest_neighbour_error;
 use mercer::evaluate::metrics::{kernel_alignment, relevant_dimension};

@@ -54,6 +54,10 @@ pub(super) fn features(
     match &asked.recipe.top {
         Top::Nothing => {
             let m = fitted.basis.n_components();
+            if m == 0 {
+                let text = "the basis has no component: the kernel is 0 on every training row";
+                return (0..asked.sizes.len()).try_for_each(|at| found(at, Err(text.into())));
+            }
             for (at, size) in asked.sizes.iter().enumerate() {
                 let q = size.unwrap_or_else(|| asked.stem.own_cap.map_or(m, |cap| cap.min(m)));
                 let columns: Vec<usize> = (0..q).collect();

@@ -42,10 +42,8 @@ pub(super) struct Work {
     pub(super) gammas: usize,
 }
 
-/// A split that is being worked on.
-struct Part<'a> {
-    comparison: &'a Comparison,
-    plan: &'a Plan,
+/// The two parts, scaled.
+struct Data {
     train: Rows<'static>,
     train_labels: Labels,
     test: Rows<'static>,
@@ -53,6 +51,13 @@ struct Part<'a> {
     /// Seconds for the scaling.
     scaled: f64,
     monitor: Monitor,
+}
+
+/// A split that is being worked on.
+struct Part<'a> {
+    comparison: &'a Comparison,
+    plan: &'a Plan,
+    data: &'a Data,
     done: Done,
 }
 
@@ -92,6 +97,7 @@ pub(super) fn run(
     labels: &Labels,
     split: &Split,
 ) -> Result<Done> {
+    comparison.monitor.check()?;
     let start = Instant::now();
     let (train, test) = (rows.select(&split.train), rows.select(&split.test));
     let scaling = Scaling::fit(comparison.scale, &train).0;
@@ -111,17 +117,15 @@ pub(super) fn run(
             return Ok(Done { fates, ..done });
         }
     };
-    let mut part = Part {
-        comparison,
-        plan,
+    let data = Data {
         train,
         train_labels: labels.select(&split.train),
         test,
         test_labels: labels.select(&split.test),
         scaled: start.elapsed().as_secs_f64(),
         monitor: comparison.monitor.part(),
-        done,
     };
+    let mut part = Part { comparison, plan, data: &data, done };
     part.baselines()?;
     for at in 0..plan.rules.len() {
         part.rule(at)?;
@@ -138,18 +142,18 @@ pub(super) fn attempt<T>(result: Result<T>) -> Result<std::result::Result<T, Str
     }
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
     fn baselines(&mut self) -> Result<()> {
         let judges = &self.comparison.judges;
         for (at, judge) in judges.iter().enumerate() {
-            let n_features = self.train.p();
-            let before = Before { seconds: self.scaled, gamma: None, n_features, kernel_values: 0 };
+            let n_features = self.data.train.p();
+            let before = Before { seconds: self.data.scaled, gamma: None, n_features, kernel_values: 0 };
             self.judge(at, judge, &before, None)?;
         }
         let mut at = judges.len();
         let svm = Judge::RbfSvm { c: None, gamma: None };
-        let gamma = scale(Shape::Rbf, &self.train).ok();
-        let before = Before { seconds: self.scaled, gamma, n_features: 0, kernel_values: 0 };
+        let gamma = scale(Shape::Rbf, &self.data.train).ok();
+        let before = Before { seconds: self.data.scaled, gamma, n_features: 0, kernel_values: 0 };
         self.judge(at, &svm, &before, None)?;
         for rule in self.plan.kknn_rules() {
             at += 1;
@@ -157,22 +161,24 @@ impl Part<'_> {
             let kernel = match rule {
                 Some(rule) => self.kernel(rule),
                 // Who is near does not depend on γ; the `scale` rule keeps values apart where they are looked at.
-                None => {
-                    scale(self.plan.shape, &self.train).map(|gamma| Kernel { shape: self.plan.shape, gamma })
-                }
+                None => scale(self.plan.shape, &self.data.train)
+                    .map(|gamma| Kernel { shape: self.plan.shape, gamma }),
             };
             let predicted = kernel.and_then(|kernel| {
-                let (train, labels) = (&self.train, &self.train_labels);
-                Ok((kernel, knn::predict_in_kernel(kernel, train, labels, &self.test, 1, &self.monitor)?))
+                let (train, labels) = (&self.data.train, &self.data.train_labels);
+                Ok((
+                    kernel,
+                    knn::predict_in_kernel(kernel, train, labels, &self.data.test, 1, &self.data.monitor)?,
+                ))
             });
             match attempt(predicted)? {
                 Err(text) => self.settle(at, Fate::Failed(text)),
                 Ok((kernel, predictions)) => {
                     let before = Before {
-                        seconds: self.scaled + start.elapsed().as_secs_f64(),
+                        seconds: self.data.scaled + start.elapsed().as_secs_f64(),
                         gamma: rule.map(|_| kernel.gamma),
                         n_features: 0,
-                        kernel_values: self.train.n(),
+                        kernel_values: self.data.train.n(),
                     };
                     self.score(at, &before, &predictions)?;
                 }
@@ -188,8 +194,8 @@ impl Part<'_> {
         };
         self.done.work.gammas += 1;
         let plain = Kernel { shape: self.plan.shape, gamma: 1.0 };
-        let basis = Basis::kobl(plain).gamma(gamma).seed(self.comparison.seed).monitor(&self.monitor);
-        basis.resolve_kernel(&self.train, Some(&self.train_labels))
+        let basis = Basis::kobl(plain).gamma(gamma).seed(self.comparison.seed).monitor(&self.data.monitor);
+        basis.resolve_kernel(&self.data.train, Some(&self.data.train_labels))
     }
 
     /// All methods with the width of one rule.
@@ -228,7 +234,7 @@ impl Part<'_> {
             }
         }
         // One basis after the other, so that the coordinates of one only are in memory.
-        groups.into_iter().try_for_each(|(_, tasks)| self.group(&tasks, self.scaled + seconds, gamma))
+        groups.into_iter().try_for_each(|(_, tasks)| self.group(&tasks, self.data.scaled + seconds, gamma))
     }
 
     fn task<'s>(
@@ -239,20 +245,20 @@ impl Part<'_> {
         cap: Option<usize>,
         sizes: Vec<usize>,
     ) -> Result<Task<'s>> {
+        let cap = cap.map(|m| m.min(self.data.train.n()));
         let instead: Vec<(&str, usize)> = cap.map(|m| ("n_components", m)).into_iter().collect();
         let recipe = stem.recipe(gamma, &instead)?;
-        let mut basis = recipe.basis(&self.train, Some(&self.train_labels), &mut self.done.warnings)?;
+        let mut basis =
+            recipe.basis(&self.data.train, Some(&self.data.train_labels), &mut self.done.warnings)?;
         basis.memory = self.comparison.memory;
-        basis.monitor = self.monitor.clone();
+        basis.monitor = self.data.monitor.clone();
         Ok(Task { stem, first, recipe, basis, sizes })
     }
 
     /// All methods on one basis.
     fn group(&mut self, tasks: &[Task], before: f64, gamma: Option<f64>) -> Result<()> {
         let start = Instant::now();
-        let (rows, labels) = (self.train.clone(), self.train_labels.clone());
-        let monitor = self.monitor.clone();
-        let fitted = match attempt(self.fit(&tasks[0].basis, &rows, &labels, &monitor))? {
+        let fitted = match attempt(self.fit(&tasks[0].basis))? {
             Ok(fitted) => fitted,
             Err(text) => {
                 tasks.iter().for_each(|task| self.fail(task.first, &task.sizes, &text));
@@ -287,20 +293,15 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn fit<'r>(
-        &mut self,
-        basis: &Basis,
-        rows: &'r Rows<'r>,
-        labels: &'r Labels,
-        monitor: &'r Monitor,
-    ) -> Result<Fitted<'r>> {
+    fn fit(&mut self, basis: &Basis) -> Result<Fitted<'a>> {
+        let Data { train: rows, train_labels: labels, monitor, .. } = self.data;
         let (fitted, train) = basis.fit_with(rows, Some(labels), true)?;
         let train = train.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-        let (n, m, l) = (self.test.n(), fitted.n_components(), fitted.expansion.landmarks.len());
+        let (n, m, l) = (self.data.test.n(), fitted.n_components(), fitted.expansion.landmarks.len());
         let mut test = vec![0.0; n * m];
         let out = MatMut::from_row_major_slice_mut(&mut test, n, m);
-        fitted.expansion.check(&self.test, None, 0)?;
-        fitted.expansion.apply(&self.test, |part, _| Ok(Cow::Owned(part)), out, monitor)?;
+        fitted.expansion.check(&self.data.test, None, 0)?;
+        fitted.expansion.apply(&self.data.test, |part, _| Ok(Cow::Owned(part)), out, monitor)?;
         self.done.work.basis_fits += 1;
         self.done.work.kernel_values += fitted.n_kernel_evaluations + (n * l) as u64;
         self.done.warnings.extend(fitted.warnings.iter().cloned());
@@ -332,9 +333,9 @@ impl Part<'_> {
     /// One judge on features, or on the rows as they are.
     fn judge(&mut self, at: usize, judge: &Judge, before: &Before, feature: Option<&Feature>) -> Result<()> {
         let start = Instant::now();
-        let (train, test) = feature.map_or((&self.train, &self.test), |f| (&f.train, &f.test));
-        let (labels, seed) = (&self.train_labels, self.comparison.seed);
-        match attempt(judge.predict(train, labels, test, seed, &self.monitor))? {
+        let (train, test) = feature.map_or((&self.data.train, &self.data.test), |f| (&f.train, &f.test));
+        let (labels, seed) = (&self.data.train_labels, self.comparison.seed);
+        match attempt(judge.predict(train, labels, test, seed, &self.data.monitor))? {
             Err(text) => self.settle(at, Fate::Failed(text)),
             Ok(judged) => {
                 // Kernel values that a judge wants of features are not those of the rows' kernel.
@@ -352,7 +353,8 @@ impl Part<'_> {
     }
 
     fn score(&mut self, at: usize, before: &Before, predictions: &Predictions) -> Result<()> {
-        let [first, second] = measures(&self.test_labels).map(|m| m.of(&self.test_labels, predictions));
+        let [first, second] =
+            measures(&self.data.test_labels).map(|m| m.of(&self.data.test_labels, predictions));
         let fate = match attempt(first.and_then(|score| Ok((score, second?))))? {
             Err(text) => Fate::Failed(text),
             Ok((score, _)) if !score.is_finite() => {
@@ -365,7 +367,7 @@ impl Part<'_> {
                 n_features: before.n_features,
                 kernel_values: before.kernel_values,
                 seconds: before.seconds,
-                confusion: match (&self.test_labels, predictions) {
+                confusion: match (&self.data.test_labels, predictions) {
                     (Labels::Classes { codes, names }, Predictions::Classes(predicted)) => {
                         confusion(codes, predicted, names.len())
                     }

@@ -1,0 +1,316 @@
+//! Advice: does a kernel help here, which one, how wide, how many coordinates, and what to make of them?
+//!
+//!   a seeded sample → kernel and γ by leave-one-out error → size by the same → the method that inner folds prefer
+//!
+//! Of kernels the linear one is the yardstick: another must err clearly less to be recommended.
+//!
+//! cost    two kernels × 8 widths × n·300², then n·m² a size tried, then 3 folds; n at most [`Adviser::rows`]
+//! source  METHODS §2 (`loo`), §3 (relevant dimension); the guideline that eks.txt 5 wishes for
+//! differs between widths within one standard error of the fewest rows missed the squared error decides: with few rows
+//!         counts are coarse, with many they are what matters
+
+mod look;
+mod inner;
+
+use super::advice::{Advice, Finding, Verdict};
+use super::measures::Measure;
+use crate::basis::loo::{Tried, widths_tried};
+use crate::basis::{Basis, DEFAULT_MEMORY, Method};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::data::scale::{Scale, Scaling};
+use crate::error::{Error, Result};
+use crate::kernel::gamma::grid;
+use crate::kernel::{Kernel, Shape};
+use crate::monitor::Monitor;
+use crate::random;
+use crate::recipe::Recipe;
+
+/// Components of the bases in which widths are compared.
+const FIRST_SIZE: usize = 300;
+
+/// Sizes tried after that, while the error falls.
+const SIZES: [usize; 2] = [1_000, 2_500];
+
+/// A kernel must leave at most this share of the linear kernel's error to be recommended: less is no clear difference.
+const CLEARLY: f64 = 0.95;
+
+/// The same between the laplacian and the rbf kernel, and between a size and the next.
+const SOMEWHAT: f64 = 0.98;
+
+/// The smallest size whose error is within this factor of the smallest error will do.
+const NEARLY: f64 = 1.01;
+
+/// Looks at data and says which features to use.
+///
+/// ```
+/// use mercer::{data::{Labels, Task, synth}, evaluate::{advise::Adviser, advice::Verdict}};
+///
+/// let table = synth::generate("ringnorm?n=300&seed=1")?;
+/// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+/// let advice = Adviser::default().advise(&table.rows, &labels)?;
+/// assert_eq!(advice.verdict, Verdict::Helps); // a ball inside a ball is not linear
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Adviser {
+    /// How columns are scaled before anything else.
+    pub scale: Scale,
+    /// Rows looked at, a seeded sample if there are more.
+    pub rows: usize,
+    /// The most components that are tried.
+    pub max_components: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Bytes that a basis may take.
+    pub memory: u64,
+    /// Progress out, stop in.
+    pub monitor: Monitor,
+}
+
+impl Default for Adviser {
+    fn default() -> Self {
+        Self {
+            scale: Scale::Standard,
+            rows: 5_000,
+            max_components: 1_000,
+            seed: 0,
+            memory: DEFAULT_MEMORY,
+            monitor: Monitor::default(),
+        }
+    }
+}
+
+/// A kernel, and how a basis of it did.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    shape: Shape,
+    tried: Tried,
+}
+
+impl Adviser {
+    /// Looks at the rows, which are not scaled yet.
+    pub fn advise(&self, rows: &Rows, labels: &Labels) -> Result<Advice> {
+        self.check(rows, labels)?;
+        let mut chosen = random::sample(rows.n(), self.rows, self.seed);
+        chosen.sort_unstable();
+        let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        labels.require_two("advise")?;
+        let rows = match Scaling::fit(self.scale, &rows).0 {
+            Some(scaling) => scaling.apply(&rows)?,
+            None => rows,
+        };
+        let mut advice = Advice { rows: rows.n(), ..Advice::default() };
+        self.monitor.begin("looking at kernels", 0);
+        let linear = self.linear(&rows, &labels)?;
+        let kernel = self.best_kernel(&rows, &labels, &mut advice)?;
+        let (verdict, choice) = judge(linear, kernel, &mut advice);
+        advice.verdict = verdict;
+        self.monitor.begin("looking at sizes", 0);
+        let choice = self.best_size(choice, &rows, &labels, &mut advice)?;
+        self.monitor.begin("looking into the kernel's space", 0);
+        self.look(choice, &rows, &labels, &mut advice)?;
+        self.monitor.begin("trying methods on inner folds", 0);
+        self.best_method(choice, &rows, &labels, &mut advice)?;
+        Ok(advice)
+    }
+
+    fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
+        let n = rows.n();
+        if n != labels.len() {
+            return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
+        }
+        if n < 6 || rows.p() == 0 {
+            return Err(Error::data(format!(
+                "the data has {n} rows and {} columns; advice needs at least 6 rows and 1 column",
+                rows.p()
+            )));
+        }
+        if self.rows < 6 || self.max_components == 0 {
+            return Err(Error::argument(format!(
+                "rows = {} and max_components = {}, but advice needs at least 6 rows and 1 component",
+                self.rows, self.max_components
+            )));
+        }
+        rows.check_finite(None)?;
+        labels.require_two("advise")
+    }
+
+    /// The yardstick; None where the rows are all zero.
+    fn linear(&self, rows: &Rows, labels: &Labels) -> Result<Option<Choice>> {
+        let size = self.first_size(rows);
+        match widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.monitor) {
+            Ok(tried) => Ok(tried.first().map(|&tried| Choice { shape: Shape::Linear, tried })),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn first_size(&self, rows: &Rows) -> usize {
+        FIRST_SIZE.min(self.max_components).min(rows.n())
+    }
+
+    /// The rbf kernel at its best width, or the laplacian at its own where that errs less; sparse rows: rbf alone.
+    fn best_kernel(&self, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<Choice> {
+        let size = self.first_size(rows);
+        let try_shape = |shape: Shape| -> Result<(Choice, Vec<Tried>)> {
+            let tried = widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.monitor)?;
+            let best = preferred(&tried, labels).unwrap_or(tried[0]);
+            Ok((Choice { shape, tried: best }, tried))
+        };
+        let (rbf, mut curve) = try_shape(Shape::Rbf)?;
+        let mut best = rbf;
+        if !rows.is_sparse() {
+            let (laplacian, other) = try_shape(Shape::Laplacian)?;
+            let better = laplacian.tried.error < SOMEWHAT * rbf.tried.error;
+            advice.findings.push(Finding {
+                name: "rbf against laplacian".into(),
+                value: format!("{} against {}", error_text(rbf.tried, labels), error_text(laplacian.tried, labels)),
+                meaning: if better {
+                    "differences in single columns tell more than the distance as a whole: the laplacian kernel".into()
+                } else {
+                    "the laplacian kernel is not clearly better, so rbf, which is faster".into()
+                },
+            });
+            if better {
+                (best, curve) = (laplacian, other);
+            }
+        }
+        advice.loo_by_gamma =
+            curve.iter().filter(|t| t.error.is_finite()).map(|t| (t.gamma, t.error)).collect();
+        Ok(best)
+    }
+
+    /// Larger bases while the error falls; then the smallest that is nearly as good.
+    fn best_size(&self, start: Choice, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<Choice> {
+        let mut best = start;
+        let mut cap = self.first_size(rows);
+        for next in SIZES {
+            let next = next.min(self.max_components).min(rows.n());
+            // The basis ended by itself, or there is no room for a larger one.
+            if best.tried.size < cap || next <= cap + cap / 5 || !self.fits(next, rows.n()) {
+                break;
+            }
+            cap = next;
+            // Finer structure can be told apart with more coordinates.
+            let gamma = best.tried.gamma;
+            let widths =
+                if best.shape.uses_gamma() { vec![gamma, gamma * 10f64.sqrt()] } else { vec![gamma] };
+            let tried = widths_tried(best.shape, &widths, next, rows, labels, &self.monitor)?;
+            let Some(found) = preferred(&tried, labels) else { break };
+            let fell =
+                found.error < SOMEWHAT * best.tried.error || found.missed < SOMEWHAT * best.tried.missed;
+            if !fell {
+                break;
+            }
+            best.tried = found;
+        }
+        best.tried.gamma = short(best.tried.gamma);
+        let sizes = self.errors_by_size(best, rows, labels)?;
+        advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
+        let least = sizes.iter().map(|t| t.error).fold(f64::INFINITY, f64::min);
+        let fewest = sizes.iter().map(|t| t.missed).fold(f64::INFINITY, f64::min);
+        let margin = spread(fewest, rows.n()) / 2.0;
+        let enough = sizes.iter().find(|t| t.error <= NEARLY * least && t.missed <= fewest + margin);
+        if let Some(enough) = enough {
+            best.tried = Tried { gamma: best.tried.gamma, ..*enough };
+        }
+        let (m, after) = (best.tried.size, error_text(best.tried, labels));
+        advice.findings.push(Finding {
+            name: "size of the basis".into(),
+            value: format!("{m} coordinates, {after}"),
+            meaning: "the smallest of those tried that is nearly as good as the best".into(),
+        });
+        Ok(best)
+    }
+
+    fn fits(&self, size: usize, n: usize) -> bool {
+        let basis = Basis::new(Method::Kobl, Kernel::rbf(1.0)).n_components(size);
+        basis.estimated_memory(n) + 16 * (n * size) as u64 <= self.memory
+    }
+
+    /// The recipe's settings that say which kernel, which width and how large a basis.
+    fn settings(choice: Choice, size: &'static str) -> Vec<(String, String)> {
+        let mut settings = Vec::new();
+        if choice.shape != Shape::Rbf {
+            settings.push(("kernel", choice.shape.name().to_string()));
+        }
+        if choice.shape.uses_gamma() {
+            settings.push(("gamma", choice.tried.gamma.to_string()));
+        }
+        settings.extend([(size, choice.tried.size.to_string()), ("threshold", "0".into())]);
+        settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    }
+}
+
+impl Advice {
+    /// The method with its settings.
+    pub fn recipe(&self) -> Result<Recipe> {
+        Recipe::new(&self.method, &self.settings)
+    }
+}
+
+/// Of the widths that miss fewest rows, to within a standard error, the one with the smallest squared error.
+fn preferred(tried: &[Tried], labels: &Labels) -> Option<Tried> {
+    let finite = || tried.iter().copied().filter(|t| t.error.is_finite());
+    let fewest = finite().map(|t| t.missed).fold(f64::INFINITY, f64::min);
+    let margin = spread(fewest, labels.len());
+    finite().filter(|t| t.missed <= fewest + margin).reduce(|a, b| if b.error < a.error { b } else { a })
+}
+
+/// Standard error of a share among n rows.
+fn spread(share: f64, n: usize) -> f64 {
+    (share * (1.0 - share) / n as f64).max(0.0).sqrt()
+}
+
+/// Whether the kernel errs clearly less than the columns, and which to use.
+fn judge(linear: Option<Choice>, kernel: Choice, advice: &mut Advice) -> (Verdict, Choice) {
+    let name = kernel.shape.name();
+    let Some(linear) = linear else {
+        advice.reasons.push(format!("the columns are all zero, so nothing is linear in them: {name} kernel"));
+        return (Verdict::Helps, kernel);
+    };
+    let ratio = kernel.tried.error / linear.tried.error.max(f64::MIN_POSITIVE);
+    let fewer = 100.0 * (1.0 - ratio);
+    let (verdict, choice, meaning) = if ratio <= CLEARLY {
+        let meaning =
+            format!("the {name} kernel errs {fewer:.0} % less: the labels are not linear in the columns");
+        (Verdict::Helps, kernel, meaning)
+    } else if ratio <= 1.0 / CLEARLY {
+        let meaning = "a kernel makes no clear difference, so the simpler linear one".to_string();
+        (Verdict::MakesNoDifference, linear, meaning)
+    } else {
+        let meaning = format!("the {name} kernel errs {:.0} % more than the columns themselves", -fewer);
+        (Verdict::Hurts, linear, meaning)
+    };
+    advice.reasons.push(format!(
+        "left out one by one, rows are predicted with squared error {} in the columns and {} in the {name} kernel's \
+         space: {meaning}",
+        four(linear.tried.error),
+        four(kernel.tried.error)
+    ));
+    (verdict, choice)
+}
+
+/// The leave-one-out error as people say it.
+fn error_text(tried: Tried, labels: &Labels) -> String {
+    match labels {
+        Labels::Classes { .. } => format!("{:.1} % of left-out rows missed", 100.0 * tried.missed),
+        Labels::Numbers(_) => format!("left-out squared error {}", four(tried.error)),
+    }
+}
+
+/// What features are measured by.
+fn measure(labels: &Labels) -> Measure {
+    if matches!(labels, Labels::Classes { .. }) { Measure::Accuracy } else { Measure::R2 }
+}
+
+/// Four digits, as text.
+fn four(v: f64) -> String {
+    if v == 0.0 || (1e-3..1e4).contains(&v.abs()) { format!("{v:.4}") } else { format!("{v:.2e}") }
+}
+
+/// Four digits: nobody types more, and no more are meant.
+fn short(v: f64) -> f64 {
+    format!("{v:.3e}").parse().unwrap_or(v)
+}

@@ -1,0 +1,187 @@
+//! Which method: a few candidates on inner folds, judged by ridge and by the nearest neighbour; the simplest of those that
+//! are about as good as the best.
+
+use super::{Adviser, Choice, measure};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::evaluate::advice::{Advice, Finding};
+use crate::evaluate::folds::folds;
+use crate::evaluate::judge::Judge;
+use crate::random;
+use crate::recipe::Recipe;
+
+/// Rows of the inner folds.
+const ROWS: usize = 3_000;
+
+const FOLDS: usize = 3;
+
+/// Features that klfe and kpls make at most.
+const FEATURES: usize = 10;
+
+/// The scores of a candidate, one a fold: by ridge, by the nearest neighbour.
+#[derive(Clone, Debug, Default)]
+struct Scores {
+    ridge: Vec<f64>,
+    nearest: Vec<f64>,
+    n_features: usize,
+}
+
+impl Adviser {
+    /// Of the candidates whose scores are within a standard error of the best, the one with the fewest features. A
+    /// candidate is judged by whom it serves best.
+    pub(super) fn best_method(
+        &self,
+        choice: Choice,
+        rows: &Rows,
+        labels: &Labels,
+        advice: &mut Advice,
+    ) -> Result<()> {
+        let mut chosen = random::sample(rows.n(), ROWS, self.seed);
+        chosen.sort_unstable();
+        let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        let candidates = candidates(choice, &labels)?;
+        let (splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
+        let mut raw = Scores::default();
+        let mut scores = vec![Scores::default(); candidates.len()];
+        let mut failed: Vec<Option<Error>> = candidates.iter().map(|_| None).collect();
+        for split in &splits {
+            let [train, test] =
+                [&split.train, &split.test].map(|part| (rows.select(part), labels.select(part)));
+            self.score(&train.0, &train.1, &test.0, &test.1, &mut raw)?;
+            let (basis, z) = self.coordinates(choice, &train.0, &train.1)?;
+            for (at, recipe) in candidates.iter().enumerate() {
+                let made = recipe.finish(&train.0, Some(&train.1), basis.clone(), Some(&z), &self.monitor);
+                let judged = made.and_then(|made| {
+                    let [from, to] = [&train.0, &test.0].map(|rows| made.map.transform(rows));
+                    let [from, to] = [Rows::from_mat(from?.as_ref()), Rows::from_mat(to?.as_ref())];
+                    self.score(&from, &train.1, &to, &test.1, &mut scores[at])
+                });
+                match judged {
+                    Ok(()) => {}
+                    Err(Error::Interrupted) => return Err(Error::Interrupted),
+                    // A method that these rows are too few or too odd for is no candidate.
+                    Err(error) => failed[at] = Some(error),
+                }
+            }
+        }
+        let fit: Vec<usize> = (0..candidates.len()).filter(|&at| failed[at].is_none()).collect();
+        let top = fit.iter().copied().reduce(|a, b| if scores[b].mean() > scores[a].mean() { b } else { a });
+        let enough = top.map_or(f64::INFINITY, |top| scores[top].mean() - scores[top].standard_error());
+        let near = fit.iter().copied().filter(|&at| scores[at].mean() >= enough);
+        let Some(best) = near.min_by_key(|&at| scores[at].n_features) else {
+            let error = failed.into_iter().flatten().next();
+            return Err(error.unwrap_or_else(|| Error::data("no method could be tried on these rows")));
+        };
+        let recipe = &candidates[best];
+        advice.method = recipe.card.name.into();
+        advice.settings.clone_from(&recipe.settings);
+        let mut inner: Vec<(String, f64, f64)> = fit
+            .iter()
+            .map(|&at| (candidates[at].card.name.to_string(), scores[at].mean(), scores[at].standard_error()))
+            .chain([("raw".to_string(), raw.mean(), raw.standard_error())])
+            .collect();
+        inner.sort_by(|a, b| b.1.total_cmp(&a.1));
+        advice.inner = inner;
+        explain(advice, &raw, &scores[best], measure(&labels).name());
+        Ok(())
+    }
+
+    fn score(
+        &self,
+        train: &Rows,
+        labels: &Labels,
+        test: &Rows,
+        truth: &Labels,
+        scores: &mut Scores,
+    ) -> Result<()> {
+        let measure = measure(labels);
+        let judged = |judge: Judge| {
+            let found = judge.predict(train, labels, test, self.seed, &self.monitor)?;
+            measure.of(truth, &found.predictions)
+        };
+        scores.ridge.push(judged(Judge::Ridge)?);
+        scores.nearest.push(judged(Judge::Knn { n_neighbors: 1 })?);
+        scores.n_features = train.p();
+        Ok(())
+    }
+}
+
+impl Scores {
+    /// Those of the judge that the features serve best.
+    fn each(&self) -> &[f64] {
+        if average(&self.nearest) > average(&self.ridge) { &self.nearest } else { &self.ridge }
+    }
+
+    fn mean(&self) -> f64 {
+        average(self.each())
+    }
+
+    fn standard_error(&self) -> f64 {
+        let (each, mean) = (self.each(), self.mean());
+        let n = each.len().max(2) as f64;
+        (each.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt()
+    }
+}
+
+fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Methods worth trying on such labels, all on one basis.
+fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Recipe>> {
+    let with = |method: &str, own: &[(&str, String)]| {
+        let size = if method == "kobl" { "n_components" } else { "basis_components" };
+        let mut settings = Adviser::settings(choice, size);
+        if method != "kobl" {
+            settings.push(("basis".into(), "kobl".into()));
+        }
+        settings.extend(own.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
+        Recipe::new(method, &settings)
+    };
+    let features = FEATURES.min(choice.tried.size).to_string();
+    let mut all = vec![with("kobl", &[])?];
+    match labels {
+        Labels::Classes { .. } => {
+            all.push(with("gda", &[("reg", choice.tried.penalty.to_string())])?);
+            all.push(with("klfe", &[("n_components", features), ("n_neighbors", "5".into())])?);
+        }
+        Labels::Numbers(_) => all.push(with("kpls", &[("n_components", features)])?),
+    }
+    Ok(all)
+}
+
+fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: &str) {
+    let text = |score: f64| {
+        if measure == "accuracy" { format!("{:.1} %", 100.0 * score) } else { format!("{score:.3}") }
+    };
+    let (near_raw, near) = (average(&raw.nearest), average(&best.nearest));
+    advice.findings.push(Finding {
+        name: "nearest neighbour".into(),
+        value: format!("{measure} {} on the columns, {} on the features", text(near_raw), text(near)),
+        meaning: if near > near_raw {
+            "near rows are more alike in the features".into()
+        } else {
+            "the columns' own distances serve a nearest neighbour as well".into()
+        },
+    });
+    let (ridge_raw, ridge) = (average(&raw.ridge), average(&best.ridge));
+    advice.findings.push(Finding {
+        name: "ridge".into(),
+        value: format!("{measure} {} on the columns, {} on the features", text(ridge_raw), text(ridge)),
+        meaning: if ridge > ridge_raw {
+            "the features are nearer to linear in the labels".into()
+        } else {
+            "a linear model gains nothing from the features".into()
+        },
+    });
+    advice.reasons.push(format!(
+        "on {FOLDS} inner folds `{}` has {measure} {} with {} features (ridge or the nearest neighbour, whichever it \
+         serves better), against {} for the columns; no method with fewer features comes within a standard error of the \
+         best",
+        advice.method,
+        text(best.mean()),
+        best.n_features,
+        text(raw.mean())
+    ));
+}

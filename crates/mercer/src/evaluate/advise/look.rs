@@ -1,0 +1,138 @@
+//! What the chosen kernel's space looks like: errors by size, alignment, relevant dimension, residual decay.
+
+use super::{Adviser, Choice, four};
+use crate::basis::loo::{Tried, best_penalty};
+use crate::basis::{Basis, FittedBasis, Method, Threshold};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::evaluate::advice::{Advice, Finding};
+use crate::evaluate::metrics::relevant_dimension;
+use crate::kernel::gamma::{alignments, grid};
+use crate::kernel::{Gamma, Kernel};
+use crate::random;
+
+/// Rows of the kernel matrices that are looked at whole.
+const SAMPLE: usize = 500;
+
+/// Sizes whose error is shown, beside the chosen one.
+const SIZES: [usize; 8] = [3, 10, 30, 60, 100, 300, 600, 1_000];
+
+impl Adviser {
+    /// The basis of a choice with its coordinates of the rows, row-major.
+    pub(super) fn coordinates(
+        &self,
+        choice: Choice,
+        rows: &Rows,
+        labels: &Labels,
+    ) -> Result<(FittedBasis, Vec<f64>)> {
+        let mut basis = Basis::new(Method::Kobl, Kernel { shape: choice.shape, gamma: choice.tried.gamma });
+        basis =
+            basis.n_components(choice.tried.size).threshold(Threshold::Constant(0.0)).monitor(&self.monitor);
+        (basis.gamma, basis.memory) = (Gamma::Value(choice.tried.gamma), self.memory);
+        let (fitted, z) = basis.fit_with(rows, Some(labels), true)?;
+        Ok((fitted, z.unwrap_or_default()))
+    }
+
+    /// The error in the first coordinates, for growing numbers of them up to all.
+    pub(super) fn errors_by_size(&self, choice: Choice, rows: &Rows, labels: &Labels) -> Result<Vec<Tried>> {
+        let (basis, z) = self.coordinates(choice, rows, labels)?;
+        let all = basis.n_components();
+        let mut sizes: Vec<usize> = SIZES.into_iter().filter(|m| *m < all).collect();
+        sizes.push(all);
+        let mut out = Vec::with_capacity(sizes.len());
+        for m in sizes {
+            let part: Vec<f64> = z.chunks_exact(all).flat_map(|row| row[..m].iter().copied()).collect();
+            let tried = best_penalty(&Rows::dense(part, rows.n(), m)?, labels, &self.monitor)?;
+            out.push(Tried { gamma: choice.tried.gamma, ..tried });
+        }
+        Ok(out)
+    }
+
+    pub(super) fn look(
+        &self,
+        choice: Choice,
+        rows: &Rows,
+        labels: &Labels,
+        advice: &mut Advice,
+    ) -> Result<()> {
+        let chosen = random::sample(rows.n(), SAMPLE, self.seed);
+        let (few, few_labels) = (rows.select(&chosen), labels.select(&chosen));
+        if few_labels.require_two("advise").is_ok() {
+            self.align(choice, &few, &few_labels, advice)?;
+            self.dimension(choice, &few, &few_labels, advice)?;
+        }
+        let (basis, z) = self.coordinates(choice, rows, labels)?;
+        let m = basis.n_components();
+        let total = mean_square(&z, rows.n(), m);
+        let all = total.iter().sum::<f64>() / (1.0 - basis.residual).max(f64::MIN_POSITIVE);
+        let left = |count: usize| 100.0 * (1.0 - total[..count].iter().sum::<f64>() / all).max(0.0);
+        let counts: Vec<usize> =
+            [10, 30, 100, 300].into_iter().filter(|count| *count < m).chain([m]).collect();
+        let parts: Vec<String> =
+            counts.iter().map(|&count| format!("{:.1} % after {count}", left(count))).collect();
+        let smooth = left(m) < 5.0;
+        advice.findings.push(Finding {
+            name: "residual of the kernel".into(),
+            value: parts.join(", "),
+            meaning: if smooth {
+                "few coordinates hold nearly all that the kernel sees".into()
+            } else {
+                "the kernel sees more than these coordinates hold; what is left out is what the labels need least".into()
+            },
+        });
+        Ok(())
+    }
+
+    fn align(&self, choice: Choice, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<()> {
+        if !choice.shape.uses_gamma() {
+            return Ok(());
+        }
+        self.monitor.check()?;
+        advice.alignments = alignments(choice.shape, rows, labels, &grid(choice.shape, rows)?)?;
+        let best = advice.alignments.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        if let Some((gamma, alignment)) = best {
+            advice.findings.push(Finding {
+                name: "alignment with the labels".into(),
+                value: format!("at most {} at gamma = {}", four(alignment), four(gamma)),
+                meaning: if alignment > 0.3 {
+                    "rows of one kind are near each other in the kernel's space".into()
+                } else {
+                    "the kernel as a whole knows little of the labels; features that look at them are needed"
+                        .into()
+                },
+            });
+        }
+        Ok(())
+    }
+
+    fn dimension(&self, choice: Choice, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<()> {
+        let kernel = Kernel { shape: choice.shape, gamma: choice.tried.gamma };
+        let k = kernel.matrix(rows, rows)?;
+        match relevant_dimension(k.as_ref(), labels, &self.monitor) {
+            Ok((dimension, noise)) => {
+                let n = rows.n();
+                advice.findings.push(Finding {
+                    name: "relevant dimension".into(),
+                    value: format!("{dimension} of {n}, noise {}", four(noise)),
+                    meaning: if 3 * dimension < n {
+                        "the labels live in few directions of the kernel's space".into()
+                    } else {
+                        "no few directions stand out: the labels are noisy, or the kernel is too narrow for them".into()
+                    },
+                });
+                Ok(())
+            }
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            // A kernel matrix of rank 1 has no such dimension; the advice does without.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// The mean square of each coordinate.
+fn mean_square(z: &[f64], n: usize, m: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; m];
+    z.chunks_exact(m.max(1)).for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v * v));
+    sums.iter().map(|sum| sum / n as f64).collect()
+}

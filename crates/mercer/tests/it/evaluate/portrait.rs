@@ -1,0 +1,114 @@
+//! A portrait's numbers against their definitions.
+
+use mercer::basis::DEFAULT_MEMORY;
+use mercer::evaluate::portrait::Portrait;
+use mercer::recipe::Made;
+use mercer::{Error, Kernel, Labels, Monitor, Recipe, Rows};
+
+use super::compare::table;
+
+fn portrait(
+    method: &str,
+    settings: &[(&str, &str)],
+    rows: &Rows,
+    labels: Option<&Labels>,
+) -> (Portrait, Made) {
+    let recipe = Recipe::new(method, settings).expect("a recipe");
+    let made = Portrait::of(&recipe, rows, labels, &[], DEFAULT_MEMORY, 1, &Monitor::default());
+    made.unwrap_or_else(|error| panic!("{method}: {error}"))
+}
+
+#[test]
+fn what_is_left_is_what_the_coordinates_do_not_hold() {
+    let (rows, labels) = table("ringnorm?n=120&seed=1");
+    for basis in mercer::methods::BASES {
+        let (seen, made) =
+            portrait(basis, &[("gamma", "0.05"), ("n_components", "15")], &rows, Some(&labels));
+        let z = made.map.transform(&rows).expect("coordinates");
+        assert_eq!(seen.residuals.len(), z.ncols() + 1, "{basis}");
+        for (m, left) in seen.residuals.iter().enumerate() {
+            // k(x,x) = 1.
+            let held: f64 = (0..m).map(|j| z.col(j).iter().map(|v| v * v).sum::<f64>()).sum();
+            assert!((left - (1.0 - held / 120.0)).abs() < 1e-10, "{basis}");
+        }
+        assert!(seen.residuals.is_sorted_by(|a, b| a >= b), "{basis}");
+        assert_eq!(seen.pivot_norms.is_empty(), basis == "kpca");
+        assert_eq!(seen.spectrum.is_empty(), basis != "kpca");
+        assert_eq!((seen.method.as_str(), seen.basis.as_str(), seen.gamma), (basis, basis, Some(0.05)));
+    }
+    let (seen, _) = portrait("kpca", &[("center", "true"), ("n_components", "5")], &rows, None);
+    let share: f64 = 1.0 - seen.residuals[5];
+    assert!(share > 0.0 && share < 1.0 && seen.residuals[0] == 1.0);
+    let (whole, _) = portrait("kpca", &[("center", "true")], &rows, None);
+    assert!((seen.residuals[3] - whole.residuals[3]).abs() < 1e-8, "the same share, however many follow");
+    assert!(whole.residuals.last().expect("residuals").abs() < 1e-8);
+}
+
+#[test]
+fn every_method_has_a_portrait() {
+    let (rows, labels) = table("waveform?n=90&seed=1");
+    for method in mercer::evaluate::Comparison::all(&labels) {
+        let (seen, made) = portrait(&method, &[], &rows, Some(&labels));
+        let map = &made.map;
+        let q = map.n_features();
+        assert_eq!((seen.n_features, seen.kernel_values), (q, map.expansion.landmarks.len()), "{method}");
+        assert_eq!(seen.point_names.len(), q.min(3), "{method}");
+        let z = map.transform(&rows).expect("features");
+        for (at, name) in seen.point_names.iter().enumerate() {
+            let j = map.feature_names.iter().position(|other| other == name).expect("a feature");
+            assert_eq!(j, made.best[at], "{method}: best first");
+            for (i, point) in seen.points.iter().enumerate() {
+                assert!((point[at] - z[(i, j)]).abs() <= 1e-12 * z.norm_max(), "{method}");
+            }
+        }
+        assert_eq!(seen.point_labels.as_ref(), Some(&labels), "{method}: all rows are drawn");
+        let slopes = map.input_importance(&rows, &Monitor::default()).expect("slopes");
+        let all: f64 = slopes.col_iter().map(|column| column.iter().sum::<f64>()).sum();
+        assert_eq!(seen.importance.len(), rows.p(), "{method}");
+        for (j, (name, share)) in seen.importance.iter().enumerate() {
+            let sum: f64 = slopes.col(j).iter().sum();
+            assert!((share - sum / all).abs() < 1e-12, "{method}");
+            assert_eq!(name, &format!("x{}", j + 1));
+        }
+        assert!(seen.spectrum.is_sorted_by(|a, b| a >= b), "{method}");
+        assert_eq!(seen.scores, map.scores, "{method}");
+    }
+}
+
+#[test]
+fn points_are_a_seeded_sample_of_many_rows() {
+    let (rows, labels) = table("moons?n=4000&seed=1");
+    let recipe = Recipe::new("gda", &[("basis", "kobl"), ("basis_components", "20")]).expect("a recipe");
+    let names = ["left".to_string(), "right".to_string()];
+    let of = |seed: u64| {
+        Portrait::of(&recipe, &rows, Some(&labels), &names, DEFAULT_MEMORY, seed, &Monitor::default())
+            .expect("a portrait")
+            .0
+    };
+    let (one, again, other) = (of(1), of(1), of(2));
+    assert_eq!((one.points.len(), one.point_labels.as_ref().map(Labels::len)), (1500, Some(1500)));
+    assert!(one == again && one.points != other.points);
+    assert_eq!(one.importance[1].0, "right");
+}
+
+#[test]
+fn a_kernel_without_inputs_has_no_importance_and_other_troubles_are_said() {
+    let (rows, labels) = table("blobs?n=50&seed=1");
+    let k = Kernel::rbf(0.5).matrix(&rows, &rows).expect("values");
+    let given = Rows::from_mat(k.as_ref());
+    let (seen, _) = portrait("gda", &[("kernel", "precomputed")], &given, Some(&labels));
+    assert!(seen.importance.is_empty() && seen.gamma.is_none());
+    let recipe = Recipe::new::<&str>("gda", &[]).expect("a recipe");
+    let of = |labels: Option<&Labels>, names: &[String], memory: u64, monitor: &Monitor| {
+        Portrait::of(&recipe, &rows, labels, names, memory, 0, monitor)
+    };
+    let plain = Monitor::default();
+    let none = of(None, &[], DEFAULT_MEMORY, &plain).expect_err("refused").to_string();
+    assert!(none.contains("`gda` looks at the labels"), "{none}");
+    let names = of(Some(&labels), &["a".into()], DEFAULT_MEMORY, &plain).expect_err("refused").to_string();
+    assert!(names.contains("1 names were given for 2 inputs"), "{names}");
+    assert!(matches!(of(Some(&labels), &[], 10, &plain), Err(Error::Memory(_))));
+    let stopped = Monitor::default();
+    stopped.stop();
+    assert!(matches!(of(Some(&labels), &[], DEFAULT_MEMORY, &stopped), Err(Error::Interrupted)));
+}
