@@ -13,6 +13,8 @@ Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``R
 
 from mercer import evidence, metrics, plot
 from mercer._core import NumericalError, __version__
+from mercer.advice import Advice, advise
+from mercer.auto import AutoFeatures
 from mercer.basis import KernelBasis
 from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
@@ -44,6 +46,8 @@ __all__ = [
     "KPLS",
     "SKFE",
     "TAKES",
+    "Advice",
+    "AutoFeatures",
     "FScore",
     "FeatureMap",
     "IRelief",
@@ -59,6 +63,7 @@ __all__ = [
     "ReliefF",
     "SKRelief",
     "__version__",
+    "advise",
     "compare",
     "evidence",
     "load",

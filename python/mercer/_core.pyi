@@ -82,6 +82,14 @@ class Extraction(TypedDict):
     warnings: list[str]
     model: Model
 
+class Automatic(TypedDict):
+    """What features without choices are: their map, that of their basis, and the advice that was followed, as JSON."""
+
+    model: Model
+    basis: Model
+    advice: str
+    warnings: list[str]
+
 class Moments(TypedDict):
     """Sums over rows so far."""
 
@@ -200,6 +208,19 @@ def compare(
     task: str = "auto",
     verbose: int = 0,
 ) -> str: ...
+def advise(
+    X: Rows,
+    y: Target,
+    *,
+    scale: str = "standard",
+    seed: int = 0,
+    memory: int | None = None,
+    task: str = "auto",
+    verbose: int = 0,
+) -> str: ...
+def fit_auto(
+    X: Rows, y: Target, *, max_components: int, seed: int = 0, task: str = "auto", verbose: int = 0
+) -> Automatic: ...
 def judge(
     X: Rows,
     y: Target,

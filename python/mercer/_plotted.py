@@ -160,7 +160,8 @@ def _best(drawn: Drawn) -> list[int]:
     """Return the best two features, or the only one."""
     Z, labels, part = drawn.Z, drawn.labels, drawn.part
     scores = np.empty(0) if part is None else _model_of(part)["scores"]
-    unordered = part is None or isinstance(part, KernelBasis)
+    # What stands on a basis names it; its own features have scores, or an order.
+    unordered = part is None or "basis" not in json.loads(_model_of(part)["facts"])
     told_apart = labels is not None and len(set(labels.values.tolist())) > 1
     if not len(scores) and unordered and labels is not None and told_apart and len(Z) > 2:
         task: Task = "numbers" if labels.classes is None else "classes"

@@ -16,6 +16,7 @@ def names_of(*kinds):
 
 def test_names_are_the_same():
     typed_dicts = {
+        "Automatic",
         "Expansion",
         "Model",
         "FittedBasis",

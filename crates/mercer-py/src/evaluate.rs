@@ -1,14 +1,16 @@
-//! Stage 7 for Python: folds, judges and comparisons. What is predicted is a class's code, in the order of the classes,
+//! Stage 7 for Python: folds, judges, comparisons and advice. What is predicted is a class's code, in the order of the classes,
 //! or a number.
 
 use mercer::Error;
+use mercer::data::Scale;
+use mercer::evaluate::advise::Adviser;
 use mercer::evaluate::{Comparison, Judge, Predictions, Split, folds as parts, svm};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::ThreadPoolBuilder;
 
-use crate::convert::{PyRows, Target, whole};
+use crate::convert::{PyRows, Target, dictionary, whole};
 use crate::gate::{exception, run, run_or_part};
 
 /// Indices of the rows to learn from and of those to be asked about.
@@ -155,6 +157,58 @@ pub(crate) fn compare<'py>(
         with_threads(n_threads, || comparison.run(&rows, &labels))
     })?;
     Ok(outcome.to_json().to_string())
+}
+
+/// What to use on such rows, as JSON.
+#[pyfunction]
+#[pyo3(signature = (X, y, *, scale="standard", seed=0, memory=None, task="auto", verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn advise<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    scale: &str,
+    seed: u64,
+    memory: Option<u64>,
+    task: &str,
+    verbose: u32,
+) -> PyResult<String> {
+    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut adviser = Adviser { scale: scale.parse().map_err(exception)?, seed, ..Adviser::default() };
+    adviser.memory = memory.unwrap_or(adviser.memory);
+    let advice = run(py, verbose, move |monitor| {
+        adviser.monitor = monitor.clone();
+        adviser.advise(&rows, &labels)
+    })?;
+    Ok(advice.to_json().to_string())
+}
+
+/// Features by such advice, for rows as they are: the map, the basis below it, and the advice as JSON.
+#[pyfunction]
+#[pyo3(signature = (X, y, *, max_components, seed=0, task="auto", verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn fit_auto<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    max_components: usize,
+    seed: u64,
+    task: &str,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut adviser = Adviser { scale: Scale::None, max_components, seed, ..Adviser::default() };
+    let found = run(py, verbose, move |monitor| {
+        adviser.monitor = monitor.clone();
+        adviser.fit(&rows, &labels)
+    })?;
+    let out = PyDict::new(py);
+    out.set_item("model", dictionary(py, found.made.map)?)?;
+    out.set_item("basis", dictionary(py, found.basis)?)?;
+    out.set_item("advice", found.advice.to_json().to_string())?;
+    out.set_item("warnings", found.made.warnings)?;
+    Ok(out)
 }
 
 /// Does the work on so many threads; None: on those that are there.

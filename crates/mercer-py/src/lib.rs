@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost};
     #[pymodule_export]
-    use crate::evaluate::{compare, folds, judge, splits, svm_dual};
+    use crate::evaluate::{advise, compare, fit_auto, folds, judge, splits, svm_dual};
     #[pymodule_export]
     use crate::evidence::{
         margins_accumulate, margins_merge, margins_of_nothing, moments_accumulate, moments_finish,
