@@ -4,7 +4,8 @@
 //!
 //! Of kernels the linear one is the yardstick: another must err clearly less to be recommended.
 //!
-//! cost    two kernels × 8 widths × n·300², then n·m² a size tried, then 3 folds; n at most [`Adviser::rows`]
+//! cost    two kernels × 8 widths × n·300² on at most 5000 rows, then n·m² a size tried on at most [`Adviser::rows`], then 3
+//!         folds of 3000
 //! source  METHODS §2 (`loo`), §3 (relevant dimension); the guideline that eks.txt 5 wishes for
 //! differs between widths within one standard error of the fewest rows missed the squared error decides: with few rows
 //!         counts are coarse, with many they are what matters
@@ -25,12 +26,14 @@ use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 use crate::random;
 use crate::recipe::Recipe;
+use look::residual_finding;
 
-/// Components of the bases in which widths are compared.
+/// Rows and components with which kernels and widths are compared.
+const FIRST_ROWS: usize = 5_000;
 const FIRST_SIZE: usize = 300;
 
 /// Sizes tried after that, while the error falls.
-const SIZES: [usize; 2] = [1_000, 2_500];
+const SIZES: [usize; 2] = [1_000, 3_000];
 
 /// A kernel must leave at most this share of the linear kernel's error to be recommended: less is no clear difference.
 const CLEARLY: f64 = 0.95;
@@ -102,11 +105,18 @@ impl Adviser {
         };
         let mut advice = Advice { rows: rows.n(), ..Advice::default() };
         self.monitor.begin("looking at kernels", 0);
-        let linear = self.linear(&rows, &labels)?;
-        let kernel = self.best_kernel(&rows, &labels, &mut advice)?;
-        let (verdict, choice) = judge(linear, kernel, &mut advice);
+        let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
+        let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
+        let linear = self.linear(&few_rows, &few_labels)?;
+        let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice)?;
+        let (verdict, mut choice) = judge(linear, kernel, &mut advice);
         advice.verdict = verdict;
         self.monitor.begin("looking at sizes", 0);
+        if few.len() < rows.n() {
+            // The errors that larger bases are held against are those of all rows.
+            let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
+            choice.tried = widths_tried(shape, &[gamma], size, &rows, &labels, &self.monitor)?[0];
+        }
         let choice = self.best_size(choice, &rows, &labels, &mut advice)?;
         self.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, &labels, &mut advice)?;
@@ -206,7 +216,9 @@ impl Adviser {
             best.tried = found;
         }
         best.tried.gamma = short(best.tried.gamma);
-        let sizes = self.errors_by_size(best, rows, labels)?;
+        let (basis, z) = self.coordinates(best, rows, labels)?;
+        residual_finding(&basis, &z, rows.n(), advice);
+        let sizes = self.errors_by_size(&z, basis.n_components(), rows.n(), labels)?;
         advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
         let least = sizes.iter().map(|t| t.error).fold(f64::INFINITY, f64::min);
         let fewest = sizes.iter().map(|t| t.missed).fold(f64::INFINITY, f64::min);

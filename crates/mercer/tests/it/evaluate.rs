@@ -1,5 +1,6 @@
 //! Measures against the slow references.
 
+mod advise;
 mod compare;
 mod portrait;
 

@@ -34,17 +34,18 @@ impl Adviser {
         Ok((fitted, z.unwrap_or_default()))
     }
 
-    /// The error in the first coordinates, for growing numbers of them up to all.
-    pub(super) fn errors_by_size(&self, choice: Choice, rows: &Rows, labels: &Labels) -> Result<Vec<Tried>> {
-        let (basis, z) = self.coordinates(choice, rows, labels)?;
-        let all = basis.n_components();
-        let mut sizes: Vec<usize> = SIZES.into_iter().filter(|m| *m < all).collect();
-        sizes.push(all);
-        let mut out = Vec::with_capacity(sizes.len());
-        for m in sizes {
-            let part: Vec<f64> = z.chunks_exact(all).flat_map(|row| row[..m].iter().copied()).collect();
-            let tried = best_penalty(&Rows::dense(part, rows.n(), m)?, labels, &self.monitor)?;
-            out.push(Tried { gamma: choice.tried.gamma, ..tried });
+    /// The error in the first of m coordinates (row-major), for growing numbers of them up to all.
+    pub(super) fn errors_by_size(
+        &self,
+        z: &[f64],
+        m: usize,
+        n: usize,
+        labels: &Labels,
+    ) -> Result<Vec<Tried>> {
+        let mut out = Vec::new();
+        for size in SIZES.into_iter().filter(|size| *size < m).chain([m]) {
+            let part: Vec<f64> = z.chunks_exact(m).flat_map(|row| row[..size].iter().copied()).collect();
+            out.push(best_penalty(&Rows::dense(part, n, size)?, labels, &self.monitor)?);
         }
         Ok(out)
     }
@@ -62,25 +63,6 @@ impl Adviser {
             self.align(choice, &few, &few_labels, advice)?;
             self.dimension(choice, &few, &few_labels, advice)?;
         }
-        let (basis, z) = self.coordinates(choice, rows, labels)?;
-        let m = basis.n_components();
-        let total = mean_square(&z, rows.n(), m);
-        let all = total.iter().sum::<f64>() / (1.0 - basis.residual).max(f64::MIN_POSITIVE);
-        let left = |count: usize| 100.0 * (1.0 - total[..count].iter().sum::<f64>() / all).max(0.0);
-        let counts: Vec<usize> =
-            [10, 30, 100, 300].into_iter().filter(|count| *count < m).chain([m]).collect();
-        let parts: Vec<String> =
-            counts.iter().map(|&count| format!("{:.1} % after {count}", left(count))).collect();
-        let smooth = left(m) < 5.0;
-        advice.findings.push(Finding {
-            name: "residual of the kernel".into(),
-            value: parts.join(", "),
-            meaning: if smooth {
-                "few coordinates hold nearly all that the kernel sees".into()
-            } else {
-                "the kernel sees more than these coordinates hold; what is left out is what the labels need least".into()
-            },
-        });
         Ok(())
     }
 
@@ -128,6 +110,25 @@ impl Adviser {
             Err(_) => Ok(()),
         }
     }
+}
+
+/// How fast the coordinates (row-major) exhaust what the kernel sees.
+pub(super) fn residual_finding(basis: &FittedBasis, z: &[f64], n: usize, advice: &mut Advice) {
+    let m = basis.n_components();
+    let squares = mean_square(z, n, m);
+    let all = squares.iter().sum::<f64>() / (1.0 - basis.residual).max(f64::MIN_POSITIVE);
+    let left = |count: usize| 100.0 * (1.0 - squares[..count].iter().sum::<f64>() / all).max(0.0);
+    let counts = [10, 30, 100, 300].into_iter().filter(|count| *count < m).chain([m]);
+    let parts: Vec<String> = counts.map(|count| format!("{:.1} % after {count}", left(count))).collect();
+    advice.findings.push(Finding {
+        name: "residual of the kernel".into(),
+        value: parts.join(", "),
+        meaning: if left(m) < 5.0 {
+            "few coordinates hold nearly all that the kernel sees".into()
+        } else {
+            "the kernel sees more than these coordinates hold".into()
+        },
+    });
 }
 
 /// The mean square of each coordinate.

@@ -1,0 +1,182 @@
+//! Advice holds on data whose answer is known, does not depend on what it must not, and refuses what it cannot use.
+
+use mercer::data::{Scale, Task, synth};
+use mercer::evaluate::Adviser;
+use mercer::evaluate::advice::Verdict;
+use mercer::recipe::Recipe;
+use mercer::{Error, Labels, Monitor, Rows};
+
+use crate::naive::{self, Matrix};
+
+fn table(spec: &str) -> (Rows<'static>, Labels) {
+    let table = synth::generate(spec).expect("rows");
+    (table.rows, Labels::decide(table.target.expect("labels"), Task::Auto).expect("labels"))
+}
+
+fn small() -> Adviser {
+    Adviser { max_components: 60, ..Adviser::default() }
+}
+
+#[test]
+fn a_ball_in_a_ball_needs_a_kernel_and_two_balls_side_by_side_do_not() {
+    let (rows, labels) = table("ringnorm?n=300&seed=3");
+    let advice = small().advise(&rows, &labels).expect("advice");
+    assert_eq!(advice.verdict, Verdict::Helps);
+    assert!(advice.settings.iter().any(|(name, _)| name == "gamma"));
+    let (rows, labels) = table("twonorm?n=300&seed=3");
+    let advice = small().advise(&rows, &labels).expect("advice");
+    assert_ne!(advice.verdict, Verdict::Helps);
+    assert!(advice.settings.contains(&("kernel".into(), "linear".into())));
+}
+
+#[test]
+fn the_settings_are_a_recipe_and_the_arguments_of_a_fit() {
+    for spec in ["ringnorm?n=200&seed=1", "friedman?n=150&seed=1", "twonorm?n=150&seed=2"] {
+        let (rows, labels) = table(spec);
+        let advice = small().advise(&rows, &labels).expect("advice");
+        let recipe = Recipe::new(&advice.method, &advice.settings).expect("a recipe");
+        let basis = recipe.basis(&rows, Some(&labels), &mut Vec::new()).expect("basis");
+        let fitted = basis.fit_supervised(&rows, &labels).expect("fit");
+        recipe.finish(&rows, Some(&labels), fitted, None, &Monitor::default()).expect("map");
+        assert!(advice.arguments().starts_with(&format!("--method {}", advice.method)));
+        assert!(!advice.reasons.is_empty() && advice.findings.len() >= 4, "{spec}");
+        assert!(advice.inner.iter().any(|(name, ..)| name == "raw"));
+        assert!(advice.loo_by_size.windows(2).all(|w| w[0].0 < w[1].0));
+    }
+}
+
+#[test]
+fn numbers_get_advice_too() {
+    let (rows, labels) = table("friedman?n=200&seed=5");
+    let advice = small().advise(&rows, &labels).expect("advice");
+    assert_eq!(advice.verdict, Verdict::Helps);
+    assert!(["kobl", "kpls"].contains(&advice.method.as_str()));
+}
+
+#[test]
+fn units_and_threads_do_not_matter() {
+    let (rows, labels) = table("ringnorm?n=150&seed=4");
+    let advice = small().advise(&rows, &labels).expect("advice");
+    let p = rows.p();
+    // A power of two changes no digit.
+    let other: Vec<f64> =
+        rows.to_dense().iter().enumerate().map(|(at, v)| v * 4f64.powi((at % p % 5) as i32)).collect();
+    let other = Rows::dense(other, rows.n(), p).expect("rows");
+    assert_eq!(small().advise(&other, &labels).expect("advice"), advice);
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
+        assert_eq!(pool.install(|| small().advise(&rows, &labels)).expect("advice"), advice);
+    }
+}
+
+#[test]
+fn odd_rows_get_advice_and_no_panic() {
+    let (rows, labels) = table("ringnorm?n=60&seed=6");
+    let p = rows.p();
+    let values = rows.to_dense();
+    let with = |change: &dyn Fn(usize, usize, f64) -> f64| {
+        let values: Vec<f64> = values.iter().enumerate().map(|(at, v)| change(at / p, at % p, *v)).collect();
+        Rows::dense(values, 60, p).expect("rows")
+    };
+    let cases = [
+        ("constant columns", with(&|_, j, v| if j < 18 { 7.0 } else { v })),
+        ("duplicate rows", with(&|i, j, _| values[i / 4 * p + j])),
+        ("all rows equal", with(&|_, _, _| 1.0)),
+        ("huge", with(&|_, _, v| v * 1e150)),
+        ("tiny", with(&|_, _, v| v * 1e-150)),
+    ];
+    for (what, rows) in cases {
+        // Equal rows may be refused, but with words.
+        if let Err(error) = small().advise(&rows, &labels) {
+            assert!(what == "all rows equal" && !error.to_string().is_empty(), "{what}: {error}");
+        }
+    }
+    let narrow = Rows::dense(values.iter().step_by(p).copied().collect::<Vec<_>>(), 60, 1).expect("rows");
+    small().advise(&narrow, &labels).expect("one column");
+    let few = rows.select(&(0..8).collect::<Vec<_>>());
+    small().advise(&few, &labels.select(&(0..8).collect::<Vec<_>>())).expect("fewer rows than columns");
+    let mut names: Vec<&str> = vec!["a"; 30];
+    names.extend(vec!["b"; 29]);
+    names.push("c");
+    small().advise(&rows, &Labels::classes(&names)).expect("a class of one row");
+}
+
+#[test]
+fn sparse_rows_get_the_advice_of_dense_ones_among_the_same_kernels() {
+    let (rows, labels) = table("ringnorm?n=80&seed=8");
+    let p = rows.p();
+    let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in rows.to_dense().chunks_exact(p) {
+        for (j, v) in row.iter().enumerate().filter(|(j, _)| j % 3 > 0) {
+            columns.push(j as u32);
+            values.push(*v);
+        }
+        starts.push(values.len());
+    }
+    let sparse = Rows::sparse(starts, columns, values, p).expect("rows");
+    let adviser = Adviser { scale: Scale::None, ..small() };
+    let advice = adviser.advise(&sparse, &labels).expect("advice");
+    assert!(advice.settings.iter().all(|(_, value)| value != "laplacian"));
+}
+
+#[test]
+fn what_cannot_be_advised_on_is_refused_with_words() {
+    let (rows, labels) = table("ringnorm?n=30&seed=1");
+    let text = |rows: &Rows, labels: &Labels| small().advise(rows, labels).expect_err("refused").to_string();
+    assert_eq!(text(&rows, &labels.select(&[0, 1, 2])), "30 rows, but 3 labels");
+    let first = |n: usize| (0..n).collect::<Vec<_>>();
+    assert_eq!(
+        text(&rows.select(&first(5)), &labels.select(&first(5))),
+        "the data has 5 rows and 20 columns; advice needs at least 6 rows and 1 column"
+    );
+    assert!(text(&rows, &Labels::classes(&["a"; 30])).contains("advise"));
+    let mut values = rows.to_dense();
+    values[25] = f64::NAN;
+    assert!(text(&Rows::dense(values, 30, 20).expect("rows"), &labels).contains("row 2"));
+}
+
+#[test]
+fn advice_can_be_stopped() {
+    let (rows, labels) = table("ringnorm?n=100&seed=1");
+    let adviser = small();
+    adviser.monitor.stop();
+    assert!(matches!(adviser.advise(&rows, &labels), Err(Error::Interrupted)));
+}
+
+/// Squared leave-one-out error of ridge by n refits with normal equations.
+fn refitted_error(z: &Matrix, y: &Matrix, penalty: f64) -> f64 {
+    let (n, m) = (z.len(), z[0].len());
+    let mut sum = 0.0;
+    for out in 0..n {
+        let without = |a: &Matrix| -> (Matrix, Vec<f64>) {
+            let kept: Matrix = (0..n).filter(|i| *i != out).map(|i| a[i].clone()).collect();
+            let mean = |j: usize| kept.iter().map(|row| row[j]).sum::<f64>() / (n - 1) as f64;
+            let means: Vec<f64> = (0..a[0].len()).map(mean).collect();
+            let centered = kept.iter().map(|row| row.iter().zip(&means).map(|(v, m)| v - m).collect());
+            (centered.collect(), means)
+        };
+        let ((a, z_means), (b, y_means)) = (without(z), without(y));
+        let mut normal = naive::matmul(&naive::transpose(&a), &a);
+        (0..m).for_each(|j| normal[j][j] += penalty);
+        let weights = naive::solve(&normal, &naive::matmul(&naive::transpose(&a), &b));
+        for (j, mean) in y_means.iter().enumerate() {
+            let fit: f64 = (0..m).map(|d| (z[out][d] - z_means[d]) * weights[d][j]).sum::<f64>() + mean;
+            sum += (fit - y[out][j]).powi(2);
+        }
+    }
+    sum
+}
+
+#[test]
+fn a_ridge_penalty_of_one_is_right_for_automatic_features() {
+    let (rows, labels) = table("ringnorm?n=70&seed=2");
+    let automatic = Adviser { max_components: 12, ..small() }.fit(&rows, &labels).expect("fit");
+    let z = automatic.made.map.transform(&rows).expect("features");
+    let (codes, c) = labels.require_classes("test").expect("classes");
+    let z: Matrix = (0..70).map(|i| z.row(i).iter().copied().collect()).collect();
+    let y = naive::one_hot(codes, c);
+    let error = |penalty: f64| refitted_error(&z, &y, penalty);
+    // Penalties were tried in steps of ten.
+    assert!(error(1.0) <= error(10.0) * (1.0 + 1e-9) && error(1.0) <= error(0.1) * (1.0 + 1e-9));
+    assert_eq!(automatic.made.map.method, automatic.advice.method);
+}
