@@ -178,15 +178,14 @@ impl Comparison {
     /// Compares. A candidate that fails says why and stops no other; after [`Monitor::stop`] the splits that were
     /// finished are there.
     pub fn run(&self, rows: &Rows, labels: &Labels) -> Result<Outcome> {
-        let (plan, splits, warnings) = self.plan(rows, labels)?;
-        let (done, interrupted) = self.work(&plan, &splits, rows, labels)?;
-        if interrupted && done.is_empty() {
+        let results = self.work(self.plan(rows, labels)?, rows, labels)?;
+        if results.interrupted && results.done.is_empty() {
             return Err(Error::Interrupted);
         }
-        Ok(self.outcome(plan, &splits, rows, labels, warnings, done, interrupted).0)
+        Ok(results.outcome(rows, labels).0)
     }
 
-    fn plan(&self, rows: &Rows, labels: &Labels) -> Result<(Plan, Vec<Split>, Vec<String>)> {
+    fn plan(&self, rows: &Rows, labels: &Labels) -> Result<Planned> {
         if rows.n() != labels.len() || rows.p() == 0 {
             return Err(Error::data(format!(
                 "{} rows of {} columns and {} labels were given; as many labels as rows and at least one column are \
@@ -232,11 +231,12 @@ impl Comparison {
             )));
         }
         warnings.extend(plan.warnings.iter().cloned());
-        Ok((plan, splits, warnings))
+        Ok(Planned { plan, splits, warnings })
     }
 
-    /// The splits that were finished, in order, and whether a stop kept some from being so.
-    fn work(&self, plan: &Plan, splits: &[Split], rows: &Rows, labels: &Labels) -> Result<(Vec<Done>, bool)> {
+    /// Works on the splits, as many at a time as there are threads and memory.
+    fn work(&self, planned: Planned, rows: &Rows, labels: &Labels) -> Result<Results> {
+        let Planned { plan, splits, warnings } = planned;
         let threads = rayon::current_num_threads();
         let fitting = usize::try_from(self.memory / plan.memory.max(1)).unwrap_or(usize::MAX);
         let workers = threads.min(splits.len()).min(fitting).max(1);
@@ -252,7 +252,7 @@ impl Comparison {
                     loop {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         let Some(split) = splits.get(at) else { break };
-                        let done = pool.install(|| split::run(self, plan, rows, labels, split));
+                        let done = pool.install(|| split::run(self, &plan, rows, labels, split));
                         results.lock().unwrap_or_else(PoisonError::into_inner).push((at, done));
                     }
                 });
@@ -260,36 +260,44 @@ impl Comparison {
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(at, _)| *at);
-        let mut finished = Vec::new();
-        for (_, done) in results {
-            match done {
-                Ok(done) => finished.push(done),
+        let mut done = Vec::new();
+        for (_, result) in results {
+            match result {
+                Ok(split) => done.push(split),
                 Err(Error::Interrupted) => {}
                 Err(error) => return Err(error),
             }
         }
-        let interrupted = finished.len() < splits.len();
-        Ok((finished, interrupted))
+        let interrupted = done.len() < splits.len();
+        Ok(Results { plan, n_splits: splits.len(), done, interrupted, warnings })
     }
+}
 
-    #[expect(clippy::too_many_arguments, reason = "everything that a comparison has come to")]
-    fn outcome(
-        &self,
-        plan: Plan,
-        splits: &[Split],
-        rows: &Rows,
-        labels: &Labels,
-        warnings: Vec<String>,
-        done: Vec<Done>,
-        interrupted: bool,
-    ) -> (Outcome, Work) {
+/// What is to be done.
+struct Planned {
+    plan: Plan,
+    splits: Vec<Split>,
+    warnings: Vec<String>,
+}
+
+/// What was done: the splits that were finished, in order.
+struct Results {
+    plan: Plan,
+    n_splits: usize,
+    done: Vec<Done>,
+    interrupted: bool,
+    warnings: Vec<String>,
+}
+
+impl Results {
+    fn outcome(self, rows: &Rows, labels: &Labels) -> (Outcome, Work) {
         let [measure, second] = split::measures(labels).map(|m| m.name().replace('-', "_"));
-        let count = done.len();
-        let mut sums: Vec<Sum> = plan.entries.into_iter().map(Sum::new).collect();
+        let count = self.done.len();
+        let mut sums: Vec<Sum> = self.plan.entries.into_iter().map(Sum::new).collect();
         let mut work = Work::default();
         let mut all = Warnings::default();
-        all.extend(warnings);
-        for done in done {
+        all.extend(self.warnings);
+        for done in self.done {
             sums.iter_mut().zip(done.fates).for_each(|(sum, fate)| sum.add(fate));
             all.extend(done.warnings);
             work.basis_fits += done.work.basis_fits;
@@ -306,8 +314,8 @@ impl Comparison {
                 Labels::Classes { names, .. } => names.clone(),
                 Labels::Numbers(_) => Vec::new(),
             },
-            n_splits: splits.len(),
-            interrupted,
+            n_splits: self.n_splits,
+            interrupted: self.interrupted,
             warnings: all.finish(),
         };
         outcome.sort();
@@ -413,9 +421,8 @@ mod tests {
             folds: 3,
             ..Comparison::default()
         };
-        let (plan, splits, warnings) = comparison.plan(&table.rows, &labels).expect("a plan");
-        let (done, interrupted) = comparison.work(&plan, &splits, &table.rows, &labels).expect("done");
-        comparison.outcome(plan, &splits, &table.rows, &labels, warnings, done, interrupted).1
+        let planned = comparison.plan(&table.rows, &labels).expect("a plan");
+        comparison.work(planned, &table.rows, &labels).expect("done").outcome(&table.rows, &labels).1
     }
 
     #[test]

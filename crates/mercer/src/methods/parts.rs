@@ -61,7 +61,6 @@ pub fn parameters_of<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<V
     let card = method(name)?;
     let mut cards = vec![card];
     match card.stage {
-        Stage::Basis => {}
         Stage::Select | Stage::System => {
             cards = cards_of(system_card(name)?, selector_of(card, settings)?);
             let system = plain_system(name);
@@ -71,7 +70,7 @@ pub fn parameters_of<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<V
             let extractor = Values::new::<&str>(&[card], &[])?.extractor(card)?;
             cards.extend(possible_bases(settings, |n| extractor.default_basis(n, &mut Vec::new()))?);
         }
-        Stage::Extract => {}
+        Stage::Basis | Stage::Extract => {}
     }
     Ok(known(&cards))
 }

@@ -5,6 +5,7 @@ use crate::basis::{Basis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::evaluate::judge::Judge;
 use crate::evaluate::outcome::Entry;
 use crate::kernel::{Gamma, Shape};
 use crate::methods::{self, Stage};
@@ -71,7 +72,7 @@ impl Plan {
 
     /// Lists the candidates.
     fn list(&mut self, comparison: &Comparison) {
-        let judges: Vec<&str> = comparison.judges.iter().map(|judge| judge.name()).collect();
+        let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
         let entry = |method: &str, judge: &str, rule: Option<&String>| Entry {
             method: method.into(),
             judge: judge.into(),
