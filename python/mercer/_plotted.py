@@ -196,6 +196,42 @@ def spectrum_of(part: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_], str]
     )
 
 
+# Labels of both axes, places and values.
+Curve = tuple[str, str, "NDArray[Any]", "NDArray[np.float64]"]
+
+
+def residuals_of(found: Found) -> tuple[list[Curve], str]:
+    """Return what a basis leaves out as it grows, and all together."""
+    basis = found.part.basis_ if isinstance(found.part, Mapped) else found.part
+    model = _model_of(basis)
+    facts = json.loads(model["facts"])
+    left, norms, eigenvalues = facts.get("residual", 0.0), model["pivot_norms"], model["eigenvalues"]
+    curves: list[Curve] = []
+    if len(norms):
+        label = "landmark, in the order chosen"
+        if len(norms) < facts.get("coordinates", 0):
+            label = "landmark that the features need, in the order chosen"
+        curves.append(
+            (label, "distance of a landmark from the span of those before", np.arange(1, len(norms) + 1), norms)
+        )
+    elif model["method"] == "kpca" and "basis" not in facts and found.rows is None:
+        trace = eigenvalues.sum() / (1 - left)
+        shares = np.clip(1 - np.append(0.0, np.cumsum(eigenvalues)) / trace, 0, None)
+        curves.append(("components", "share of the trace left out", np.arange(len(shares)), shares))
+    if found.rows is not None:
+        if not isinstance(basis, KernelBasis):
+            raise ValueError("X is given, but a file does not know its basis\nhint: plot the estimator, or leave X out")
+        shares = _core.residuals(basis._expansion(), as_rows(found.checked()), left)
+        curves.append(("components", "share of mean k(x, x) of the rows left out", np.arange(len(shares)), shares))
+    if not curves:
+        raise ValueError(
+            f"the residuals of this `{model['method']}` model's basis are not known: it keeps neither pivots nor the "
+            "eigenvalues of the basis\nhint: plot the estimator that was fitted in place of its file, or a basis that "
+            "chooses rows, such as `kobl`"
+        )
+    return curves, f"{facts.get('basis', model['method'])}: {max(left, 0.0):.2g} of mean k(x, x) is left"
+
+
 class Point(NamedTuple):
     """A candidate of a comparison."""
 

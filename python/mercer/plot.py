@@ -6,7 +6,6 @@ Colours are ones that people tell apart whatever their sight; classes and method
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,18 @@ import numpy as np
 
 from mercer import _core
 from mercer._input import as_rows
-from mercer._mapped import Mapped
-from mercer._plotted import Labels, Point, chosen_of, features_of, find, measure_of, points_of, spectrum_of, titles_of
+from mercer._plotted import (
+    Labels,
+    Point,
+    chosen_of,
+    features_of,
+    find,
+    measure_of,
+    points_of,
+    residuals_of,
+    spectrum_of,
+    titles_of,
+)
 from mercer.model import _model_of
 
 if TYPE_CHECKING:
@@ -145,7 +154,7 @@ def spectrum(estimator: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def residual(estimator: Any, ax: Axes | None = None) -> Axes:
+def residual(estimator: Any, ax: Axes | None = None, *, X: Any = None) -> Axes:
     """Draw how far a basis still is from the rows as it grows.
 
     Parameters
@@ -154,55 +163,47 @@ def residual(estimator: Any, ax: Axes | None = None) -> Axes:
         Fitted. The basis is drawn that its features stand on.
     ax : matplotlib Axes, default=None
         Where to draw; None: on a new figure.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
+        Rows, of which is drawn how much the coordinates leave out: the training rows, or others. Not for a
+        `FeatureMap`.
 
     Returns
     -------
     ax : matplotlib Axes
         Where it was drawn. Of a basis that chooses rows: the distance of each from the span of those before it. Of
-        "kpca": the share of the trace that is left out after each component. What the whole basis leaves out is in the
-        title, as a share of mean k(x, x).
+        "kpca": the share of the trace that is left out after each component. With `X`: the share of mean k(x, x) that
+        is left out of these rows. What the whole basis leaves out of the training rows is in the title.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from mercer import KernelBasis, plot
-    >>> plot.residual(KernelBasis("kobl", n_components=10).fit(load_iris().data)).get_title()
+    >>> X = load_iris().data
+    >>> ax = plot.residual(KernelBasis("kobl", n_components=10).fit(X), X=X)
+    >>> ax.get_title()
     'kobl: 0.0076 of mean k(x, x) is left'
+    >>> float(ax.lines[1].get_ydata()[-1].round(4))
+    0.0076
     """
     pyplot = _pyplot()
-    part = find(estimator).part
-    model = _model_of(part.basis_ if isinstance(part, Mapped) else part)
-    facts = json.loads(model["facts"])
-    left = facts.get("residual")
-    norms, eigenvalues = model["pivot_norms"], model["eigenvalues"]
-    if len(norms):
-        places, values = np.arange(1, len(norms) + 1), norms
-        xlabel, ylabel = "landmark, in the order chosen", "distance from the span of those before"
-        if len(norms) < facts.get("coordinates", 0):
-            xlabel = "landmark that the features need, in the order chosen"
-    elif model["method"] == "kpca" and left is not None and left < 1:
-        trace = eigenvalues.sum() / (1 - left)
-        values = np.clip(1 - np.append(0.0, np.cumsum(eigenvalues)) / trace, 0, None)
-        places, xlabel, ylabel = np.arange(len(values)), "components", "share of the trace left out"
-    else:
-        raise ValueError(
-            f"the residuals of this `{model['method']}` model's basis are not known: it keeps neither pivots nor the "
-            "eigenvalues of the basis\nhint: plot the estimator that was fitted in place of its file, or a basis that "
-            "chooses rows, such as `kobl`"
-        )
+    curves, title = residuals_of(find(estimator, X))
     ax = _new(pyplot) if ax is None else ax
-    # Rounding makes zeros of what is left of a basis that spans the rows; they have no place on a logarithmic axis.
-    seen = values > 1e-14 * values.max()
-    marker = "o" if seen.sum() <= 60 else None
-    ax.plot(places[seen], values[seen], color=_COLOURS[0], marker=marker, markersize=4)
-    if values[seen].max() > 10 * values[seen].min():
+    logarithmic = False
+    for i, (xlabel, ylabel, places, values) in enumerate(curves):
+        # Rounding makes zeros of what a basis that spans the rows leaves; they have no place on a logarithmic axis.
+        seen = values > 1e-14 * values.max()
+        marker = "os"[i] if seen.sum() <= 60 else None
+        ax.plot(places[seen], values[seen], _DASHES[i], color=_COLOURS[i], marker=marker, markersize=4, label=ylabel)
+        ax.set_xlabel(xlabel)
+        ax.set_ylabel(ylabel)
+        logarithmic |= bool(values[seen].max() > 10 * values[seen].min())
+    if len(curves) > 1:
+        ax.set_xlabel("components")
+        ax.set_ylabel("left out")
+        ax.legend(fontsize=8)
+    if logarithmic:
         ax.set_yscale("log")
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    if left is not None:
-        ax.set_title(
-            f"{facts.get('basis', model['method'])}: {max(left, 0.0):.2g} of mean k(x, x) is left", fontsize=10
-        )
+    ax.set_title(title, fontsize=10)
     _whole_numbers(ax)
     return ax
 

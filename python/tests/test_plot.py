@@ -228,10 +228,26 @@ def test_residuals_are_pivot_norms_or_what_components_leave_out(circles):
     )  # of the basis, not of the extractor
 
 
+@pytest.mark.parametrize("method", ["kobl", "kpca", "nystrom"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_with_rows_it_is_drawn_what_is_left_of_them(method, kernel):
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), GDA(basis=KernelBasis(method, kernel=kernel, n_components=9))).fit(X, y)
+    rows, basis = model[0].transform(X), model[1].basis_
+    Z = basis.transform(rows)
+    diagonal = np.ones(len(X)) if kernel == "rbf" else (rows**2).sum(axis=1)
+    expected = 1 - np.append(0, (Z**2).sum(axis=0).cumsum()) / diagonal.sum()
+    line = plot.residual(model, X=X).lines[-1]
+    np.testing.assert_allclose(line.get_ydata(), expected[: len(line.get_ydata())], atol=1e-9)
+    assert len(plot.residual(model, X=X).lines) == (1 if method == "kpca" else 2)
+
+
 def test_residuals_that_a_file_does_not_have_are_asked_for_elsewhere(tmp_path, circles):
     mercer.save(KLFE().fit(*circles), tmp_path / "model.mercer")
     with pytest.raises(ValueError, match="plot the estimator that was fitted in place of its file"):
         plot.residual(mercer.load(tmp_path / "model.mercer"))
+    with pytest.raises(ValueError, match="a file does not know its basis"):
+        plot.residual(mercer.load(tmp_path / "model.mercer"), X=circles[0])
 
 
 def test_importance_is_shares_of_all_largest_first():

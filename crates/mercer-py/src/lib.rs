@@ -25,7 +25,7 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost};
+    use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost, residuals};
     #[pymodule_export]
     use crate::evaluate::{advise, compare, fit_auto, folds, judge, splits, svm_dual};
     #[pymodule_export]
