@@ -275,7 +275,7 @@ def importance(
     return ax
 
 
-def path(frame: Any, *, measure: str | None = None, ax: Axes | None = None) -> Axes:
+def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axes | None = None) -> Axes:
     """Draw the scores of a comparison by the number of features.
 
     Parameters
@@ -285,6 +285,8 @@ def path(frame: Any, *, measure: str | None = None, ax: Axes | None = None) -> A
     measure : str, default=None
         One of the two measures of the comparison (`frame.attrs["measure"]`, `frame.attrs["second"]`) or "mean" or
         "second". None: the first, which has error bars.
+    top : int, default=8
+        The most methods to draw, those with the best scores; None: all. Baselines are drawn always.
     ax : matplotlib Axes, default=None
         Where to draw; None: on a new figure.
 
@@ -314,7 +316,10 @@ def path(frame: Any, *, measure: str | None = None, ax: Axes | None = None) -> A
     for point in points:
         lines.setdefault((point.method, point.judge), []).append(point)
     judges = list(dict.fromkeys(judge for method, judge in lines if method != judge))
-    methods = list(dict.fromkeys(method for method, _ in lines if method not in _BASELINES))
+    every = list(dict.fromkeys(method for method, _ in lines if method not in _BASELINES))
+    methods = every[:top]
+    if len(methods) < len(every):
+        ax.set_title(f"the best {len(methods)} of {len(every)} methods", fontsize=10)
     for method, judge in lines:
         if method in methods:
             _line(ax, lines[method, judge], methods.index(method), judges.index(judge), bars=column == "mean")

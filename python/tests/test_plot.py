@@ -342,6 +342,13 @@ def test_the_path_has_a_line_a_method_and_the_best_width_at_each_point(frame):
     assert second.get_ylabel() == "balanced_accuracy"
 
 
+def test_of_many_methods_the_best_are_drawn(frame):
+    ax = plot.path(frame, top=1)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["klfe", "rbf-svm", "raw"]
+    assert ax.get_title() == "the best 1 of 2 methods"
+    assert len(plot.path(frame, top=None).containers) == 2
+
+
 def test_judges_differ_by_their_lines(frame):
     both = pd.concat([frame, frame[frame.method == "gda"].assign(judge="ridge", mean=0.8)])
     both.attrs = frame.attrs
