@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUST := -p mercer -p mercer-cli --features mercer/formats
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint test test-rust test-python gen bench check clean
+.PHONY: help setup demo fmt lint test test-rust test-python gen bench check check-browser clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -29,14 +29,14 @@ demo: ## Build the command line and run its main job on built-in data
 
 fmt: setup ## Format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python bench
-	$(BIN)/ruff check --fix python bench
+	$(BIN)/ruff format python bench tools
+	$(BIN)/ruff check --fix python bench tools
 
 lint: setup ## Check formats, clippy, ruff and mypy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --features mercer/formats -- -D warnings
-	$(BIN)/ruff format --check python bench
-	$(BIN)/ruff check python bench
+	$(BIN)/ruff format --check python bench tools
+	$(BIN)/ruff check python bench tools
 	$(BIN)/mypy
 
 test: test-rust test-python ## Run all tests: Rust, Python, and the examples in the docs
@@ -54,11 +54,17 @@ gen: ## Write again what is made from the catalogue: docs/methods/README.md
 bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes minutes)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/python bench/basis.py
+	$(BIN)/python bench/judges.py
 	$(BIN)/pip install --quiet skrebate
 	$(BIN)/python bench/selection.py
 	cargo bench -p mercer --bench basis
 
 check: lint test ## All that continuous integration runs
+
+check-browser: ## Open the report's pages in Chromium (installed if it is missing; Debian)
+	command -v chromium || { SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	$$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq chromium; }
+	$(PYTHON) tools/check_browser.py
 
 clean: ## Remove what was built
 	cargo clean

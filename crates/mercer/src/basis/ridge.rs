@@ -64,7 +64,9 @@ impl Ridge {
 
     /// The mean eigenvalue, above 0.
     pub(crate) fn mean_value(&self) -> f64 {
-        (self.values.iter().sum::<f64>() / self.values.len().max(1) as f64).max(f64::MIN_POSITIVE)
+        /// Where all rows are equal; inverses of its smallest multiple are still numbers.
+        const LEAST: f64 = 1e-280;
+        (self.values.iter().sum::<f64>() / self.values.len().max(1) as f64).max(LEAST)
     }
 
     /// Mean squared leave-one-out error for each penalty; rows and labels are those it was made from.

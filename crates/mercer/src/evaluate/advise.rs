@@ -109,7 +109,7 @@ impl Adviser {
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
         let linear = self.linear(&few_rows, &few_labels)?;
         let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice)?;
-        let (verdict, mut choice) = judge(linear, kernel, &mut advice);
+        let (verdict, mut choice) = judge(linear, kernel, &few_labels, &mut advice);
         advice.verdict = verdict;
         self.monitor.begin("looking at sizes", 0);
         if few.len() < rows.n() {
@@ -275,31 +275,44 @@ fn spread(share: f64, n: usize) -> f64 {
     (share * (1.0 - share) / n as f64).max(0.0).sqrt()
 }
 
-/// Whether the kernel errs clearly less than the columns, and which to use.
-fn judge(linear: Option<Choice>, kernel: Choice, advice: &mut Advice) -> (Verdict, Choice) {
+/// Whether the kernel errs clearly less than the columns, and which to use. For classes the squared error must fall and
+/// rows must be missed less by a standard error: a kernel fits the height of a step better without telling more apart.
+fn judge(linear: Option<Choice>, kernel: Choice, labels: &Labels, advice: &mut Advice) -> (Verdict, Choice) {
     let name = kernel.shape.name();
     let Some(linear) = linear else {
         advice.reasons.push(format!("the columns are all zero, so nothing is linear in them: {name} kernel"));
         return (Verdict::Helps, kernel);
     };
     let ratio = kernel.tried.error / linear.tried.error.max(f64::MIN_POSITIVE);
-    let fewer = 100.0 * (1.0 - ratio);
-    let (verdict, choice, meaning) = if ratio <= CLEARLY {
-        let meaning =
-            format!("the {name} kernel errs {fewer:.0} % less: the labels are not linear in the columns");
-        (Verdict::Helps, kernel, meaning)
-    } else if ratio <= 1.0 / CLEARLY {
-        let meaning = "a kernel makes no clear difference, so the simpler linear one".to_string();
-        (Verdict::MakesNoDifference, linear, meaning)
+    let margin = spread(linear.tried.missed, labels.len());
+    let gain = linear.tried.missed - kernel.tried.missed;
+    let classes = matches!(labels, Labels::Classes { .. });
+    let (verdict, choice, meaning) = if ratio <= CLEARLY && (!classes || gain > margin) {
+        (Verdict::Helps, kernel, "the labels are not linear in the columns, and the kernel helps")
+    } else if ratio > 1.0 / CLEARLY && (!classes || -gain > margin) {
+        (Verdict::Hurts, linear, "the columns themselves do better than the kernel")
     } else {
-        let meaning = format!("the {name} kernel errs {:.0} % more than the columns themselves", -fewer);
-        (Verdict::Hurts, linear, meaning)
+        (Verdict::MakesNoDifference, linear, "no clear difference, so the simpler linear kernel")
     };
+    advice.findings.insert(
+        0,
+        Finding {
+            name: format!("linear against {name}"),
+            value: format!(
+                "{} against {}",
+                error_text(linear.tried, labels),
+                error_text(kernel.tried, labels)
+            ),
+            meaning: meaning.into(),
+        },
+    );
     advice.reasons.push(format!(
-        "left out one by one, rows are predicted with squared error {} in the columns and {} in the {name} kernel's \
-         space: {meaning}",
+        "predicted from all the others, rows have a squared error of {} in the columns and of {} in the space of the \
+         {name} kernel ({} against {}): {meaning}",
         four(linear.tried.error),
-        four(kernel.tried.error)
+        four(kernel.tried.error),
+        error_text(linear.tried, labels),
+        error_text(kernel.tried, labels),
     ));
     (verdict, choice)
 }

@@ -9,7 +9,7 @@ use crate::data::rows::Rows;
 use crate::error::Result;
 
 /// Folds of the training rows.
-const FOLDS: usize = 3;
+pub(super) const FOLDS: usize = 3;
 
 /// Where there are too few rows to choose by.
 const USUAL: f64 = 1.0;
@@ -45,7 +45,7 @@ pub(super) fn choose(
         .par_iter()
         .map(|split| {
             let inner = labels.select(&split.train);
-            // A fold that would have to be predicted from one class says nothing.
+            // A fold that would have to be predicted from one class says nothing about the weights.
             if matches!(&inner, Labels::Classes { codes, .. } if codes.iter().all(|code| *code == codes[0])) {
                 return Ok(None);
             }

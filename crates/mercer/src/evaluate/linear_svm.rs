@@ -337,3 +337,33 @@ pub(super) fn add(rows: &Rows, i: usize, by: f64, to: &mut [f64]) {
     }
     to[rows.p()] += by;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synth;
+
+    #[test]
+    fn newton_steps_and_dual_descent_meet_where_the_gradient_is_zero() {
+        let rows = synth::generate("ringnorm?n=300&seed=2").expect("rows").rows;
+        let y: Vec<f64> = (0..300).map(|i| if rows.to_dense()[20 * i] > 0.3 { 1.0 } else { -1.0 }).collect();
+        let monitor = Monitor::default();
+        let all = scatter(&rows, &(0..300).collect::<Vec<_>>(), &monitor).expect("scatter");
+        let mut newton = Newton::new(&rows, y.clone(), all);
+        let mut descent = DualDescent::new(&rows, y.clone(), 0);
+        for c in [0.01, 1.0, 100.0] {
+            let (w, converged) = newton.solve(c, &monitor).expect("solved");
+            let missed: Vec<f64> = scores(&rows, &w)
+                .iter()
+                .zip(&y)
+                .map(|(s, y)| if s * y < 1.0 { s - y } else { 0.0 })
+                .collect();
+            let sums = transposed(&rows, &missed);
+            let gradient = sums.iter().zip(&w).map(|(g, w)| (2.0 * c * g + w).abs()).fold(0.0, f64::max);
+            assert!(converged && gradient < 1e-6 * (1.0 + c), "c = {c}: {gradient}");
+            let (other, converged) = descent.solve(c, &monitor).expect("solved");
+            let apart = w.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(converged && apart < 0.01 * dot(&w, &w).sqrt(), "c = {c}: {apart}");
+        }
+    }
+}

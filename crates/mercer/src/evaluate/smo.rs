@@ -412,3 +412,53 @@ impl pulp::NullaryFnOnce for Shift<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synth;
+
+    #[test]
+    fn room_for_two_kernel_rows_gives_the_bits_that_room_for_all_gives() {
+        // 80 columns are computed in blocks of rows, 20 one by one.
+        for (data, p) in [("blobs?n=150&p=80&seed=2", 80), ("ringnorm?n=150&seed=2", 20)] {
+            let rows = synth::generate(data).expect("rows").rows;
+            assert_eq!(rows.p(), p);
+            let solved = |bytes: usize| {
+                let mut lines = Lines::new(Kernel::rbf(1.0 / p as f64), &rows, bytes);
+                let mut problem = Smo::classes(&mut lines, (0..150).map(|i| i % 3 == 0).collect());
+                let path = [1.0, 10.0].map(|c| problem.solve(c, &Monitor::default()).expect("solved"));
+                (path, lines.slots.len())
+            };
+            let ((all, _), (two, slots)) = (solved(1 << 30), solved(0));
+            assert_eq!((slots, all[1].converged), (2, true));
+            assert_eq!(all, two);
+        }
+    }
+
+    #[test]
+    fn a_weight_reached_from_a_smaller_one_has_the_same_solution() {
+        let rows = synth::generate("ringnorm?n=200&seed=3").expect("rows").rows;
+        let mut lines = Lines::new(Kernel::rbf(0.05), &rows, 1 << 30);
+        let positive: Vec<bool> = (0..200).map(|i| rows.to_dense()[20 * i].abs() > 1.0).collect();
+        let monitor = Monitor::default();
+        let cold = Smo::classes(&mut lines, positive.clone()).solve(10.0, &monitor).expect("solved");
+        let mut problem = Smo::classes(&mut lines, positive);
+        problem.solve(1.0, &monitor).expect("solved");
+        let warm = problem.solve(10.0, &monitor).expect("solved");
+        let apart = cold.coefficients.iter().zip(&warm.coefficients).map(|(a, b)| (a - b).abs());
+        assert!(apart.fold(0.0, f64::max) < 0.05, "coefficients up to 10");
+        assert!((cold.bias - warm.bias).abs() < 2e-3);
+    }
+
+    #[test]
+    fn of_equal_numbers_the_first_is_found_wherever_it_lies() {
+        for n in [1, 15, 16, 17, 40, 100] {
+            for first in 0..n {
+                let f: Vec<f64> =
+                    (0..n).map(|i| if i >= first && i % 3 == first % 3 { 0.0 } else { 1.0 }).collect();
+                assert_eq!(highest(&vec![1.0; n], &f), (1.0, first), "{first} of {n}");
+            }
+        }
+    }
+}

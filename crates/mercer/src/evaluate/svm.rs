@@ -45,11 +45,11 @@ pub(super) fn predict(
     let Chosen { c, mut warnings } = match c {
         Some(c) => Chosen { c, warnings: Vec::new() },
         None => inner::choose(train, labels, &WEIGHTS, seed, |train, labels, test| {
-            let machines = Machine::fit(train, labels, &WEIGHTS, gamma, monitor)?;
+            let machines = Machine::fit(train, labels, &WEIGHTS, gamma, inner::FOLDS, monitor)?;
             machines.iter().map(|machine| machine.predict(train, test, monitor)).collect()
         })?,
     };
-    let Some(machine) = Machine::fit(train, labels, &[c], gamma, monitor)?.pop() else {
+    let Some(machine) = Machine::fit(train, labels, &[c], gamma, 1, monitor)?.pop() else {
         unreachable!("one weight has one machine")
     };
     if !machine.converged {
@@ -145,12 +145,13 @@ struct Question {
 }
 
 impl Machine {
-    /// One machine a weight.
+    /// One machine a weight; `at_once`: how many such fits may run beside each other.
     fn fit(
         rows: &Rows,
         labels: &Labels,
         weights: &[f64],
         gamma: Option<f64>,
+        at_once: usize,
         monitor: &Monitor,
     ) -> Result<Vec<Self>> {
         let gamma = gamma.map_or_else(|| gamma::scale(Shape::Rbf, rows), Ok)?;
@@ -162,7 +163,7 @@ impl Machine {
                 (vec![all], Answer::Numbers(Unit::of(values)))
             }
         };
-        let bytes = KEPT / questions.len().min(rayon::current_num_threads()).max(1);
+        let bytes = KEPT / (at_once * questions.len()).clamp(1, rayon::current_num_threads());
         monitor.begin("fitting support vectors", questions.len());
         let solved: Result<Vec<Vec<Solution>>> = questions
             .par_iter()

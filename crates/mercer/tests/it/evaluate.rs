@@ -1,90 +1,53 @@
-//! Measures against the slow references.
+//! Is it good? Measures, folds and judges against the slow references.
+//!
+//! kernels   measures of a kernel against labels
+//! folds     who is for training, who for testing
+//! judges    every judge against its reference
+//! nasty     data that breaks careless code
+//! refusals  what is refused, in words
+//! compare   methods side by side
+//! portrait  the numbers that describe a fitted map
+//! advise    what is recommended, on data whose answer is known
 
 mod advise;
+mod kernels;
+mod folds;
+mod judges;
+mod nasty;
+mod refusals;
 mod compare;
 mod portrait;
 
-use mercer::data::Labels;
-use mercer::evaluate::knn::nearest_neighbour_error;
-use mercer::evaluate::metrics::{kernel_alignment, relevant_dimension};
-use mercer::{Kernel, Monitor, Rows};
+use mercer::evaluate::{Judge, Judged, Predictions};
+use mercer::{Labels, Monitor, Rows};
 
-use crate::kernel::rows;
-use crate::naive::{self, Matrix};
-
+/// Classes by their codes, all of 0..c named.
 fn classes(codes: &[usize]) -> Labels {
-    Labels::classes(&codes.iter().map(usize::to_string).collect::<Vec<_>>())
+    let c = codes.iter().max().map_or(0, |most| most + 1);
+    Labels::Classes { codes: codes.to_vec(), names: (0..c).map(|code| code.to_string()).collect() }
 }
 
-#[test]
-fn alignment_equals_its_definition() {
-    let x = naive::random_rows(40, 3, 70);
-    let codes: Vec<usize> = (0..40).map(|i| i % 3).collect();
-    let k = Kernel::rbf(0.3).matrix(&rows(&x), &rows(&x)).expect("values");
-    let slow = naive::gram("rbf", 0.3, 3, 1.0, 1.0, &x);
-    let y = naive::one_hot(&codes, 3);
-    let target = naive::matmul(&y, &naive::transpose(&y));
-    for center in [false, true] {
-        let fast = kernel_alignment(k.as_ref(), &classes(&codes), center).expect("alignment");
-        assert!((fast - naive::alignment(&slow, &target, center)).abs() < 1e-12);
-    }
-    let text = kernel_alignment(k.as_ref(), &classes(&codes[..5]), false).expect_err("labels").to_string();
-    assert!(text.contains("40 × 40, and there are 5 labels"), "{text}");
+fn judged(judge: &Judge, train: &Rows, labels: &Labels, test: &Rows) -> Judged {
+    judge.predict(train, labels, test, 0, &Monitor::default()).unwrap_or_else(|e| panic!("{judge:?}: {e}"))
 }
 
-#[test]
-fn relevant_dimension_equals_its_definition_below_the_rank() {
-    for seed in 71..75 {
-        let x = naive::random_rows(60, 2, seed);
-        let y: Vec<f64> = x
-            .iter()
-            .enumerate()
-            .map(|(i, r)| (2.0 * r[0]).sin() + 0.3 * ((i * 37 % 11) as f64 - 5.0) / 5.0)
-            .collect();
-        let target: Matrix = y.iter().map(|v| vec![*v]).collect();
-        let slow = naive::gram("rbf", 1.0, 3, 1.0, 1.0, &x);
-        let (values, _) = naive::jacobi_eigen(&naive::center_gram(&slow));
-        let rank = values.iter().filter(|v| **v > 1e-10 * values[0]).count();
-        let (d, noise) = naive::relevant_dimension_up_to(&naive::label_energies(&slow, &target), rank - 1);
-        let k = Kernel::rbf(1.0).matrix(&rows(&x), &rows(&x)).expect("values");
-        let fast =
-            relevant_dimension(k.as_ref(), &Labels::Numbers(y), &Monitor::default()).expect("dimension");
-        assert_eq!(fast.0, d);
-        assert!((fast.1 - noise).abs() < 1e-9 * noise);
-    }
+fn codes_of(predictions: &Predictions) -> &[usize] {
+    let Predictions::Classes(codes) = predictions else { panic!("classes were to be predicted") };
+    codes
 }
 
-#[test]
-fn relevant_dimension_finds_a_planted_one() {
-    // Labels made of the three leading components, with a little noise.
-    let x = naive::random_rows(80, 2, 76);
-    let slow = naive::gram("rbf", 0.5, 3, 1.0, 1.0, &x);
-    let (_, vectors) = naive::jacobi_eigen(&naive::center_gram(&slow));
-    let mut state = 5;
-    let y: Vec<f64> =
-        vectors.iter().map(|r| r[0] - r[1] + r[2] + 0.002 * naive::random_normal(&mut state)).collect();
-    let k = Kernel::rbf(0.5).matrix(&rows(&x), &rows(&x)).expect("values");
-    assert_eq!(
-        relevant_dimension(k.as_ref(), &Labels::Numbers(y), &Monitor::default()).expect("dimension").0,
-        3
-    );
+fn numbers_of(predictions: &Predictions) -> &[f64] {
+    let Predictions::Numbers(values) = predictions else { panic!("numbers were to be predicted") };
+    values
 }
 
-#[test]
-fn nearest_neighbours_are_those_of_plain_loops_ties_to_the_lower_index() {
-    let mut train = naive::random_rows(50, 3, 77);
-    train[30] = train[4].clone();
-    let test = naive::random_rows(700, 3, 78);
-    let codes: Vec<usize> = (0..50).map(|i| i % 4).collect();
-    let right: Vec<usize> = (0..700).map(|i| i % 4).collect();
-    let nearest = |x: &Vec<f64>| {
-        (0..50).min_by(|&a, &b| {
-            naive::squared_distance(x, &train[a]).total_cmp(&naive::squared_distance(x, &train[b]))
-        })
-    };
-    let wrong = test.iter().zip(&right).filter(|(x, r)| codes[nearest(x).expect("rows")] != **r).count();
-    let fast = nearest_neighbour_error(&rows(&train), &codes, &rows(&test), &right).expect("error");
-    assert!((fast - wrong as f64 / 700.0).abs() < 1e-12);
-    let empty = Rows::dense(vec![], 0, 3).expect("rows");
-    assert!(nearest_neighbour_error(&empty, &[], &rows(&test), &right).is_err());
+/// Every judge by default, and with its settings given.
+fn every_judge() -> Vec<Judge> {
+    let mut all: Vec<Judge> = Judge::NAMES.iter().map(|name| Judge::named(name).expect("a name")).collect();
+    all.extend([
+        Judge::Knn { n_neighbors: 3 },
+        Judge::LinearSvm { c: Some(1.0) },
+        Judge::RbfSvm { c: Some(10.0), gamma: Some(0.5) },
+    ]);
+    all
 }

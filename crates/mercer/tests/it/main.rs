@@ -12,4 +12,5 @@ mod map;
 mod importance;
 mod systems;
 mod evaluate;
+mod report;
 mod methods;

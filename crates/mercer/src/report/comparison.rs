@@ -1,0 +1,367 @@
+//! The page about a comparison.
+
+use std::fmt::Write;
+
+use crate::evaluate::outcome::{Entry, Outcome};
+use crate::evaluate::portrait::Portrait;
+
+use super::About;
+use super::page::{Page, folded, table};
+use super::text::{MISSING, count, counted, escaped, joined, minus, name, seconds, short};
+use super::{confusion, features, sizes};
+
+/// A page about a comparison: which candidate is best and whether clearly, all of them in a table, how good they are with
+/// how many features, what the best one confuses, and what its features look like.
+///
+/// ```
+/// use mercer::evaluate::outcome::{Entry, Outcome};
+/// use mercer::report::{About, comparison};
+///
+/// let entry = |method: &str, scores: [f64; 2]| Entry {
+///     method: method.into(), judge: "knn".into(), scores: scores.to_vec(), ..Entry::default()
+/// };
+/// let entries = vec![entry("klfe", [0.97, 0.99]), entry("raw", [0.70, 0.74])];
+/// let outcome = Outcome { measure: "accuracy".into(), entries, ..Outcome::default() };
+/// let page = comparison(&outcome, None, &About::default());
+/// assert!(page.contains("26.0 ±\u{a0}1.0\u{a0}points better than the plain columns"));
+/// ```
+pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About) -> String {
+    let mut page = Page::default();
+    facts(&mut page, outcome, about);
+    if outcome.interrupted {
+        page.warnings(&[
+            "The comparison was stopped before its end; these are the splits that were finished.".to_string(),
+        ]);
+    }
+    page.warnings(&outcome.warnings);
+    let listed = listed(outcome);
+    results(&mut page, outcome, &listed);
+    sizes::chart(&mut page, outcome);
+    if let Some(best) = listed.first() {
+        confusion::matrix(&mut page, outcome, best);
+    }
+    if let Some(portrait) = portrait {
+        page.section(&format!("A closer look at {}", escaped(&portrait.method)));
+        page.add("<p class=\"soft\">The best of the methods, fitted once more on all rows.</p>");
+        features::facts(&mut page, portrait);
+        page.below(|page| features::charts(page, portrait));
+    }
+    page.repeat(about);
+    page.finish("Comparison", &answer(outcome, &listed), about)
+}
+
+/// Whether an entry is there to be compared with.
+pub(super) fn is_baseline(entry: &Entry) -> bool {
+    matches!(entry.method.as_str(), "raw" | "kknn" | "rbf-svm")
+}
+
+/// Who it is, in a line. The rule for γ belongs to the name only where there are several.
+pub(super) fn candidate(outcome: &Outcome, entry: &Entry) -> String {
+    let mut who = match entry.method.as_str() {
+        "raw" => "plain columns".to_string(),
+        "rbf-svm" => return "SVM with an rbf kernel".to_string(),
+        "kknn" => return "nearest neighbour in kernel space".to_string(),
+        other => other.to_string(),
+    };
+    if let Some(basis) = entry.basis.as_deref().filter(|basis| *basis != entry.method && !basis.is_empty()) {
+        let _ = write!(who, " on {basis}");
+    }
+    let other = |e: &Entry| e.gamma_rule.is_some() && e.gamma_rule != entry.gamma_rule;
+    if let Some(rule) = entry.gamma_rule.as_ref().filter(|_| outcome.entries.iter().any(other)) {
+        let _ = write!(who, ", γ {rule}");
+    }
+    if !entry.judge.is_empty() {
+        let _ = write!(who, ", {}", entry.judge);
+    }
+    who
+}
+
+/// Whether a measure is a share, to be shown as percent.
+pub(super) fn is_share(measure: &str) -> bool {
+    measure.contains("accuracy")
+}
+
+/// A measure as one would say it.
+pub(super) fn measure_name(measure: &str) -> &str {
+    match measure {
+        "balanced_accuracy" => "balanced accuracy",
+        "r2" => "R²",
+        "mse" => "mean squared error",
+        other => other,
+    }
+}
+
+/// A value of the measure on a chart's axis.
+pub(super) fn on_axis(measure: &str, value: f64) -> f64 {
+    if is_share(measure) { 100.0 * value } else { value }
+}
+
+/// A value of a measure in words.
+pub(super) fn score(measure: &str, value: Option<f64>) -> String {
+    match value {
+        Some(v) if !v.is_finite() => short(v),
+        Some(v) if is_share(measure) => format!("{:.1}\u{a0}%", 100.0 * v),
+        Some(v) if measure == "r2" && v.abs() < 1000.0 => minus(&format!("{v:.3}")),
+        Some(v) => short(v),
+        None => MISSING.to_string(),
+    }
+}
+
+// An error of a score, without the unit that stands before it.
+fn uncertainty(measure: &str, error: f64) -> String {
+    match (is_share(measure), error.is_finite()) {
+        (true, true) => format!("{:.1}", 100.0 * error),
+        (false, true) if measure == "r2" && error < 1000.0 => format!("{error:.3}"),
+        _ => short(error),
+    }
+}
+
+// Those with their own number of features, or all where every method was given one.
+fn listed(outcome: &Outcome) -> Vec<&Entry> {
+    let own = outcome.entries.iter().any(|e| e.asked.is_none() && !is_baseline(e));
+    let fits = |e: &&Entry| (!own || e.asked.is_none()) && e.mean().is_some_and(f64::is_finite);
+    outcome.entries.iter().filter(fits).collect()
+}
+
+fn facts(page: &mut Page, outcome: &Outcome, about: &About) {
+    let mut facts = vec![("rows", outcome.rows.to_string()), ("inputs", outcome.inputs.to_string())];
+    if !outcome.classes.is_empty() {
+        facts.push(("classes", outcome.classes.len().to_string()));
+    }
+    if !about.target.is_empty() {
+        facts.push(("target", name(&about.target)));
+    }
+    facts.push(("splits", outcome.n_splits.to_string()));
+    facts.push(("candidates", outcome.entries.len().to_string()));
+    if !outcome.measure.is_empty() {
+        facts.push(("judged by", escaped(measure_name(&outcome.measure))));
+    }
+    page.facts(&facts);
+}
+
+// One sentence: who is best, and whether it is clearly better than what one would do without kernel features.
+fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
+    let measure = &outcome.measure;
+    if outcome.entries.is_empty() {
+        return "Nothing was compared.".to_string();
+    }
+    let Some(best) = listed.first() else {
+        return "No candidate has a score; the reasons are below.".to_string();
+    };
+    let error = best.standard_error().filter(|e| e.is_finite());
+    let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
+    let mut text = format!(
+        "Best is <b>{}</b> with {} {}{spread}",
+        escaped(&candidate(outcome, best)),
+        article(measure),
+        score(measure, best.mean()),
+    );
+    if let Some(q) = best.features().filter(|_| !is_baseline(best)) {
+        let _ = write!(text, " from {} features", count(Some(q)));
+    }
+    let first = |fits: &dyn Fn(&Entry) -> bool| listed.iter().find(|e| fits(e)).copied();
+    let rivals = if is_baseline(best) {
+        vec![(first(&|e| !is_baseline(e)), None)]
+    } else {
+        vec![
+            (first(&|e| e.method == "raw"), Some("the plain columns")),
+            (first(&|e| e.method == "rbf-svm"), Some("an SVM with an rbf kernel")),
+        ]
+    };
+    let told: Vec<String> = rivals
+        .into_iter()
+        .filter_map(|(rival, called)| {
+            let rival = rival?;
+            let called = called.map_or_else(
+                || format!("the best kernel features, <b>{}</b>", escaped(&candidate(outcome, rival))),
+                str::to_string,
+            );
+            Some(against(measure, best, rival, &called))
+        })
+        .collect();
+    if !told.is_empty() {
+        let _ = write!(text, ": {}", told.join(", and "));
+    }
+    text + "."
+}
+
+fn article(measure: &str) -> String {
+    match measure {
+        "accuracy" => "an accuracy of".to_string(),
+        "r2" => "an R² of".to_string(),
+        other => format!("a {} of", escaped(measure_name(other))),
+    }
+}
+
+// Scores of the same split belong together: what makes a split hard is hard for both.
+fn against(measure: &str, best: &Entry, rival: &Entry, called: &str) -> String {
+    let (Some(mean), Some(other)) = (best.mean(), rival.mean()) else { return String::new() };
+    let difference = mean - other;
+    let paired = if best.scores.len() == rival.scores.len() {
+        let scores = best.scores.iter().zip(&rival.scores).map(|(a, b)| a - b).collect();
+        Entry { scores, ..Entry::default() }.standard_error()
+    } else {
+        best.standard_error().zip(rival.standard_error()).map(|(a, b)| a.hypot(b))
+    };
+    let unit = if is_share(measure) { "\u{a0}points" } else { "" };
+    let error = paired.filter(|e| e.is_finite());
+    let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
+    if error.is_some_and(|e| difference <= e) || difference <= 0.0 {
+        return format!(
+            "no clear difference from {called} ({}; difference {}{spread})",
+            score(measure, Some(other)),
+            uncertainty(measure, difference.max(0.0)),
+        );
+    }
+    format!(
+        "{}{spread}{unit} better than {called} ({})",
+        uncertainty(measure, difference),
+        score(measure, Some(other)),
+    )
+}
+
+fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
+    if outcome.entries.is_empty() {
+        return;
+    }
+    page.section("All candidates");
+    if !listed.is_empty() {
+        page.add(&candidates(outcome, listed));
+        page.add(&format!(
+            "<p class=\"soft\">Best first. ± is the standard error over {}; the splits share rows, so it is somewhat too \
+             small, and the best of many looks a little better than it is. <i>Kernel values</i> is what one prediction \
+             costs; <i>time</i> is to learn and to judge once. Italic: no kernel features, to compare with.</p>",
+            counted(outcome.n_splits, "split", "splits"),
+        ));
+    }
+    let sized: Vec<&Entry> = outcome
+        .entries
+        .iter()
+        .filter(|e| e.mean().is_some_and(f64::is_finite) && !listed.iter().any(|l| std::ptr::eq(*l, *e)))
+        .collect();
+    if !sized.is_empty() {
+        let summary =
+            format!("{} with a given number of features", counted(sized.len(), "candidate", "candidates"));
+        page.add(&folded(&summary, &candidates(outcome, &sized)));
+    }
+    failures(page, outcome);
+}
+
+fn candidates(outcome: &Outcome, entries: &[&Entry]) -> String {
+    let widths = entries.iter().any(|e| e.gamma().is_some());
+    let scale = scale(entries);
+    let rows = joined(entries.iter().enumerate().map(|(k, e)| row(outcome, e, k == 0, widths, scale)));
+    let (first, second) = (measure_name(&outcome.measure), measure_name(&outcome.second));
+    let (first, second) = (escaped(&sizes::capital(first)), escaped(&sizes::capital(second)));
+    let mut head = vec![
+        ("Method", false),
+        (first.as_str(), true),
+        ("", false),
+        ("Judge", false),
+        (second.as_str(), true),
+        ("Features", true),
+        ("Kernel values", true),
+        ("Time", true),
+    ];
+    if widths {
+        head.push(("γ", true));
+    }
+    table("candidates", &head, &rows)
+}
+
+// Where the best score and the worst one end, errors included. One that is far off may be cut, so that the others do not
+// fall together.
+fn scale(entries: &[&Entry]) -> (f64, f64) {
+    let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
+    let ends = |e: &&Entry| e.mean().map(|mean| (mean, finite(e.standard_error().unwrap_or(0.0))));
+    let mut lows: Vec<f64> = entries.iter().filter_map(ends).map(|(mean, error)| mean - error).collect();
+    let high =
+        entries.iter().filter_map(ends).map(|(mean, error)| mean + error).fold(f64::NEG_INFINITY, f64::max);
+    lows.sort_by(f64::total_cmp);
+    let (Some(low), Some(middle)) = (lows.first(), lows.get(lows.len() / 2)) else { return (0.0, 1.0) };
+    (low.max(high - 6.0 * (high - middle)), high)
+}
+
+// A dot with its error, for the eye; the numbers beside it say the same.
+fn dot(entry: &Entry, (low, high): (f64, f64)) -> String {
+    let Some(mean) = entry.mean() else { return String::new() };
+    let error = entry.standard_error().filter(|e| e.is_finite()).unwrap_or(0.0);
+    let place = |value: f64| {
+        let share = 100.0 * (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
+        if share.is_finite() { share.clamp(0.0, 100.0) } else { 50.0 }
+    };
+    let (from, at, to) = (place(mean - error), place(mean), place(mean + error));
+    format!(
+        "<span class=\"track\"><i style=\"left:{from:.1}%;right:{:.1}%\"></i><b style=\"left:{at:.1}%\"></b></span>",
+        100.0 - to
+    )
+}
+
+fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool, scale: (f64, f64)) -> String {
+    let class = match (best, is_baseline(entry)) {
+        (true, true) => " class=\"best baseline\"",
+        (true, false) => " class=\"best\"",
+        (false, true) => " class=\"baseline\"",
+        (false, false) => "",
+    };
+    let below = match &entry.basis {
+        Some(basis) if !basis.is_empty() && *basis != entry.method => {
+            format!(" <span class=\"soft\">on {}</span>", escaped(basis))
+        }
+        _ => String::new(),
+    };
+    let spread = entry.standard_error().filter(|e| e.is_finite()).map_or_else(String::new, |e| {
+        format!(" <span class=\"soft\">±\u{a0}{}</span>", uncertainty(&outcome.measure, e))
+    });
+    let asked = entry.asked.filter(|q| entry.features() != Some(*q as f64));
+    let asked = asked.map_or_else(String::new, |q| format!(" <span class=\"soft\">of {q}</span>"));
+    let cut = if entry.scores.len() < outcome.n_splits && entry.failed.is_some() {
+        format!(" <span class=\"soft\">({} of {} splits)</span>", entry.scores.len(), outcome.n_splits)
+    } else {
+        String::new()
+    };
+    let mut cells = format!(
+        "<tr{class}><th scope=\"row\">{}{below}{cut}</th><td class=\"n\">{}{spread}</td><td aria-hidden=\"true\">{}</td><td>{}</td><td class=\"n\">{}</td>\
+         <td class=\"n\">{}{asked}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
+        escaped(&entry.method),
+        score(&outcome.measure, entry.mean()),
+        dot(entry, scale),
+        escaped(&entry.judge),
+        score(&outcome.second, entry.second_mean()),
+        count(entry.features()),
+        count(entry.kernel_values()),
+        seconds(entry.fit_seconds()),
+    );
+    if widths {
+        let several =
+            outcome.entries.iter().any(|e| e.gamma_rule.is_some() && e.gamma_rule != entry.gamma_rule);
+        let rule = entry.gamma_rule.as_ref().filter(|rule| several && rule.parse::<f64>().is_err());
+        let rule =
+            rule.map_or_else(String::new, |rule| format!(" <span class=\"soft\">{}</span>", escaped(rule)));
+        let width = entry.gamma().map_or_else(|| MISSING.to_string(), short);
+        let _ = write!(cells, "<td class=\"n\">{width}{rule}</td>");
+    }
+    cells + "</tr>"
+}
+
+fn failures(page: &mut Page, outcome: &Outcome) {
+    let failed: Vec<&Entry> = outcome
+        .entries
+        .iter()
+        .filter(|e| e.failed.is_some() || !e.mean().is_some_and(f64::is_finite))
+        .collect();
+    if failed.is_empty() {
+        return;
+    }
+    let rows = joined(failed.iter().map(|entry| {
+        let size = entry.asked.map_or_else(String::new, |q| format!(", {q} features"));
+        let reason = entry.failed.as_deref().unwrap_or("its scores are not finite");
+        format!(
+            "<tr><th scope=\"row\">{}{size}</th><td class=\"wide\">{}</td></tr>",
+            escaped(&candidate(outcome, entry)),
+            escaped(reason)
+        )
+    }));
+    let summary = format!("{} without a full result", counted(failed.len(), "candidate", "candidates"));
+    page.add(&folded(&summary, &table("", &[("Candidate", false), ("Why", false)], &rows)));
+}

@@ -1,0 +1,180 @@
+//! What a fitted method looks like: the charts that the pages share.
+
+use crate::evaluate::portrait::Portrait;
+
+use super::axis::{Axis, Spacing};
+use super::chart::{Chart, Layer};
+use super::ink::Ink;
+use super::page::{Page, folded, table};
+use super::scatter;
+use super::text::{counted, escaped, joined, name, short, width};
+
+/// Inputs whose importance is shown at once.
+const INPUTS_SHOWN: usize = 20;
+/// Names longer than this are broken, so that bars have room on a phone.
+const NAME_WIDTH: usize = 16;
+/// A line of more points than this looks the same with fewer.
+const POINTS_SHOWN: usize = 400;
+
+/// Facts about the method.
+pub(super) fn facts(page: &mut Page, portrait: &Portrait) {
+    let mut facts = vec![("method", escaped(&portrait.method))];
+    if !portrait.basis.is_empty() {
+        facts.push(("basis", escaped(&portrait.basis)));
+    }
+    if let Some(gamma) = portrait.gamma {
+        facts.push(("γ", short(gamma)));
+    }
+    facts.push(("features", portrait.n_features.to_string()));
+    facts.push(("kernel values a row", portrait.kernel_values.to_string()));
+    page.facts(&facts);
+}
+
+/// All charts for which there are numbers.
+pub(super) fn charts(page: &mut Page, portrait: &Portrait) {
+    scatter::best_features(page, portrait);
+    let curves = [residuals(portrait), pivot_norms(portrait), spectrum(portrait), scores(portrait)];
+    let curves: Vec<(Chart, String)> = curves.into_iter().flatten().collect();
+    if !curves.is_empty() {
+        page.section("How the features were found");
+        page.panels(|page| curves.iter().for_each(|(chart, caption)| page.figure(chart, caption)));
+    }
+    importance(page, portrait);
+}
+
+fn residuals(portrait: &Portrait) -> Option<(Chart, String)> {
+    let curve = curve("Share left", "coordinates of the basis", 0, &portrait.residuals, Ink::Series(0))?;
+    let last = portrait.residuals.iter().rev().find(|v| v.is_finite())?;
+    let basis = if portrait.basis.is_empty() { "the basis" } else { portrait.basis.as_str() };
+    let caption = format!(
+        "<b>What the basis leaves out.</b> Share of the kernel that is not captured by the first coordinates of {}: \
+         a line that falls fast means that few coordinates are enough. {} is left at the end.",
+        escaped(basis),
+        percent(*last),
+    );
+    Some((named(curve, "Residual of the basis", &portrait.residuals), caption))
+}
+
+fn pivot_norms(portrait: &Portrait) -> Option<(Chart, String)> {
+    let curve = curve("Norm", "pivot, in the order chosen", 1, &portrait.pivot_norms, Ink::Series(2))?;
+    let caption = "<b>What each pivot added.</b> Norm of the part of a chosen row that the rows before it do not \
+                   explain. Where it levels off near 0, more pivots add little.";
+    Some((named(curve, "Norms of the pivots", &portrait.pivot_norms), caption.to_string()))
+}
+
+fn spectrum(portrait: &Portrait) -> Option<(Chart, String)> {
+    let curve = curve("Eigenvalue", "component", 1, &portrait.spectrum, Ink::Series(3))?;
+    let caption = "<b>Spectrum.</b> Eigenvalues in descending order. A drop after the first few says that these \
+                   carry most of what the method looks for.";
+    Some((named(curve, "Spectrum", &portrait.spectrum), caption.to_string()))
+}
+
+fn scores(portrait: &Portrait) -> Option<(Chart, String)> {
+    // A spectrum that is the scores as well is shown once.
+    if portrait.scores == portrait.spectrum {
+        return None;
+    }
+    let mut sorted: Vec<f64> = portrait.scores.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let curve = curve("Score", "feature, best first", 1, &sorted, Ink::Series(1))?;
+    let caption = "<b>Scores of the features</b>, best first; high is good. A long flat tail is made of features \
+                   that matter little.";
+    Some((named(curve, "Scores of the features", &sorted), caption.to_string()))
+}
+
+/// A line through numbers that stand in order; None without any.
+fn curve(y_title: &str, x_title: &str, first: usize, values: &[f64], ink: Ink) -> Option<Chart> {
+    let all: Vec<(f64, f64)> = values.iter().enumerate().map(|(i, v)| ((i + first) as f64, *v)).collect();
+    if !all.iter().any(|(_, v)| v.is_finite()) {
+        return None;
+    }
+    let points = thinned(&all);
+    let mut layers = vec![Layer::Line { ink, width: 1.8, points: points.clone() }];
+    if points.len() <= 30 {
+        layers.push(Layer::Marks { ink, shape: 0, size: 2.6, opacity: 1.0, points: points.clone() });
+    }
+    Some(Chart {
+        name: String::new(),
+        description: String::new(),
+        x: (x_title.to_string(), Axis::over(points.iter().map(|p| p.0), Spacing::Whole)),
+        y: (y_title.to_string(), Axis::over(points.iter().map(|p| p.1), Spacing::Fitting)),
+        height: 210,
+        layers,
+    })
+}
+
+fn named(mut chart: Chart, title: &str, values: &[f64]) -> Chart {
+    let ends = |value: Option<&f64>| value.map_or_else(String::new, |v| short(*v));
+    chart.name = title.to_string();
+    chart.description = format!(
+        "{} from {} to {}.",
+        counted(values.len(), "value", "values"),
+        ends(values.first()),
+        ends(values.last()),
+    );
+    chart
+}
+
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= POINTS_SHOWN {
+        return points.to_vec();
+    }
+    let last = points.len() - 1;
+    (0..POINTS_SHOWN).map(|k| points[k * last / (POINTS_SHOWN - 1)]).collect()
+}
+
+fn importance(page: &mut Page, portrait: &Portrait) {
+    let mut inputs: Vec<(&str, f64)> =
+        portrait.importance.iter().map(|(input, share)| (input.as_str(), *share)).collect();
+    inputs.retain(|(_, share)| share.is_finite());
+    if inputs.is_empty() {
+        return;
+    }
+    inputs.sort_by(|a, b| b.1.total_cmp(&a.1));
+    page.section("Which inputs matter");
+    let most = inputs[0].1.max(f64::MIN_POSITIVE);
+    let bars = |inputs: &[(&str, f64)]| -> String {
+        let row = |(input, share): &(&str, f64)| {
+            let length = (share / most).clamp(0.0, 1.0);
+            format!(
+                "<tr><th scope=\"row\">{}</th><td><span class=\"bar\" style=\"--share:{length:.4}\"></span>{}</td></tr>",
+                name(input),
+                percent(*share),
+            )
+        };
+        let rows = joined(inputs.iter().map(row));
+        let letters = inputs.iter().map(|(input, _)| width(input)).max().unwrap_or(0);
+        format!(
+            "<table class=\"bars\" style=\"--names:{}ch\"><tbody>{rows}</tbody></table>",
+            letters.clamp(3, NAME_WIDTH) + 3
+        )
+    };
+    let (shown, others) = inputs.split_at(inputs.len().min(INPUTS_SHOWN));
+    page.add(&bars(shown));
+    let rest: f64 = others.iter().map(|(_, share)| share).sum();
+    page.add(
+        "<p class=\"soft\">Share of the features’ dependence on each input: how much the features move when that input \
+         moves a little, averaged over the rows. Inputs with short bars could be left out with little change; a long \
+         bar does not say that the input is the cause.</p>",
+    );
+    if !others.is_empty() {
+        let summary =
+            format!("{} with {} together", counted(others.len(), "more input", "more inputs"), percent(rest));
+        let rows = joined(others.iter().take(1000).map(|(input, share)| {
+            format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>", name(input), percent(*share))
+        }));
+        page.add(&folded(&summary, &table("", &[("input", false), ("share", true)], &rows)));
+    }
+}
+
+fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    if !value.is_finite() || value == 0.0 || (0.05..=1e6).contains(&value.abs()) {
+        return super::text::minus(&if value.is_finite() {
+            format!("{value:.1}\u{a0}%")
+        } else {
+            short(value)
+        });
+    }
+    format!("{}\u{a0}%", short(value))
+}

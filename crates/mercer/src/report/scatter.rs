@@ -1,0 +1,205 @@
+//! The best features of a sample of rows, coloured by what they are to tell apart.
+
+use crate::data::labels::Labels;
+use crate::evaluate::portrait::Portrait;
+
+use super::axis::{Axis, Spacing};
+use super::chart::{Chart, Layer, key, title};
+use super::ink::{Ink, STEPS_OF_SCALE};
+use super::page::{Page, folded};
+use super::text::{counted, joined, name, short};
+
+/// Classes that a legend shows at once.
+const CLASSES_SHOWN: usize = 12;
+
+/// Rows that look alike: how they are drawn, and which they are.
+struct Group {
+    ink: Ink,
+    shape: usize,
+    rows: Vec<usize>,
+}
+
+/// Two or three features: one panel a pair. One: a lane a class, or the feature against the number.
+pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
+    let width = portrait.point_names.len().min(3);
+    let finite =
+        portrait.points.iter().filter(|row| row.len() >= width && row[..width].iter().all(|v| v.is_finite()));
+    let drawn = finite.count();
+    if width == 0 || drawn == 0 {
+        return;
+    }
+    page.section(if width == 1 { "The feature" } else { "The best features" });
+    let (groups, legend) = groups(portrait);
+    page.add(&legend);
+    let (coloured, reading) = match &portrait.point_labels {
+        Some(Labels::Classes { .. }) => (
+            "coloured by class",
+            "Colours that lie apart are easy to tell apart for any model; where they mix, these features alone do not \
+             separate them.",
+        ),
+        Some(Labels::Numbers(_)) => (
+            "coloured by the target",
+            "Colours that change smoothly from one side to the other can be predicted from these features.",
+        ),
+        None => ("as they lie", "Clumps are rows that are alike to the kernel."),
+    };
+    if width == 1 {
+        let (chart, caption) = single(portrait, &groups, drawn);
+        page.panels(|page| page.figure(&chart, &caption));
+        return;
+    }
+    let pairs: &[(usize, usize)] = if width == 2 { &[(0, 1)] } else { &[(0, 1), (0, 2), (1, 2)] };
+    page.panels(|page| {
+        for &(i, j) in pairs {
+            let at =
+                |row: usize| Some((*portrait.points.get(row)?.get(i)?, *portrait.points.get(row)?.get(j)?));
+            let chart = cloud(
+                &format!("Feature {} against feature {}", portrait.point_names[j], portrait.point_names[i]),
+                &format!("{}, {coloured}.", counted(drawn, "row", "rows")),
+                (&title(&portrait.point_names[i]), &title(&portrait.point_names[j])),
+                &groups,
+                at,
+            );
+            page.figure(
+                &chart,
+                &format!("{} against {}.", name(&portrait.point_names[j]), name(&portrait.point_names[i])),
+            );
+        }
+    });
+    page.add(&format!(
+        "<p class=\"soft\">{} by their best {} features, {coloured}. {reading}</p>",
+        counted(drawn, "row", "rows"),
+        if width == 2 { "two" } else { "three" },
+    ));
+}
+
+fn cloud(
+    called: &str,
+    description: &str,
+    (x_title, y_title): (&str, &str),
+    groups: &[Group],
+    at: impl Fn(usize) -> Option<(f64, f64)>,
+) -> Chart {
+    let of = |group: &Group| -> Vec<(f64, f64)> { group.rows.iter().filter_map(|&row| at(row)).collect() };
+    let clouds: Vec<Vec<(f64, f64)>> = groups.iter().map(of).collect();
+    let n: usize = clouds.iter().map(Vec::len).sum();
+    let size = if n > 600 {
+        1.7
+    } else if n > 150 {
+        2.2
+    } else {
+        3.0
+    };
+    let x = Axis::over(clouds.iter().flatten().map(|p| p.0), Spacing::Even);
+    let y = Axis::over(clouds.iter().flatten().map(|p| p.1), Spacing::Even);
+    let layers = groups
+        .iter()
+        .zip(clouds)
+        .map(|(group, points)| Layer::Marks {
+            ink: group.ink,
+            shape: group.shape,
+            size,
+            opacity: 0.8,
+            points,
+        })
+        .collect();
+    Chart {
+        name: called.to_string(),
+        description: description.to_string(),
+        x: (x_title.to_string(), x),
+        y: (y_title.to_string(), y),
+        height: 300,
+        layers,
+    }
+}
+
+fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String) {
+    let feature = &portrait.point_names[0];
+    let value = |row: usize| portrait.points.get(row)?.first().copied();
+    let description = counted(drawn, "row", "rows");
+    if let Some(Labels::Numbers(targets)) = &portrait.point_labels {
+        let at = |row: usize| Some((value(row)?, *targets.get(row)?));
+        let called = format!("Target against feature {feature}");
+        let chart = cloud(&called, &description, (&title(feature), "target"), groups, at);
+        return (chart, format!("The target against {}: a narrow band is a good feature.", name(feature)));
+    }
+    let lanes = groups.len().max(1);
+    let lane: std::collections::BTreeMap<usize, usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(k, group)| group.rows.iter().map(move |&row| (row, k)))
+        .collect();
+    // Spread within a lane by the golden ratio: even, and the same every time.
+    let at = |row: usize| {
+        let spread = (row as f64 * 0.618_033_988_749_894_9).fract() * 0.7 + 0.15;
+        Some((value(row)?, (lanes - lane.get(&row)?) as f64 - 1.0 + spread))
+    };
+    let mut chart = cloud(&format!("Feature {feature}"), &description, (&title(feature), ""), groups, at);
+    chart.y.1.ticks.clear();
+    chart.height = (80 + 34 * u32::try_from(lanes).unwrap_or(1)).clamp(120, 420);
+    let text = match &portrait.point_labels {
+        None => format!("{} by {}; up and down has no meaning.", description, name(feature)),
+        Some(_) => format!(
+            "{description} by {}, one lane a class; up and down within a lane has no meaning. Lanes that do not overlap are \
+             told apart by this feature alone.",
+            name(feature)
+        ),
+    };
+    (chart, text)
+}
+
+// The rows by how they are drawn, and the legend.
+fn groups(portrait: &Portrait) -> (Vec<Group>, String) {
+    let n = portrait.points.len();
+    match &portrait.point_labels {
+        None => (vec![Group { ink: Ink::Series(0), shape: 0, rows: (0..n).collect() }], String::new()),
+        Some(Labels::Classes { codes, names }) => {
+            let mut groups: Vec<Group> =
+                (0..names.len()).map(|k| Group { ink: Ink::Series(k), shape: k, rows: Vec::new() }).collect();
+            for (row, &code) in codes.iter().enumerate().take(n) {
+                if let Some(group) = groups.get_mut(code) {
+                    group.rows.push(row);
+                }
+            }
+            let items = joined(
+                names
+                    .iter()
+                    .enumerate()
+                    .map(|(k, class)| format!("<li>{}{}</li>", key(Ink::Series(k), k), name(class))),
+            );
+            let list = format!("<ul class=\"legend\">{items}</ul>");
+            let legend = if names.len() > CLASSES_SHOWN {
+                folded(&format!("Legend: {} classes; colours and shapes repeat after 35", names.len()), &list)
+            } else {
+                list
+            };
+            (groups, legend)
+        }
+        Some(Labels::Numbers(values)) => numbers(values, n),
+    }
+}
+
+// Nine steps between the 5th and the 95th of a hundred, so that one outlier does not take all colours for itself.
+fn numbers(values: &[f64], n: usize) -> (Vec<Group>, String) {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let mut groups: Vec<Group> =
+        (0..STEPS_OF_SCALE).map(|k| Group { ink: Ink::Step(k), shape: 0, rows: Vec::new() }).collect();
+    let Some(last) = sorted.len().checked_sub(1) else { return (groups, String::new()) };
+    let (low, high) = (sorted[last * 5 / 100], sorted[last - last * 5 / 100]);
+    for (row, value) in values.iter().enumerate().take(n).filter(|(_, v)| v.is_finite()) {
+        // Halves first: the span of all doubles is no double.
+        let share = (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
+        let step =
+            if share.is_finite() { (share * STEPS_OF_SCALE as f64).clamp(0.0, 8.0) as usize } else { 4 };
+        groups[step.min(STEPS_OF_SCALE - 1)].rows.push(row);
+    }
+    let clipped = last >= 20;
+    let (below, above) = if clipped { ("≤ ", "≥ ") } else { ("", "") };
+    let legend = format!(
+        "<div class=\"ramp\"><span>target {below}{}</span><span class=\"bar\"></span><span>{above}{}</span></div>",
+        short(low),
+        short(high)
+    );
+    (groups, legend)
+}

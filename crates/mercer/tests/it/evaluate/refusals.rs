@@ -1,0 +1,85 @@
+//! What is refused, in words.
+
+use mercer::evaluate::{Judge, knn};
+use mercer::{Error, Kernel, Labels, Monitor, Rows};
+
+use super::{classes, every_judge};
+use crate::kernel::rows;
+use crate::naive;
+
+fn refused(judge: &Judge, train: &Rows, labels: &Labels, test: &Rows) -> String {
+    let result = judge.predict(train, labels, test, 0, &Monitor::default());
+    result.expect_err(judge.name()).to_string()
+}
+
+#[test]
+fn every_judge_refuses_what_it_cannot_use_and_says_where_it_is() {
+    let x = rows(&naive::random_rows(6, 2, 1));
+    let labels = classes(&[0, 1, 0, 1, 0, 1]);
+    let broken = |value: f64| {
+        let mut values = naive::random_rows(6, 2, 1);
+        values[3][1] = value;
+        rows(&values)
+    };
+    for judge in every_judge() {
+        let none = Rows::dense(vec![], 0, 2).expect("rows");
+        assert_eq!(
+            refused(&judge, &x, &labels, &none),
+            "6 rows to learn from and 0 to be asked about; at least one of each is needed"
+        );
+        assert!(refused(&judge, &none, &classes(&[]), &x).contains("0 rows to learn from"));
+        assert!(refused(&judge, &x, &classes(&[0, 1]), &x).contains("6 rows of 2 columns, 2 labels"));
+        let narrow = Rows::dense(vec![1.0], 1, 1).expect("rows");
+        assert!(refused(&judge, &x, &labels, &narrow).contains("test rows of 1"));
+        for (value, word) in [(f64::NAN, "NaN"), (f64::INFINITY, "infinity")] {
+            let at = format!("{word} at row 4, column 2");
+            assert!(refused(&judge, &broken(value), &labels, &x).contains(&at));
+            assert!(refused(&judge, &x, &labels, &broken(value)).contains(&at));
+        }
+        let bad = Labels::Numbers(vec![0.0, 1.0, f64::NAN, 0.0, 1.0, 0.0]);
+        if judge.check(&bad).is_ok() {
+            assert_eq!(refused(&judge, &x, &bad, &x), "the target is not a finite number at row 3");
+        }
+        let hollow = Rows::dense(vec![], 6, 0).expect("rows");
+        assert!(refused(&judge, &hollow, &labels, &hollow).contains("no columns"));
+    }
+}
+
+#[test]
+fn senseless_settings_are_refused() {
+    let x = rows(&naive::random_rows(4, 2, 1));
+    let labels = classes(&[0, 1, 0, 1]);
+    assert_eq!(
+        refused(&Judge::Knn { n_neighbors: 0 }, &x, &labels, &x),
+        "n_neighbors = 0, but at least 1 is needed"
+    );
+    for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(
+            refused(&Judge::LinearSvm { c: Some(c) }, &x, &labels, &x).contains("must be a number above 0")
+        );
+        assert!(refused(&Judge::RbfSvm { c: Some(c), gamma: None }, &x, &labels, &x).contains("c = "));
+        assert!(refused(&Judge::RbfSvm { c: None, gamma: Some(c) }, &x, &labels, &x).contains("gamma = "));
+    }
+    let numbers = Labels::Numbers(vec![0.5, 1.5, 2.5, 3.5]);
+    let text = refused(&Judge::LinearSvm { c: None }, &x, &numbers, &x);
+    assert!(text.contains("`linear-svm` needs classes"), "{text}");
+    let text = Judge::named("svm").expect_err("no name").to_string();
+    assert_eq!(text, "judge = `svm` is not known; use one of knn, ridge, linear, linear-svm, rbf-svm");
+    let monitor = Monitor::default();
+    let flat = knn::predict_in_kernel(Kernel::precomputed(), &x, &labels, &x, 1, &monitor).expect_err("flat");
+    assert!(flat.to_string().contains("it is 4 × 2"), "{flat}");
+    assert!(knn::predict_in_kernel(Kernel::rbf(-1.0), &x, &labels, &x, 1, &monitor).is_err());
+    assert!(knn::predict(&x, &labels, &x, 0, &monitor).is_err());
+}
+
+#[test]
+fn every_judge_can_be_stopped() {
+    let x = rows(&naive::random_rows(60, 3, 1));
+    let labels = classes(&(0..60).map(|i| i % 2).collect::<Vec<_>>());
+    for judge in every_judge() {
+        let monitor = Monitor::default();
+        monitor.stop();
+        let stopped = judge.predict(&x, &labels, &x, 0, &monitor);
+        assert!(matches!(stopped, Err(Error::Interrupted)), "{judge:?}");
+    }
+}

@@ -1,0 +1,271 @@
+//! The pages: whole, safe, the same every time, and saying what the results say.
+
+mod samples;
+
+use mercer::data::Labels;
+use mercer::evaluate::outcome::{Entry, Outcome};
+use mercer::evaluate::portrait::Portrait;
+use mercer::report::{About, comparison, model};
+
+use samples::{
+    ATTACKS, about, classes, many_points, nasty_about, nasty_outcome, nasty_portrait, pages, ringnorm,
+};
+
+/// Names of the elements in their order; panics where one is not closed by the element that opened it. Attributes must be
+/// quoted, and texts free of `<` and of bare `&`.
+fn elements(page: &str) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    let mut all = Vec::new();
+    let mut rest = page.strip_prefix("<!DOCTYPE html>").expect("a document type");
+    while let Some(start) = rest.find('<') {
+        bare(&rest[..start]);
+        let end = rest[start..].find('>').expect("an end of the tag") + start;
+        let tag = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "closed in the wrong order");
+            continue;
+        }
+        let (inside, single) = tag.strip_suffix('/').map_or((tag, false), |inside| (inside, true));
+        let name = inside.split_whitespace().next().expect("a name").to_string();
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "`{name}` is no element");
+        let attributes = &inside[name.len()..];
+        assert_eq!(attributes.matches('"').count() % 2, 0, "unbalanced quotes in <{tag}>");
+        assert_eq!(attributes.matches('"').count(), 2 * attributes.matches("=\"").count(), "<{tag}>");
+        bare(attributes);
+        if name == "style" {
+            rest = &rest[rest.find("</style>").expect("an end of the style")..];
+        }
+        if !single {
+            open.push(name.clone());
+        }
+        all.push(name);
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    all
+}
+
+fn bare(text: &str) {
+    for part in text.split('&').skip(1) {
+        let known = ["amp;", "lt;", "gt;", "quot;", "apos;", "#39;"];
+        assert!(known.iter().any(|entity| part.starts_with(entity)), "a bare & before `{part:.30}`");
+    }
+}
+
+fn words(page: &str) -> String {
+    let body = &page[page.find("<body>").expect("a body")..];
+    let mut text = String::new();
+    let mut inside = false;
+    for letter in body.chars() {
+        match letter {
+            '<' => inside = true,
+            '>' => inside = false,
+            other if !inside => text.push(other),
+            _ => {}
+        }
+    }
+    text
+}
+
+#[test]
+fn every_page_is_whole_and_loads_nothing() {
+    for (name, page) in pages() {
+        let all = elements(&page);
+        for unwanted in ["script", "link", "img", "iframe", "object", "embed", "form", "base", "image", "use"]
+        {
+            assert!(!all.iter().any(|element| element == unwanted), "{name} has <{unwanted}>");
+        }
+        for unwanted in ["http:", "https:", "url(", "@import", "javascript:", " src=", " href="] {
+            let safe = ATTACKS.iter().fold(page.clone(), |page, text| {
+                page.replace(&text.replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"), "")
+            });
+            assert!(!safe.contains(unwanted), "{name} has {unwanted}");
+        }
+        let texts = words(&page);
+        assert!(!texts.contains("NaN") && !texts.contains(" inf"), "{name} shows a number that is none");
+        let coordinates =
+            page.split("<svg class=\"chart\"").skip(1).map(|svg| svg.split("</svg>").next().unwrap());
+        for svg in coordinates {
+            assert!(!svg.contains("NaN") && !svg.contains("\"inf") && !svg.contains("2147483"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_chart_has_a_name_a_description_and_a_caption() {
+    for (name, page) in pages() {
+        let charts = page.matches("<svg class=\"chart\"").count();
+        assert_eq!(page.matches("role=\"img\"").count(), charts, "{name}");
+        assert_eq!(page.matches("<title id=").count(), charts, "{name}");
+        assert_eq!(page.matches("<desc id=").count(), charts, "{name}");
+        assert_eq!(page.matches("<figcaption>").count(), charts, "{name}");
+        assert!(!page.contains("<figcaption></figcaption>"), "{name}");
+        let mut ids: Vec<&str> =
+            page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        let n = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), n, "{name} uses an id twice");
+    }
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes() {
+    for ((name, first), (_, second)) in pages().into_iter().zip(pages()) {
+        assert!(first == second, "{name}");
+    }
+}
+
+#[test]
+fn foreign_texts_stay_texts() {
+    let page = comparison(&nasty_outcome(), Some(&nasty_portrait()), &nasty_about());
+    assert!(page.contains("&lt;script&gt;document.title = &#39;caught&#39;&lt;/script&gt;"));
+    assert!(!page.contains("<script") && !page.contains("<img") && !page.contains("<h1>out"));
+    assert!(!page.contains('\u{0}') && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    assert!(page.contains("🧪🔬 κλάση 類 צבע") && page.contains("(empty)"));
+}
+
+fn candidate(method: &str, scores: &[f64]) -> Entry {
+    Entry { method: method.into(), judge: "knn".into(), scores: scores.to_vec(), ..Entry::default() }
+}
+
+fn outcome(entries: Vec<Entry>) -> Outcome {
+    let mut outcome = Outcome { measure: "accuracy".into(), entries, n_splits: 3, ..Outcome::default() };
+    outcome.sort();
+    outcome
+}
+
+fn answer(outcome: &Outcome) -> String {
+    let page = comparison(outcome, None, &About::default());
+    let answer = page.split("<p class=\"answer\">").nth(1).expect("an answer");
+    answer.split("</p>").next().expect("an end").replace('\u{a0}', " ").replace("<b>", "").replace("</b>", "")
+}
+
+#[test]
+fn the_answer_calls_a_difference_clear_only_if_it_exceeds_its_standard_error() {
+    // Differences 0.02, 0.02, 0.02 never waver; 0.1, −0.1, 0.03 have a mean of 0.01 and an error of 0.06.
+    let svm = Entry { method: "rbf-svm".into(), scores: vec![0.80, 1.00, 0.93], ..Entry::default() };
+    let entries = vec![candidate("gda", &[0.90, 0.90, 0.96]), candidate("raw", &[0.88, 0.88, 0.94]), svm];
+    let text = answer(&outcome(entries));
+    assert!(text.starts_with("Best is gda, knn with an accuracy of 92.0 % ± 2.0"), "{text}");
+    assert!(text.contains("2.0 ± 0.0 points better than the plain columns (90.0 %)"), "{text}");
+    assert!(text.contains("no clear difference from an SVM with an rbf kernel (91.0 %"), "{text}");
+}
+
+#[test]
+fn the_answer_says_so_where_the_plain_columns_are_best() {
+    let entries = vec![candidate("raw", &[0.9, 0.9, 0.9]), candidate("gda", &[0.7, 0.7, 0.7])];
+    let text = answer(&outcome(entries));
+    assert!(text.contains("Best is plain columns, knn"), "{text}");
+    assert!(text.contains("20.0 ± 0.0 points better than the best kernel features, gda, knn"), "{text}");
+}
+
+#[test]
+fn one_split_and_no_split_have_answers_too() {
+    let text = answer(&outcome(vec![candidate("gda", &[0.9]), candidate("raw", &[0.8])]));
+    assert!(text.contains("90.0 %: 10.0 points better than the plain columns (80.0 %"), "{text}");
+    let failed = Entry { failed: Some("why & how".into()), ..candidate("gda", &[]) };
+    let page = comparison(&outcome(vec![failed]), None, &About::default());
+    assert!(page.contains("No candidate has a score") && page.contains("why &amp; how"));
+}
+
+#[test]
+fn sizes_stand_in_the_chart_and_the_methods_own_number_in_the_table() {
+    let results = classes();
+    let page = comparison(&results, None, &about());
+    assert!(page.contains("How many features are needed"));
+    let table =
+        page.split("<table class=\"candidates\">").nth(1).expect("a table").split("</table>").next().unwrap();
+    let own = results.entries.iter().filter(|e| e.asked.is_none() && e.mean().is_some()).count();
+    assert_eq!(table.matches("<tr").count(), own + 1);
+
+    // Without any of their own, the sized ones are the results.
+    let mut sized = results.clone();
+    sized.entries.retain(|e| e.asked.is_some() || e.method == "raw");
+    let page = comparison(&sized, None, &about());
+    let table =
+        page.split("<table class=\"candidates\">").nth(1).expect("a table").split("</table>").next().unwrap();
+    assert_eq!(table.matches("<tr").count(), sized.entries.len() + 1);
+
+    // Without sizes there is no chart of them.
+    let mut own = results;
+    own.entries.retain(|e| e.asked.is_none());
+    assert!(!comparison(&own, None, &about()).contains("How many features are needed"));
+}
+
+#[test]
+fn a_row_is_drawn_once_in_every_panel() {
+    let mut portrait = ringnorm();
+    let Some(Labels::Classes { codes, .. }) = &portrait.point_labels else { panic!("classes") };
+    let inner = codes.iter().filter(|code| **code == 0).count();
+    (portrait.residuals, portrait.pivot_norms) = (Vec::new(), Vec::new());
+    (portrait.spectrum, portrait.scores) = (Vec::new(), Vec::new());
+    // The first class is drawn by circles; the legend has one more.
+    let page = model(&portrait, &about());
+    assert_eq!(page.matches("<circle").count(), 3 * inner + 1);
+    assert_eq!(page.matches("<svg class=\"chart\"").count(), 3);
+
+    portrait.point_names.truncate(2);
+    assert_eq!(model(&portrait, &about()).matches("<svg class=\"chart\"").count(), 1);
+    portrait.point_names.truncate(1);
+    assert_eq!(model(&portrait, &about()).matches("<circle").count(), inner + 1);
+    portrait.point_names.clear();
+    assert!(!model(&portrait, &about()).contains("<svg"));
+}
+
+#[test]
+fn without_labels_the_rows_are_shown_as_they_lie() {
+    let mut portrait = ringnorm();
+    portrait.point_labels = None;
+    let page = model(&portrait, &About { target: String::new(), ..about() });
+    assert!(
+        page.contains("as they lie") && !page.contains("class=\"legend\"") && !page.contains("<dt>target")
+    );
+    portrait.point_names.truncate(1);
+    assert!(model(&portrait, &about()).contains("up and down has no meaning"));
+}
+
+#[test]
+fn numbers_are_coloured_from_low_to_high() {
+    let values = [0.0, 0.5, 1.0];
+    let portrait = Portrait {
+        method: "kpls".into(),
+        point_names: vec!["a".into(), "b".into()],
+        points: values.iter().map(|v| vec![*v, *v]).collect(),
+        point_labels: Some(Labels::Numbers(values.to_vec())),
+        ..Portrait::default()
+    };
+    let page = model(&portrait, &About::default());
+    let fills: Vec<&str> = page
+        .split("<circle")
+        .skip(1)
+        .map(|c| c.split("fill=\"").nth(1).unwrap().split('"').next().unwrap())
+        .collect();
+    assert_eq!(fills.len(), 3);
+    assert!(fills[0] != fills[1] && fills[1] != fills[2]);
+    assert!(page.contains("class=\"ramp\""));
+}
+
+#[test]
+fn a_legend_of_sixty_classes_is_folded() {
+    let page = model(&many_points(), &about());
+    assert!(page.contains("<details><summary>Legend: 60 classes"));
+    assert!(page.contains("280\u{a0}more inputs"));
+}
+
+#[test]
+fn a_page_of_1500_rows_stays_small() {
+    let page = model(&many_points(), &about());
+    assert!(page.len() < 250_000, "{} bytes", page.len());
+}
+
+// `tools/check_browser.py` opens these in a browser.
+#[test]
+fn sample_pages_are_written_where_asked() {
+    let Some(folder) = std::env::var_os("MERCER_SAMPLE_PAGES") else { return };
+    let folder = std::path::Path::new(&folder);
+    std::fs::create_dir_all(folder).expect("a folder");
+    for (name, page) in pages() {
+        std::fs::write(folder.join(format!("{name}.html")), page).expect("a page");
+    }
+}
