@@ -35,10 +35,13 @@ def lines(n=200):
 
 def test_a_kernel_helps_on_circles_and_not_on_lines(circles):
     assert advise(*circles).verdict == "helps"
-    advice = advise(*lines())
-    assert advice.verdict in ("makes no difference", "hurts")
-    assert advice.settings["kernel"] == "linear"
-    assert "gamma" not in advice.settings
+    X, y = lines()
+    for labels in y, (y > 0).astype(int):
+        advice = advise(X, labels)
+        assert advice.verdict in ("makes no difference", "hurts")
+        assert advice.settings["kernel"] == "linear"
+        assert "gamma" not in advice.settings
+        assert str(advice).startswith("A kernel ")
 
 
 @pytest.mark.filterwarnings("ignore:n_components = .*, but there are only 160 rows")  # the folds have fewer
