@@ -267,7 +267,8 @@ def _model_of(estimator: Any) -> _core.Model:
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
             "hint: save a KernelBasis, a system (TAKES, KRelief, SKRelief, EKS), an extractor (KLFE, SKFE, GDA, KOC, "
-            "AKDAQR, KPLS, KMFA, KANMM, KPCA), AutoFeatures, or a Pipeline of a StandardScaler or MinMaxScaler and one of these"
+            "AKDAQR, KPLS, KMFA, KANMM, KPCA), AutoFeatures, or a Pipeline of a StandardScaler or MinMaxScaler and one "
+            "of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
         case [(KernelBasis() | Mapped()) as last]:
