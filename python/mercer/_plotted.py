@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -162,10 +163,11 @@ def _best(drawn: Drawn) -> list[int]:
     scores = np.empty(0) if part is None else _model_of(part)["scores"]
     # What stands on a basis names it; its own features have scores, or an order.
     unordered = part is None or "basis" not in json.loads(_model_of(part)["facts"])
-    told_apart = labels is not None and len(set(labels.values.tolist())) > 1
-    if not len(scores) and unordered and labels is not None and told_apart and len(Z) > 2:
+    if not len(scores) and unordered and labels is not None:
         task: Task = "numbers" if labels.classes is None else "classes"
-        scores = FScore(task=task).fit(Z, labels.values).scores_
+        # Labels that F has no use for, such as those of one class, leave the features in their order.
+        with suppress(ValueError):
+            scores = FScore(task=task).fit(Z, labels.values).scores_
     order = np.argsort(-scores, kind="stable") if len(scores) else np.arange(Z.shape[1])
     return sorted(int(j) for j in order[:2])
 

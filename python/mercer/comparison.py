@@ -166,10 +166,11 @@ def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
 def _frame(pandas: Any, outcome: dict[str, Any]) -> pd.DataFrame:
     """Return the outcome as a frame."""
     entries = outcome.pop("entries")
-    frame = pandas.DataFrame({name: [entry[name] for entry in entries] for name in _COLUMNS})
-    numbers = ["gamma", "mean", "standard_error", "second", "n_features", "kernel_values", "fit_seconds"]
-    # None is NaN among numbers; numbers asked for stay whole.
-    frame = frame.astype({**dict.fromkeys(numbers, "float64"), "asked": "Int64"})
+    numbers = {"gamma", "mean", "standard_error", "second", "n_features", "kernel_values", "fit_seconds"}
+    # Among numbers None is NaN, among texts it is None, and numbers asked for stay whole.
+    kinds = {name: "float64" if name in numbers else "Int64" if name == "asked" else object for name in _COLUMNS}
+    columns = {name: [entry[name] for entry in entries] for name in _COLUMNS}
+    frame = pandas.DataFrame({name: pandas.Series(columns[name], dtype=kinds[name]) for name in _COLUMNS})
     frame.attrs.update(outcome)
     if outcome["interrupted"]:
         finished = max((len(entry["scores"]) for entry in entries), default=0)
