@@ -230,6 +230,8 @@ def samples(folder):
         "--quiet",
         "-p",
         "mercer",
+        "--features",
+        "mercer/formats",  # as the other tests are built
         "--test",
         "it",
         "report::sample_pages_are_written_where_asked",
