@@ -208,7 +208,7 @@ def check(browser, page, pictures):
             wrong.append(f"{view}: contrast of {contrast:.2f} in {where}")
     if backgrounds["light"] == backgrounds["dark"]:
         wrong.append(f"both themes are {backgrounds['light']}")
-    # Afresh, because the looks have opened what was folded; and in the dark theme, in which paper is light all the same.
+    # Afresh, because the looks have opened what was folded. The theme is dark, but paper is light all the same.
     browser.open(url)
     browser.call(
         "Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}]
@@ -230,6 +230,8 @@ def samples(folder):
         "--quiet",
         "-p",
         "mercer",
+        "--features",
+        "mercer/formats",  # as the other tests are built
         "--test",
         "it",
         "report::sample_pages_are_written_where_asked",

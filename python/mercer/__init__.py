@@ -11,9 +11,12 @@ Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``R
 ``OMP_NUM_THREADS``, in this order, say how many threads to use instead; they are read once, at the first call.
 """
 
-from mercer import evidence, metrics
+from mercer import evidence, metrics, plot
 from mercer._core import NumericalError, __version__
+from mercer.advice import Advice, advise
+from mercer.auto import AutoFeatures
 from mercer.basis import KernelBasis
+from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
 from mercer.model import FeatureMap, load, save
 from mercer.select import (
@@ -43,6 +46,8 @@ __all__ = [
     "KPLS",
     "SKFE",
     "TAKES",
+    "Advice",
+    "AutoFeatures",
     "FScore",
     "FeatureMap",
     "IRelief",
@@ -58,8 +63,11 @@ __all__ = [
     "ReliefF",
     "SKRelief",
     "__version__",
+    "advise",
+    "compare",
     "evidence",
     "load",
     "metrics",
+    "plot",
     "save",
 ]

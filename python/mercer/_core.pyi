@@ -82,6 +82,14 @@ class Extraction(TypedDict):
     warnings: list[str]
     model: Model
 
+class Automatic(TypedDict):
+    """What features without choices are: their map, that of their basis, and the advice that was followed, as JSON."""
+
+    model: Model
+    basis: Model
+    advice: str
+    warnings: list[str]
+
 class Moments(TypedDict):
     """Sums over rows so far."""
 
@@ -116,6 +124,7 @@ class NumericalError(ArithmeticError): ...
 
 def catalogue() -> str: ...
 def n_threads() -> int: ...
+def decide(y: Target, *, task: str = "auto") -> tuple[NDArray[np.intp] | Numbers, list[str] | None]: ...
 def fit_basis(
     X: Rows,
     y: Target | None,
@@ -167,6 +176,7 @@ def compose(
     model: Model, columns: list[int], weights: list[float] | None, scores: list[float], method: str
 ) -> Model: ...
 def reconstruction_cost(expansion: Expansion, X: Rows, *, verbose: int = 0) -> float: ...
+def residuals(expansion: Expansion, X: Rows, left: float, *, verbose: int = 0) -> Numbers: ...
 def orthogonality_loss(expansion: Expansion, X: Rows | None = None, *, verbose: int = 0) -> float: ...
 def transform(expansion: Expansion, X: Rows, *, verbose: int = 0) -> Numbers: ...
 def inverse_transform(expansion: Expansion, features: Rows, *, verbose: int = 0) -> Numbers: ...
@@ -179,6 +189,39 @@ def folds(y: Target, k: int, *, repeats: int = 1, seed: int = 0, task: str = "au
 def splits(
     y: Target, test_share: float, *, repeats: int = 1, seed: int = 0, task: str = "auto"
 ) -> tuple[Splits, list[str]]: ...
+def compare(
+    X: Rows,
+    y: Target,
+    methods: list[str],
+    settings: list[tuple[str, str]],
+    *,
+    gammas: list[str],
+    sizes: list[int | None],
+    judges: list[str],
+    knn: int = 1,
+    scale: str = "standard",
+    folds: int = 5,
+    repeats: int = 1,
+    test_share: float | None = None,
+    seed: int = 0,
+    memory: int | None = None,
+    n_threads: int | None = None,
+    task: str = "auto",
+    verbose: int = 0,
+) -> str: ...
+def advise(
+    X: Rows,
+    y: Target,
+    *,
+    scale: str = "standard",
+    seed: int = 0,
+    memory: int | None = None,
+    task: str = "auto",
+    verbose: int = 0,
+) -> str: ...
+def fit_auto(
+    X: Rows, y: Target, *, max_components: int, seed: int = 0, task: str = "auto", verbose: int = 0
+) -> Automatic: ...
 def judge(
     X: Rows,
     y: Target,

@@ -210,7 +210,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : KernelBasis, system, extractor, FeatureMap or Pipeline
+    estimator : KernelBasis, system, extractor, AutoFeatures, FeatureMap or Pipeline
         Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
         `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the
         others; the scaling becomes part of the file.
@@ -267,7 +267,8 @@ def _model_of(estimator: Any) -> _core.Model:
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
             "hint: save a KernelBasis, a system (TAKES, KRelief, SKRelief, EKS), an extractor (KLFE, SKFE, GDA, KOC, "
-            "AKDAQR, KPLS, KMFA, KANMM, KPCA), or a Pipeline of a StandardScaler or MinMaxScaler and one of these"
+            "AKDAQR, KPLS, KMFA, KANMM, KPCA), AutoFeatures, or a Pipeline of a StandardScaler or MinMaxScaler and one "
+            "of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
         case [(KernelBasis() | Mapped()) as last]:

@@ -30,6 +30,7 @@ from mercer import (
     KPLS,
     SKFE,
     TAKES,
+    AutoFeatures,
     FScore,
     IRelief,
     KernelBasis,
@@ -103,6 +104,8 @@ def is_precomputed(estimator):
         KPCA(),
         KPCA(1, basis=KernelBasis("kobl", gamma="median")),
         GDA(basis=KernelBasis("kobl", kernel="precomputed")),
+        AutoFeatures(),
+        AutoFeatures(max_components=5, random_state=3),
     ],
     expected_failed_checks=lambda estimator: NOT_A_KERNEL if is_precomputed(estimator) else {},
 )

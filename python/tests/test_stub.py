@@ -15,17 +15,7 @@ def names_of(*kinds):
 
 
 def test_names_are_the_same():
-    typed_dicts = {
-        "Expansion",
-        "Model",
-        "FittedBasis",
-        "Selection",
-        "Extraction",
-        "Moments",
-        "Summary",
-        "Margins",
-        "Judged",
-    }
+    typed_dicts = names_of(ast.ClassDef) - {"NumericalError"}  # of the stub alone
     stub = (names_of(ast.FunctionDef, ast.ClassDef) - typed_dicts) | {"__version__"}
     module = {name for name in vars(_core) if not name.startswith("__")} | {"__version__"}
     assert stub == module

@@ -1,5 +1,6 @@
 //! Stage 3 for Python: fit a basis, and measure one.
 
+use mercer::evaluate::portrait;
 use mercer::{FeatureMap, methods};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -59,6 +60,22 @@ pub(crate) fn reconstruction_cost<'py>(
 ) -> PyResult<f64> {
     let (expansion, rows) = (expansion.expansion()?, X.rows()?);
     run(py, verbose, |monitor| expansion.reconstruction_cost(&rows, monitor))
+}
+
+/// Share of mean k(x,x) that is left after 0, 1, …, m coordinates; `left` is what all of them leave.
+#[pyfunction]
+#[pyo3(signature = (expansion, X, left, *, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn residuals<'py>(
+    py: Python<'py>,
+    expansion: PyExpansion<'py>,
+    X: PyRows<'py>,
+    left: f64,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (expansion, rows) = (expansion.expansion()?, X.rows()?);
+    let shares = run(py, verbose, |monitor| portrait::residuals(&expansion, left, &rows, monitor))?;
+    Ok(PyArray1::from_vec(py, shares))
 }
 
 /// ‖A K Aᵀ − I‖ over the landmarks. X, the training matrix, is needed for a precomputed kernel alone.

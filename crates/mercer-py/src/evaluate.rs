@@ -1,12 +1,17 @@
-//! Stage 7 for Python: folds and judges. What is predicted is a class's code, in the order of the classes, or a number.
+//! Stage 7 for Python: folds, judges, comparisons and advice. What is predicted is a class's code, in the order of the classes,
+//! or a number.
 
-use mercer::evaluate::{Judge, Predictions, Split, folds as parts, svm};
+use mercer::Error;
+use mercer::data::Scale;
+use mercer::evaluate::advise::Adviser;
+use mercer::evaluate::{Comparison, Judge, Predictions, Split, folds as parts, svm};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::ThreadPoolBuilder;
 
-use crate::convert::{PyRows, Target, whole};
-use crate::gate::{exception, run};
+use crate::convert::{PyRows, Target, dictionary, whole};
+use crate::gate::{exception, run, run_or_part};
 
 /// Indices of the rows to learn from and of those to be asked about.
 type Sides<'py> = (Bound<'py, PyArray1<isize>>, Bound<'py, PyArray1<isize>>);
@@ -96,4 +101,122 @@ pub(crate) fn svm_dual<'py>(
     let (rows, labels) = (X.rows()?, y.labels(task)?);
     let (coefficients, bias) = run(py, 0, |monitor| svm::dual(&rows, &labels, c, gamma, monitor))?;
     Ok((PyArray1::from_vec(py, coefficients), bias))
+}
+
+/// Methods side by side: the outcome as JSON. Ctrl-C gives what is finished, if anything is.
+#[pyfunction]
+#[pyo3(signature = (
+    X, y, methods, settings, *, gammas, sizes, judges, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
+    seed=0, memory=None, n_threads=None, task="auto", verbose=0
+))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    methods: Vec<String>,
+    settings: Vec<(String, String)>,
+    gammas: Vec<String>,
+    sizes: Vec<Option<usize>>,
+    judges: Vec<String>,
+    knn: usize,
+    scale: &str,
+    folds: usize,
+    repeats: usize,
+    test_share: Option<f64>,
+    seed: u64,
+    memory: Option<u64>,
+    n_threads: Option<usize>,
+    task: &str,
+    verbose: u32,
+) -> PyResult<String> {
+    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let judge = |name: &String| match Judge::named(name)? {
+        Judge::Knn { .. } => Ok(Judge::Knn { n_neighbors: knn }),
+        judge => Ok(judge),
+    };
+    let judges: Vec<Judge> = judges.iter().map(judge).collect::<mercer::Result<_>>().map_err(exception)?;
+    let scale = scale.parse().map_err(exception)?;
+    let mut comparison = Comparison {
+        methods,
+        settings,
+        gammas,
+        sizes,
+        judges,
+        scale,
+        folds,
+        repeats,
+        test_share,
+        seed,
+        ..Comparison::default()
+    };
+    comparison.memory = memory.unwrap_or(comparison.memory);
+    let outcome = run_or_part(py, verbose, move |monitor| {
+        comparison.monitor = monitor.clone();
+        with_threads(n_threads, || comparison.run(&rows, &labels))
+    })?;
+    Ok(outcome.to_json().to_string())
+}
+
+/// What to use on such rows, as JSON.
+#[pyfunction]
+#[pyo3(signature = (X, y, *, scale="standard", seed=0, memory=None, task="auto", verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn advise<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    scale: &str,
+    seed: u64,
+    memory: Option<u64>,
+    task: &str,
+    verbose: u32,
+) -> PyResult<String> {
+    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut adviser = Adviser { scale: scale.parse().map_err(exception)?, seed, ..Adviser::default() };
+    adviser.memory = memory.unwrap_or(adviser.memory);
+    let advice = run(py, verbose, move |monitor| {
+        adviser.monitor = monitor.clone();
+        adviser.advise(&rows, &labels)
+    })?;
+    Ok(advice.to_json().to_string())
+}
+
+/// Features by such advice, for rows as they are: the map, the basis below it, and the advice as JSON.
+#[pyfunction]
+#[pyo3(signature = (X, y, *, max_components, seed=0, task="auto", verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn fit_auto<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    max_components: usize,
+    seed: u64,
+    task: &str,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut adviser = Adviser { scale: Scale::None, max_components, seed, ..Adviser::default() };
+    let found = run(py, verbose, move |monitor| {
+        adviser.monitor = monitor.clone();
+        adviser.fit(&rows, &labels)
+    })?;
+    let out = PyDict::new(py);
+    out.set_item("model", dictionary(py, found.made.map)?)?;
+    out.set_item("basis", dictionary(py, found.basis)?)?;
+    out.set_item("advice", found.advice.to_json().to_string())?;
+    out.set_item("warnings", found.made.warnings)?;
+    Ok(out)
+}
+
+/// Does the work on so many threads; None: on those that are there.
+fn with_threads<T: Send>(
+    n_threads: Option<usize>,
+    work: impl FnOnce() -> mercer::Result<T> + Send,
+) -> mercer::Result<T> {
+    let Some(n_threads) = n_threads else { return work() };
+    let pool = ThreadPoolBuilder::new().num_threads(n_threads).build();
+    pool.map_err(|e| Error::Numerical(format!("the threads could not be started: {e}")))?.install(work)
 }

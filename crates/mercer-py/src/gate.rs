@@ -5,7 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use mercer::{Error, Monitor, Progress, Result};
-use pyo3::exceptions::{PyArithmeticError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{
+    PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError,
+};
 use pyo3::prelude::*;
 
 use crate::pool;
@@ -30,10 +32,35 @@ pub(crate) fn run<T: Send>(
     verbose: u32,
     work: impl FnOnce(&Monitor) -> Result<T> + Send,
 ) -> PyResult<T> {
+    match run_to_the_end(py, verbose, work)? {
+        (_, Some(exception)) => Err(exception),
+        (result, None) => result.map_err(exception),
+    }
+}
+
+/// As [`run`], for work that has something to give when it is stopped by Ctrl-C; other exceptions are raised.
+pub(crate) fn run_or_part<T: Send>(
+    py: Python<'_>,
+    verbose: u32,
+    work: impl FnOnce(&Monitor) -> Result<T> + Send,
+) -> PyResult<T> {
+    match run_to_the_end(py, verbose, work)? {
+        (Ok(value), Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(value),
+        (_, Some(exception)) => Err(exception),
+        (result, None) => result.map_err(exception),
+    }
+}
+
+/// What the work came to, and the exception that stopped it, if any.
+fn run_to_the_end<T: Send>(
+    py: Python<'_>,
+    verbose: u32,
+    work: impl FnOnce(&Monitor) -> Result<T> + Send,
+) -> PyResult<(Result<T>, Option<PyErr>)> {
     let pool = pool::current(py)?;
     let monitor = Monitor::default();
     let mut talk = Talk::new(verbose > 0);
-    let result = py.detach(|| {
+    let (result, raised) = py.detach(|| {
         pool.in_place_scope(|scope| {
             let (sender, receiver) = channel();
             let watched = monitor.clone();
@@ -43,28 +70,31 @@ pub(crate) fn run<T: Send>(
             });
             loop {
                 match receiver.recv_timeout(POLL) {
-                    Ok(result) => return Ok(Some(result)),
+                    Ok(result) => return (Some(result), None),
                     // The work panicked; the scope passes that on.
-                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                    Err(RecvTimeoutError::Disconnected) => return (None, None),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 let raised = Python::attach(|py| {
-                    talk.say(py, monitor.progress());
+                    talk.say(py, monitor.progress())?;
                     py.check_signals()
                 });
                 if let Err(exception) = raised {
                     monitor.stop();
-                    return Err(exception);
+                    return (receiver.recv().ok(), Some(exception));
                 }
             }
         })
-    })?;
-    let value = match result {
-        Some(result) => result.map_err(exception)?,
-        None => return Err(NumericalError::new_err("the work ended without a result")),
-    };
-    talk.end(py);
-    Ok(value)
+    });
+    match result {
+        Some(result) => {
+            if result.is_ok() {
+                talk.end(py)?;
+            }
+            Ok((result, raised))
+        }
+        None => Err(NumericalError::new_err("the work ended without a result")),
+    }
 }
 
 /// Lines on `sys.stderr`, where a user asked for them.
@@ -79,12 +109,12 @@ impl Talk {
         Self { wanted, began: Instant::now(), last: None }
     }
 
-    fn say(&mut self, py: Python<'_>, now: Progress) {
+    fn say(&mut self, py: Python<'_>, now: Progress) -> PyResult<()> {
         let news = self.last.is_none_or(|(at, last)| {
             now.stage != last.stage || (now.done != last.done && at.elapsed() >= TALK)
         });
         if !self.wanted || !news || now.stage.is_empty() {
-            return;
+            return Ok(());
         }
         self.last = Some((Instant::now(), now));
         match now.total {
@@ -93,19 +123,25 @@ impl Talk {
         }
     }
 
-    fn end(&self, py: Python<'_>) {
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
         if self.wanted {
-            write(py, &format!("done in {:.2} s", self.began.elapsed().as_secs_f64()));
+            write(py, &format!("done in {:.2} s", self.began.elapsed().as_secs_f64()))?;
         }
+        Ok(())
     }
 }
 
-/// A line on `sys.stderr`, which may be closed or missing; progress is not worth an exception.
-fn write(py: Python<'_>, text: &str) {
-    let _ = py
+/// A line on `sys.stderr`, which may be closed or missing: progress is not worth an exception. But Ctrl-C is one that may
+/// well be raised in there.
+fn write(py: Python<'_>, text: &str) -> PyResult<()> {
+    let written = py
         .import("sys")
         .and_then(|sys| sys.getattr("stderr"))
         .and_then(|stderr| stderr.call_method1("write", (format!("mercer: {text}\n"),)));
+    match written {
+        Err(raised) if !raised.is_instance_of::<PyException>(py) => Err(raised),
+        _ => Ok(()),
+    }
 }
 
 /// The exception that an error is in Python.

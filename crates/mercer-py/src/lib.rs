@@ -6,6 +6,7 @@
 mod pool;
 mod gate;
 mod convert;
+mod labels;
 mod basis;
 mod evidence;
 mod select;
@@ -24,9 +25,9 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost};
+    use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost, residuals};
     #[pymodule_export]
-    use crate::evaluate::{folds, judge, splits, svm_dual};
+    use crate::evaluate::{advise, compare, fit_auto, folds, judge, splits, svm_dual};
     #[pymodule_export]
     use crate::evidence::{
         margins_accumulate, margins_merge, margins_of_nothing, moments_accumulate, moments_finish,
@@ -36,6 +37,8 @@ mod _core {
     use crate::extract::{check_extractor, class_means, fit_extractor};
     #[pymodule_export]
     use crate::gate::NumericalError;
+    #[pymodule_export]
+    use crate::labels::decide;
     #[pymodule_export]
     use crate::map::{input_importance, inverse_transform, load, save, transform};
     #[pymodule_export]

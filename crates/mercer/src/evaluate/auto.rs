@@ -18,6 +18,8 @@ use crate::recipe::Made;
 pub struct Automatic {
     /// The map, its features and what the user should know.
     pub made: Made,
+    /// The basis that the features stand on, as a map of its own.
+    pub basis: FeatureMap,
     /// The advice that was followed.
     pub advice: Advice,
 }
@@ -44,13 +46,15 @@ impl Adviser {
         let mut basis = recipe.basis(rows, Some(labels), &mut warnings)?;
         (basis.memory, basis.monitor) = (self.memory, self.monitor.clone());
         let fitted = basis.fit_with(rows, Some(labels), false)?.0;
+        let mut basis = FeatureMap::from(fitted.clone());
         let mut made = recipe.finish(rows, Some(labels), fitted, None, &self.monitor)?;
         let features = Rows::from_mat(made.map.transform(rows)?.as_ref());
         let penalty = best_penalty(&features, labels, &self.monitor)?.absolute;
         multiply(&mut made.map, 1.0 / penalty.sqrt());
+        basis.scaling.clone_from(&scaling);
         made.map.scaling = scaling;
         made.warnings.splice(0..0, warnings);
-        Ok(Automatic { made, advice })
+        Ok(Automatic { made, basis, advice })
     }
 }
 

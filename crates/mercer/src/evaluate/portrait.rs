@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::basis::FittedBasis;
+use crate::basis::Expansion;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -92,7 +92,7 @@ impl Portrait {
         let mut basis = recipe.basis(rows, labels, &mut warnings)?.monitor(monitor);
         basis.memory = memory;
         let (fitted, _) = basis.fit_with(rows, labels, false)?;
-        let residuals = residuals(&fitted, rows, monitor)?;
+        let residuals = residuals(&fitted.expansion, fitted.residual, rows, monitor)?;
         let basis_name = fitted.method.name().to_string();
         let (pivot_norms, of_basis) = (fitted.pivot_norms.clone(), fitted.eigenvalues.clone());
         let mut made = recipe.finish(rows, labels, fitted, None, monitor)?;
@@ -133,11 +133,23 @@ fn descending(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// Share of mean k(x,x) that is left after 0, 1, …, m coordinates; of the centred trace where the basis is centred.
-fn residuals(basis: &FittedBasis, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
-    let (n, m) = (rows.n(), basis.n_components());
+/// Share of mean k(x,x) that is left after 0, 1, …, m coordinates of a basis; where it is centred, of the centred trace,
+/// of which all of them leave the share `left`.
+///
+/// ```
+/// use mercer::{Basis, Kernel, Monitor, Rows, evaluate::portrait::residuals};
+///
+/// let rows = Rows::dense(vec![2.0, 0.0, 0.0, 1.0], 2, 2)?;
+/// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
+/// let shares = residuals(&basis.expansion, basis.residual, &rows, &Monitor::default())?;
+/// assert_eq!(shares, [1.0, 0.2, 0.0]); // of 4 + 1
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn residuals(expansion: &Expansion, left: f64, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
+    expansion.check(rows, None, 0)?;
+    let (n, m) = (rows.n(), expansion.n_features());
     let mut squares = vec![0.0; m];
-    let ready = basis.expansion.ready();
+    let ready = expansion.ready();
     let part = |at: usize| {
         let rows = rows.slice(at * ROWS..n.min((at + 1) * ROWS));
         let mut z = faer::Mat::zeros(rows.n(), m);
@@ -148,10 +160,10 @@ fn residuals(basis: &FittedBasis, rows: &Rows, monitor: &Monitor) -> Result<Vec<
         squares.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
         Ok(())
     })?;
-    let trace = if basis.expansion.origin.is_some() {
-        squares.iter().sum::<f64>() / (1.0 - basis.residual).max(f64::MIN_POSITIVE)
+    let trace = if expansion.origin.is_some() {
+        squares.iter().sum::<f64>() / (1.0 - left).max(f64::MIN_POSITIVE)
     } else {
-        basis.expansion.diagonal(rows)?.iter().sum()
+        expansion.diagonal(rows)?.iter().sum()
     };
     let mut left = 1.0;
     let mut shares = vec![left];

@@ -53,7 +53,7 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
         for &(i, j) in pairs {
             let at =
                 |row: usize| Some((*portrait.points.get(row)?.get(i)?, *portrait.points.get(row)?.get(j)?));
-            let chart = cloud(
+            let (chart, outside) = cloud(
                 &format!("Feature {} against feature {}", portrait.point_names[j], portrait.point_names[i]),
                 &format!("{}, {coloured}.", counted(drawn, "row", "rows")),
                 (&title(&portrait.point_names[i]), &title(&portrait.point_names[j])),
@@ -62,7 +62,12 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
             );
             page.figure(
                 &chart,
-                &format!("{} against {}.", name(&portrait.point_names[j]), name(&portrait.point_names[i])),
+                &format!(
+                    "{} against {}.{}",
+                    name(&portrait.point_names[j]),
+                    name(&portrait.point_names[i]),
+                    outliers(outside)
+                ),
             );
         }
     });
@@ -79,7 +84,7 @@ fn cloud(
     (x_title, y_title): (&str, &str),
     groups: &[Group],
     at: impl Fn(usize) -> Option<(f64, f64)>,
-) -> Chart {
+) -> (Chart, usize) {
     let of = |group: &Group| -> Vec<(f64, f64)> { group.rows.iter().filter_map(|&row| at(row)).collect() };
     let clouds: Vec<Vec<(f64, f64)>> = groups.iter().map(of).collect();
     let n: usize = clouds.iter().map(Vec::len).sum();
@@ -90,8 +95,14 @@ fn cloud(
     } else {
         3.0
     };
-    let x = Axis::over(clouds.iter().flatten().map(|p| p.0), Spacing::Even);
-    let y = Axis::over(clouds.iter().flatten().map(|p| p.1), Spacing::Even);
+    let x = edges(clouds.iter().flatten().map(|p| p.0).collect());
+    let y = edges(clouds.iter().flatten().map(|p| p.1).collect());
+    let beyond =
+        |(a, b): &&(f64, f64)| [(a, x), (b, y)].iter().any(|(v, (low, high))| **v < *low || **v > *high);
+    let outside = clouds.iter().flatten().filter(beyond).count();
+    let inside = |edges: (f64, f64), v: f64| if v.is_finite() { v.clamp(edges.0, edges.1) } else { v };
+    let x = Axis::over(clouds.iter().flatten().map(|p| inside(x, p.0)), Spacing::Even);
+    let y = Axis::over(clouds.iter().flatten().map(|p| inside(y, p.1)), Spacing::Even);
     let layers = groups
         .iter()
         .zip(clouds)
@@ -103,13 +114,38 @@ fn cloud(
             points,
         })
         .collect();
-    Chart {
+    let chart = Chart {
         name: called.to_string(),
         description: description.to_string(),
         x: (x_title.to_string(), x),
         y: (y_title.to_string(), y),
         height: 300,
         layers,
+    };
+    (chart, outside)
+}
+
+// Between them lies what can be shown together: the middle 95 of a hundred rows and their span once more on either side.
+// A few rows far off would otherwise press all others into a corner.
+fn edges(mut values: Vec<f64>) -> (f64, f64) {
+    values.retain(|v| v.is_finite());
+    values.sort_by(f64::total_cmp);
+    let Some(last) = values.len().checked_sub(1) else { return (0.0, 0.0) };
+    let cut = last / 40;
+    let (low, high) = (values[cut], values[last - cut]);
+    let span = high - low;
+    if !(span > 0.0 && span.is_finite()) {
+        return (values[0], values[last]);
+    }
+    ((low - span).max(values[0]), (high + span).min(values[last]))
+}
+
+// Said where rows lie beyond the edges.
+fn outliers(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " One row lies beyond an edge and is drawn on it.".to_string(),
+        many => format!(" {many} rows lie beyond an edge and are drawn on it."),
     }
 }
 
@@ -120,8 +156,9 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
     if let Some(Labels::Numbers(targets)) = &portrait.point_labels {
         let at = |row: usize| Some((value(row)?, *targets.get(row)?));
         let called = format!("Target against feature {feature}");
-        let chart = cloud(&called, &description, (&title(feature), "target"), groups, at);
-        return (chart, format!("The target against {}: a narrow band is a good feature.", name(feature)));
+        let (chart, outside) = cloud(&called, &description, (&title(feature), "target"), groups, at);
+        let caption = format!("The target against {}: a narrow band is a good feature.", name(feature));
+        return (chart, caption + &outliers(outside));
     }
     let lanes = groups.len().max(1);
     let lane: std::collections::BTreeMap<usize, usize> = groups
@@ -134,7 +171,8 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
         let spread = (row as f64 * 0.618_033_988_749_894_9).fract() * 0.7 + 0.15;
         Some((value(row)?, (lanes - lane.get(&row)?) as f64 - 1.0 + spread))
     };
-    let mut chart = cloud(&format!("Feature {feature}"), &description, (&title(feature), ""), groups, at);
+    let (mut chart, outside) =
+        cloud(&format!("Feature {feature}"), &description, (&title(feature), ""), groups, at);
     chart.y.1.ticks.clear();
     chart.height = (80 + 34 * u32::try_from(lanes).unwrap_or(1)).clamp(120, 420);
     let text = match &portrait.point_labels {
@@ -145,7 +183,7 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
             name(feature)
         ),
     };
-    (chart, text)
+    (chart, text + &outliers(outside))
 }
 
 // The rows by how they are drawn, and the legend.

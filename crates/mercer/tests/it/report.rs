@@ -52,6 +52,12 @@ fn bare(text: &str) {
     }
 }
 
+/// What stands after the first `start` and before the `end` that follows it.
+fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
+    let (_, after) = page.split_once(start).expect("a start");
+    after.split(end).next().unwrap_or_default()
+}
+
 fn words(page: &str) -> String {
     let body = &page[page.find("<body>").expect("a body")..];
     let mut text = String::new();
@@ -83,8 +89,10 @@ fn every_page_is_whole_and_loads_nothing() {
         }
         let texts = words(&page);
         assert!(!texts.contains("NaN") && !texts.contains(" inf"), "{name} shows a number that is none");
-        let coordinates =
-            page.split("<svg class=\"chart\"").skip(1).map(|svg| svg.split("</svg>").next().unwrap());
+        let coordinates = page
+            .split("<svg class=\"chart\"")
+            .skip(1)
+            .map(|svg| svg.split("</svg>").next().unwrap_or_default());
         for svg in coordinates {
             assert!(!svg.contains("NaN") && !svg.contains("\"inf") && !svg.contains("2147483"), "{name}");
         }
@@ -101,7 +109,7 @@ fn every_chart_has_a_name_a_description_and_a_caption() {
         assert_eq!(page.matches("<figcaption>").count(), charts, "{name}");
         assert!(!page.contains("<figcaption></figcaption>"), "{name}");
         let mut ids: Vec<&str> =
-            page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+            page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap_or_default()).collect();
         let n = ids.len();
         ids.sort_unstable();
         ids.dedup();
@@ -137,8 +145,10 @@ fn outcome(entries: Vec<Entry>) -> Outcome {
 
 fn answer(outcome: &Outcome) -> String {
     let page = comparison(outcome, None, &About::default());
-    let answer = page.split("<p class=\"answer\">").nth(1).expect("an answer");
-    answer.split("</p>").next().expect("an end").replace('\u{a0}', " ").replace("<b>", "").replace("</b>", "")
+    between(&page, "<p class=\"answer\">", "</p>")
+        .replace('\u{a0}', " ")
+        .replace("<b>", "")
+        .replace("</b>", "")
 }
 
 #[test]
@@ -174,8 +184,7 @@ fn sizes_stand_in_the_chart_and_the_methods_own_number_in_the_table() {
     let results = classes();
     let page = comparison(&results, None, &about());
     assert!(page.contains("How many features are needed"));
-    let table =
-        page.split("<table class=\"candidates\">").nth(1).expect("a table").split("</table>").next().unwrap();
+    let table = between(&page, "<table class=\"candidates\">", "</table>");
     let own = results.entries.iter().filter(|e| e.asked.is_none() && e.mean().is_some()).count();
     assert_eq!(table.matches("<tr").count(), own + 1);
 
@@ -183,8 +192,7 @@ fn sizes_stand_in_the_chart_and_the_methods_own_number_in_the_table() {
     let mut sized = results.clone();
     sized.entries.retain(|e| e.asked.is_some() || e.method == "raw");
     let page = comparison(&sized, None, &about());
-    let table =
-        page.split("<table class=\"candidates\">").nth(1).expect("a table").split("</table>").next().unwrap();
+    let table = between(&page, "<table class=\"candidates\">", "</table>");
     assert_eq!(table.matches("<tr").count(), sized.entries.len() + 1);
 
     // Without sizes there is no chart of them.
@@ -226,6 +234,20 @@ fn without_labels_the_rows_are_shown_as_they_lie() {
 }
 
 #[test]
+fn rows_far_off_do_not_press_the_others_into_a_corner() {
+    let mut points: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i % 10), f64::from(i / 10)]).collect();
+    points.push(vec![1e6, 0.0]);
+    let portrait = Portrait { points, point_names: vec!["a".into(), "b".into()], ..Portrait::default() };
+    let page = model(&portrait, &About::default());
+    assert!(page.contains("One row lies beyond an edge"));
+    let mut places: Vec<&str> =
+        page.split(" cx=\"").skip(1).map(|c| c.split('"').next().unwrap_or_default()).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 11, "{places:?}");
+}
+
+#[test]
 fn numbers_are_coloured_from_low_to_high() {
     let values = [0.0, 0.5, 1.0];
     let portrait = Portrait {
@@ -236,11 +258,7 @@ fn numbers_are_coloured_from_low_to_high() {
         ..Portrait::default()
     };
     let page = model(&portrait, &About::default());
-    let fills: Vec<&str> = page
-        .split("<circle")
-        .skip(1)
-        .map(|c| c.split("fill=\"").nth(1).unwrap().split('"').next().unwrap())
-        .collect();
+    let fills: Vec<&str> = page.split("<circle").skip(1).map(|c| between(c, "fill=\"", "\"")).collect();
     assert_eq!(fills.len(), 3);
     assert!(fills[0] != fills[1] && fills[1] != fills[2]);
     assert!(page.contains("class=\"ramp\""));

@@ -156,18 +156,18 @@ fn numbers() -> Outcome {
 
 /// What the library makes of a generator's rows.
 fn portrait(generator: &str, named: &str) -> Portrait {
-    let table = synth::generate(generator).unwrap();
-    let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto).unwrap();
-    let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(60).fit(&table.rows).unwrap();
+    let table = synth::generate(generator).expect("rows");
+    let labels = Labels::decide(table.target.clone().expect("a target"), Task::Auto).expect("labels");
+    let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(60).fit(&table.rows).expect("a basis");
     let (norms, n) = (basis.pivot_norms.clone(), table.rows.n());
     let map = match &labels {
         Labels::Classes { .. } => {
-            Klfe { n_components: Some(3), n_neighbors: 5 }.fit(&table.rows, &labels, basis).unwrap()
+            Klfe { n_components: Some(3), n_neighbors: 5 }.fit(&table.rows, &labels, basis).expect("a map")
         }
         Labels::Numbers(_) => mercer::FeatureMap::from(basis),
     };
-    let z = map.transform(&table.rows).unwrap();
-    let slopes = map.input_importance(&table.rows, &Monitor::default()).unwrap();
+    let z = map.transform(&table.rows).expect("features");
+    let slopes = map.input_importance(&table.rows, &Monitor::default()).expect("slopes");
     let sums: Vec<f64> =
         (0..slopes.ncols()).map(|j| (0..slopes.nrows()).map(|i| slopes[(i, j)]).sum()).collect();
     let total: f64 = sums.iter().sum();

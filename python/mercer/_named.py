@@ -1,0 +1,54 @@
+"""Estimators from a method's name and settings, as the catalogue and the command line write them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from mercer._catalogue import PARAMETERS, stage
+from mercer.basis import KernelBasis
+from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPLS, SKFE
+from mercer.systems import EKS, TAKES, KRelief, SKRelief
+
+# What stands on a basis; the name of a basis alone is its bare coordinates, `kpca` among them.
+_ESTIMATORS: dict[str, type[Any]] = {
+    kind._method: kind for kind in (TAKES, KRelief, SKRelief, EKS, KLFE, SKFE, GDA, KOC, AKDAQR, KPLS, KMFA, KANMM)
+}
+
+
+def value_of(name: str, text: str) -> Any:
+    """Return the value that the catalogue reads from the text of a parameter."""
+    parameter = PARAMETERS[name]
+    words = parameter.get("words", ["linear", "positive", "all"])
+    match parameter["kind"]:
+        case "flag":
+            return text == "true"
+        case "whole":
+            return int(text)
+        case "choice":
+            return int(text) if text.isdigit() else text
+        case _ if text in words:
+            return text
+        case "threshold" if text.startswith("power:"):
+            return ("power", float(text.removeprefix("power:")))
+        case "keep" if text.isdigit():
+            return int(text)
+        case _:
+            return float(text)
+
+
+def estimator_of(method: str, settings: dict[str, Any]) -> Any:
+    """Return an unfitted estimator. What a method and its basis both have is the method's; the seed is for both."""
+    left = {"random_state" if name == "seed" else name: value for name, value in settings.items()}
+    if method in stage("basis"):
+        return KernelBasis(method, **left)
+    kind = _ESTIMATORS[method]
+    own = set(inspect.signature(kind).parameters)
+    top = {name: left[name] for name in left if name in own and name != "basis"}
+    below = {name: left[name] for name in left if name not in own or name == "random_state"}
+    name = below.pop("basis", left.get("basis"))
+    if "basis_components" in below:
+        below["n_components"] = below.pop("basis_components")
+    if name is None and not below:
+        return kind(**top)
+    return kind(**top, basis=KernelBasis(name or "kobl", **below))

@@ -1,0 +1,173 @@
+"""Features without choices: `AutoFeatures`."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from mercer import _core
+from mercer._catalogue import as_seed
+from mercer._input import FLOATS, as_csr, as_rows, as_target
+from mercer._mapped import Mapped
+from mercer.advice import Advice
+from mercer.basis import KernelBasis
+from mercer.select import RandomState, Task
+
+__all__ = ["AutoFeatures"]
+
+
+class AutoFeatures(Mapped):
+    """Features without choices: kernel, width, size of the basis and method are found from the labels.
+
+    Does what `advise` recommends. Kernel and width are those with the smallest leave-one-out error of ridge, the linear
+    kernel where no other errs clearly less; the basis is the smallest that is nearly as good as the best; the method is
+    the one with the fewest features among those that inner folds cannot tell from the best. Features are multiplied by
+    one number, so that ridge with its usual penalty of 1 is right for them.
+
+    Data is never scaled here; put a `StandardScaler` before it.
+
+    Parameters
+    ----------
+    max_components : int, default=1000
+        The most coordinates of a basis that are tried.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are; "auto" looks at them.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random choice. None means 0: two fits on the same data are the same.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    method_ : str
+        The method that was chosen: a name of the catalogue.
+    gamma_ : float
+        The width that was chosen; 1.0 where the kernel is "linear".
+    kernel_ : str
+        The kernel that was chosen.
+    n_components_ : int
+        Number of features.
+    basis_ : KernelBasis
+        The fitted basis that the features stand on.
+    inner_scores_ : list of (str, float, float)
+        Candidates with mean score and standard error on inner folds, best first; "raw" is the columns.
+    advice_ : Advice
+        The advice that was followed, with its reasons.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from mercer import AutoFeatures
+    >>> X, y = make_circles(300, factor=0.5, noise=0.1, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), AutoFeatures(), RidgeClassifier())
+    >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.9
+    True
+    """
+
+    basis = None  # not a parameter: it is found
+    _method = "auto"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+        "task": [StrOptions({"auto", "classes", "numbers"})],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_components: int = 1000,
+        task: Task = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_components = max_components
+        self.task = task
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find features that serve the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, at least 6.
+        y : array-like of shape (n_samples,)
+            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
+            are distinct, else classes.
+
+        Returns
+        -------
+        self : AutoFeatures
+            Fitted.
+
+        Examples
+        --------
+        >>> from mercer import AutoFeatures
+        >>> AutoFeatures().fit([[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]], list("aaabbb")).n_features_in_
+        1
+        """
+        self._validate_params()
+        rows, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            order="C",
+            ensure_all_finite=False,  # refused by the Rust side, which says at which row and column
+            ensure_min_samples=6,
+        )
+        found = _core.fit_auto(
+            as_rows(rows),
+            as_target(y),
+            max_components=int(self.max_components),
+            seed=as_seed(self.random_state),
+            task=self.task,
+            verbose=int(self.verbose),
+        )
+        self.advice_ = Advice(json.loads(found["advice"]), sparse_rows=not isinstance(rows, np.ndarray))
+        self._keep_map(self._fitted_basis(found["basis"], rows), found["model"])
+        self.method_ = self.advice_.method
+        self.kernel_ = self.basis_.kernel
+        self.gamma_ = self.basis_.gamma_
+        self.inner_scores_ = self.advice_.inner
+        for text in found["warnings"]:
+            warnings.warn(text, UserWarning, stacklevel=2)
+        return self
+
+    def _fitted_basis(self, model: _core.Model, rows: Any) -> KernelBasis:
+        """Return the basis as if it had been fitted by itself."""
+        chosen = self.advice_.estimator()
+        basis: KernelBasis = chosen if isinstance(chosen, KernelBasis) else chosen.basis
+        basis.verbose = self.verbose
+        basis.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            basis.feature_names_in_ = self.feature_names_in_
+        facts = json.loads(model["facts"])
+        basis._keep(
+            {
+                **model,
+                "landmarks": as_csr(model["landmarks"], self.n_features_in_, like=rows),
+                "residual": facts["residual"],
+                "n_kernel_evaluations": facts["kernel_evaluations"],
+                "warnings": [],
+                "features": None,
+            },
+            rows,
+        )
+        return basis

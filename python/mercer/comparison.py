@@ -1,0 +1,237 @@
+"""Methods side by side on one data set: `compare`."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length
+
+from mercer import _core
+from mercer._catalogue import PARAMETERS, as_seed, as_text
+from mercer._input import FLOATS, as_rows, as_target, text_explained
+from mercer.select import RandomState, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare"]
+
+_COLUMNS = (
+    *("method", "basis", "gamma_rule", "gamma", "judge", "asked", "mean", "standard_error", "second"),
+    *("n_features", "kernel_values", "fit_seconds", "scores", "failed"),
+)
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    methods: str | Iterable[str] = "all",
+    gamma: float | str | Sequence[float | str] = "scale",
+    n_features: int | Sequence[int | None] | None = None,
+    judges: str | Iterable[str] = ("knn", "ridge"),
+    knn: int = 1,
+    folds: int = 5,
+    repeats: int = 1,
+    test_share: float | None = None,
+    scale: str = "standard",
+    kernel: str = "rbf",
+    task: Task = "auto",
+    random_state: RandomState = 0,
+    memory: int | None = None,
+    verbose: int = 0,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Compare methods by what simple models make of their features, every choice made inside the training part.
+
+    Unlike the estimators of this package it scales, as the command line does: scaling is learned from rows, so it
+    belongs inside the training part of every split. The same is true of gamma, the basis, the features and the judge's
+    own penalty. Candidates that share a basis share its fit.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,)
+        Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50 are
+        distinct, else classes.
+    methods : "all", a name or a sequence of names, default="all"
+        Methods of the catalogue, as the command line calls them: "takes", "k-relief", "sk-relief", "eks", "klfe",
+        "skfe", "gda", "koc", "akda-qr", "kpls", "kmfa", "kanmm", "kpca", and the other bases for their bare
+        coordinates. "all": those that can serve such labels. Always there are "raw" (the columns as they are),
+        "rbf-svm" (a support vector machine on them) and "kknn" (the nearest neighbour in the kernel's space).
+    gamma : float, rule or a sequence of them, default="scale"
+        Width of the kernel, or the rule that finds it in every training part: "scale", "auto", "median", "align" or
+        "loo".
+    n_features : int, None or a sequence of them, default=None
+        Numbers of features that are asked for; None is each method's own. A method that cannot have so many is left out
+        at that number.
+    judges : name or sequence of names, default=("knn", "ridge")
+        Who judges the features: "knn", "ridge", "linear", "linear-svm" (classes only), "rbf-svm".
+    knn : int, default=1
+        Neighbours that the judge "knn" asks.
+    folds : int, default=5
+        Folds, stratified where the labels are classes.
+    repeats : int, default=1
+        How often they are dealt out anew; with `test_share` the number of splits.
+    test_share : float, default=None
+        Splits by chance, with this share of the rows for testing, in place of folds.
+    scale : {"standard", "min-max", "none"}, default="standard"
+        How columns are brought to one scale.
+    kernel : str, default="rbf"
+        As in `KernelBasis`, but for "precomputed", which has no rows to scale.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are; "auto" looks at them.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the splits and of every random choice in them. None means 0.
+    memory : int, default=None
+        Bytes that the work may take beside the rows; where its estimate is larger, it is refused before it begins.
+        None: 8 GiB.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+    n_jobs : int, default=None
+        Threads. None or -1: all, or as many as the environment says (see `mercer`). Scores do not depend on it.
+    **settings : object
+        Other parameters of the catalogue (`mercer methods`), given to every method that has them: `basis="kobl"`,
+        `basis_components=200`, `n_neighbors=5`, `selector="relieff"`. One that no method has is refused.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        A row a candidate, best first: `method`, `basis`, `gamma_rule`, `gamma` (median over the splits), `judge`,
+        `asked` (number of features asked for, if any), `mean` and `standard_error` of the measure over the splits,
+        `second` (mean of the second measure), and means of `n_features`, `kernel_values` (kernel values that a
+        prediction costs) and `fit_seconds` (as if the candidate were alone); `scores`, one a split; `failed`, why a
+        candidate has no scores or too few. `frame.attrs` has `measure` ("accuracy" or "r2"), `second`
+        ("balanced_accuracy" or "mse"), `classes`, `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After
+        Ctrl-C it holds the splits that were finished, and a warning says so.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> from sklearn.datasets import make_circles
+    >>> X, y = make_circles(200, factor=0.6, noise=0.15, random_state=0)
+    >>> frame = mercer.compare(X, y, methods=["klfe", "gda"], judges="ridge", n_neighbors=5)
+    >>> sorted(frame["method"])
+    ['gda', 'kknn', 'klfe', 'raw', 'rbf-svm']
+    >>> scores = frame.set_index("method")["mean"]
+    >>> bool(scores["gda"] > scores["raw"] + 0.2)
+    True
+    >>> frame.attrs["measure"], frame.attrs["splits"]
+    ('accuracy', 5)
+    """
+    pandas = _pandas()
+    rows, target = rows_and_target(X, y)
+    if isinstance(methods, str) and methods == "all":
+        methods = []
+    found = _core.compare(
+        rows,
+        target,
+        _names("methods", methods),
+        [("kernel", str(kernel)), *_texts(settings)],
+        gammas=[as_text(rule) for rule in _several(gamma)],
+        sizes=[None if size is None else _whole("n_features", size) for size in _several(n_features)],
+        judges=_names("judges", judges),
+        knn=_whole("knn", knn),
+        scale=scale,
+        folds=_whole("folds", folds, least=2),
+        repeats=_whole("repeats", repeats),
+        test_share=test_share,
+        seed=as_seed(random_state),
+        memory=None if memory is None else _whole("memory", memory),
+        n_threads=_threads(n_jobs),
+        task=task,
+        verbose=int(verbose),
+    )
+    return _frame(pandas, json.loads(found))
+
+
+def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
+    """Return rows and labels as `_core` takes them; NaN and infinity are refused there, with row and column."""
+    with text_explained(X):
+        rows = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
+    if y is None:
+        raise ValueError("y is missing: the labels\nhint: pass one label a row")
+    check_consistent_length(rows, y)
+    return as_rows(rows), as_target(y)
+
+
+def _frame(pandas: Any, outcome: dict[str, Any]) -> pd.DataFrame:
+    """Return the outcome as a frame."""
+    entries = outcome.pop("entries")
+    numbers = {"gamma", "mean", "standard_error", "second", "n_features", "kernel_values", "fit_seconds"}
+    # Among numbers None is NaN, among texts it is None, and numbers asked for stay whole.
+    kinds = {name: "float64" if name in numbers else "Int64" if name == "asked" else object for name in _COLUMNS}
+    columns = {name: [entry[name] for entry in entries] for name in _COLUMNS}
+    frame = pandas.DataFrame({name: pandas.Series(columns[name], dtype=kinds[name]) for name in _COLUMNS})
+    frame.attrs.update(outcome)
+    if outcome["interrupted"]:
+        finished = max((len(entry["scores"]) for entry in entries), default=0)
+        text = f"the comparison was stopped: {finished} of {outcome['splits']} splits were finished"
+        warnings.warn(text, UserWarning, stacklevel=3)
+    for text in outcome["warnings"]:
+        warnings.warn(text, UserWarning, stacklevel=3)
+    return frame  # type: ignore[no-any-return]
+
+
+def _pandas() -> Any:
+    """Return pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("mercer.compare returns a pandas frame\nhint: pip install mercer[compare]") from error
+    return pandas
+
+
+def _names(what: str, names: str | Iterable[str]) -> list[str]:
+    """Return names, of which there may be one."""
+    names = _several(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"{what} has {name!r} in it, but names are needed\nhint: `mercer methods` lists the methods"
+            )
+    return names
+
+
+def _texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return settings as the catalogue reads them."""
+    for name, value in settings.items():
+        if name not in PARAMETERS:
+            raise TypeError(
+                f"compare() got an unexpected keyword argument {name!r}\n"
+                f"hint: beside its own arguments it takes the catalogue's parameters: {', '.join(sorted(PARAMETERS))}"
+            )
+        if not isinstance(value, str | Real | bool | np.bool_ | tuple | None):
+            raise ValueError(
+                f"{name} = {value!r}, but names and numbers are needed here\n"
+                'hint: settings go to every method that has them: basis="kobl", basis_components=200'
+            )
+    return [(name, as_text(value)) for name, value in settings.items() if value is not None]
+
+
+def _several(value: Any) -> list[Any]:
+    """Return what is given, which may be one or several."""
+    return [value] if value is None or isinstance(value, Real | str) else list(value)
+
+
+def _whole(name: str, value: Any, *, least: int = 1) -> int:
+    """Return a whole number."""
+    whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
+    if not whole or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} = {value!r}, but it must be a whole number of at least {least}")
+    return int(value)
+
+
+def _threads(n_jobs: int | None) -> int | None:
+    """Return the number of threads; None: all that there are."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    return _whole("n_jobs", n_jobs)
