@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let portrait = if outcome.interrupted {
             None
         } else {
-            portrait(&comparison, &outcome, (&rows, &labels, &names), context)?
+            portrait(&comparison, &shown, (&rows, &labels, &names), context)?
         };
         write_page(place, &report::comparison(&outcome, portrait.as_ref(), &about), context)?;
     }
@@ -174,14 +174,14 @@ pub(super) fn compared(
     Ok(outcome)
 }
 
-/// The best method, baselines aside, on all rows; None, with a warning, if it cannot be fitted on them.
+/// The best of these candidates, baselines aside, on all rows; None, with a warning, if it cannot be fitted on them.
 pub(super) fn portrait(
     comparison: &Comparison,
-    outcome: &Outcome,
+    entries: &[&Entry],
     (rows, labels, names): (&Rows, &Labels, &[String]),
     context: &Context,
 ) -> Result<Option<Portrait>> {
-    let Some((entry, recipe)) = best_recipe(comparison, outcome, labels, rows.n())? else { return Ok(None) };
+    let Some((entry, recipe)) = best_recipe(comparison, entries, labels, rows.n())? else { return Ok(None) };
     let scaled = Scaling::fit(comparison.scale, rows).0.map(|scaling| scaling.apply(rows)).transpose()?;
     let (rows, memory, seed) = (scaled.as_ref().unwrap_or(rows), comparison.memory, comparison.seed);
     let found =
@@ -199,11 +199,11 @@ pub(super) fn portrait(
 /// The best entry that is no baseline, and how to make it again.
 fn best_recipe<'a>(
     comparison: &Comparison,
-    outcome: &'a Outcome,
+    entries: &[&'a Entry],
     labels: &Labels,
     n: usize,
 ) -> Result<Option<(&'a Entry, mercer::Recipe)>> {
-    for entry in outcome.entries.iter().filter(|entry| entry.mean().is_some()) {
+    for &entry in entries.iter().filter(|entry| entry.mean().is_some()) {
         if let Some(recipe) = comparison.recipe(entry, labels, n)? {
             return Ok(Some((entry, recipe)));
         }

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             return Err(Error::Interrupted);
         }
         if for_page {
-            let portrait = portrait(&comparison, &outcome, (&made.rows, &labels, &made.names), context)?;
+            let portrait = portrait(&comparison, &shown, (&made.rows, &labels, &made.names), context)?;
             let mut about = about(args, Some(&labels), seed, settings(&comparison));
             about.source = source;
             page = Some(report::comparison(&outcome, portrait.as_ref(), &about));

@@ -172,6 +172,9 @@ fn a_page_shows_the_comparison() {
     assert!(page.contains("<svg") && page.contains("wave.csv"), "{page}");
     let parent = folder.path().display().to_string();
     assert!(!page.contains(&parent));
+    let mut names = out.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let best = names.find(|name| !["raw", "kknn", "rbf-svm"].contains(name)).expect("a method");
+    assert!(page.contains(&format!("A closer look at {best}")), "the best of the table, {best}: {page}");
 
     let (page, talk) = compare(folder.path(), &[&more[..], &["--report", "-", "-q"]].concat());
     assert!(page.starts_with("<!") && page.contains("<svg"), "the page alone: {page}");
