@@ -298,21 +298,16 @@ fn judge(linear: Option<Choice>, kernel: Choice, labels: &Labels, advice: &mut A
         0,
         Finding {
             name: format!("linear against {name}"),
-            value: format!(
-                "{} against {}",
-                error_text(linear.tried, labels),
-                error_text(kernel.tried, labels)
-            ),
+            value: errors_text(linear.tried, kernel.tried, labels),
             meaning: meaning.into(),
         },
     );
     advice.reasons.push(format!(
         "predicted from all the others, rows have a squared error of {} in the columns and of {} in the space of the \
-         {name} kernel ({} against {}): {meaning}",
+         {name} kernel ({}): {meaning}",
         four(linear.tried.error),
         four(kernel.tried.error),
-        error_text(linear.tried, labels),
-        error_text(kernel.tried, labels),
+        errors_text(linear.tried, kernel.tried, labels),
     ));
     (verdict, choice)
 }
@@ -322,6 +317,16 @@ fn error_text(tried: Tried, labels: &Labels) -> String {
     match labels {
         Labels::Classes { .. } => format!("{:.1} % of left-out rows missed", 100.0 * tried.missed),
         Labels::Numbers(_) => format!("left-out squared error {}", four(tried.error)),
+    }
+}
+
+/// Two of them.
+fn errors_text(one: Tried, other: Tried, labels: &Labels) -> String {
+    match labels {
+        Labels::Classes { .. } => {
+            format!("{:.1} % against {}", 100.0 * one.missed, error_text(other, labels))
+        }
+        Labels::Numbers(_) => format!("{} against {}", error_text(one, labels), four(other.error)),
     }
 }
 

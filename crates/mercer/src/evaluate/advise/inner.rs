@@ -143,7 +143,7 @@ fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Recipe>> {
     let mut all = vec![with("kobl", &[])?];
     match labels {
         Labels::Classes { .. } => {
-            all.push(with("gda", &[("reg", choice.tried.penalty.to_string())])?);
+            all.push(with("gda", &[("reg", format!("{:e}", choice.tried.penalty))])?);
             all.push(with("klfe", &[("n_components", features), ("n_neighbors", "5".into())])?);
         }
         Labels::Numbers(_) => all.push(with("kpls", &[("n_components", features)])?),
@@ -176,12 +176,12 @@ fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: &str) {
         },
     });
     advice.reasons.push(format!(
-        "on {FOLDS} inner folds `{}` has {measure} {} with {} features (ridge or the nearest neighbour, whichever it \
+        "on {FOLDS} inner folds `{}` has {measure} {} with {} (ridge or the nearest neighbour, whichever it \
          serves better), against {} for the columns; no method with fewer features comes within a standard error of the \
          best",
         advice.method,
         text(best.mean()),
-        best.n_features,
+        if best.n_features == 1 { "one feature".into() } else { format!("{} features", best.n_features) },
         text(raw.mean())
     ));
 }

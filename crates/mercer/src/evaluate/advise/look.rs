@@ -123,8 +123,10 @@ pub(super) fn residual_finding(basis: &FittedBasis, z: &[f64], n: usize, advice:
     advice.findings.push(Finding {
         name: "residual of the kernel".into(),
         value: parts.join(", "),
-        meaning: if left(m) < 5.0 {
+        meaning: if left(m.min(n / 4)) < 5.0 {
             "few coordinates hold nearly all that the kernel sees".into()
+        } else if left(m) < 5.0 {
+            "it takes many coordinates to hold what the kernel sees".into()
         } else {
             "the kernel sees more than these coordinates hold".into()
         },
