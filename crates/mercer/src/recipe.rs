@@ -135,10 +135,14 @@ impl Recipe {
             Top::Nothing => 0,
             Top::System(_) => basis_itself + coordinates,
             Top::Extractor(extractor) => {
-                // Sums over the rows, those that wait for their turn, and the solver's copies.
+                // Sums over the rows, those that wait for their turn, and the solver's copies, as measured.
                 let parts = waiting(n.div_ceil(extract::ROWS), 8 * (m * m) as usize) as u64;
-                let kept = if extractor.keeps_coordinates() { 2 * coordinates } else { 0 };
-                basis_itself + kept + 8 * m * m * (4 + parts)
+                let (kept, sums) = if extractor.keeps_coordinates() {
+                    (2 * coordinates, 10 + parts)
+                } else {
+                    (0, 14 + 2 * parts)
+                };
+                basis_itself + kept + 8 * m * m * sums
             }
         };
         basis.estimated_memory(chosen_from).max(on_top)

@@ -75,7 +75,7 @@ fn what_an_extractor_found_is_told_in_numbers() {
     let folder = folder();
     wave(folder.path());
     insta::assert_snapshot!(told(folder.path(), &["klfe", "--basis", "kobl"]), @r"
-    fitting `klfe` in the coordinates of `kobl`, which takes up to 230 kB beside the data
+    fitting `klfe` in the coordinates of `kobl`, which takes up to 403 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 21 features of 39 coordinates; eigenvalues 4.388, 3.547, 3.426, …; of the whole 14.4 %, 11.6 %, 11.2 %, …; 100.0 % together
     ");
@@ -104,12 +104,12 @@ fn what_an_extractor_found_is_told_in_numbers() {
     task                classes
     ");
     insta::assert_snapshot!(told(folder.path(), &["gda", "--basis", "kobl"]), @r"
-    fitting `gda` in the coordinates of `kobl`, which takes up to 173 kB beside the data
+    fitting `gda` in the coordinates of `kobl`, which takes up to 490 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 1 feature of 39 coordinates; eigenvalue 0.8435; of the whole 100.0 %
     ");
     insta::assert_snapshot!(told(folder.path(), &["koc", "--basis", "kobl"]), @r"
-    fitting `koc` in the coordinates of `kobl`, which takes up to 173 kB beside the data
+    fitting `koc` in the coordinates of `kobl`, which takes up to 490 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 2 features of 39 coordinates
     ");
@@ -120,7 +120,7 @@ fn class_means_and_an_alignment_are_told_in_numbers() {
     let folder = folder();
     wave(folder.path());
     insta::assert_snapshot!(told(folder.path(), &["akda-qr"]), @r"
-    fitting `akda-qr` in the coordinates of the class means, which takes up to 192 bytes beside the data
+    fitting `akda-qr` in the coordinates of the class means, which takes up to 544 bytes beside the data
     2 components, residual 0.933, 190 kernel values, stopped by its own rule
     made 1 feature of 2 coordinates; eigenvalue 0.001908; of the whole 100.0 %
     ");
@@ -148,12 +148,12 @@ fn class_means_and_an_alignment_are_told_in_numbers() {
     task                classes
     ");
     insta::assert_snapshot!(told(folder.path(), &["kpls", "--basis", "kobl"]), @r"
-    fitting `kpls` in the coordinates of `kobl`, which takes up to 173 kB beside the data
+    fitting `kpls` in the coordinates of `kobl`, which takes up to 490 kB beside the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
     made 2 features of 39 coordinates; eigenvalues 35.37, 16.12
     ");
     insta::assert_snapshot!(told(folder.path(), &["skfe", "--max-iter", "2", "--basis-components", "10"]), @r"
-    fitting `skfe` in the coordinates of `kobl`, which takes up to 5 kB beside the data
+    fitting `skfe` in the coordinates of `kobl`, which takes up to 14 kB beside the data
     warning: `skfe` ended after max_iter = 2 steps with the gradient at 2.7e-1 of its first, above tol = 1e-6; the alignment is 0.600856
     10 components, residual 0.6639, 900 kernel values, stopped by the largest number of components
     made 2 features of 10 coordinates; eigenvalues 2.917, 1.602; alignment with the labels from 0.5362 to 0.6009 in 2 steps
