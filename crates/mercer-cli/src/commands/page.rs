@@ -19,12 +19,13 @@ pub(super) fn about(
     let data = args::text(args, "data").unwrap_or_default();
     let files: Vec<&str> = ["data", "output", "report"].iter().filter_map(|n| args::text(args, n)).collect();
     let name = args::text(args, "target").unwrap_or("target");
+    let task = labels.map(|labels| ("task".to_string(), task_name(labels).to_string()));
     About {
         source: super::file_name(data).to_string(),
         command: quote::typed(std::env::args_os(), &files),
         seed,
-        settings,
-        target: labels.map_or_else(String::new, |labels| format!("{name} ({})", task_name(labels))),
+        settings: task.into_iter().chain(settings).collect(),
+        target: labels.map_or_else(String::new, |_| name.to_string()),
         version: env!("CARGO_PKG_VERSION").into(),
     }
 }

@@ -175,7 +175,7 @@ impl Adviser {
             let better = laplacian.tried.error < SOMEWHAT * rbf.tried.error;
             advice.findings.push(Finding {
                 name: "rbf against laplacian".into(),
-                value: format!("{} against {}", error_text(rbf.tried, labels), error_text(laplacian.tried, labels)),
+                value: errors_text(rbf.tried, laplacian.tried, labels),
                 meaning: if better {
                     "differences in single columns tell more than the distance as a whole: the laplacian kernel".into()
                 } else {
