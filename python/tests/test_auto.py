@@ -1,6 +1,8 @@
 """Features without choices are those that the advice recommends, and serve a plain model."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -154,6 +156,40 @@ def test_pictures_are_drawn_of_them(circles):
     assert ax.get_xlabel().startswith(model[1].method_)
     assert len(plot.residual(model).lines) == 1
     assert len(plot.importance(model, X).patches) == 2
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+import numpy as np
+from mercer import AutoFeatures
+
+X = np.random.default_rng(0).normal(size=(20_000, 20))
+y = (X[:, 0] * X[:, 1] > 0).astype(int)
+sent = []
+
+class Watch:
+    def write(self, text):
+        if "sizes" in text:
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+    def flush(self):
+        pass
+
+sys.stderr = Watch()
+auto = AutoFeatures(verbose=1)
+try:
+    auto.fit(X, y)
+except KeyboardInterrupt:
+    print("stopped", time.monotonic() - sent[0], hasattr(auto, "advice_"))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends the process there")
+def test_ctrl_c_stops_a_fit_within_seconds():
+    run = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100, check=True)
+    word, seconds, fitted = run.stdout.split()
+    assert (word, fitted) == ("stopped", "False")
+    assert float(seconds) < 3
 
 
 def test_bad_arguments_are_refused(circles):
