@@ -28,6 +28,9 @@ use crate::random;
 use crate::recipe::Recipe;
 use look::residual_finding;
 
+/// What everything stands on.
+const BASIS: &str = "kobl";
+
 /// Rows and components with which kernels and widths are compared.
 const FIRST_ROWS: usize = 5_000;
 const FIRST_SIZE: usize = 300;
@@ -89,13 +92,16 @@ impl Default for Adviser {
 struct Choice {
     shape: Shape,
     tried: Tried,
+    /// Whether the basis would go on beyond its size; if not, there is no size to be said.
+    capped: bool,
 }
 
 impl Adviser {
     /// Looks at the rows, which are not scaled yet.
     pub fn advise(&self, rows: &Rows, labels: &Labels) -> Result<Advice> {
         self.check(rows, labels)?;
-        let mut chosen = random::sample(rows.n(), self.rows, self.seed);
+        let n_all = rows.n();
+        let mut chosen = random::sample(n_all, self.rows, self.seed);
         chosen.sort_unstable();
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
         labels.require_two("advise")?;
@@ -117,7 +123,7 @@ impl Adviser {
             let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
             choice.tried = widths_tried(shape, &[gamma], size, &rows, &labels, &self.monitor)?[0];
         }
-        let choice = self.best_size(choice, &rows, &labels, &mut advice)?;
+        let choice = self.best_size(choice, &rows, &labels, n_all, &mut advice)?;
         self.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, &labels, &mut advice)?;
         self.monitor.begin("trying methods on inner folds", 0);
@@ -150,7 +156,7 @@ impl Adviser {
     fn linear(&self, rows: &Rows, labels: &Labels) -> Result<Option<Choice>> {
         let size = self.first_size(rows);
         match widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.monitor) {
-            Ok(tried) => Ok(tried.first().map(|&tried| Choice { shape: Shape::Linear, tried })),
+            Ok(tried) => Ok(tried.first().map(|&tried| Choice { shape: Shape::Linear, tried, capped: true })),
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(_) => Ok(None),
         }
@@ -166,7 +172,7 @@ impl Adviser {
         let try_shape = |shape: Shape| -> Result<(Choice, Vec<Tried>)> {
             let tried = widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.monitor)?;
             let best = preferred(&tried, labels).unwrap_or(tried[0]);
-            Ok((Choice { shape, tried: best }, tried))
+            Ok((Choice { shape, tried: best, capped: true }, tried))
         };
         let (rbf, mut curve) = try_shape(Shape::Rbf)?;
         let mut best = rbf;
@@ -175,7 +181,11 @@ impl Adviser {
             let better = laplacian.tried.error < SOMEWHAT * rbf.tried.error;
             advice.findings.push(Finding {
                 name: "rbf against laplacian".into(),
-                value: errors_text(rbf.tried, laplacian.tried, labels),
+                value: format!(
+                    "left-out squared error {} against {}",
+                    four(rbf.tried.error),
+                    four(laplacian.tried.error)
+                ),
                 meaning: if better {
                     "differences in single columns tell more than the distance as a whole: the laplacian kernel".into()
                 } else {
@@ -192,13 +202,20 @@ impl Adviser {
     }
 
     /// Larger bases while the error falls; then the smallest that is nearly as good.
-    fn best_size(&self, start: Choice, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<Choice> {
+    fn best_size(
+        &self,
+        start: Choice,
+        rows: &Rows,
+        labels: &Labels,
+        n_all: usize,
+        advice: &mut Advice,
+    ) -> Result<Choice> {
         let mut best = start;
         let mut cap = self.first_size(rows);
         for next in SIZES {
             let next = next.min(self.max_components).min(rows.n());
             // The basis ended by itself, or there is no room for a larger one.
-            if best.tried.size < cap || next <= cap + cap / 5 || !self.fits(next, rows.n()) {
+            if best.tried.size < cap || next <= cap + cap / 5 || !self.fits(next, n_all) {
                 break;
             }
             cap = next;
@@ -227,6 +244,8 @@ impl Adviser {
         if let Some(enough) = enough {
             best.tried = Tried { gamma: best.tried.gamma, ..*enough };
         }
+        let all = basis.n_components();
+        best.capped = best.tried.size < all || (all == cap && all < rows.n());
         let (m, after) = (best.tried.size, error_text(best.tried, labels));
         advice.findings.push(Finding {
             name: "size of the basis".into(),
@@ -236,9 +255,10 @@ impl Adviser {
         Ok(best)
     }
 
+    /// Whether a basis of this size on so many rows, and a copy of its coordinates, fit into memory.
     fn fits(&self, size: usize, n: usize) -> bool {
         let basis = Basis::new(Method::Kobl, Kernel::rbf(1.0)).n_components(size);
-        basis.estimated_memory(n) + 16 * (n * size) as u64 <= self.memory
+        basis.estimated_memory(n) + 8 * (n * size) as u64 <= self.memory
     }
 
     /// The recipe's settings that say which kernel, which width and how large a basis.
@@ -250,7 +270,10 @@ impl Adviser {
         if choice.shape.uses_gamma() {
             settings.push(("gamma", choice.tried.gamma.to_string()));
         }
-        settings.extend([(size, choice.tried.size.to_string()), ("threshold", "0".into())]);
+        if choice.capped {
+            settings.push((size, choice.tried.size.to_string()));
+        }
+        settings.push(("threshold", "0".into()));
         settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 }
@@ -259,6 +282,17 @@ impl Advice {
     /// The method with its settings.
     pub fn recipe(&self) -> Result<Recipe> {
         Recipe::new(&self.method, &self.settings)
+    }
+
+    /// Recommends the bare coordinates of the basis instead.
+    pub(super) fn fall_back(&mut self) {
+        self.method = BASIS.into();
+        self.settings.retain(|(name, _)| {
+            ["kernel", "gamma", "basis_components", "threshold"].contains(&name.as_str())
+        });
+        for (name, _) in self.settings.iter_mut().filter(|(name, _)| name == "basis_components") {
+            *name = "n_components".into();
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::basis::loo::best_penalty;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::map::FeatureMap;
 use crate::recipe::Made;
 
@@ -37,7 +37,7 @@ impl Adviser {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, rows: &Rows, labels: &Labels) -> Result<Automatic> {
-        let advice = self.advise(rows, labels)?;
+        let mut advice = self.advise(rows, labels)?;
         let scaling = Scaling::fit(self.scale, rows).0;
         let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
         let rows = scaled.as_ref().unwrap_or(rows);
@@ -47,7 +47,19 @@ impl Adviser {
         (basis.memory, basis.monitor) = (self.memory, self.monitor.clone());
         let fitted = basis.fit_with(rows, Some(labels), false)?.0;
         let mut basis = FeatureMap::from(fitted.clone());
-        let mut made = recipe.finish(rows, Some(labels), fitted, None, &self.monitor)?;
+        let mut made = match recipe.finish(rows, Some(labels), fitted.clone(), None, &self.monitor) {
+            // Folds may differ where all rows together do not, as class means do; the coordinates are always there.
+            Err(Error::Data(why) | Error::Numerical(why)) if advice.method != fitted.method.name() => {
+                warnings.push(format!(
+                    "`{}` was advised, but it cannot be fitted on all rows ({why}); the coordinates of `{}` are the features",
+                    advice.method,
+                    fitted.method.name()
+                ));
+                advice.fall_back();
+                advice.recipe()?.finish(rows, Some(labels), fitted, None, &self.monitor)?
+            }
+            made => made?,
+        };
         let features = Rows::from_mat(made.map.transform(rows)?.as_ref());
         let penalty = best_penalty(&features, labels, &self.monitor)?.absolute;
         multiply(&mut made.map, 1.0 / penalty.sqrt());

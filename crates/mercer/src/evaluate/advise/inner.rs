@@ -1,7 +1,7 @@
 //! Which method: a few candidates on inner folds, judged by ridge and by the nearest neighbour; the simplest of those that
 //! are about as good as the best.
 
-use super::{Adviser, Choice, measure};
+use super::{Adviser, BASIS, Choice, measure};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ struct Scores {
 
 impl Adviser {
     /// Of the candidates whose scores are within a standard error of the best, the one with the fewest features. A
-    /// candidate is judged by whom it serves best.
+    /// candidate must serve both judges: nobody knows yet which model will see its features.
     pub(super) fn best_method(
         &self,
         choice: Choice,
@@ -108,13 +108,13 @@ impl Adviser {
 }
 
 impl Scores {
-    /// Those of the judge that the features serve best.
-    fn each(&self) -> &[f64] {
-        if average(&self.nearest) > average(&self.ridge) { &self.nearest } else { &self.ridge }
+    /// The mean of both judges, one a fold.
+    fn each(&self) -> Vec<f64> {
+        self.ridge.iter().zip(&self.nearest).map(|(a, b)| f64::midpoint(*a, *b)).collect()
     }
 
     fn mean(&self) -> f64 {
-        average(self.each())
+        average(&self.each())
     }
 
     fn standard_error(&self) -> f64 {
@@ -131,16 +131,16 @@ fn average(values: &[f64]) -> f64 {
 /// Methods worth trying on such labels, all on one basis.
 fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Recipe>> {
     let with = |method: &str, own: &[(&str, String)]| {
-        let size = if method == "kobl" { "n_components" } else { "basis_components" };
+        let size = if method == BASIS { "n_components" } else { "basis_components" };
         let mut settings = Adviser::settings(choice, size);
-        if method != "kobl" {
-            settings.push(("basis".into(), "kobl".into()));
+        if method != BASIS {
+            settings.push(("basis".into(), BASIS.into()));
         }
         settings.extend(own.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
         Recipe::new(method, &settings)
     };
     let features = FEATURES.min(choice.tried.size).to_string();
-    let mut all = vec![with("kobl", &[])?];
+    let mut all = vec![with(BASIS, &[])?];
     match labels {
         Labels::Classes { .. } => {
             all.push(with("gda", &[("reg", format!("{:e}", choice.tried.penalty))])?);
@@ -176,8 +176,8 @@ fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: &str) {
         },
     });
     advice.reasons.push(format!(
-        "on {FOLDS} inner folds `{}` has {measure} {} with {} (ridge or the nearest neighbour, whichever it \
-         serves better), against {} for the columns; no method with fewer features comes within a standard error of the \
+        "on {FOLDS} inner folds `{}` has {measure} {} with {} (the mean of ridge and the nearest neighbour), \
+         against {} for the columns; no method with fewer features comes within a standard error of the \
          best",
         advice.method,
         text(best.mean()),

@@ -140,6 +140,38 @@ fn what_cannot_be_advised_on_is_refused_with_words() {
 }
 
 #[test]
+fn where_the_method_fails_on_all_rows_the_coordinates_are_the_features_and_a_warning_says_so() {
+    // Five distinct rows, twelve times, with alternating labels: folds have class means that differ, all rows do not.
+    let distinct = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [3.0, 2.0]];
+    let values: Vec<f64> = (0..60).flat_map(|i| distinct[i % 5]).collect();
+    let names: Vec<&str> = (0..60).map(|i| if i / 5 % 2 == 0 { "a" } else { "b" }).collect();
+    let (rows, labels) = (Rows::dense(values, 60, 2).expect("rows"), Labels::classes(&names));
+    let advised = small().advise(&rows, &labels).expect("advice").method;
+    let automatic = small().fit(&rows, &labels).expect("features");
+    if advised == "kobl" {
+        assert_eq!(automatic.made.map.method, "kobl");
+    } else {
+        assert_eq!((automatic.advice.method.as_str(), automatic.made.map.method.as_str()), ("kobl", "kobl"));
+        assert!(automatic.made.warnings.iter().any(|w| w.contains("cannot be fitted on all rows")));
+    }
+}
+
+#[test]
+fn a_basis_that_ends_by_itself_needs_no_size() {
+    let (rows, labels) = table("twonorm?n=100&seed=3");
+    let advice = small().advise(&rows, &labels).expect("advice");
+    // Twenty columns, so the linear kernel has twenty coordinates whatever is asked for.
+    assert!(advice.settings.contains(&("kernel".into(), "linear".into())));
+    let sized = |(name, _): &(String, String)| {
+        name == "basis_components" || (name == "n_components" && advice.method == "kobl")
+    };
+    let (all, _) = advice.loo_by_size.last().expect("sizes");
+    assert_eq!(*all, 20);
+    let chosen = advice.settings.iter().find(|setting| sized(setting));
+    assert!(chosen.is_none_or(|(_, size)| size.parse::<usize>().expect("a number") < 20));
+}
+
+#[test]
 fn advice_can_be_stopped() {
     let (rows, labels) = table("ringnorm?n=100&seed=1");
     let adviser = small();
