@@ -22,11 +22,12 @@ PENALTIES = np.logspace(-6, 6, 25)
 
 
 def judged(features, train, test, y) -> float:
-    """Return the better of ridge and the nearest neighbour."""
-    made = features.fit(*train)
-    a, b = made.transform(train[0]), made.transform(test[0])
-    if a.shape[1] == 0:
+    """Return the better of ridge and the nearest neighbour; without features, the share of the largest class."""
+    try:
+        made = features.fit(*train)
+    except ValueError:  # TAKES keeps nothing where its ensemble is wrong on half of the rows
         return float(np.mean(y == max(set(train[1]), key=list(train[1]).count)))
+    a, b = made.transform(train[0]), made.transform(test[0])
     judges = RidgeClassifierCV(alphas=PENALTIES), KNeighborsClassifier(1)
     return max(judge.fit(a, train[1]).score(b, y) for judge in judges)
 
@@ -47,8 +48,8 @@ def main(names: list[str]) -> None:
         X, y = load(name)
         scores, said = [], []
         for train, test in splits(y):
-            if len(train) > 4_000:  # defaults that span all rows end at 5 000
-                train = np.sort(np.random.default_rng(0).permutation(train)[:4_000])
+            if len(train) > 2_000:  # the defaults span all rows
+                train = np.sort(np.random.default_rng(0).permutation(train)[:2_000])
             scaler = StandardScaler().fit(X[train])
             a, b = (scaler.transform(X[train]), y[train]), (scaler.transform(X[test]), y[test])
             advice = mercer.advise(*a, scale="none")

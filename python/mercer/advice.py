@@ -156,7 +156,7 @@ class Advice:
         lines += ["", f"What was seen, on {self.rows} rows"]
         for finding in self.findings:
             lines += [f"  {finding.name}: {finding.value}", indented(finding.meaning, "    ")]
-        lines += ["", "Inner folds (the better of ridge and nearest neighbour)"]
+        lines += ["", "Inner folds (the mean of ridge and the nearest neighbour)"]
         width = max((len(name) for name, _, _ in self.inner), default=0)
         lines += [f"  {name:<{width}}  {mean:.4f} ± {error:.4f}" for name, mean, error in self.inner]
         if self.warnings:

@@ -49,6 +49,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     for text in ranking::failures(&shown) {
         warn(&text);
     }
+    if !for_chart {
+        left_out(&comparison, &labels, &outcome).iter().for_each(|text| warn(text));
+    }
     if let Some(output) = output {
         output.write_text(context, &ranking::written(&outcome, &shown, form)?)?;
     }
@@ -66,6 +69,26 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         write_page(place, &report::comparison(&outcome, portrait.as_ref(), &about), context)?;
     }
     if outcome.interrupted { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// Sizes that were asked for and that a method cannot have.
+fn left_out(comparison: &Comparison, labels: &Labels, outcome: &Outcome) -> Vec<String> {
+    let all = Comparison::all(labels);
+    let methods = if comparison.methods.is_empty() { &all } else { &comparison.methods };
+    let missing = |size: usize| {
+        let there = |method: &&String| {
+            outcome.entries.iter().any(|entry| entry.method == **method && entry.asked == Some(size))
+        };
+        let names: Vec<String> =
+            methods.iter().filter(|method| !there(method)).map(|method| format!("`{method}`")).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "n_features = {size} is left out for {}, which cannot have so many here",
+                names.join(", ")
+            )
+        })
+    };
+    comparison.sizes.iter().flatten().filter_map(|&size| missing(size)).collect()
 }
 
 /// What the arguments ask for, checked as far as that goes without rows.

@@ -15,9 +15,8 @@ use crate::usage;
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let pages = pages()?;
     if let Some(folder) = args::text(args, "dir") {
-        if !Path::new(folder).is_dir() {
-            return Err(Error::Argument(format!("the folder `{folder}` does not exist; make it first")));
-        }
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Error::Argument(format!("the folder `{folder}` cannot be made: {error}")))?;
         for (name, page) in &pages {
             let file = Path::new(folder).join(format!("{name}.1"));
             context.write(|| write_text(&file.display().to_string(), page))?;

@@ -176,14 +176,14 @@ pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
         return "no method has a score".into();
     };
     let Some(baseline) = scored().find(is_baseline) else {
-        return format!("best: {}", told(outcome, method));
+        return format!("best features: {}", told(outcome, method));
     };
     let relation = match against(method, baseline) {
         Against::Better => "clearly better than",
         Against::Worse => "clearly worse than",
         Against::Unclear => "not clearly different from",
     };
-    format!("best: {}; {relation} {}", told(outcome, method), told(outcome, baseline))
+    format!("best features: {}; {relation} {}", told(outcome, method), told(outcome, baseline))
 }
 
 /// A candidate and its score.
@@ -208,14 +208,14 @@ pub(super) fn score(outcome: &Outcome, entry: &Entry) -> String {
 pub(super) enum Against {
     Better,
     Worse,
-    /// Their means are no farther apart than the standard error of the difference.
+    /// Their means are no farther apart than three standard errors of the difference.
     Unclear,
 }
 
 pub(super) fn against(one: &Entry, other: &Entry) -> Against {
-    match one.lead_over(other) {
-        Some((lead, Some(error))) if lead > error => Against::Better,
-        Some((lead, Some(error))) if lead < -error => Against::Worse,
-        _ => Against::Unclear,
+    match one.clearly_better(other) {
+        Some(true) => Against::Better,
+        Some(false) => Against::Worse,
+        None => Against::Unclear,
     }
 }

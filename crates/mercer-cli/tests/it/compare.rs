@@ -36,7 +36,16 @@ fn the_table_has_the_best_first_and_the_baselines_in_it() {
         .collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{out}");
     assert!(talk.contains("comparing 3 methods, judged by knn and ridge, on 5 folds"), "{talk}");
-    assert!(talk.lines().any(|line| line.starts_with("best: ")), "{talk}");
+    assert!(talk.lines().any(|line| line.starts_with("best features: ")), "{talk}");
+}
+
+#[test]
+fn a_number_of_features_that_a_method_cannot_have_is_said_to_be_left_out() {
+    let folder = folder();
+    wave(folder.path());
+    let (_, talk) =
+        compare(folder.path(), &["--methods", "gda,kobl", "--n-features", "own,5", "--folds", "3"]);
+    assert!(talk.contains("n_features = 5 is left out for `gda`, which cannot have so many here"), "{talk}");
 }
 
 #[test]

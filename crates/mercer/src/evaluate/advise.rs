@@ -313,6 +313,18 @@ fn spread(share: f64, n: usize) -> f64 {
 /// rows must be missed less by a standard error: a kernel fits the height of a step better without telling more apart.
 fn judge(linear: Option<Choice>, kernel: Choice, labels: &Labels, advice: &mut Advice) -> (Verdict, Choice) {
     let name = kernel.shape.name();
+    let (y, c, _) = labels.centered();
+    let nothing = y.iter().map(|v| v * v).sum::<f64>() / (labels.len() * c) as f64;
+    let least = linear.map_or(kernel.tried.error, |linear| linear.tried.error.min(kernel.tried.error));
+    if least > SOMEWHAT * nothing {
+        advice.reasons.push(format!(
+            "neither the columns nor the {name} kernel predict rows from all the others better than the mean of the labels \
+             does (squared error {} at best, {} for the mean): no features will help much",
+            four(least),
+            four(nothing)
+        ));
+        return (Verdict::MakesNoDifference, linear.unwrap_or(kernel));
+    }
     let Some(linear) = linear else {
         advice.reasons.push(format!("the columns are all zero, so nothing is linear in them: {name} kernel"));
         return (Verdict::Helps, kernel);

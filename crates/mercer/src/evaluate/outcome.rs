@@ -2,6 +2,10 @@
 
 use serde_json::{Value, json};
 
+/// Standard errors by which a difference is clear. Splits share rows, which makes the error about a third too small, and
+/// the best of many candidates is a lucky one; on labels that are noise less than this is found all the time.
+pub const CLEAR: f64 = 3.0;
+
 /// A candidate and how it did on every split that was finished.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
@@ -100,6 +104,22 @@ impl Entry {
         Some((lead, error))
     }
 
+    /// Whether it is clearly better (true) or clearly worse (false) than another on the same splits: by more than
+    /// [`CLEAR`] standard errors of the difference; None: neither.
+    ///
+    /// ```
+    /// use mercer::evaluate::outcome::Entry;
+    ///
+    /// let of = |scores: &[f64]| Entry { scores: scores.to_vec(), ..Entry::default() };
+    /// let (high, low) = (of(&[0.9, 0.8, 0.9]), of(&[0.5, 0.5, 0.6]));
+    /// assert_eq!((high.clearly_better(&low), low.clearly_better(&high)), (Some(true), Some(false)));
+    /// assert_eq!(of(&[0.9, 0.5, 0.7]).clearly_better(&low), None);
+    /// ```
+    pub fn clearly_better(&self, other: &Self) -> Option<bool> {
+        let (lead, error) = self.lead_over(other)?;
+        (lead.abs() > CLEAR * error?).then_some(lead > 0.0)
+    }
+
     /// Mean of the second measure.
     pub fn second_mean(&self) -> Option<f64> {
         average(&self.second)
@@ -139,14 +159,23 @@ impl Entry {
 }
 
 impl Outcome {
-    /// Puts the best first: highest mean, then fewest kernel values, then by name; those without scores last.
+    /// Splits that were finished.
+    pub fn n_finished(&self) -> usize {
+        self.entries.iter().map(|entry| entry.scores.len()).max().unwrap_or(0)
+    }
+
+    /// Puts the best first: highest mean, then fewest kernel values, then by name; those that failed, on some splits or
+    /// all, last: their means are of other rows.
     pub fn sort(&mut self) {
         let key =
             |e: &Entry| (e.mean().unwrap_or(f64::NEG_INFINITY), e.kernel_values().unwrap_or(f64::INFINITY));
         self.entries.sort_by(|a, b| {
             let ((mean_a, cost_a), (mean_b, cost_b)) = (key(a), key(b));
             let names = || (&a.method, &a.judge, a.asked).cmp(&(&b.method, &b.judge, b.asked));
-            mean_b.total_cmp(&mean_a).then(cost_a.total_cmp(&cost_b)).then_with(names)
+            (a.failed.is_some().cmp(&b.failed.is_some()))
+                .then(mean_b.total_cmp(&mean_a))
+                .then(cost_a.total_cmp(&cost_b))
+                .then_with(names)
         });
     }
 
@@ -154,7 +183,7 @@ impl Outcome {
     pub fn to_json(&self) -> Value {
         json!({
             "measure": self.measure, "second": self.second, "rows": self.rows, "inputs": self.inputs,
-            "classes": self.classes, "splits": self.n_splits, "interrupted": self.interrupted,
+            "classes": self.classes, "splits": self.n_splits, "finished": self.n_finished(), "interrupted": self.interrupted,
             "warnings": self.warnings, "entries": self.entries.iter().map(Entry::to_json).collect::<Vec<_>>(),
         })
     }
@@ -162,4 +191,25 @@ impl Outcome {
 
 fn average(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_that_failed_on_some_splits_come_last() {
+        let entry = |method: &str, scores: &[f64], failed: bool| Entry {
+            method: method.into(),
+            scores: scores.to_vec(),
+            failed: failed.then(|| "on 4 of 5 splits: no".into()),
+            ..Entry::default()
+        };
+        let entries =
+            vec![entry("lucky", &[1.0], true), entry("none", &[], true), entry("whole", &[0.5; 5], false)];
+        let mut outcome = Outcome { entries, ..Outcome::default() };
+        outcome.sort();
+        let names: Vec<&str> = outcome.entries.iter().map(|entry| entry.method.as_str()).collect();
+        assert_eq!((names.as_slice(), outcome.n_finished()), (["whole", "lucky", "none"].as_slice(), 5));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::evaluate::outcome::{Entry, Outcome};
+use crate::evaluate::outcome::{CLEAR, Entry, Outcome};
 use crate::evaluate::portrait::Portrait;
 
 use super::About;
@@ -131,7 +131,11 @@ fn facts(page: &mut Page, outcome: &Outcome, about: &About) {
     if !about.target.is_empty() {
         facts.push(("target", name(&about.target)));
     }
-    facts.push(("splits", outcome.n_splits.to_string()));
+    let (finished, asked) = (outcome.n_finished(), outcome.n_splits);
+    facts.push((
+        "splits",
+        if finished < asked { format!("{finished} of {asked}") } else { asked.to_string() },
+    ));
     facts.push(("candidates", outcome.entries.len().to_string()));
     if !outcome.measure.is_empty() {
         facts.push(("judged by", escaped(measure_name(&outcome.measure))));
@@ -193,20 +197,14 @@ fn article(measure: &str) -> String {
     }
 }
 
-// Scores of the same split belong together: what makes a split hard is hard for both.
 fn against(measure: &str, best: &Entry, rival: &Entry, called: &str) -> String {
-    let (Some(mean), Some(other)) = (best.mean(), rival.mean()) else { return String::new() };
-    let difference = mean - other;
-    let paired = if best.scores.len() == rival.scores.len() {
-        let scores = best.scores.iter().zip(&rival.scores).map(|(a, b)| a - b).collect();
-        Entry { scores, ..Entry::default() }.standard_error()
-    } else {
-        best.standard_error().zip(rival.standard_error()).map(|(a, b)| a.hypot(b))
+    let (Some((difference, paired)), Some(other)) = (best.lead_over(rival), rival.mean()) else {
+        return String::new();
     };
     let unit = if is_share(measure) { "\u{a0}points" } else { "" };
     let error = paired.filter(|e| e.is_finite());
     let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
-    if error.is_some_and(|e| difference <= e) || difference <= 0.0 {
+    if error.is_some_and(|e| difference <= CLEAR * e) || difference <= 0.0 {
         return format!(
             "no clear difference from {called} ({}; difference {}{spread})",
             score(measure, Some(other)),
@@ -231,7 +229,7 @@ fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
             "<p class=\"soft\">Best first. ± is the standard error over {}; the splits share rows, so it is somewhat too \
              small, and the best of many looks a little better than it is. <i>Kernel values</i> is what one prediction \
              costs; <i>time</i> is to learn and to judge once. Italic: no kernel features, to compare with.</p>",
-            counted(outcome.n_splits, "split", "splits"),
+            counted(outcome.n_finished(), "split", "splits"),
         ));
     }
     let sized: Vec<&Entry> = outcome

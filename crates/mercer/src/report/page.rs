@@ -93,6 +93,7 @@ impl Page {
         self.add(&list);
         if !about.command.is_empty() {
             self.add(&format!("<pre><code>{}</code></pre>", escaped(&about.command)));
+            self.add("<p class=\"soft\">Files stand here without their folders.</p>");
         }
     }
 

@@ -51,7 +51,7 @@ fn words_that_make_no_command() {
                 "completions nushell",
                 "man nope",
                 "man fit --dir .",
-                "man --dir nowhere",
+                "man --dir /dev/null/man1",
             ],
         ),
     );

@@ -73,9 +73,23 @@ impl Adviser {
             let error = failed.into_iter().flatten().next();
             return Err(error.unwrap_or_else(|| Error::data("no method could be tried on these rows")));
         };
-        let recipe = &candidates[best];
+        let (recipe, mut advised) = (&candidates[best], best);
         advice.method = recipe.card.name.into();
         advice.settings.clone_from(&recipe.settings);
+        let (basis, z) = self.coordinates(choice, &rows, &labels)?;
+        match recipe.finish(&rows, Some(&labels), basis, Some(&z), &self.monitor) {
+            // Folds may differ where all rows together do not, as class means do; the coordinates are always there.
+            Err(Error::Data(why) | Error::Numerical(why)) => {
+                advice.warnings.push(format!(
+                    "`{}` is best on inner folds, but cannot be fitted on all rows ({why}); the coordinates of `{BASIS}` \
+                     are advised instead",
+                    advice.method
+                ));
+                advice.fall_back();
+                advised = 0;
+            }
+            other => drop(other?),
+        }
         let mut inner: Vec<(String, f64, f64)> = fit
             .iter()
             .map(|&at| (candidates[at].card.name.to_string(), scores[at].mean(), scores[at].standard_error()))
@@ -83,7 +97,7 @@ impl Adviser {
             .collect();
         inner.sort_by(|a, b| b.1.total_cmp(&a.1));
         advice.inner = inner;
-        explain(advice, &raw, &scores[best], measure(&labels).name());
+        explain(advice, &raw, &scores[advised], measure(&labels).name());
         Ok(())
     }
 

@@ -140,6 +140,16 @@ fn what_cannot_be_advised_on_is_refused_with_words() {
 }
 
 #[test]
+fn columns_that_say_nothing_are_said_to_help_nobody() {
+    let constant = Rows::dense(vec![1.0; 60 * 3], 60, 3).expect("rows");
+    let names: Vec<&str> = (0..60).map(|i| if i % 2 == 0 { "a" } else { "b" }).collect();
+    if let Ok(advice) = small().advise(&constant, &Labels::classes(&names)) {
+        assert_eq!(advice.verdict, Verdict::MakesNoDifference);
+        assert!(advice.reasons[0].contains("no features will help much"), "{}", advice.reasons[0]);
+    }
+}
+
+#[test]
 fn where_the_method_fails_on_all_rows_the_coordinates_are_the_features_and_a_warning_says_so() {
     // Five distinct rows, twelve times, with alternating labels: folds have class means that differ, all rows do not.
     let distinct = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [3.0, 2.0]];
