@@ -49,7 +49,9 @@ impl Adviser {
         let mut basis = FeatureMap::from(fitted.clone());
         let mut made = match recipe.finish(rows, Some(labels), fitted.clone(), None, &self.monitor) {
             // Folds may differ where all rows together do not, as class means do; the coordinates are always there.
-            Err(Error::Data(why) | Error::Numerical(why)) if advice.method != fitted.method.name() => {
+            Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why))
+                if advice.method != fitted.method.name() =>
+            {
                 warnings.push(format!(
                     "`{}` was advised, but it cannot be fitted on all rows ({why}); the coordinates of `{}` are the features",
                     advice.method,

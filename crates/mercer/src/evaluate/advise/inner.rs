@@ -78,9 +78,11 @@ impl Adviser {
         advice.settings.clone_from(&recipe.settings);
         let (basis, z) = self.coordinates(choice, &rows, &labels)?;
         match recipe.finish(&rows, Some(&labels), basis, Some(&z), &self.monitor) {
-            // Folds may differ where all rows together do not, as class means do; the coordinates are always there.
-            Err(Error::Data(why) | Error::Numerical(why)) => {
-                advice.warnings.push(format!(
+            // Folds may differ where all rows together do not, as class means do; a target without noise has few partial
+            // least squares. The coordinates are always there.
+            Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why)) => {
+                let why = first_line(&why);
+                advice.reasons.push(format!(
                     "`{}` is best on inner folds, but cannot be fitted on all rows ({why}); the coordinates of `{BASIS}` \
                      are advised instead",
                     advice.method
@@ -136,6 +138,11 @@ impl Scores {
         let n = each.len().max(2) as f64;
         (each.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt()
     }
+}
+
+/// An error without its hint, which is for someone who chose the settings.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or(text)
 }
 
 fn average(values: &[f64]) -> f64 {
