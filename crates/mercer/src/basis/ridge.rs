@@ -224,4 +224,33 @@ mod tests {
             assert!((error - refits).abs() < 1e-10 * refits, "{penalty}: {error} for {refits}");
         }
     }
+
+    #[test]
+    fn the_rows_missed_are_those_that_refits_without_them_miss() {
+        let table = synth::generate("waveform?n=40&seed=2").expect("rows");
+        let labels = Labels::decide(table.target.expect("classes"), crate::data::labels::Task::Auto);
+        let (labels, rows, monitor) = (labels.expect("labels"), table.rows, Monitor::default());
+        let Labels::Classes { codes, names } = &labels else { panic!("classes") };
+        let targets = |labels: &Labels| {
+            let (y, c, _) = labels.centered();
+            MatRef::from_row_major_slice(&y, labels.len(), c).to_owned()
+        };
+        let y = targets(&labels);
+        let ridge = Ridge::new(&rows, y.as_ref(), &monitor).expect("ridge");
+        let found = ridge.left_out(&rows, y.as_ref(), &labels, &[3.0], &monitor).expect("errors");
+        let missed = (0..40).filter(|&out| {
+            let kept: Vec<usize> = (0..40).filter(|i| *i != out).collect();
+            let (inner_rows, inner_labels) = (rows.select(&kept), labels.select(&kept));
+            let inner = Ridge::new(&inner_rows, targets(&inner_labels).as_ref(), &monitor).expect("ridge");
+            let (weights, x) = (inner.weights(3.0), rows.select(&[out]).to_dense());
+            let share = |j: usize| kept.iter().filter(|&&i| codes[i] == j).count() as f64 / 39.0;
+            let fit = |j: usize| {
+                share(j) + (0..x.len()).map(|d| (x[d] - inner.means[d]) * weights[(d, j)]).sum::<f64>()
+            };
+            (0..names.len()).any(|j| j != codes[out] && fit(j) >= fit(codes[out]))
+        });
+        let missed = missed.count();
+        assert!(missed > 0 && missed < 40);
+        assert!((found[0].1 - missed as f64 / 40.0).abs() < 1e-12, "{} for {missed}", found[0].1);
+    }
 }

@@ -78,9 +78,7 @@ impl Entry {
     /// Standard deviation of the scores over the root of their number; None with fewer than two. Splits share rows, so
     /// it is somewhat too small.
     pub fn standard_error(&self) -> Option<f64> {
-        let (mean, n) = (self.mean()?, self.scores.len());
-        let squares: f64 = self.scores.iter().map(|score| (score - mean).powi(2)).sum();
-        (n > 1).then(|| (squares / (n - 1) as f64 / n as f64).sqrt())
+        standard_error(&self.scores)
     }
 
     /// By how much its mean is above another's, and the standard error of that: split by split where both have all splits,
@@ -189,8 +187,15 @@ impl Outcome {
     }
 }
 
-fn average(values: &[f64]) -> Option<f64> {
+pub(super) fn average(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Standard deviation over the root of the number; None with fewer than two.
+pub(super) fn standard_error(values: &[f64]) -> Option<f64> {
+    let (mean, n) = (average(values)?, values.len());
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (n > 1).then(|| (squares / (n - 1) as f64 / n as f64).sqrt())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::folds::folds;
 use crate::evaluate::judge::Judge;
+use crate::evaluate::outcome;
 use crate::random;
 use crate::recipe::Recipe;
 
@@ -134,9 +135,7 @@ impl Scores {
     }
 
     fn standard_error(&self) -> f64 {
-        let (each, mean) = (self.each(), self.mean());
-        let n = each.len().max(2) as f64;
-        (each.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt()
+        outcome::standard_error(&self.each()).unwrap_or(0.0)
     }
 }
 
@@ -146,7 +145,7 @@ fn first_line(text: &str) -> &str {
 }
 
 fn average(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    outcome::average(values).unwrap_or(0.0)
 }
 
 /// Methods worth trying on such labels, all on one basis.
