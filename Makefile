@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUST := -p mercer -p mercer-cli --features mercer/formats
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint test test-rust test-python gen bench check check-browser clean
+.PHONY: help setup demo fmt lint test test-rust test-python gen bench papers check check-browser clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -29,14 +29,14 @@ demo: ## Build the command line and run its main job on built-in data
 
 fmt: setup ## Format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python bench tools
-	$(BIN)/ruff check --fix python bench tools
+	$(BIN)/ruff format python bench experiments tools
+	$(BIN)/ruff check --fix python bench experiments tools
 
 lint: setup ## Check formats, clippy, ruff and mypy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --features mercer/formats -- -D warnings
-	$(BIN)/ruff format --check python bench tools
-	$(BIN)/ruff check python bench tools
+	$(BIN)/ruff format --check python bench experiments tools
+	$(BIN)/ruff check python bench experiments tools
 	$(BIN)/mypy
 
 test: test-rust test-python ## Run all tests: Rust, Python, and the examples in the docs
@@ -58,6 +58,10 @@ bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes minute
 	$(BIN)/pip install --quiet skrebate
 	$(BIN)/python bench/selection.py
 	cargo bench -p mercer --bench basis
+
+papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minutes; PAPER=takes; DATA=DIR)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	$(BIN)/python experiments/run.py $(PAPER) $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)")
 
 check: lint test ## All that continuous integration runs
 

@@ -1,46 +1,18 @@
-"""The labelled data sets of ../shared/data (see MANIFEST.csv there), and how the benchmarks split them."""
+"""The labelled data sets that the benchmarks run on, and how they are split."""
 
 import sys
 from pathlib import Path
 
 import numpy as np
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 
-# The six of TAKES' Table 2.
-TAKES = ["australian", "pima", "heart_statlog", "ionosphere", "sonar", "new_thyroid"]
+from datasets import DENSE, TAKES, load
 
-# Classes, dense columns, at most 20 000 rows.
-DENSE = [
-    *TAKES,
-    "ringnorm",
-    "usps",
-    "letter",
-    "magic",
-    "brain_tumor1",
-    "brain_tumor2",
-    "9_tumors",
-    "leukemia1",
-    "leukemia2",
-    "prostate_tumor",
-    "dlbcl",
-]
+__all__ = ["DENSE", "TAKES", "load", "splits"]
 
 # From here on one split has test rows enough.
 MANY = 5_000
-
-
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and classes of a set."""
-    import pandas as pd
-
-    files = [FOLDER / f"{name}.csv", FOLDER / f"{name}.csv.gz"]
-    found = next((file for file in files if file.exists()), None)
-    if found is None:
-        sys.exit(f"{files[0]} is not there; this benchmark needs the papers' data sets beside the project")
-    frame = pd.read_csv(found)
-    y = frame.pop("target").to_numpy()
-    return frame.to_numpy(np.float64), y.astype(str)
 
 
 def splits(y: np.ndarray) -> list:

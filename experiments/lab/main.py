@@ -1,0 +1,95 @@
+"""The command line of `experiments/run.py` and of every paper's own script."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+from datasets import FOLDER
+
+from lab.jobs import load_script, run_jobs
+from lab.report import Report, fill
+from lab.results import Results, cores, machine
+
+HERE = Path(__file__).resolve().parents[1]
+PAPERS = ("takes", "skfe", "eks", "klfe", "sk-relief", "landmarks")
+
+
+def main(paper: str | None = None) -> None:
+    """Run the papers that the command line names; a script that passes its own name runs that one."""
+    parser = argparse.ArgumentParser(description="Rebuild the papers' tables and figures.")
+    if paper is None:
+        parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"of {', '.join(PAPERS)}; all if none is named")
+    parser.add_argument("--data", type=Path, default=FOLDER, metavar="DIR", help="folder of the data sets")
+    parser.add_argument("--quick", action="store_true", help="small settings, minutes; writes to experiments/.quick")
+    parser.add_argument("--draw", action="store_true", help="only redraw tables and figures from results.json")
+    parser.add_argument("--again", action="store_true", help="compute also what is kept from an earlier run")
+    parser.add_argument("--jobs", type=int, default=None, metavar="N", help="processes (default: one a core)")
+    args = parser.parse_args()
+    papers = [paper] if paper else args.papers or list(PAPERS)
+    for name in papers:
+        if name not in PAPERS:
+            parser.error(f"{name!r} is no experiment; there are {', '.join(PAPERS)}")
+    out = HERE / ".quick" if args.quick else HERE
+    try:
+        for name in papers:
+            run_paper(name, args, out)
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; what was finished is kept, and the same command goes on from there")
+    if not args.quick:
+        page = HERE / "README.md"
+        page.write_text(fill(page.read_text(), {"claims": claims_of_all()}))
+
+
+def run_paper(name: str, args: argparse.Namespace, out: Path) -> None:
+    """Run one experiment's jobs, then write its results, tables and figures."""
+    script, folder = HERE / name / "run.py", out / name
+    file = folder / "results.json"
+    if not args.draw:
+        compute(script, args, file)
+    write_report(script, Results.read(file), folder)
+    print(f"{name}: {os.path.relpath(folder)}/tables.md", file=sys.stderr)
+
+
+def compute(script: Path, args: argparse.Namespace, file: Path) -> None:
+    """Run the jobs and write `results.json`."""
+    module = load_script(script)
+    told = tomllib.loads((script.parent / "settings.toml").read_text())
+    settings = told["full"] | (told["quick"] if args.quick else {})
+    records, skipped = run_jobs(
+        script,
+        module.jobs(settings),
+        args.data.resolve(),
+        HERE / ".cache",
+        version=module.VERSION,
+        workers=args.jobs or cores(),
+        again=args.again,
+    )
+    for line in skipped:
+        print(f"skipped {line}", file=sys.stderr)
+    if not records:
+        sys.exit(f"{script.parent.name}: no data set is there, nothing was computed")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    Results(script.parent.name, settings, machine(), records, skipped).save(file)
+
+
+def write_report(script: Path, results: Results, folder: Path) -> Report:
+    """Make tables, figures and claims from results."""
+    report = Report(folder)
+    load_script(script).report(results, report)
+    report.write()
+    return report
+
+
+def claims_of_all() -> str:
+    """Join the papers' claims into one table, each under its paper's name."""
+    lines = ["| paper | claim | where | verdict | our figure |", "|---|---|---|---|---|"]
+    for name in PAPERS:
+        tables = HERE / name / "tables.md"
+        if tables.exists() and "## claims\n" in tables.read_text():
+            rows = tables.read_text().split("## claims\n")[1].strip().splitlines()[2:]
+            lines += [f"| [{name}]({name}/README.md) {row}" for row in rows]
+    return "\n".join(lines)

@@ -1,0 +1,165 @@
+"""The shared parts of experiments/: jobs are kept and resumed, statistics are honest, pages follow from results."""
+
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+from lab import Results, paired, summary
+from lab.jobs import Job, load_script, run_jobs
+from lab.main import PAPERS, write_report
+from lab.report import Report, best, fill
+from lab.results import Record
+from scipy import stats
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = """
+from lab import Job
+VERSION = 1
+def square(data, *, x):
+    with open(data / "calls", "a") as calls:
+        calls.write(f"{x} ")
+    if x == 13:
+        raise ValueError("unlucky")
+    return {"y": x * x, "third": 1 / 3}
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    folder = tmp_path / f"toy{tmp_path.name}"
+    folder.mkdir()
+    (folder / "run.py").write_text(SCRIPT)
+    return folder / "run.py"
+
+
+def run(script, jobs, **options):
+    data = script.parent
+    return run_jobs(script, jobs, data, data / "cache", **{"version": 1, "workers": 1} | options)
+
+
+def calls(script):
+    return (script.parent / "calls").read_text().split()
+
+
+def test_a_finished_job_is_not_run_again_and_another_setting_is(script):
+    jobs = [Job("square", {"x": x}) for x in (2, 3)]
+    records, skipped = run(script, jobs)
+    assert [r.result["y"] for r in records] == [4, 9]
+    assert skipped == []
+    again, _ = run(script, [*jobs, Job("square", {"x": 4})])
+    assert [r.result["y"] for r in again] == [4, 9, 16]
+    assert sorted(calls(script)) == ["2", "3", "4"]
+    assert again[:2] == records
+    run(script, jobs, version=2)
+    assert len(calls(script)) == 5
+
+
+def test_a_job_that_fails_says_which_and_keeps_what_was_done(script):
+    jobs = [Job("square", {"x": x}) for x in (2, 13)]
+    with pytest.raises(ValueError, match="unlucky") as caught:
+        run(script, jobs)
+    assert any("square x=13" in note for note in caught.value.__notes__)
+    run(script, jobs[:1])
+    assert calls(script) == ["2", "13"]
+
+
+def test_a_missing_set_is_skipped_by_name(script):
+    jobs = [Job("square", {"x": 2}), Job("square", {"x": 3}, needs=("nowhere",))]
+    records, skipped = run(script, jobs)
+    assert [r.result["y"] for r in records] == [4]
+    assert len(skipped) == 1
+    assert "nowhere" in skipped[0]
+    assert "download_data" in skipped[0]
+
+
+def test_results_are_written_and_read_without_loss(tmp_path):
+    records = [Record("a", {"x": 1, "s": "t"}, {"y": [1.5, 2]}, 0.1), Record("a", {"x": 2, "s": "t"}, None, 0.2)]
+    results = Results("toy", {"k": [1]}, {"cores": 2}, records, ["none"])
+    results.save(tmp_path / "results.json")
+    read = Results.read(tmp_path / "results.json")
+    assert read == results
+    assert read.one("a", x=1) == {"y": [1.5, 2]}
+    assert read.one("a", x=3) is None
+    assert read.values("a", "x") == [1, 2]
+    with pytest.raises(ValueError, match="2 records"):
+        read.one("a", s="t")
+
+
+def test_summary_and_paired_agree_with_scipy():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=20), rng.normal(size=20)
+    s = summary(a)
+    assert s.se == pytest.approx(stats.sem(a))
+    assert s.interval() == pytest.approx(stats.t.interval(0.95, 19, a.mean(), stats.sem(a)))
+    d = paired(a, b, 1.0)
+    assert d.p == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    assert d.p_corrected > d.p
+    assert paired(a, a, 1.0).p == 1.0
+
+
+def test_runs_that_share_rows_need_the_correction():
+    """Two methods that are equally good differ 'significantly' far too often by Student's test on repeated splits."""
+    rng = np.random.default_rng(1)
+    plain = corrected = 0
+    for _ in range(300):
+        right = rng.random((2, 100)) < 0.7
+        splits = [rng.permutation(100)[:50] for _ in range(20)]
+        a, b = ([row[s].mean() for s in splits] for row in right)
+        test = paired(a, b, 1.0)
+        plain += test.p < 0.05
+        corrected += test.clear
+    assert plain > 120
+    assert corrected < 30
+
+
+def test_a_page_is_filled_where_it_asks():
+    page = "before\n<!-- table one -->\nold\n<!-- end -->\nafter"
+    filled = fill(page, {"one": "| new |"})
+    assert "| new |" in filled
+    assert "old" not in filled
+    assert fill(filled, {"one": "| new |"}) == filled
+    with pytest.raises(KeyError, match="one"):
+        fill(page, {"two": ""})
+
+
+def test_the_best_of_a_row_is_bold_and_verdicts_are_four(tmp_path):
+    assert best([0.2, 0.1, float("nan")], ["20", "10", "–"]) == ["20", "**10**", "–"]
+    assert best([0.2, 0.1], ["20", "10"], low=False) == ["**20**", "10"]
+    with pytest.raises(ValueError, match="no verdict"):
+        Report(tmp_path).claim("x", "y", "maybe", "z")
+
+
+def test_sets_are_found_by_name(tmp_path):
+    (tmp_path / "toy.csv").write_text("f1,target\n1.5,b\n2,a\n")
+    rows, target = datasets.load("toy", tmp_path)
+    assert rows.tolist() == [[1.5], [2.0]]
+    assert target.tolist() == ["b", "a"]
+    with pytest.raises(datasets.MissingSetError, match=r"other\.csv"):
+        datasets.load("other", tmp_path)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_tables_and_claims_follow_from_the_results(paper, tmp_path):
+    """What is committed is what the results say: nobody has written a number by hand into a table."""
+    folder = ROOT / "experiments" / paper
+    if not (folder / "results.json").exists():
+        pytest.skip("this experiment has not been run")
+    (tmp_path / "README.md").write_text((folder / "README.md").read_text())
+    write_report(folder / "run.py", Results.read(folder / "results.json"), tmp_path)
+    for page in ("tables.md", "README.md"):
+        assert (tmp_path / page).read_text() == (folder / page).read_text()
+    drawn = {f.name for f in (tmp_path / "figures").iterdir()}
+    assert drawn == {f.name for f in (folder / "figures").iterdir()}
+    load_script(folder / "run.py")
+
+
+def test_the_page_of_claims_has_all_of_them():
+    page = ROOT / "experiments" / "README.md"
+    if not page.exists():
+        pytest.skip("there is no page yet")
+    for paper in PAPERS:
+        tables = ROOT / "experiments" / paper / "tables.md"
+        if tables.exists():
+            for line in tables.read_text().split("## claims\n")[1].strip().splitlines()[2:]:
+                assert line in page.read_text()
