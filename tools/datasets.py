@@ -45,8 +45,8 @@ def load(name: str, folder: Path | str = FOLDER):
     return _load(find(name, folder))
 
 
-@lru_cache(maxsize=4)
-def _load(file: Path):
+def read(file: Path):
+    """Return rows and targets of a file, read anew."""
     if file.suffix == ".npz":
         from scipy.sparse import csr_matrix
 
@@ -59,3 +59,6 @@ def _load(file: Path):
     target = frame.pop("target")
     numbers = file.name.startswith(("eunite", "california"))
     return frame.to_numpy(np.float64), target.to_numpy(np.float64) if numbers else target.to_numpy().astype(str)
+
+
+_load = lru_cache(maxsize=4)(read)
