@@ -22,6 +22,7 @@ import io
 import os
 import sys
 import tempfile
+import textwrap
 import tomllib
 import urllib.error
 import urllib.parse
@@ -242,10 +243,12 @@ def show(sets: dict) -> None:
     for name, source in sets.items():
         tried = BY_HAND if source["how"] == BY_HAND else "verified" if source["verified"] else "not verified"
         print(f"{name:20} {tried:13} {source['repo']}: {', '.join(source['paths'])}")
-        print(f"{'':20} {'':13} {source['origin']}. {source['note']}")
+        told, indent = f"{source['origin']}. {source['note']}", " " * 35
+        print(textwrap.fill(told, 120, initial_indent=indent, subsequent_indent=indent))
     print(
-        "\nverified: the converter was run on the whole source and gave the right checksum. not verified: only what the"
-        "\nline says was seen of the source; a wrong result is refused all the same. by hand: see the line."
+        "\nverified: the converter was run on the whole source and gave the right checksum. not verified: of the source"
+        "\nonly that was seen which the line says; a wrong result is refused all the same. length fits: the text of the"
+        "\nsource, rebuilt from our copy, has the length of the source to the character, and converts rightly."
     )
 
 
