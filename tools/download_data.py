@@ -91,6 +91,8 @@ def of_cells(source: dict, names: list[str] | None, cells: list[list[str]]):
     if not cells:
         raise ValueError("there are no rows")
     rows = np.array([line[:-1] for line in cells], dtype=np.float64)
+    if names and len(names) != rows.shape[1]:
+        raise ValueError(f"{len(names)} columns have names, {rows.shape[1]} have values")
     targets = [line[-1].strip() for line in cells]
     return names, rows, [source.get("relabel", {}).get(t, t) for t in targets]
 
@@ -262,7 +264,7 @@ def download(sets: dict, folder: Path, where: str, asked: bool) -> int:
                 raise SourceError(f"{told}\nhint: it is left as it is; move it away, or give another folder by --to")
             if told == "missing":
                 told = f"written to {get(name, source, folder, where)}"
-        except SourceError as error:
+        except (SourceError, OSError) as error:  # such as a folder that may not be written
             told = str(error).replace("\n", "\n    ")
             failed += asked or source["how"] != BY_HAND
         print(f"[{i}/{len(sets)}] {name}: {told}", file=sys.stderr, flush=True)

@@ -157,6 +157,12 @@ def test_a_file_of_somebody_else_is_left_as_it_is(place, capsys):
     assert (place.to / "toy.csv").read_text() == "u,target\n1,a\n"
 
 
+def test_a_folder_that_cannot_be_written_is_an_error_and_no_traceback(place, capsys):
+    place.to.write_text("a file, not a folder")
+    assert place.run() == 1
+    assert "File exists" in capsys.readouterr().err
+
+
 def test_a_set_made_by_hand_says_how_and_fails_only_if_it_is_asked_for(place, capsys):
     sets = {"toy": place.toy, "hand": place.toy | {"file": "hand.csv", "how": "by hand"}}
     assert place.run(**sets) == 0
