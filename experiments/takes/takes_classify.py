@@ -82,7 +82,7 @@ def right(train, y_train, test, y_test, gamma: float, grid: np.ndarray, regs: li
 
 
 def readings(train, y_train, test, y_test, gamma: float, grid: np.ndarray) -> dict:
-    """Read KFFS in the other ways that the paper allows: sample weights, unweighted features, the order of the rounds."""
+    """Read KFFS in the other ways that the paper allows: sample weights, unweighted features, in the order taken."""
     out = {}
     for basis, method in (("TAKES", "kobl"), ("KGS+KFFS", "gram-schmidt")):
         basis_ = KernelBasis(method, gamma=gamma).fit(train)

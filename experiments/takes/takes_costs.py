@@ -65,7 +65,7 @@ def directions(kda: mercer.GDA) -> np.ndarray:
 
 
 def plain_gram_schmidt(kernel: np.ndarray) -> np.ndarray:
-    """Orthogonalise all images in their order, once each: equations (6) to (9) without pivots, threshold and second pass.
+    """Orthogonalise all images in their order, once each: equations (6) to (9) without pivots and threshold.
 
     mercer orthogonalises twice and leaves out what double precision cannot hold, so it has no such basis. Rows are
     weights of the training images. Left out is only what cannot be normalised: a squared norm that rounding made
