@@ -27,14 +27,6 @@ NAMES = {
     "sonar": "Sonar",
     "new_thyroid": "Thyroid",
 }
-ROWS = {
-    "australian": 690,
-    "pima": 768,
-    "heart_statlog": 270,
-    "ionosphere": 351,
-    "sonar": 208,
-    "new_thyroid": 215,
-}
 
 
 def split(data: Path, name: str, seed: int, scaling: str):

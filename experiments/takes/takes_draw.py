@@ -109,7 +109,7 @@ def legend(axes) -> None:
 
 def times(report: Report, clock: dict) -> None:
     """Draw processor seconds against rows."""
-    with report.figure("times", size=(5, 3.6)) as axis:
+    with report.figure("times", size=(6.4, 3.4)) as axis:
         for method in [m for m in next(iter(clock.values()), {}) if m != "m"]:
             points = [(n, r[method]["cpu"]) for n, r in clock.items() if method in r]
             style = "--" if "rule" in method else "-"
@@ -120,4 +120,4 @@ def times(report: Report, clock: dict) -> None:
         axis.set(xscale="log", yscale="log", xlabel="rows", ylabel="processor seconds", title="Time of a fit")
         axis.set_xticks(list(clock), [f"{n:g}" for n in clock], rotation=45)
         axis.xaxis.set_minor_formatter(NullFormatter())
-        axis.legend()
+        axis.figure.legend(loc="outside right upper")
