@@ -47,7 +47,7 @@ def scaled(train: np.ndarray, test: np.ndarray, scaling: str) -> tuple[np.ndarra
 
 
 def width_for_dimension(rows: np.ndarray, dimension: int) -> float:
-    """Return the smallest width at which KOBL with f(t) = t keeps this many vectors; the paper does not give its width.
+    """Return the smallest gamma at which KOBL with f(t) = t keeps this many vectors; the paper does not give its own.
 
     A wider kernel (smaller gamma) makes the images more alike, so the dimension rises with gamma: bisection on its
     logarithm finds the step. Labels are not used.

@@ -248,6 +248,8 @@ def cost_claims(report: Report, results: Results, found: dict, hilbert: dict) ->
     """Judge section 3 and Table 2, in the standardised setting unless said otherwise."""
     main = found["standard"]
     sets = len(main)
+    if not main:
+        return
     fits = sum(c["kobl"].n for by_set in found.values() for c in by_set.values())
     ratios = [c["kobl"].mean / PAPER[name][2] for name, c in main.items()]
     near = sum(1 / FACTOR <= r <= FACTOR for r in ratios)
