@@ -154,7 +154,8 @@ def _pool(jobs: list[Job], workers: int, all_threads: bool, keep, context: tuple
                 running = {pool.submit(_compute, *context, job): job for job in jobs}
                 while running:
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
+                    # Several may end at once: keep those that succeeded before one that failed ends the run.
+                    for future in sorted(done, key=lambda ended: ended.exception() is not None):
                         keep(running.pop(future), future)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
