@@ -39,8 +39,8 @@ def main(paper: str | None = None) -> None:
             run_paper(name, args, out)
     except KeyboardInterrupt:
         sys.exit("\nstopped; what was finished is kept, and the same command goes on from there")
-    if not args.quick:
-        page = HERE / "README.md"
+    page = HERE / "README.md"
+    if not args.quick and page.exists():
         page.write_text(fill(page.read_text(), {"claims": claims_of_all()}))
 
 
