@@ -30,9 +30,9 @@ def jobs(settings: dict) -> list[Job]:
         out += [Job("compare", where | {"run": r} | grid | curve, needs=(name,)) for r in range(s["runs"])]
         sizes = {k: s[k] for k in ("bases", "size")}
         out += [Job("bases", where | {"run": r} | grid | sizes, needs=(name,)) for r in range(s["base_runs"])]
-        spend = {"nu": s["nu"], "repeats": s["repeats"], "v": 2}
+        spend = {"nu": s["nu"], "repeats": s["repeats"], "v": 3}
         out.append(Job("times", where | spend, alone=True, needs=(name,)))
-    spend = {"nu": s["nu"], "sizes": s["growth_rows"], "test": s["growth_test"], "repeats": s["growth_repeats"], "v": 2}
+    spend = {"nu": s["nu"], "sizes": s["growth_rows"], "test": s["growth_test"], "repeats": s["growth_repeats"], "v": 3}
     where = {"name": s["growth_set"], "seed": s["seed"]}
     return [*out, Job("growth", where | spend, alone=True, needs=(s["growth_set"],))]
 
@@ -125,19 +125,20 @@ def on_basis(method: str, width: float, x, y, test, most: int, *, size: int, ord
 
 
 def median_times(calls: dict, repeats: int) -> dict[str, float]:
-    """Time each call in turn, again and again, so that what else the machine does falls on all alike."""
+    """Time each call in turn, again and again; processor time, which another program on the machine hardly changes."""
     taken = {name: [] for name in calls}
     for _ in range(repeats):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            taken[name].append(time.perf_counter() - start)
+            taken[name].append(time.process_time() - start)
     return {name: float(np.median(values)) for name, values in taken.items()}
 
 
 def times(data: Path, *, name, rows, train, seed, nu, repeats, v) -> dict:
     """Measure fit and transform of every method with ten features (or what it has) on one split, and check identities.
 
+    `v` is raised when this function measures something else.
     The basis of K-Relief, GDA, KANMM and KMFA is the paper's, `gram-schmidt`. What they cost on `kobl`, which spans the
     same rows in less time, is what is left of the difference when the basis is cheap.
     """
@@ -201,7 +202,7 @@ def identities(system: KRelief, x: np.ndarray, y: np.ndarray) -> dict[str, float
 def growth(data: Path, *, name, seed, nu, sizes, test, repeats, v) -> list[dict]:
     """Measure time, kernel values and landmarks of ten features against the number of training rows.
 
-    KPCA is beside them for what a feature costs that is a sum over all training rows.
+    KPCA is beside them for what a feature costs that is a sum over all training rows. `v` as in `times`.
     """
     out = []
     for size in sizes:

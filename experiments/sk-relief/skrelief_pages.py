@@ -262,7 +262,8 @@ def times_tables(results: Results, report: Report) -> None:
     if fits:
         head = ("set", "K-Relief, ms", *first)
         note = (
-            "Median of interleaved repeats at the width 1/(p var X), ten features; the others as multiples of K-Relief."
+            "Processor time of all threads, median of interleaved repeats, at the width 1/(p var X), ten features; the "
+            "others as multiples of K-Relief."
         )
         report.table("fit", (*head, "K-Relief on kobl, ms", *second), fits, f"{note[:-1]} on the same basis.")
         report.table("transform", head, moves, f"{note} All test rows at once.")
@@ -301,7 +302,8 @@ def times_tables(results: Results, report: Report) -> None:
         )
         note = (
             f"{record.settings['name']}, ten features, ν = {record.settings['nu']:g}; {record.settings['test']} new "
-            "rows are transformed. Kernel values are those of the basis' fit. [needed]: landmarks up to the last kept."
+            "rows are transformed; processor time. Kernel values are those of the basis' fit. [needed]: landmarks up to the "
+            "last coordinate kept."
         )
         report.table("growth", head, rows, note)
 
