@@ -302,8 +302,8 @@ def times_tables(results: Results, report: Report) -> None:
         )
         note = (
             f"{record.settings['name']}, ten features, ν = {record.settings['nu']:g}; {record.settings['test']} new "
-            "rows are transformed; processor time. Kernel values are those of the basis' fit. [needed]: landmarks up to the "
-            "last coordinate kept."
+            "rows are transformed; processor time. Kernel values are those of the basis' fit. [needed]: landmarks up to "
+            "the last coordinate kept."
         )
         report.table("growth", head, rows, note)
 
