@@ -47,27 +47,27 @@ def at_five(found, name: str, method: str) -> np.ndarray:
 def weights(found, report: Report) -> None:
     """Rule: K-Relief below the first coordinates of its basis on two thirds of the sets, clearly on one.
 
-    Partly: below on half. The paper takes for granted that the weights choose; it does not test it.
+    Partly: below on half, or with five features on two thirds. The paper takes it for granted that the weights choose;
+    it does not test it.
     """
     tests = [found.test(name, "K-Relief", "first rows") for name in found.sets]
-    n = len(tests)
-    wins, clear = sum(t.difference < 0 for t in tests), sum(t.difference < 0 and t.clear for t in tests)
-    losses = sum(t.difference > 0 and t.clear for t in tests)
-    five = {
-        m: 100 * np.mean([at_five(found, name, m).mean() for name in found.sets]) for m in ("K-Relief", "first rows")
-    }
-    pairs = [(at_five(found, n, "K-Relief"), at_five(found, n, "first rows")) for n in found.sets]
-    early = [paired(a, b, found.ratio) for a, b in pairs]
+    five = [[at_five(found, name, m) for name in found.sets] for m in ("K-Relief", "first rows")]
+    early = [paired(a, b, found.ratio) for a, b in zip(*five, strict=True)]
+    n, losses = len(tests), sum(t.difference > 0 and t.clear for t in tests)
+    (wins, clear), (wins_5, clear_5) = (
+        (sum(t.difference < 0 for t in some), sum(t.difference < 0 and t.clear for t in some))
+        for some in (tests, early)
+    )
+    ours, plain = (100 * np.mean([e.mean() for e in errors]) for errors in five)
     place = np.mean([np.mean([r["places"]["mean"] for r in found.runs(name)]) for name in found.sets])
     report.claim(
         "Relief's weights find the coordinates that matter (taken for granted, not tested)",
         "2, 3",
-        verdict(wins >= 2 * n / 3 and clear >= 1, wins >= n / 2),
+        verdict(wins >= 2 * n / 3 and clear >= 1, wins >= n / 2 or wins_5 >= 2 * n / 3),
         f"against the first coordinates of the same basis: lower error on {wins} of {n} ({clear} clearly), clearly "
-        f"higher on {losses}; means {percent(found, 'K-Relief'):.1f} and {percent(found, 'first rows'):.1f} %; with five "
-        f"features {five['K-Relief']:.1f} and {five['first rows']:.1f} %, lower on {sum(t.difference < 0 for t in early)} "
-        f"({sum(t.difference < 0 and t.clear for t in early)} clearly); the ten best stand at {place:.2f} of the order, "
-        "chance would be 0.5",
+        f"higher on {losses}; means {percent(found, 'K-Relief'):.1f} and {percent(found, 'first rows'):.1f} %; with "
+        f"five features {ours:.1f} and {plain:.1f} %, lower on {wins_5} ({clear_5} clearly); the ten best stand at "
+        f"{place:.2f} of the order, chance would be 0.5",
     )
 
 
