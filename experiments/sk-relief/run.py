@@ -49,6 +49,8 @@ def compare(data: Path, *, name, rows, run, train, nu, nus, orders, **grid) -> d
         grid_of = grid | {"dims": [part.x.shape[1]]} if method == "kNN" else grid
         widths = [1.0] if method in ("kNN", "Relief") else grid["widths"]
         found[method] = tuned(method, widths, part, grid_of, nu=nu)
+        if method not in ("K-Relief", "SK-Relief"):
+            del found[method]["landmarks"]
     dense, sparse = found["K-Relief"]["best"], found["SK-Relief"]["best"]
     rng = np.random.default_rng([seed, run])
     shuffles = [rng.permutation(len(part.x)) for _ in range(orders)]

@@ -333,7 +333,9 @@ def curves_figure(found: Found, report: Report) -> None:
     """Draw the lost Figure 1: test error against the number of features."""
     columns = min(3, len(found.sets))
     rows = -(-len(found.sets) // columns)
-    with report.figure("error-against-features", rows, columns, squeeze=False) as axes:
+    with report.figure(
+        "error-against-features", rows, columns, size=(3.0 * columns, 2.15 * rows + 0.3), squeeze=False
+    ) as axes:
         for axis, name in zip(axes.flat, found.sets, strict=False):
             for method in (*SHOWN, "first rows"):
                 curve = 100 * found.curve(name, method)
