@@ -60,6 +60,7 @@ def write(results: Results, report: Report) -> None:
     support_table(found, report)
     orders_table(found, report)
     nu_table(found, report)
+    widths_table(found, report)
     if list(results.find("bases")):
         bases_table(found, report)
         bases_figure(found, report)
@@ -240,6 +241,17 @@ def nu_table(found: Found, report: Report) -> None:
         "run; k and the number of features are tuned again for every ν by cross-validation."
     )
     report.table("nu", ("set", "K-Relief", *(f"ν = {nu:g}" for nu in nus)), rows, note)
+
+
+def widths_table(found: Found, report: Report) -> None:
+    """Count how often tuning took an end of the grid of widths."""
+    methods, rows = (*SHOWN, "first rows"), []
+    low, high = min(found.settings["widths"]), max(found.settings["widths"])
+    for name in found.sets:
+        chosen = [found.honest(name, m, "width") for m in methods]
+        rows.append((name, *(f"{w.count(low)} / {w.count(high)}" for w in chosen)))
+    note = f"Runs in which tuning took the widest ({low:g}) / the narrowest ({high:g}) kernel of the grid."
+    report.table("widths", ("set", *methods), rows, note)
 
 
 def bases_table(found: Found, report: Report) -> None:
