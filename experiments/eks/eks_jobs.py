@@ -180,6 +180,30 @@ def table(data: Path, *, name, size, kept, columns, protocol, basis, n_component
     }
 
 
+def control(data: Path, *, name, size, kept, columns, protocol, seeds, folds) -> dict:
+    """Shuffle the labels, so that nothing can be learnt, and let F-score keep `kept` coordinates as in `table`.
+
+    Also count the rows of each class whose coordinates F-score keeps, with the true labels and all rows seen.
+    """
+    X, y = rows_of(name, data, size)
+    ready = StandardScaler().fit_transform(X) if columns == "standard" else X
+    out: dict = {"linear": [], "rbf": []}
+    for seed in range(seeds):
+        told = np.random.default_rng(seed).permutation(y)
+        for _, train, test in splits(told, False, folds, 1):
+            scaler = StandardScaler().fit(X[train])
+            W = scaler.transform(X) if columns == "standard" and protocol == "honest" else ready
+            seen = train if protocol == "honest" else np.arange(len(y))
+            space = EKS(FScore(kept), basis=KernelBasis("gram-schmidt", gamma="auto")).fit(W[seen], told[seen])
+            Z = space.transform(W)
+            for what in ("linear", "rbf"):
+                out[what].append(score(models(False)[what], Z[train], told[train], Z[test], told[test], False))
+    space = EKS(FScore(kept), basis=KernelBasis("gram-schmidt", gamma="auto")).fit(ready, y)
+    rows = space.basis_.pivots_[space.get_support(indices=True)]
+    out["kept of each class"] = [[int((y[rows] == c).sum()), int((y == c).sum())] for c in np.unique(y)]
+    return out
+
+
 def points(data: Path, *, name, components, bases, seeds, folds) -> dict:
     """Compare ways to choose the rows that span the space, at equal numbers of them and without a selection."""
     X, y = rows_of(name, data)

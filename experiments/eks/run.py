@@ -5,11 +5,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tools"), str(HERE)]
-from eks_jobs import cost, needs, passes, points, sizes, table, theorem
+from eks_jobs import control, cost, needs, passes, points, sizes, table, theorem
 from eks_pages import report
 from lab import Job, main
 
-__all__ = ["VERSION", "cost", "jobs", "passes", "points", "report", "sizes", "table", "theorem"]
+__all__ = ["VERSION", "control", "cost", "jobs", "passes", "points", "report", "sizes", "table", "theorem"]
 VERSION = 1
 
 
@@ -42,6 +42,11 @@ def jobs(settings: dict) -> list[Job]:
         more = {"kept": kept or None, "widths": settings["widths"], "seeds": settings["passes_seeds"]}
         for protocol in settings["passes_protocols"]:
             add("passes", name, size=size, **more, protocol=protocol, folds=folds)
+    for name, size, kept in settings["tests"]:
+        for columns in settings["columns"] if kept else []:
+            for protocol in ("honest", "all"):
+                more = {"seeds": settings["control_seeds"], "folds": folds}
+                add("control", name, size=size, kept=kept, columns=columns, protocol=protocol, **more)
     timed = {"sizes": settings["cost_sizes"], "capped": settings["cost_capped"], "repeats": settings["cost_repeats"]}
     add("cost", "letter", True, **timed)
     return out
