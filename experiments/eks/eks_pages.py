@@ -9,6 +9,7 @@ from lab import Report, Results, paired, summary
 from lab.report import best, colour
 
 WORDS = {"honest": "training rows only", "basis": "basis on all rows", "all": "basis and selection on all rows"}
+LONG = {"raw": "raw", "standard": "standardised"}
 MODELS = {"linear": "linear SVM", "rbf": "rbf SVM", "rbf 1/q": "rbf SVM, γ = 1/q"}
 INKS = {
     "F-score": "#c1272d",
@@ -299,7 +300,7 @@ def points_table(view: View, report: Report) -> None:
                 continue
             line = []
             for b in others:
-                d = view.against_order(name, m, b)
+                d = view.chosen(name, m, b)
                 scale, digits = (1, 0) if view.numbers(name) else (100, 1)
                 text = f"{scale * d.difference:+.{digits}f} ± {scale * d.se:.{digits}f}"
                 line.append(f"**{text}**" if d.clear else text)
@@ -461,7 +462,7 @@ def draw_leak(view: View, report: Report) -> None:
     if not width:
         return
     short = {"honest": "training\nrows only", "basis": "basis on\nall rows", "all": "selection\ntoo"}
-    with report.figure("leak", 2, width, size=(3.6 * width, 5.6), squeeze=False) as axes:
+    with report.figure("leak", 2, width, size=(3.4 * width, 5.2), squeeze=False) as axes:
         for row, tests, ways, columns, model in (
             (0, classes, CLASSES, "raw", "rbf"),
             (1, numbers, ["LASSO", "plain LASSO", "F-score", "MI", "RReliefF"], "standard", "ols"),
@@ -482,7 +483,7 @@ def draw_leak(view: View, report: Report) -> None:
                         label=who,
                     )
                 axis.set_xticks(range(len(PROTOCOLS)), short.values())
-                axis.set_title(f"{title(*test)}, {columns} columns")
+                axis.set_title(f"{title(*test)}, {LONG[columns]}")
                 if row and view.scores(*test, columns, "honest", "baseline", model):
                     axis.set_yscale("log")
             axes[row][0].set_ylabel("mean squared error" if row else "accuracy, %")

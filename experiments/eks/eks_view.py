@@ -78,9 +78,9 @@ class View:
         cell = self.results.one("points", name=name)
         return cell["scores"][str(m)][basis]["ridge" if self.numbers(name) else "linear"] if cell else []
 
-    def against_order(self, name: str, m: int, basis: str) -> Paired:
-        """Return the difference of chosen rows from rows in order."""
-        return paired(self.at(name, m, basis), self.at(name, m, "gram-schmidt"), self.ratio)
+    def chosen(self, name: str, m: int, basis: str, than: str = "gram-schmidt") -> Paired:
+        """Return the difference of chosen rows from rows in order, or from those of another basis."""
+        return paired(self.at(name, m, basis), self.at(name, m, than), self.ratio)
 
     def against(self, tests: list, reading: tuple, pairs: list, low: bool = False) -> tuple[int, int, int, int]:
         """Count over tests and pairs of algorithms: all, wins of the first by mean, clear wins, clear losses."""
