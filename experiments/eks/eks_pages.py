@@ -487,7 +487,7 @@ def draw_leak(view: View, report: Report) -> None:
                 if row and view.scores(*test, columns, "honest", "baseline", model):
                     axis.set_yscale("log")
             axes[row][0].set_ylabel("mean squared error" if row else "accuracy, %")
-            axes[row][-1].legend(fontsize=7, loc="upper left", ncols=1 if row else 2)
+            axes[row][0 if row else -1].legend(fontsize=7, loc="upper left", ncols=1 if row else 2)
             for axis in axes[row][len(tests) :]:
                 axis.set_axis_off()
 
