@@ -154,7 +154,8 @@ def _pool(jobs: list[Job], workers: int, all_threads: bool, keep, context: tuple
                 running = {pool.submit(_compute, *context, job): job for job in jobs}
                 while running:
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
+                    # Jobs that failed come last, so that what ended beside them is kept.
+                    for future in sorted(done, key=lambda future: future.exception() is not None):
                         keep(running.pop(future), future)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
