@@ -9,6 +9,7 @@
 
 Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``RAYON_NUM_THREADS`` and
 ``OMP_NUM_THREADS``, in this order, say how many threads to use instead; they are read once, at the first call.
+A fit takes at most 8 GiB beside the rows; ``MERCER_MEMORY``, such as ``2GB``, says otherwise.
 """
 
 from mercer import evidence, metrics, plot
@@ -19,6 +20,7 @@ from mercer.basis import KernelBasis
 from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
 from mercer.model import FeatureMap, load, save
+from mercer.rows import read_rows
 from mercer.select import (
     KFFS,
     FScore,
@@ -69,5 +71,6 @@ __all__ = [
     "load",
     "metrics",
     "plot",
+    "read_rows",
     "save",
 ]

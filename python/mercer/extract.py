@@ -119,9 +119,14 @@ class KLFE(_Extractor):
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=1
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    n_queries : int, default=None
+        Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
+        time in proportion to their square.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "kobl" with a warning. Kernel
         settings live in the basis alone: `KLFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -157,19 +162,25 @@ class KLFE(_Extractor):
     """
 
     _method = "klfe"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_neighbors", n_components=_NUMBER)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "n_neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
+    )
 
     def __init__(
         self,
         n_components: int | None = None,
         n_neighbors: int = 1,
         *,
+        n_queries: int | None = None,
         basis: Basis = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.n_queries = n_queries
         self.basis = basis
+        self.random_state = random_state
         self.verbose = verbose
 
 
@@ -615,9 +626,14 @@ class KANMM(_Extractor):
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=5
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    n_queries : int, default=None
+        Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
+        time in proportion to their square.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -653,19 +669,25 @@ class KANMM(_Extractor):
     """
 
     _method = "kanmm"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_neighbors", n_components=_NUMBER)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
+        "n_neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
+    )
 
     def __init__(
         self,
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
+        n_queries: int | None = None,
         basis: Basis = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.n_queries = n_queries
         self.basis = basis
+        self.random_state = random_state
         self.verbose = verbose
 
 

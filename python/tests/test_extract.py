@@ -545,3 +545,22 @@ def test_sums_that_do_not_fit_are_refused_in_words():
 
 def test_every_extractor_of_the_catalogue_is_a_class():
     assert {extractor._method for extractor in EXTRACTORS} == {*stage("extract"), "kpca"}
+
+
+@pytest.mark.parametrize("kind", [KLFE, KANMM])
+def test_some_rows_stand_for_all(kind):
+    """Features from a sample of the queries are near those of all, and the same for the same seed."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 3))
+    y = (X[:, 0] ** 2 + X[:, 1] > 0.8).astype(int)
+    basis = KernelBasis("kobl", gamma=0.3, n_components=25)
+    every = kind(2, basis=basis).fit(X, y)
+    some = kind(2, n_queries=1000, basis=basis, random_state=1).fit(X, y)
+    again = kind(2, n_queries=1000, basis=basis, random_state=1).fit(X, y)
+    np.testing.assert_array_equal(some.components_, again.components_)
+    assert not np.array_equal(some.components_, kind(2, n_queries=1000, basis=basis).fit(X, y).components_)
+    np.testing.assert_allclose(some.eigenvalues_[0], every.eigenvalues_[0], rtol=0.3)
+    ours, theirs = some.transform(X)[:, 0], every.transform(X)[:, 0]
+    assert abs(np.corrcoef(ours, theirs)[0, 1]) > 0.9
+    plain = kind(2, n_queries=3000, basis=basis).fit(X, y)
+    np.testing.assert_allclose(plain.components_, every.components_, rtol=1e-9, atol=1e-12)

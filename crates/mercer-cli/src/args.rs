@@ -66,6 +66,8 @@ pub(crate) fn read_options(args: &ArgMatches) -> ReadOptions {
         target: text(args, "target").map(String::from),
         drop: names(args, "drop"),
         header: header_option(args),
+        // The other half is for the work.
+        memory: Some(memory(args) / 2),
         ..ReadOptions::default()
     }
 }
@@ -81,7 +83,7 @@ pub(crate) fn is_json(args: &ArgMatches) -> bool {
 
 /// The budget that `--memory` sets.
 pub(crate) fn memory(args: &ArgMatches) -> u64 {
-    args.get_one("memory").copied().unwrap_or(DEFAULT_MEMORY)
+    args.try_get_one("memory").ok().flatten().copied().unwrap_or(DEFAULT_MEMORY)
 }
 
 /// A count that has a default.

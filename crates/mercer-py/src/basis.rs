@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{PyExpansion, PyRows, Target, dictionary};
-use crate::gate::{exception, run};
+use crate::gate::{exception, memory, run};
 
 /// Fit a basis. Settings are texts, by the names of the catalogue.
 #[pyfunction]
@@ -32,6 +32,7 @@ pub(crate) fn fit_basis<'py>(
     basis.landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
     // Not among the settings, because the catalogue knows it for `kpca` alone; the basis itself has the better words.
     basis.center = center;
+    basis.memory = memory()?;
     if single {
         basis.rounding = f64::from(f32::EPSILON);
     }

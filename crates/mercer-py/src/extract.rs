@@ -2,14 +2,14 @@
 
 use faer::Mat;
 use mercer::basis::{Expansion, FittedBasis, Landmarks, Method, Stop};
-use mercer::extract::{AkdaQr, Coordinates};
+use mercer::extract::{AkdaQr, Coordinates, Limits};
 use mercer::{Basis, Error, FeatureMap, Kernel, Shape, methods};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{PyRows, Target, dictionary, feature_map, matrix_array, python_rows};
-use crate::gate::{exception, run};
+use crate::gate::{exception, memory, run};
 
 /// Settings as texts, by the names of the catalogue.
 type Settings = Vec<(String, String)>;
@@ -45,6 +45,7 @@ pub(crate) fn fit_extractor<'py>(
     let rows = X.rows()?;
     let labels = y.map(|y| y.labels(task)).transpose()?;
     let extractor = methods::extractor(extractor, &settings).map_err(exception)?;
+    let limits = Limits { memory: memory()?, ..methods::limits(&settings) };
     let mut map = feature_map(basis_model)?;
     let (found, map) = run(py, verbose, move |monitor| {
         let basis = as_fitted(&mut map)?;
@@ -54,6 +55,7 @@ pub(crate) fn fit_extractor<'py>(
             labels,
             basis: &basis,
             features: None,
+            limits,
             monitor,
         })?;
         map.expansion = basis.expansion;

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use mercer::basis::{DEFAULT_MEMORY, size_in_bytes};
 use mercer::{Error, Monitor, Progress, Result};
 use pyo3::exceptions::{
     PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError,
@@ -24,6 +25,15 @@ pyo3::create_exception!(
     PyArithmeticError,
     "Arithmetic that broke down on data that looked fine, such as a kernel that is not positive semi-definite."
 );
+
+/// Bytes that a fit may take: what the environment says, else the default.
+pub(crate) fn memory() -> PyResult<u64> {
+    match std::env::var("MERCER_MEMORY") {
+        Ok(text) if !text.trim().is_empty() => size_in_bytes(&text)
+            .map_err(|error| PyValueError::new_err(format!("MERCER_MEMORY = {text}, but {error}"))),
+        _ => Ok(DEFAULT_MEMORY),
+    }
+}
 
 /// Runs the work on the pool without the GIL. A signal whose handler raises stops the work; its exception is raised
 /// once the work has ended, so nothing runs on in the background.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 pub use cards::METHODS;
 pub use parameters::PARAMETERS;
-pub use parts::{extractor, extractor_basis, parameters_of, system, system_basis};
+pub use parts::{extractor, extractor_basis, limits, parameters_of, system, system_basis};
 
 use crate::basis::{Basis, Method, Threshold};
 use crate::error::{Error, Result};

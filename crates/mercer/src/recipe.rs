@@ -10,7 +10,7 @@ use crate::basis::{Basis, FittedBasis, Method, bytes};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::extract::{self, Coordinates, Extractor};
+use crate::extract::{self, Coordinates, Extractor, Limits};
 use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, Card, Stage};
@@ -38,6 +38,8 @@ pub struct Recipe {
     pub settings: Vec<(String, String)>,
     /// What comes on top of the basis.
     pub top: Top,
+    /// What an extractor may look at and keep.
+    pub limits: Limits,
 }
 
 /// What a method does with the coordinates of its basis.
@@ -72,7 +74,8 @@ impl Recipe {
             Stage::Extract => Top::Extractor(methods::extractor(method, settings)?),
         };
         let text = |(name, value): &(S, S)| (name.as_ref().to_string(), value.as_ref().to_string());
-        Ok(Self { card, settings: settings.iter().map(text).collect(), top })
+        let settings: Vec<_> = settings.iter().map(text).collect();
+        Ok(Self { card, limits: methods::limits(&settings), settings, top })
     }
 
     /// An error unless such labels will do.
@@ -137,12 +140,15 @@ impl Recipe {
             Top::Extractor(extractor) => {
                 // Sums over the rows, those that wait for their turn, and the solver's copies, as measured.
                 let parts = waiting(n.div_ceil(extract::ROWS), 8 * (m * m) as usize) as u64;
-                let (kept, sums) = if extractor.keeps_coordinates() {
-                    (2 * coordinates, 10 + parts)
-                } else {
-                    (0, 14 + 2 * parts)
-                };
-                basis_itself + kept + 8 * m * m * sums
+                let again = 8 * m * m * (14 + 2 * parts);
+                let kept = 2 * coordinates + 8 * m * m * (10 + parts);
+                let keeps = Limits { memory: basis.memory, ..self.limits }.keep(n, m as usize);
+                basis_itself
+                    + match extractor.keeps_coordinates() {
+                        true if keeps => kept,
+                        true => kept.min(again),
+                        false => again,
+                    }
             }
         };
         basis.estimated_memory(chosen_from).max(on_top)
@@ -151,7 +157,7 @@ impl Recipe {
     /// An error with the estimate unless a fit on n rows keeps to the basis' limit on memory.
     pub fn check_memory(&self, basis: &Basis, n: usize) -> Result<()> {
         let chosen_from = basis.landmarks.as_ref().map_or(n, Rows::n);
-        basis.check_memory(chosen_from)?;
+        basis.check_memory(chosen_from, false)?;
         let needed = self.estimated_memory(basis, n);
         if needed <= basis.memory {
             return Ok(());
@@ -197,7 +203,8 @@ impl Recipe {
             }
             Top::Extractor(extractor) => {
                 let features = features.map(|z| MatRef::from_row_major_slice(z, rows.n(), m));
-                let seen = Coordinates { rows, labels, basis: &basis, features, monitor };
+                let seen =
+                    Coordinates { rows, labels, basis: &basis, features, limits: self.limits, monitor };
                 let found = extractor.directions(&seen)?;
                 let map = FeatureMap::from_directions(extractor.name(), FeatureMap::from(basis), &found)?;
                 warnings.extend(found.warnings);

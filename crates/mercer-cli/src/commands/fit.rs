@@ -23,7 +23,8 @@ const BEST: usize = 3;
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let source = args::required(args, "data")?;
-    let recipe = Recipe::new(args::required(args, "method")?, &args::settings(args))?;
+    let mut recipe = Recipe::new(args::required(args, "method")?, &args::settings(args))?;
+    recipe.limits.memory = args::memory(args);
     args::check_kernel(args)?;
     let scale = source::scale(args)?;
     let output = Place::checked(args::required(args, "output")?, &[source])?;

@@ -31,6 +31,7 @@ fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
         header: args::header_option(args),
         by_place: inputs.is_none(),
         columns: Some(inputs.unwrap_or_else(|| plain_names(model.expansion.landmarks.p()))),
+        memory: Some(args::memory(args) / 2),
         ..ReadOptions::default()
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint};
+use mercer::basis::size_in_bytes;
 use mercer::data::{Scale, synth};
 use mercer::methods::{Kind, Parameter};
 
@@ -52,8 +53,9 @@ pub(super) fn reading() -> Vec<Arg> {
 }
 
 pub(super) fn memory(what: &'static str) -> Arg {
-    Arg::new("memory").long("memory").value_name("SIZE").value_parser(bytes).help(format!(
-        "Most memory that {what} may take beside the data, such as 500MB or 4GB [default: 8GiB]"
+    Arg::new("memory").long("memory").value_name("SIZE").value_parser(size_in_bytes).env("MERCER_MEMORY").help(format!(
+        "Most memory that {what} may take, such as 500MB or 4GB; rows beyond half of it are kept in a file (TMPDIR) \
+         meanwhile [default: 8GiB]"
     ))
 }
 
@@ -160,42 +162,17 @@ pub(super) fn share(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// `4GB`, `512 MiB`, `1e9`.
-fn bytes(text: &str) -> std::result::Result<u64, String> {
-    let lower = text.trim().to_ascii_lowercase();
-    let units = [
-        ("kib", 1u64 << 10),
-        ("mib", 1 << 20),
-        ("gib", 1 << 30),
-        ("tib", 1 << 40),
-        ("kb", 1_000),
-        ("mb", 1_000_000),
-        ("gb", 1_000_000_000),
-        ("tb", 1_000_000_000_000),
-        ("k", 1_000),
-        ("m", 1_000_000),
-        ("g", 1_000_000_000),
-        ("t", 1_000_000_000_000),
-        ("b", 1),
-        ("", 1),
-    ];
-    let (number, unit) =
-        units.iter().find_map(|(unit, size)| Some((lower.strip_suffix(unit)?, *size))).unwrap_or((&lower, 1));
-    match number.trim().parse::<f64>() {
-        Ok(count) if count > 0.0 && count.is_finite() => Ok((count * unit as f64) as u64),
-        _ => Err("it must be a number above 0 with a unit, such as 500MB or 4GB".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn sizes_are_read_with_their_units() {
-        assert_eq!(bytes("4GB"), Ok(4_000_000_000));
-        assert_eq!(bytes("1.5 GiB"), Ok(3 << 29));
-        assert_eq!(bytes("1e6"), Ok(1_000_000));
-        assert!(bytes("-1GB").is_err() && bytes("many").is_err() && bytes("").is_err());
+        assert_eq!(size_in_bytes("4GB").ok(), Some(4_000_000_000));
+        assert_eq!(size_in_bytes("1.5 GiB").ok(), Some(3 << 29));
+        assert_eq!(size_in_bytes("1e6").ok(), Some(1_000_000));
+        assert!(
+            size_in_bytes("-1GB").is_err() && size_in_bytes("many").is_err() && size_in_bytes("").is_err()
+        );
     }
 }

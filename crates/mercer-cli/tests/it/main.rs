@@ -11,5 +11,6 @@ mod advise;
 mod methods;
 mod demo;
 mod complete;
+mod memory;
 mod shell;
 mod refusals;

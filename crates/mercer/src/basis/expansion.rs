@@ -257,6 +257,16 @@ pub(crate) struct Ready<'a> {
 }
 
 impl Ready<'_> {
+    /// z of more rows than fit into the cache, by this thread alone.
+    pub(crate) fn of(&self, rows: &Rows) -> Mat<f64> {
+        let mut z = Mat::zeros(rows.n(), self.expansion.n_features());
+        for start in (0..rows.n()).step_by(PANEL) {
+            let here = start..rows.n().min(start + PANEL);
+            self.apply(&rows.slice(here.clone()), z.as_mut().subrows_mut(start, here.len()));
+        }
+        z
+    }
+
     /// z of a few rows into `out`, by this thread alone.
     pub(crate) fn apply(&self, rows: &Rows, mut out: MatMut<'_, f64>) {
         let (h, l) = (rows.n(), self.panel.n_landmarks());

@@ -15,7 +15,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::kobl::{self, Threshold};
-use super::pivoted::{Pivoted, Stop, not_psd};
+use super::pivoted::{Hold, Pivoted, Stop, not_psd};
 use crate::error::{Error, Result};
 use crate::kernel::Gram;
 use crate::kernel::block::PANEL;
@@ -142,13 +142,13 @@ pub(crate) fn from_factor(
     monitor: &Monitor,
 ) -> Result<Components> {
     let n = gram.n();
-    let mut factor = Pivoted::new(gram, l, true, monitor)?;
+    let mut factor = Pivoted::new(gram, l, Hold::ForGood, monitor)?;
     monitor.begin("choosing pivots", l);
     kobl::grow(&mut factor, Threshold::Constant(0.0))?;
     let a = factor.coefficients();
     let pivots = factor.pivots.clone();
     let unexplained: f64 = factor.residual.iter().sum();
-    let mut z = factor.into_features();
+    let mut z = factor.into_features().unwrap_or_default();
     let l = pivots.len();
     let mean = if centered { column_means(&z, l) } else { vec![0.0; l] };
     z.par_chunks_mut(l).for_each(|row| row.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m));

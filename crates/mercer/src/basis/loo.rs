@@ -12,7 +12,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use super::kobl::{self, Threshold};
-use super::pivoted::Pivoted;
+use super::pivoted::{Hold, Pivoted};
 use super::ridge::Ridge;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -160,10 +160,10 @@ impl Shared {
 }
 
 fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
-    let mut factor = Pivoted::new(gram, size.min(gram.n()), true, monitor)?;
+    let mut factor = Pivoted::new(gram, size.min(gram.n()), Hold::ForGood, monitor)?;
     kobl::grow(&mut factor, Threshold::Constant(0.0))?;
     let size = factor.pivots.len();
-    best_penalty(&Rows::dense(factor.into_features(), gram.n(), size)?, labels, monitor)
+    best_penalty(&Rows::dense(factor.into_features().unwrap_or_default(), gram.n(), size)?, labels, monitor)
         .map(|found| Tried { gamma, ..found })
 }
 

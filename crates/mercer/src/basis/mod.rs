@@ -34,7 +34,8 @@ use crate::kernel::gamma;
 use crate::kernel::gram::check_rows;
 use crate::kernel::{Gamma, Gram, Kernel, Shape};
 use crate::monitor::Monitor;
-use pivoted::Pivoted;
+use crate::random;
+use pivoted::{Hold, Pivoted};
 
 /// Up to this many rows a basis without `n_components` is as large as its rule wants.
 pub const UNCAPPED_ROWS: usize = 5_000;
@@ -250,15 +251,34 @@ impl Basis {
         self.check(rows, labels)?;
         let mut warnings = Vec::new();
         let kernel = self.resolve_kernel(rows, labels)?;
-        let chosen_from = self.landmarks.as_ref().unwrap_or(rows);
-        let cap = self.cap(chosen_from.n(), &mut warnings);
-        self.check_memory(chosen_from.n())?;
+        let given = self.landmarks.as_ref().unwrap_or(rows);
+        let cap = self.cap(given.n(), &mut warnings);
+        self.check_memory(given.n(), want_features)?;
+        let sample = self.sample(given.n(), cap, &mut warnings);
+        let selected = sample.as_ref().map(|places| (given.select(places), labels.map(|y| y.select(places))));
+        let (chosen_from, their_labels) = match &selected {
+            Some((rows, labels)) => (rows, labels.as_ref()),
+            None => (given, labels),
+        };
         let gram = Gram::with_rounding(kernel, chosen_from, self.rounding)?;
-        let own = self.landmarks.is_none();
+        let own = self.landmarks.is_none() && sample.is_none();
         if !own {
             check_rows(kernel, rows, 0)?;
         }
-        let (mut fitted, features) = self.find(&gram, chosen_from, cap, labels, want_features && own)?;
+        if self.hold(given.n(), cap, want_features) == Hold::Never && self.is_pivoted() {
+            warnings.push(format!(
+                "coordinates of {} rows, {}, are more than the memory of {}: they are not kept, and kernel values are \
+                 computed again instead",
+                given.n(),
+                bytes(8 * (given.n() * cap) as u64),
+                bytes(self.memory)
+            ));
+        }
+        let (mut fitted, features) =
+            self.find(&gram, chosen_from, cap, their_labels, want_features && own)?;
+        if let Some(places) = sample {
+            fitted.pivots.iter_mut().for_each(|pivot| *pivot = places[*pivot]);
+        }
         fitted.n_rows = rows.n();
         fitted.warnings.splice(0..0, warnings);
         if fitted.stop == Stop::Cap && fitted.n_components() == chosen_from.n() {
@@ -309,7 +329,8 @@ impl Basis {
             }
             Method::Kpca => Ok((self.find_components(gram, rows)?, None)),
             _ => {
-                let mut factor = Pivoted::new(gram, cap, want_features, &self.monitor)?;
+                let mut factor =
+                    Pivoted::new(gram, cap, self.hold(gram.n(), cap, want_features), &self.monitor)?;
                 self.monitor.begin("choosing pivots", cap);
                 let stop = match (self.method, labels) {
                     (Method::Sparse, _) => sparse::grow(&mut factor, self.nu, self.seed)?,
@@ -326,7 +347,7 @@ impl Basis {
                 let mut fitted = self.assemble(gram, rows, Some(pivots), coefficients, offset, stop);
                 fitted.pivot_norms = norms;
                 fitted.residual = residual;
-                Ok((fitted, want_features.then(|| factor.into_features())))
+                Ok((fitted, if want_features { factor.into_features() } else { None }))
             }
         }
     }
@@ -505,9 +526,39 @@ impl Basis {
         }
     }
 
+    /// What becomes of the factor of n rows.
+    fn hold(&self, n: usize, cap: usize, want_features: bool) -> Hold {
+        let kept = 8 * (n * cap) as u64;
+        match want_features {
+            true => Hold::ForGood,
+            false if kept <= self.memory.max(without_factor(n, cap)) => Hold::Meanwhile,
+            false => Hold::Never,
+        }
+    }
+
+    /// Whether its pivots come from passes over all rows, for which a factor need not be kept.
+    fn is_pivoted(&self) -> bool {
+        matches!(self.method, Method::Kobl | Method::Sparse | Method::Nystrom | Method::Rpcholesky)
+    }
+
+    /// The rows that `csi` chooses among, where all would not fit into memory.
+    fn sample(&self, n: usize, cap: usize, warnings: &mut Vec<String>) -> Option<Vec<usize>> {
+        let most = usize::try_from(self.memory / csi_bytes(cap)).unwrap_or(usize::MAX);
+        if self.method != Method::Csi || n <= most {
+            return None;
+        }
+        warnings.push(format!(
+            "the basis `csi` of {n} rows needs {}, but the budget is {}: it is chosen among {most} of them, drawn with the seed {}",
+            bytes(n as u64 * csi_bytes(cap)),
+            bytes(self.memory),
+            self.seed
+        ));
+        Some(random::sample(n, most, self.seed))
+    }
+
     /// Bytes that the fit will need beside the rows.
     pub fn estimated_memory(&self, n: usize) -> u64 {
-        self.memory_for(n, self.most_components(n))
+        self.memory_for(n, self.most_components(n), false)
     }
 
     /// The most components that a fit on n rows can have.
@@ -515,7 +566,8 @@ impl Basis {
         self.cap(n, &mut Vec::new())
     }
 
-    fn memory_for(&self, n: usize, cap: usize) -> u64 {
+    fn memory_for(&self, n: usize, cap: usize, want_features: bool) -> u64 {
+        let hold = self.hold(n, cap, want_features);
         let (n, cap) = (n as u64, cap as u64);
         match self.method {
             Method::GramSchmidt => 3 * 8 * cap * cap,
@@ -524,7 +576,10 @@ impl Basis {
                 Self::exact_kpca(n)
             }
             Method::Kpca => 8 * n * self.factor_columns(n as usize) as u64,
-            Method::Csi => 8 * n * (2 * cap + 4 * csi::DELTA as u64),
+            Method::Csi => {
+                (n * csi_bytes(cap as usize)).min(self.memory.max(2 * cap * csi_bytes(cap as usize)))
+            }
+            _ if hold == Hold::Never => without_factor(n as usize, cap as usize),
             _ => 8 * n * cap,
         }
     }
@@ -540,9 +595,9 @@ impl Basis {
     }
 
     /// An error with the estimate unless a fit on n rows keeps to the limit on memory.
-    pub(crate) fn check_memory(&self, n: usize) -> Result<()> {
+    pub(crate) fn check_memory(&self, n: usize, want_features: bool) -> Result<()> {
         let cap = self.most_components(n);
-        let needed = self.memory_for(n, cap);
+        let needed = self.memory_for(n, cap, want_features);
         if needed <= self.memory {
             return Ok(());
         }
@@ -560,6 +615,16 @@ impl Basis {
             bytes(self.memory)
         )))
     }
+}
+
+/// Bytes that pivots need without the factor: three numbers a row, and A as it grows and in the end.
+fn without_factor(n: usize, cap: usize) -> u64 {
+    24 * (n + cap * cap) as u64
+}
+
+/// Bytes a row that `csi` needs.
+fn csi_bytes(cap: usize) -> u64 {
+    8 * (2 * cap + 4 * csi::DELTA) as u64
 }
 
 impl FittedBasis {
@@ -600,5 +665,41 @@ pub fn bytes(count: u64) -> String {
         1_000..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.0} MB", count as f64 / 1e6),
         _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
+}
+
+/// The number of bytes that a text such as `500MB` or `4GiB` means.
+///
+/// ```
+/// use mercer::basis::size_in_bytes;
+///
+/// assert_eq!(size_in_bytes("1.5 kB")?, 1_500);
+/// assert_eq!(size_in_bytes("2GiB")?, 2 << 30);
+/// assert!(size_in_bytes("-1GB").is_err());
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn size_in_bytes(text: &str) -> Result<u64> {
+    const UNITS: [(&str, u64); 14] = [
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+        ("tib", 1 << 40),
+        ("kb", 1_000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("tb", 1_000_000_000_000),
+        ("k", 1_000),
+        ("m", 1_000_000),
+        ("g", 1_000_000_000),
+        ("t", 1_000_000_000_000),
+        ("b", 1),
+        ("", 1),
+    ];
+    let lower = text.trim().to_ascii_lowercase();
+    let split = |(unit, size): &(&str, u64)| Some((lower.strip_suffix(unit)?, *size));
+    let (number, unit) = UNITS.iter().find_map(split).unwrap_or((&lower, 1));
+    match number.trim().parse::<f64>() {
+        Ok(count) if count > 0.0 && count.is_finite() => Ok((count * unit as f64) as u64),
+        _ => Err(Error::argument("it must be a number above 0 with a unit, such as 500MB or 4GB")),
     }
 }

@@ -2,12 +2,20 @@
 //!
 //!   K ≈ G Gᵀ,   G[:, new] = (K(:, P) − G G_Pᵀ) L⁻ᵀ,   L Lᵀ = the residual Gram matrix of the new pivots P
 //!
+//! Where G does not fit into memory it is not kept: the earlier pivots' kernel values are computed again on every pass,
+//!
+//!   G G_Pᵀ = K(:, earlier) W,   W = Aᵀ G_Pᵀ
+//!
 //! Rows of G at the pivots are the Cholesky factor of `K_PP`, so A = (`G_PP`)⁻¹ gives z(x) = A·k(x, P).
 //!
-//! cost    n·m² flops by matrix products on panels of rows, n·(m+1) kernel values; candidates add theirs
+//! cost    n·m² flops by matrix products on panels of rows, n·(m+1) kernel values; candidates add theirs, and without G every
+//!         pass over the rows those of the pivots so far: about n·m²/192 in all. Memory 8·n·m bytes with G, 17·n without
 //! differs A grows by one row a pivot, so that its size is known: an order that is not greedy (`sparse`, `nystrom`,
 //!         `rpcholesky`, `csi`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
 //!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -19,6 +27,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::{Gram, Shape};
+use crate::linalg::product;
 use crate::monitor::Monitor;
 
 /// Squared residuals this close to the largest, relative to max k(x,x), are tied with it.
@@ -47,16 +56,34 @@ pub enum Stop {
     Rank,
 }
 
+/// What becomes of G.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// It is kept for the next pass, and then given away as the features.
+    ForGood,
+    /// It is kept for the next pass.
+    Meanwhile,
+    /// It is computed again.
+    Never,
+}
+
+/// G, or nothing of it.
+enum Factor {
+    /// n×width, row-major, of which as many columns are filled as there are pivots. `last`: it is the result, too.
+    Kept {
+        g: Zeros,
+        width: usize,
+        last: bool,
+    },
+    Again,
+}
+
 /// A growing factor G of K with what is left of the diagonal.
 pub(crate) struct Pivoted<'a> {
     gram: &'a Gram<'a>,
     monitor: &'a Monitor,
     cap: usize,
-    /// Columns allocated: G is n×width, row-major, of which the first `pivots.len()` columns are filled.
-    width: usize,
-    g: Zeros,
-    /// Whether G itself is the result.
-    keep: bool,
+    g: Factor,
     pub(crate) diagonal: Vec<f64>,
     /// Squared residual of each row; 0 for pivots.
     pub(crate) residual: Vec<f64>,
@@ -70,8 +97,8 @@ pub(crate) struct Pivoted<'a> {
 }
 
 impl<'a> Pivoted<'a> {
-    /// Nothing chosen yet; at most `cap` pivots will be. `keep`: the features will be asked for.
-    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, keep: bool, monitor: &'a Monitor) -> Result<Self> {
+    /// Nothing chosen yet; at most `cap` pivots will be.
+    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, hold: Hold, monitor: &'a Monitor) -> Result<Self> {
         let n = gram.n();
         let diagonal = gram.diagonal();
         let magnitude = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -81,13 +108,16 @@ impl<'a> Pivoted<'a> {
         let cap = cap.min(n);
         // Where the rule and not the cap is expected to stop it, memory grows with the basis.
         let width = if n <= super::UNCAPPED_ROWS { cap.min(PENDING) } else { cap };
+        let last = hold == Hold::ForGood;
+        let g = match hold {
+            Hold::Never => Factor::Again,
+            _ => Factor::Kept { g: zeros(n * width, last), width, last },
+        };
         Ok(Self {
             gram,
             monitor,
             cap,
-            width,
-            g: zeros(n * width, keep),
-            keep,
+            g,
             residual: diagonal.iter().map(|v| v.max(0.0)).collect(),
             diagonal,
             pivots: Vec::new(),
@@ -118,8 +148,33 @@ impl<'a> Pivoted<'a> {
     }
 
     /// Row i of G, as far as it is filled.
-    fn row(&self, i: usize) -> &[f64] {
-        &self.g[i * self.width..i * self.width + self.pivots.len()]
+    fn row(&self, i: usize) -> Cow<'_, [f64]> {
+        match &self.g {
+            Factor::Kept { g, width, .. } => Cow::Borrowed(&g[i * width..i * width + self.pivots.len()]),
+            Factor::Again => {
+                Cow::Owned(self.rows_again(&self.gram.select(&[i])).row(0).iter().copied().collect())
+            }
+        }
+    }
+
+    /// Rows of G, as far as they are filled.
+    fn rows(&self, rows: &[usize], selected: &Rows) -> Mat<f64> {
+        match &self.g {
+            Factor::Kept { g, width, .. } => {
+                Mat::from_fn(rows.len(), self.pivots.len(), |a, c| g[rows[a] * width + c])
+            }
+            Factor::Again => self.rows_again(selected),
+        }
+    }
+
+    /// Rows of G from their kernel values.
+    fn rows_again(&self, selected: &Rows) -> Mat<f64> {
+        let (h, j) = (selected.n(), self.pivots.len());
+        let mut k = vec![0.0; h * j];
+        if j > 0 {
+            self.gram.against(&self.gram.panel(&self.pivots), selected, &mut k);
+        }
+        product(MatRef::from_row_major_slice(&k, h, j), self.coefficients().transpose())
     }
 
     /// Adds the pivots that `candidates` has eliminated: one pass over all rows.
@@ -129,39 +184,64 @@ impl<'a> Pivoted<'a> {
             return Ok(());
         }
         self.grow(new.len());
-        let (j, b, width) = (self.pivots.len(), new.len(), self.width);
+        let (j, b) = (self.pivots.len(), new.len());
         let factor = candidates.factor();
         let l = MatRef::from_row_major_slice(&factor, b, b);
-        let earlier: Vec<f64> = new.iter().flat_map(|&i| self.row(i).iter().copied()).collect();
-        let earlier = MatRef::from_row_major_slice(&earlier, b, j);
+        // Rows of G at the new pivots, and what takes the earlier pivots' part out of their columns.
+        let earlier = Mat::from_fn(b, j, |c, k| candidates.g[(candidates.eliminated[c], k)]);
         let panel = self.gram.panel(&new);
-        let (gram, monitor) = (self.gram, self.monitor);
-        self.g
-            .par_chunks_mut(PANEL * width)
-            .zip(self.residual.par_chunks_mut(PANEL))
-            .enumerate()
-            .try_for_each(|(at, (g, residual))| {
-                monitor.check()?;
-                let h = residual.len();
-                let mut t = vec![0.0; h * b];
-                gram.fill(&panel, at * PANEL..at * PANEL + h, &mut t);
-                let mut new = MatMut::from_row_major_slice_mut(&mut t, h, b);
-                let done = MatRef::from_row_major_slice(g, h, width).subcols(0, j);
-                matmul(new.as_mut(), Accum::Add, done, earlier.transpose(), -1.0, Par::Seq);
-                solve_lower_triangular_in_place(l, new.transpose_mut(), Par::Seq);
-                for ((t, row), residual) in
-                    t.chunks_exact(b).zip(g.chunks_exact_mut(width)).zip(residual.iter_mut())
-                {
-                    row[j..j + b].copy_from_slice(t);
-                    *residual -= t.iter().map(|v| v * v).sum::<f64>();
+        let (gram, monitor, residual) = (self.gram, self.monitor, &mut self.residual);
+        // The next columns of G on a panel of rows: (K(:, P) − G G_Pᵀ) L⁻ᵀ.
+        let next = |rows: Range<usize>, done: MatRef<'_, f64>, part: MatRef<'_, f64>| {
+            monitor.check()?;
+            let h = rows.len();
+            let mut t = vec![0.0; h * b];
+            gram.fill(&panel, rows, &mut t);
+            let mut new = MatMut::from_row_major_slice_mut(&mut t, h, b);
+            matmul(new.as_mut(), Accum::Add, done, part, -1.0, Par::Seq);
+            solve_lower_triangular_in_place(l, new.transpose_mut(), Par::Seq);
+            Ok::<_, Error>(t)
+        };
+        let take = |residual: &mut f64, t: &[f64]| *residual -= t.iter().map(|v| v * v).sum::<f64>();
+        match &mut self.g {
+            Factor::Kept { g, width, .. } => {
+                let width = *width;
+                let panels = g.par_chunks_mut(PANEL * width).zip(residual.par_chunks_mut(PANEL));
+                panels.enumerate().try_for_each(|(at, (g, residual))| {
+                    let rows = at * PANEL..at * PANEL + residual.len();
+                    let done = MatRef::from_row_major_slice(g, rows.len(), width).subcols(0, j);
+                    let t = next(rows, done, earlier.transpose())?;
+                    for ((t, row), residual) in t.chunks_exact(b).zip(g.chunks_exact_mut(width)).zip(residual)
+                    {
+                        row[j..j + b].copy_from_slice(t);
+                        take(residual, t);
+                    }
+                    Ok::<_, Error>(())
+                })?;
+                for (c, &i) in new.iter().enumerate() {
+                    // Exactly triangular at the pivots, whatever the products rounded to.
+                    g[i * width + j..i * width + j + b].copy_from_slice(&factor[c * b..(c + 1) * b]);
                 }
-                Ok(())
-            })?;
+            }
+            Factor::Again => {
+                let a = triangular(&self.coefficients);
+                let part = product(a.transpose(), earlier.transpose());
+                let before = gram.panel(&self.pivots);
+                residual.par_chunks_mut(PANEL).enumerate().try_for_each(|(at, residual)| {
+                    let rows = at * PANEL..at * PANEL + residual.len();
+                    let mut k = vec![0.0; rows.len() * j];
+                    if j > 0 {
+                        gram.fill(&before, rows.clone(), &mut k);
+                    }
+                    let done = MatRef::from_row_major_slice(&k, rows.len(), j);
+                    let t = next(rows, done, part.as_ref())?;
+                    t.chunks_exact(b).zip(residual).for_each(|(t, residual)| take(residual, t));
+                    Ok::<_, Error>(())
+                })?;
+            }
+        }
         for (c, &i) in new.iter().enumerate() {
-            // Exactly triangular at the pivots, whatever the products rounded to.
-            let row = &mut self.g[i * width + j..i * width + j + b];
-            row.copy_from_slice(&factor[c * b..(c + 1) * b]);
-            self.norms.push(row[c]);
+            self.norms.push(factor[c * b + c]);
             self.residual[i] = 0.0;
             self.is_pivot[i] = true;
         }
@@ -174,7 +254,8 @@ impl<'a> Pivoted<'a> {
 
     /// Whether the coefficients that this row would add to A are small enough for double precision.
     pub(crate) fn is_sound(&self, i: usize) -> bool {
-        let earlier = self.coefficients.iter().zip(self.row(i).iter().copied());
+        let row = self.row(i);
+        let earlier = self.coefficients.iter().zip(row.iter().copied());
         self.is_small(&next_coefficients(earlier, self.residual[i].sqrt()))
     }
 
@@ -183,36 +264,40 @@ impl<'a> Pivoted<'a> {
         self.gram.rounding() * self.largest * size * size <= loss_limit(self.gram)
     }
 
-    /// (K − G Gᵀ)[:, i], at n kernel values.
+    /// (K − G Gᵀ)[:, i], at n kernel values. G must be kept.
     pub(crate) fn residual_column(&self, i: usize) -> Vec<f64> {
+        let Factor::Kept { g, width, .. } = &self.g else { unreachable!("`csi` keeps its factor") };
         let panel = self.gram.panel(&[i]);
         let own = self.row(i);
         let mut column = vec![0.0; self.n()];
-        column.par_chunks_mut(PANEL).zip(self.g.par_chunks(PANEL * self.width)).enumerate().for_each(
+        column.par_chunks_mut(PANEL).zip(g.par_chunks(PANEL * width)).enumerate().for_each(
             |(at, (column, g))| {
                 self.gram.fill(&panel, at * PANEL..at * PANEL + column.len(), column);
-                for (c, row) in column.iter_mut().zip(g.chunks_exact(self.width)) {
-                    *c -= row.iter().zip(own).map(|(a, b)| a * b).sum::<f64>();
+                for (c, row) in column.iter_mut().zip(g.chunks_exact(*width)) {
+                    *c -= row.iter().zip(&*own).map(|(a, b)| a * b).sum::<f64>();
                 }
             },
         );
         column
     }
 
-    /// Adds one pivot whose residual column is known; returns the new column of G.
+    /// Adds one pivot whose residual column is known; returns the new column of G, which must be kept.
     pub(crate) fn push(&mut self, pivot: usize, residual_column: &[f64]) -> Result<Vec<f64>> {
         self.grow(1);
-        let (j, width) = (self.pivots.len(), self.width);
+        let j = self.pivots.len();
         let norm = residual_column[pivot].sqrt();
-        let next = next_coefficients(self.coefficients.iter().zip(self.row(pivot).iter().copied()), norm);
+        let row = self.row(pivot);
+        let next = next_coefficients(self.coefficients.iter().zip(row.iter().copied()), norm);
+        drop(row);
         self.coefficients.push(next);
         let mut column: Vec<f64> = residual_column.iter().map(|c| c / norm).collect();
         column[pivot] = norm;
         for &earlier in &self.pivots {
             column[earlier] = 0.0;
         }
+        let Factor::Kept { g, width, .. } = &mut self.g else { unreachable!("`csi` keeps its factor") };
         for (i, c) in column.iter().enumerate() {
-            self.g[i * width + j] = *c;
+            g[i * *width + j] = *c;
             self.residual[i] -= c * c;
         }
         self.residual[pivot] = 0.0;
@@ -236,22 +321,22 @@ impl<'a> Pivoted<'a> {
 
     /// Makes room for b more columns.
     fn grow(&mut self, b: usize) {
-        let needed = self.pivots.len() + b;
-        if needed <= self.width {
+        let (n, needed) = (self.n(), self.pivots.len() + b);
+        let Factor::Kept { g, width, last } = &mut self.g else { return };
+        if needed <= *width {
             return;
         }
-        let (old, width) = (self.width, (2 * self.width).max(needed).min(self.cap.max(needed)));
-        let mut g = zeros(self.n() * width, self.keep);
-        for (new, old) in g.chunks_exact_mut(width).zip(self.g.chunks_exact(old)) {
+        let wider = (2 * *width).max(needed).min(self.cap.max(needed));
+        let mut new = zeros(n * wider, *last);
+        for (new, old) in new.chunks_exact_mut(wider).zip(g.chunks_exact(*width)) {
             new[..old.len()].copy_from_slice(old);
         }
-        (self.g, self.width) = (g, width);
+        (*g, *width) = (new, wider);
     }
 
     /// A = (`G_PP`)⁻¹, m×m lower triangular.
     pub(crate) fn coefficients(&self) -> Mat<f64> {
-        let m = self.pivots.len();
-        Mat::from_fn(m, m, |i, j| self.coefficients[i].get(j).copied().unwrap_or(0.0))
+        triangular(&self.coefficients)
     }
 
     /// Mean squared residual over mean k(x,x).
@@ -259,18 +344,19 @@ impl<'a> Pivoted<'a> {
         self.residual.iter().sum::<f64>() / self.diagonal.iter().sum::<f64>()
     }
 
-    /// Z, row-major n×m.
-    pub(crate) fn into_features(mut self) -> Vec<f64> {
-        let (n, m, width) = (self.n(), self.pivots.len(), self.width);
+    /// Z, row-major n×m; None where it was not kept.
+    pub(crate) fn into_features(self) -> Option<Vec<f64>> {
+        let (n, m) = (self.n(), self.pivots.len());
+        let Factor::Kept { mut g, width, .. } = self.g else { return None };
         if m < width {
             for i in 1..n {
-                self.g.copy_within(i * width..i * width + m, i * m);
+                g.copy_within(i * width..i * width + m, i * m);
             }
         }
-        let mut features = self.g.into_vec();
+        let mut features = g.into_vec();
         features.truncate(n * m);
         features.shrink_to_fit();
-        features
+        Some(features)
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -278,8 +364,13 @@ impl<'a> Pivoted<'a> {
     }
 }
 
-fn zeros(len: usize, keep: bool) -> Zeros {
-    if keep { Zeros::lasting(len) } else { Zeros::passing(len) }
+/// The rows of A as a matrix.
+fn triangular(rows: &[Vec<f64>]) -> Mat<f64> {
+    Mat::from_fn(rows.len(), rows.len(), |i, j| rows[i].get(j).copied().unwrap_or(0.0))
+}
+
+fn zeros(len: usize, last: bool) -> Zeros {
+    if last { Zeros::lasting(len) } else { Zeros::passing(len) }
 }
 
 /// The row that a pivot adds to A: (e − Σ ℓ_k A_k)/r, ℓ its row of G and r its residual norm.
@@ -350,13 +441,13 @@ pub(crate) struct Candidates {
 
 impl Candidates {
     pub(crate) fn new(factor: &Pivoted, rows: Vec<usize>) -> Self {
-        let j = factor.pivots.len();
+        let selected = factor.gram.select(&rows);
         Self {
             residual: rows.iter().map(|&i| factor.residual[i]).collect(),
             eliminated: Vec::new(),
             taken: vec![false; rows.len()],
-            selected: factor.gram.select(&rows),
-            g: Mat::from_fn(rows.len(), j, |a, c| factor.row(rows[a])[c]),
+            g: factor.rows(&rows, &selected),
+            selected,
             columns: Vec::new(),
             coefficients: Vec::new(),
             rows,

@@ -1,5 +1,6 @@
 //! Stage 1: rows in. Dense or sparse rows, labels, scaling, readers and generators.
 
+pub(crate) mod store;
 pub mod rows;
 pub mod labels;
 pub mod scale;

@@ -1,13 +1,14 @@
 //! Rows of numbers, dense or sparse, behind one type.
 //!
 //! Dense rows lie row after row, so that a panel of rows is one contiguous slice; sparse rows are CSR. Both may borrow
-//! the caller's memory.
+//! the caller's memory, and rows too many for it lie in a file.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use faer::MatRef;
 
+use super::store::{Growing, Store};
 use crate::error::{Error, Result};
 
 /// n rows of p numbers.
@@ -31,7 +32,7 @@ pub enum Rows<'a> {
 /// Row-major dense rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense<'a> {
-    values: Cow<'a, [f64]>,
+    values: Store<'a, f64>,
     n: usize,
     p: usize,
 }
@@ -40,15 +41,19 @@ pub struct Dense<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<'a> {
     indptr: Cow<'a, [usize]>,
-    indices: Cow<'a, [u32]>,
-    values: Cow<'a, [f64]>,
+    indices: Store<'a, u32>,
+    values: Store<'a, f64>,
     p: usize,
 }
 
 impl<'a> Rows<'a> {
     /// Dense rows from a row-major slice or vector of n·p numbers.
     pub fn dense(values: impl Into<Cow<'a, [f64]>>, n: usize, p: usize) -> Result<Self> {
-        let values = values.into();
+        Self::from_store(Store::Memory(values.into()), n, p)
+    }
+
+    /// The same from numbers wherever they are.
+    pub(crate) fn from_store(values: Store<'a, f64>, n: usize, p: usize) -> Result<Self> {
         if n.checked_mul(p) != Some(values.len()) {
             return Err(Error::data(format!("{} numbers given for {n} rows of {p} columns", values.len())));
         }
@@ -70,7 +75,17 @@ impl<'a> Rows<'a> {
         values: impl Into<Cow<'a, [f64]>>,
         p: usize,
     ) -> Result<Self> {
-        let csr = Csr { indptr: indptr.into(), indices: indices.into(), values: values.into(), p };
+        Self::from_sparse_store(indptr.into(), Store::Memory(indices.into()), Store::Memory(values.into()), p)
+    }
+
+    /// The same from numbers wherever they are.
+    pub(crate) fn from_sparse_store(
+        indptr: Cow<'a, [usize]>,
+        indices: Store<'a, u32>,
+        values: Store<'a, f64>,
+        p: usize,
+    ) -> Result<Self> {
+        let csr = Csr { indptr, indices, values, p };
         csr.check()?;
         Ok(Self::Sparse(csr))
     }
@@ -78,7 +93,7 @@ impl<'a> Rows<'a> {
     /// Dense rows copied from a matrix, one sample a row.
     pub fn from_mat(mat: MatRef<'_, f64>) -> Rows<'static> {
         let values: Vec<f64> = (0..mat.nrows()).flat_map(|i| mat.row(i).iter().copied()).collect();
-        Rows::Dense(Dense { values: Cow::Owned(values), n: mat.nrows(), p: mat.ncols() })
+        Rows::Dense(Dense { values: values.into(), n: mat.nrows(), p: mat.ncols() })
     }
 
     /// Number of rows.
@@ -110,7 +125,7 @@ impl<'a> Rows<'a> {
         match self {
             Self::Dense(d) => {
                 let values: Vec<f64> = indices.iter().flat_map(|&i| d.row(i).iter().copied()).collect();
-                Rows::Dense(Dense { values: Cow::Owned(values), n: indices.len(), p: d.p })
+                Rows::Dense(Dense { values: values.into(), n: indices.len(), p: d.p })
             }
             Self::Sparse(s) => {
                 let mut indptr = vec![0];
@@ -138,14 +153,14 @@ impl<'a> Rows<'a> {
     pub fn slice(&self, range: Range<usize>) -> Rows<'_> {
         match self {
             Self::Dense(d) => Rows::Dense(Dense {
-                values: Cow::Borrowed(&d.values[range.start * d.p..range.end * d.p]),
+                values: d.values[range.start * d.p..range.end * d.p].into(),
                 n: range.len(),
                 p: d.p,
             }),
             Self::Sparse(s) => Rows::Sparse(Csr {
                 indptr: Cow::Borrowed(&s.indptr[range.start..=range.end]),
-                indices: Cow::Borrowed(&s.indices),
-                values: Cow::Borrowed(&s.values),
+                indices: s.indices[..].into(),
+                values: s.values[..].into(),
                 p: s.p,
             }),
         }
@@ -237,7 +252,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn multiplied(&self, factor: f64) -> Rows<'static> {
         let mut rows = self.select(&(0..self.n()).collect::<Vec<_>>());
         let (Rows::Dense(Dense { values, .. }) | Rows::Sparse(Csr { values, .. })) = &mut rows;
-        values.to_mut().iter_mut().for_each(|v| *v *= factor);
+        *values = values.iter().map(|v| v * factor).collect::<Vec<_>>().into();
         rows
     }
 
@@ -300,6 +315,11 @@ impl Dense<'_> {
         &self.values[i * self.p..(i + 1) * self.p]
     }
 
+    /// Where the rows' numbers are.
+    pub(crate) fn store(&self) -> &Store<'_, f64> {
+        &self.values
+    }
+
     /// All rows, one after the other.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -312,6 +332,16 @@ impl Dense<'_> {
 }
 
 impl Csr<'_> {
+    /// Where the rows' numbers are.
+    pub(crate) fn store(&self) -> &Store<'_, f64> {
+        &self.values
+    }
+
+    /// Indices yet to come, to be kept where these rows' are.
+    pub(crate) fn growing_indices(&self) -> Growing<u32> {
+        Growing::like(&self.indices)
+    }
+
     /// Number of columns.
     pub fn p(&self) -> usize {
         self.p

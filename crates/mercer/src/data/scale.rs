@@ -4,6 +4,7 @@
 //! differs sparse rows keep their zeros, so they are divided and never shifted; a constant column gets factor 1
 
 use super::rows::Rows;
+use super::store::Growing;
 use crate::error::{Error, Result};
 
 /// How columns are brought to one scale.
@@ -120,13 +121,17 @@ impl Scaling {
         }
         match rows {
             Rows::Dense(d) => {
-                let mut values = d.values().to_vec();
-                for row in values.chunks_exact_mut(rows.p().max(1)) {
-                    for ((v, c), f) in row.iter_mut().zip(&self.center).zip(&self.factor) {
-                        *v = (*v - c) * f;
+                let mut values = Growing::like(d.store());
+                let mut scaled = vec![0.0; rows.p()];
+                for i in 0..rows.n() {
+                    for (((s, v), c), f) in
+                        scaled.iter_mut().zip(d.row(i)).zip(&self.center).zip(&self.factor)
+                    {
+                        *s = (v - c) * f;
                     }
+                    values.extend(&scaled)?;
                 }
-                Rows::dense(values, rows.n(), rows.p())
+                Rows::from_store(values.finish()?, rows.n(), rows.p())
             }
             Rows::Sparse(s) => {
                 if self.center.iter().any(|&c| c != 0.0) {
@@ -135,14 +140,16 @@ impl Scaling {
                          hint: make the rows dense, or fit with scale = none",
                     ));
                 }
-                let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+                let (mut indptr, mut indices, mut values) =
+                    (vec![0], s.growing_indices(), Growing::like(s.store()));
                 for i in 0..rows.n() {
                     let (columns, stored) = s.row(i);
-                    indices.extend_from_slice(columns);
-                    values.extend(columns.iter().zip(stored).map(|(&j, v)| v * self.factor[j as usize]));
+                    indices.extend(columns)?;
+                    let mut scaled = columns.iter().zip(stored).map(|(&j, v)| v * self.factor[j as usize]);
+                    scaled.try_for_each(|v| values.push(v))?;
                     indptr.push(indices.len());
                 }
-                Rows::sparse(indptr, indices, values, rows.p())
+                Rows::from_sparse_store(indptr.into(), indices.finish()?, values.finish()?, rows.p())
             }
         }
     }

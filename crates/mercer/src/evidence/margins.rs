@@ -11,6 +11,8 @@
 //! differs Z is taken about its mean, which changes nothing but rounding. What is left of that is the rounding of the
 //!         features themselves times the differences, as in a sum over pairs
 
+use std::ops::Range;
+
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
@@ -125,18 +127,43 @@ pub fn scatter(z: MatRef<'_, f64>, lists: &[Pairs], monitor: &Monitor) -> Result
     monitor.begin("adding up differences", n);
     let mut sum = sum_in_order(n.div_ceil(ROWS), m, m, monitor, |at| {
         let rows = at * ROWS..n.min((at + 1) * ROWS);
-        let mut e = Mat::zeros(rows.len(), m);
-        for (e, z) in e.col_iter_mut().zip(z.col_iter()) {
-            for (e, i) in e.iter_mut().zip(rows.clone()) {
-                *e = edges.of(i).iter().map(|&(j, weight)| weight * (z[i] - z[j])).sum();
-            }
-        }
-        let centred = Mat::from_fn(rows.len(), m, |i, c| z[(rows.start + i, c)] - means[c]);
         monitor.advance(rows.len());
-        lower_product(centred.transpose(), e.as_ref())
+        edges.scatter(z, &means, rows)
     })?;
     mirror(&mut sum);
     Ok(sum)
+}
+
+/// The same over the pairs of some rows, from the features `z` of these rows and all their neighbours, whose places among
+/// all rows are `places`, ascending. By this thread alone.
+pub(crate) fn scatter_of_few(
+    z: MatRef<'_, f64>,
+    places: &[usize],
+    rows: &[usize],
+    lists: &[Pairs],
+) -> Mat<f64> {
+    let at = |i: &usize| places.binary_search(i).unwrap_or_else(|_| unreachable!("row {i} is among these"));
+    let own: Vec<usize> = rows.iter().map(at).collect();
+    let near: Vec<Vec<Vec<usize>>> = lists
+        .iter()
+        .map(|(neighbours, _)| {
+            let mut local = vec![Vec::new(); places.len()];
+            for (&own, &i) in own.iter().zip(rows) {
+                local[own] = neighbours[i].iter().map(at).collect();
+            }
+            local
+        })
+        .collect();
+    let weights: Vec<_> = lists.iter().map(|&(_, weight)| move |own: usize| weight(places[own])).collect();
+    let lists: Vec<Pairs> = near
+        .iter()
+        .zip(&weights)
+        .map(|(near, weight)| (&near[..], weight as &(dyn Fn(usize) -> f64 + Sync)))
+        .collect();
+    let means: Vec<f64> = z.col_iter().map(|column| column.sum() / z.nrows() as f64).collect();
+    let mut sum = Edges::new(z.nrows(), &lists).scatter(z, &means, 0..z.nrows());
+    mirror(&mut sum);
+    sum
 }
 
 /// Pairs by row, each seen from both of its rows: ω_ij for i and for j.
@@ -176,6 +203,19 @@ impl Edges {
 
     fn of(&self, i: usize) -> &[(usize, f64)] {
         &self.other[self.start[i]..self.start[i + 1]]
+    }
+
+    /// What these rows add to the lower half of ZᵀE, `z` about its means.
+    fn scatter(&self, z: MatRef<'_, f64>, means: &[f64], rows: Range<usize>) -> Mat<f64> {
+        let m = z.ncols();
+        let mut e = Mat::zeros(rows.len(), m);
+        for (e, z) in e.col_iter_mut().zip(z.col_iter()) {
+            for (e, i) in e.iter_mut().zip(rows.clone()) {
+                *e = self.of(i).iter().map(|&(j, weight)| weight * (z[i] - z[j])).sum();
+            }
+        }
+        let centred = Mat::from_fn(rows.len(), m, |i, c| z[(rows.start + i, c)] - means[c]);
+        lower_product(centred.transpose(), e.as_ref())
     }
 }
 

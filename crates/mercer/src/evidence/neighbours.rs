@@ -112,14 +112,27 @@ impl Neighbours {
     /// If there are fewer codes than rows.
     pub fn find(kernel: Kernel, rows: &Rows, codes: &[usize], k: usize, monitor: &Monitor) -> Result<Self> {
         let every: Vec<usize> = (0..rows.n()).collect();
+        Self::find_for(&every, kernel, rows, codes, k, monitor)
+    }
+
+    /// The same for some rows; the others have no neighbours then.
+    pub(crate) fn find_for(
+        queries: &[usize],
+        kernel: Kernel,
+        rows: &Rows,
+        codes: &[usize],
+        k: usize,
+        monitor: &Monitor,
+    ) -> Result<Self> {
         let space = Space::of_kernel(kernel, rows)?;
-        let found = space.nearest(Groups::HitsMisses(codes), k, &every, monitor, <[Found]>::to_vec)?;
-        let pair = |found: Found| {
-            let mut groups = found.groups.into_iter();
-            (groups.next().unwrap_or_default(), groups.next().unwrap_or_default())
-        };
-        let (hits, misses) = found.into_iter().flatten().map(pair).unzip();
-        Ok(Self { hits, misses })
+        let found = space.nearest(Groups::HitsMisses(codes), k, queries, monitor, <[Found]>::to_vec)?;
+        let mut near = Self { hits: vec![Vec::new(); rows.n()], misses: vec![Vec::new(); rows.n()] };
+        for Found { query, groups } in found.into_iter().flatten() {
+            let mut groups = groups.into_iter();
+            near.hits[query] = groups.next().unwrap_or_default();
+            near.misses[query] = groups.next().unwrap_or_default();
+        }
+        Ok(near)
     }
 }
 

@@ -9,13 +9,9 @@
 //! differs neighbours are those of the kernel's space. Pairs at equal distances: the lower row in the class, then the lower
 //!         other row; a pair may count for both of its classes. Hits count from both of their rows if each is near the other
 
-use faer::Mat;
-
 use super::{Coordinates, Directions, as_rows, count, ratio, shares, turn};
 use crate::error::{Error, Result};
-use crate::evidence::margins::scatter;
 use crate::evidence::neighbours::{Found, Groups, Space};
-use crate::linalg::{positive_signs, tall_product};
 use crate::monitor::Monitor;
 
 /// Features that there are unless told otherwise.
@@ -60,10 +56,9 @@ impl Kmfa {
         let monitor = coordinates.monitor;
         let space = Space::of_kernel(coordinates.basis.expansion.kernel, coordinates.rows)?;
         let (hits, pairs) = self.neighbours(&space, codes, c, monitor)?;
-        let z = coordinates.features()?;
-        let m = z.ncols();
-        let within = scatter(z.as_ref(), &[(&hits, &|_| 1.0)], monitor)?;
-        let apart = Mat::from_fn(m, pairs.len(), |j, at| z[(pairs[at].0, j)] - z[(pairs[at].1, j)]);
+        let (within, z) = coordinates.scatter(&[(&hits, &|_| 1.0)])?;
+        let m = within.ncols();
+        let apart = coordinates.differences(&pairs, z.as_ref());
         if (0..m).any(|i| !within[(i, i)].is_finite()) {
             return Err(Error::Numerical(
                 "`kmfa`: squares of the features are too large to be added up\nhint: scale the columns first"
@@ -89,8 +84,8 @@ impl Kmfa {
         );
         let q = count(self.n_components, USUAL, most, &why)?;
         let mut matrix = as_rows(found.vectors.as_ref(), q);
-        let features = tall_product(z.as_ref(), matrix.transpose());
-        turn(&mut matrix, &positive_signs(features.as_ref()));
+        let signs = coordinates.signs_of(matrix.as_ref(), z.as_ref())?;
+        turn(&mut matrix, &signs);
         Ok(Directions {
             matrix,
             explained: shares(&found.values, q),

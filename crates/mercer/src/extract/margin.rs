@@ -8,30 +8,39 @@ use faer::Mat;
 
 use super::{Coordinates, Directions, RANK, as_rows, count, shares, turn};
 use crate::error::{Error, Result};
-use crate::evidence::margins::scatter;
 use crate::evidence::neighbours::Neighbours;
-use crate::linalg::{eigen, positive_signs, tall_product};
+use crate::linalg::eigen;
+use crate::random;
 
-/// Features of all rows, and the positive eigenvalues of Σ, descending, with their vectors (columns).
-pub(super) struct Margin {
-    z: Mat<f64>,
+/// The positive eigenvalues of Σ, descending, with their vectors (columns), and the features of all rows, if they were kept.
+pub(super) struct Margin<'a> {
+    coordinates: &'a Coordinates<'a>,
+    z: Option<Mat<f64>>,
     values: Vec<f64>,
     vectors: Mat<f64>,
     warnings: Vec<String>,
 }
 
-/// Solves for k hits and k misses a row; `mean`: each row counts once, however many neighbours it has.
-pub(super) fn solve(coordinates: &Coordinates, method: &str, k: usize, mean: bool) -> Result<Margin> {
+/// Solves for k hits and k misses a row; `mean`: each row counts once, however many neighbours it has. Where some rows stand for
+/// all, so does their Σ.
+pub(super) fn solve<'a>(
+    coordinates: &'a Coordinates<'a>,
+    method: &str,
+    k: usize,
+    mean: bool,
+) -> Result<Margin<'a>> {
     let (labels, codes, _) = coordinates.classes(method)?;
     let monitor = coordinates.monitor;
-    let found = Neighbours::find(coordinates.basis.expansion.kernel, coordinates.rows, codes, k, monitor)?;
-    let z = coordinates.features()?;
-    let share = |neighbours: &[usize]| if mean { 1.0 / neighbours.len() as f64 } else { 1.0 };
-    let margin = scatter(
-        z.as_ref(),
-        &[(&found.misses, &|i| share(&found.misses[i])), (&found.hits, &|i| -share(&found.hits[i]))],
-        monitor,
-    )?;
+    let (n, limits) = (coordinates.rows.n(), coordinates.limits);
+    let queries = random::sample(n, limits.n_queries.unwrap_or(n), limits.seed);
+    let kernel = coordinates.basis.expansion.kernel;
+    let found = Neighbours::find_for(&queries, kernel, coordinates.rows, codes, k, monitor)?;
+    let stand_for = n as f64 / queries.len() as f64;
+    let share = |neighbours: &[usize]| if mean { stand_for / neighbours.len() as f64 } else { stand_for };
+    let (margin, z) = coordinates.scatter(&[
+        (&found.misses, &|i| share(&found.misses[i])),
+        (&found.hits, &|i| -share(&found.hits[i])),
+    ])?;
     if (0..margin.ncols()).any(|i| !margin[(i, i)].is_finite()) {
         return Err(Error::Numerical(format!(
             "`{method}`: squares of the features are too large to be added up\nhint: scale the columns first"
@@ -48,11 +57,11 @@ pub(super) fn solve(coordinates: &Coordinates, method: &str, k: usize, mean: boo
         )));
     }
     values.truncate(positive);
-    vectors.resize_with(z.ncols(), positive, |_, _| 0.0);
-    Ok(Margin { z, values, vectors, warnings: labels.lonely_warning() })
+    vectors.resize_with(vectors.nrows(), positive, |_, _| 0.0);
+    Ok(Margin { coordinates, z, values, vectors, warnings: labels.lonely_warning() })
 }
 
-impl Margin {
+impl Margin<'_> {
     /// The best directions, as long as `length` makes them of their eigenvalues.
     pub(super) fn directions(self, wanted: Option<usize>, length: fn(f64) -> f64) -> Result<Directions> {
         let most = self.values.len();
@@ -61,8 +70,8 @@ impl Margin {
         let mut matrix = as_rows(self.vectors.as_ref(), q);
         let lengths: Vec<f64> = self.values[..q].iter().map(|v| length(*v)).collect();
         turn(&mut matrix, &lengths);
-        let features = tall_product(self.z.as_ref(), matrix.transpose());
-        turn(&mut matrix, &positive_signs(features.as_ref()));
+        let signs = self.coordinates.signs_of(matrix.as_ref(), self.z.as_ref())?;
+        turn(&mut matrix, &signs);
         Ok(Directions {
             matrix,
             explained: shares(&self.values, q),

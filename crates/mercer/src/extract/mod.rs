@@ -32,14 +32,15 @@ pub use kpca::Kpca;
 pub use kpls::Kpls;
 pub use skfe::{Skfe, Start};
 
-use crate::basis::{Basis, Expansion, FittedBasis, Method};
+use crate::basis::{Basis, DEFAULT_MEMORY, Expansion, FittedBasis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::evidence::margins::{self, Pairs};
 use crate::evidence::moments::{Moments, Summary};
 use crate::kernel::Shape;
 use crate::kernel::block::PANEL;
-use crate::linalg::{Deciding, deciding, in_order, product};
+use crate::linalg::{Deciding, deciding, in_order, positive_signs, product, sum_in_order, tall_product};
 use crate::monitor::Monitor;
 
 /// Rows whose features are added up together.
@@ -93,8 +94,34 @@ pub struct Coordinates<'a> {
     pub basis: &'a FittedBasis,
     /// The rows' coordinates in it, n×m, where the caller has them already; None: they are computed where needed.
     pub features: Option<MatRef<'a, f64>>,
+    /// How many rows are compared with their neighbours, and what may be kept.
+    pub limits: Limits,
     /// Progress out, stop in.
     pub monitor: &'a Monitor,
+}
+
+/// What an extractor that compares rows with their neighbours may look at and keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Rows, drawn at random, that are compared with their neighbours; None: all. For `klfe` and `kanmm`.
+    pub n_queries: Option<usize>,
+    /// Seed of that draw.
+    pub seed: u64,
+    /// Bytes that the coordinates of all rows may take; where they are more, they are computed again.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { n_queries: None, seed: 0, memory: DEFAULT_MEMORY }
+    }
+}
+
+impl Limits {
+    /// Whether coordinates of n rows in a basis of m are kept: twice, as they are and about their mean.
+    pub(crate) fn keep(&self, n: usize, m: usize) -> bool {
+        2 * 8 * (n as u64) * (m as u64) <= self.memory
+    }
 }
 
 /// Any of the extractors.
@@ -286,6 +313,57 @@ impl<'a> Coordinates<'a> {
         Ok((labels, codes, c))
     }
 
+    /// Σ ω ΔΔᵀ over the pairs in these lists, and the features of all rows, n×m, if they were kept for it.
+    fn scatter(&self, lists: &[Pairs]) -> Result<(Mat<f64>, Option<Mat<f64>>)> {
+        let (n, m) = (self.rows.n(), self.basis.n_components());
+        let busy: Vec<usize> =
+            (0..n).filter(|&i| lists.iter().any(|(near, _)| !near[i].is_empty())).collect();
+        // Few rows and their neighbours are fewer than all rows.
+        let few = 4 * busy.len() < n && self.features.is_none();
+        if self.limits.keep(n, m) && !few {
+            let z = self.features()?;
+            return Ok((margins::scatter(z.as_ref(), lists, self.monitor)?, Some(z)));
+        }
+        let ready = self.basis.expansion.ready();
+        self.monitor.begin("adding up differences", busy.len());
+        let sum = sum_in_order(busy.len().div_ceil(ROWS), m, m, self.monitor, |at| {
+            let rows = &busy[panel(at, ROWS, busy.len())];
+            let near = |&i: &usize| lists.iter().flat_map(move |(near, _)| near[i].iter().copied());
+            let mut involved: Vec<usize> =
+                rows.iter().flat_map(|i| std::iter::once(*i).chain(near(i))).collect();
+            involved.sort_unstable();
+            involved.dedup();
+            let z = match self.features {
+                Some(given) => Mat::from_fn(involved.len(), m, |i, j| given[(involved[i], j)]),
+                None => ready.of(&self.rows.select(&involved)),
+            };
+            self.monitor.advance(rows.len());
+            margins::scatter_of_few(z.as_ref(), &involved, rows, lists)
+        })?;
+        Ok((sum, None))
+    }
+
+    /// Differences of pairs of rows, a column a pair; `features` are those of all rows, if they were kept.
+    fn differences(&self, pairs: &[(usize, usize)], features: Option<&Mat<f64>>) -> Mat<f64> {
+        let m = self.basis.n_components();
+        let side = |rows: Vec<usize>| match (features, self.features) {
+            (Some(z), _) => Mat::from_fn(rows.len(), m, |i, j| z[(rows[i], j)]),
+            (None, Some(given)) => Mat::from_fn(rows.len(), m, |i, j| given[(rows[i], j)]),
+            (None, None) => self.basis.expansion.ready().of(&self.rows.select(&rows)),
+        };
+        let ours = side(pairs.iter().map(|pair| pair.0).collect());
+        let theirs = side(pairs.iter().map(|pair| pair.1).collect());
+        (ours - theirs).transpose().to_owned()
+    }
+
+    /// Signs of directions (q×m) from the features of all rows, if there are any, or else from features made again.
+    fn signs_of(&self, matrix: MatRef<'_, f64>, features: Option<&Mat<f64>>) -> Result<Vec<f64>> {
+        match features {
+            Some(z) => Ok(positive_signs(tall_product(z.as_ref(), matrix.transpose()).as_ref())),
+            None => self.signs(matrix, &[]),
+        }
+    }
+
     /// The features of all rows, n×m. Methods that need no pairs of rows take [`moments`](Self::moments) instead.
     fn features(&self) -> Result<Mat<f64>> {
         if let Some(given) = self.features {
@@ -305,17 +383,10 @@ impl<'a> Coordinates<'a> {
         let mut sums = Moments::new(m, c);
         let part = |at: usize| {
             let rows = panel(at, ROWS, n);
-            let mut z = Mat::zeros(rows.len(), m);
-            match self.features {
-                Some(given) => z.copy_from(given.subrows(rows.start, rows.len())),
-                None => {
-                    for start in rows.clone().step_by(PANEL) {
-                        let here = start..rows.end.min(start + PANEL);
-                        let out = z.as_mut().subrows_mut(start - rows.start, here.len());
-                        ready.apply(&self.rows.slice(here), out);
-                    }
-                }
-            }
+            let z = match self.features {
+                Some(given) => given.subrows(rows.start, rows.len()).to_owned(),
+                None => ready.of(&self.rows.slice(rows.clone())),
+            };
             let target = |i: usize, j: usize| labels.map_or(0.0, |labels| labels.target(rows.start + i, j));
             let y = Mat::from_fn(rows.len(), c, target);
             let mut part = Moments::new(m, c);
@@ -629,6 +700,7 @@ mod tests {
                 rows: &rows,
                 labels: Some(&labels),
                 basis,
+                limits: Limits::default(),
                 monitor: &monitor,
             });
             assert!(matches!(stopped, Err(Error::Interrupted)), "{}", extractor.name());

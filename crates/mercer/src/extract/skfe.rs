@@ -417,6 +417,7 @@ mod tests {
             labels: Some(&labels),
             basis: &basis,
             features: None,
+            limits: crate::extract::Limits::default(),
             monitor: &monitor,
         };
         let found = skfe.directions(&coordinates).expect("directions");

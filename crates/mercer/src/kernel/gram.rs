@@ -91,6 +91,12 @@ impl<'a> Gram<'a> {
         panel.fill(&self.rows.slice(range), out);
     }
 
+    /// Values of selected rows against a panel's landmarks, row-major into `out`.
+    pub(crate) fn against(&self, panel: &Panel, selected: &Rows, out: &mut [f64]) {
+        self.count(out.len());
+        panel.fill_all(selected, out);
+    }
+
     /// Values among chosen rows, row-major |rows|×|columns|.
     pub fn block(&self, rows: &[usize], columns: &[usize]) -> Vec<f64> {
         let mut out = vec![0.0; rows.len() * columns.len()];

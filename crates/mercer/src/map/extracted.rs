@@ -6,7 +6,7 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::extract::{
-    AkdaQr, Coordinates, Directions, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe,
+    AkdaQr, Coordinates, Directions, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Limits, Skfe,
 };
 use crate::monitor::Monitor;
 
@@ -20,8 +20,9 @@ impl Extractor {
         monitor: &Monitor,
     ) -> Result<(FeatureMap, Directions)> {
         let labels = labels.into();
+        let limits = Limits::default();
         let directions =
-            self.directions(&Coordinates { rows, labels, basis: &basis, features: None, monitor })?;
+            self.directions(&Coordinates { rows, labels, basis: &basis, features: None, limits, monitor })?;
         let map = FeatureMap::from_directions(self.name(), FeatureMap::from(basis), &directions)?;
         Ok((map, directions))
     }

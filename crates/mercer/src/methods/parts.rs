@@ -4,7 +4,7 @@ use super::values::{Values, for_basis, given, known, texts};
 use super::{Card, EXTRACTORS, METHODS, SELECTORS, Stage, basis, cards, method, parameter};
 use crate::basis::{Basis, Method};
 use crate::error::{Error, Result};
-use crate::extract::Extractor;
+use crate::extract::{Extractor, Limits};
 use crate::select::{FTest, Selector};
 use crate::systems::System;
 
@@ -162,6 +162,18 @@ fn basis_of<S: AsRef<str>>(
     };
     Values::new(&[cards, &[chosen]].concat(), settings)?;
     basis(chosen.name, &for_basis(cards[0], chosen, settings))
+}
+
+/// How many rows an extractor compares with their neighbours, by settings that [`extractor`] has checked.
+///
+/// ```
+/// let limits = mercer::methods::limits(&[("n_queries", "500"), ("seed", "7")]);
+/// assert_eq!((limits.n_queries, limits.seed), (Some(500), 7));
+/// ```
+pub fn limits<S: AsRef<str>>(settings: &[(S, S)]) -> Limits {
+    let n_queries = given(settings, "n_queries").and_then(|text| text.parse().ok());
+    let seed = given(settings, "seed").and_then(|text| text.parse().ok()).unwrap_or(0);
+    Limits { n_queries, seed, ..Limits::default() }
 }
 
 fn extractor_card(name: &str) -> Result<&'static Card> {

@@ -281,6 +281,53 @@ fn kpca_beyond_the_memory_budget_comes_from_a_factor_and_says_so() {
 }
 
 #[test]
+fn without_room_for_the_coordinates_the_same_basis_is_found() {
+    let table = synth::generate("ringnorm?n=3000&seed=5").expect("rows");
+    for (data, kernel) in [
+        (table.rows.clone(), Kernel::rbf(0.02)),
+        (sparse(&naive::random_rows(700, 9, 3)), Kernel::rbf(0.05)),
+        (rows(&naive::random_rows(400, 30, 4)), Kernel { shape: Shape::Laplacian, gamma: 0.02 }),
+    ] {
+        for method in PIVOTED {
+            let settings = Basis::new(method, kernel).n_components(data.n() / 4).seed(3);
+            let kept = settings.fit(&data).expect("fits");
+            let memory = 8 * (data.n() * data.n() / 4) as u64 - 1;
+            let again = Basis { memory, ..settings }.fit(&data).expect("fits in less");
+            assert!(again.warnings.iter().any(|w| w.contains("computed again")), "{:?}", again.warnings);
+            assert!(again.n_components() > 96, "several passes");
+            assert_eq!(again.pivots, kept.pivots, "{}", method.name());
+            assert_eq!(again.stop, kept.stop);
+            assert!((again.residual - kept.residual).abs() < 1e-10);
+            let some = data.slice(0..200);
+            assert_close(&features(&again, &some), &features(&kept, &some), 1e-7, "features");
+            assert!(again.orthogonality_loss(None).expect("loss") < 1e-7);
+            assert!(kept.n_kernel_evaluations < again.n_kernel_evaluations);
+        }
+    }
+}
+
+#[test]
+fn csi_chooses_among_a_sample_where_all_rows_do_not_fit() {
+    let table = synth::generate("ringnorm?n=2000&seed=6").expect("rows");
+    let labels =
+        Labels::decide(table.target.clone().expect("labels"), mercer::data::Task::Auto).expect("labels");
+    let settings = basis(Method::Csi, 0.02).n_components(20);
+    let all = settings.fit_supervised(&table.rows, &labels).expect("fits");
+    let small =
+        Basis { memory: 500_000, ..settings.clone() }.fit_supervised(&table.rows, &labels).expect("fits");
+    assert!(small.warnings[0].contains("chosen among 312 of them"), "{:?}", small.warnings);
+    assert_eq!(small.n_components(), 20);
+    // Pivots are places among all rows.
+    let Landmarks::Rows(landmarks) = &small.expansion.landmarks else { panic!("rows") };
+    assert_eq!(landmarks, &table.rows.select(&small.pivots));
+    let cost = small.reconstruction_cost(&table.rows).expect("cost");
+    assert!((small.residual.sqrt() - cost).abs() < 0.1 && small.residual < 1.2 * all.residual);
+    let text =
+        Basis { memory: 10_000, ..settings }.fit_supervised(&table.rows, &labels).expect_err("too little");
+    assert!(text.to_string().contains("the budget is 10 kB"), "{text}");
+}
+
+#[test]
 fn the_laws_of_an_orthonormal_basis_hold() {
     let x = naive::random_rows(150, 6, 16);
     let fresh = rows(&naive::random_rows(40, 6, 17));

@@ -76,6 +76,10 @@ fn every_format_gives_back_the_bits_it_was_given() {
             let path = within(&folder, &format!("z.{ending}"));
             write_features(&path, &texts(&["a", "b c"]), strided, &[]).expect(ending);
             let table = read(&path, &ReadOptions::default()).expect(ending);
+            for memory in [0, 20, 1_000] {
+                let options = ReadOptions { memory: Some(memory), ..ReadOptions::default() };
+                assert_eq!(read(&path, &options).expect(ending), table, "{ending} with {memory} bytes");
+            }
             assert_eq!(bits(&table.rows), bits(&Rows::from_mat(z.as_ref())), "{ending}");
             assert_eq!((table.rows.n(), table.rows.p()), (5, 2), "{ending}");
             if table.named {
@@ -104,6 +108,8 @@ fn kept_columns_stand_before_the_features_with_their_own_types() {
         write_features(&path, &texts(&["z1"]), z.as_ref(), &kept).expect(ending);
         let options = ReadOptions { keep: texts(&["id", "size", "note"]), ..ReadOptions::default() };
         let table = read(&path, &options).expect(ending);
+        let on_disk = ReadOptions { memory: Some(0), ..options };
+        assert_eq!(read(&path, &on_disk).expect(ending), table, "{ending} in a file");
         assert_eq!(table.kept, kept, "{ending}");
         assert_eq!(
             table.names,

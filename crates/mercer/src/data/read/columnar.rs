@@ -1,6 +1,6 @@
 //! Parquet and Arrow IPC: columns with types, read batch by batch.
 //!
-//! cost    one pass; a batch of rows besides the matrix. Columns that are not wanted are not decoded
+//! cost    one pass; a batch of rows besides the matrix, which goes to a file where it is too large. Columns that are not wanted are not decoded
 //! differs truth values are 0 and 1 as inputs, text as a target; dictionaries are text
 
 use std::fs::File;
@@ -17,6 +17,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columns::Choice;
 use super::{ReadOptions, caught, not_finite, text_inputs};
+use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
@@ -80,7 +81,7 @@ struct Batches<'a> {
     /// The columns that the reader hands over, ascending.
     wanted: Vec<usize>,
     n: usize,
-    values: Vec<f64>,
+    values: Growing<f64>,
     target: Option<Column>,
     kept: Vec<Vec<String>>,
 }
@@ -119,7 +120,7 @@ impl<'a> Batches<'a> {
         wanted.sort_unstable();
         wanted.dedup();
         let kept = vec![Vec::new(); choice.kept.len()];
-        Ok(Self { path, choice, wanted, n: 0, values: Vec::new(), target, kept })
+        Ok(Self { path, choice, wanted, n: 0, values: options.growing(), target, kept })
     }
 
     fn extend(
@@ -148,11 +149,10 @@ impl<'a> Batches<'a> {
                 broken,
             })
         };
-        let (start, p) = (self.values.len(), self.choice.inputs.len());
-        self.values.resize(start + batch.num_rows() * p, 0.0);
-        for (at, &j) in self.choice.inputs.iter().enumerate() {
-            let places = self.values[start + at..].iter_mut().step_by(p);
-            column(j)?.numbers(places)?;
+        let p = self.choice.inputs.len();
+        let mut rows = vec![0.0; batch.num_rows() * p];
+        for (at, &j) in self.choice.inputs.iter().enumerate().filter(|_| batch.num_rows() > 0) {
+            column(j)?.numbers(rows[at..].iter_mut().step_by(p))?;
         }
         match (self.choice.target, &mut self.target) {
             (Some(j), Some(Column::Integers(values))) => column(j)?.integers(values)?,
@@ -173,7 +173,7 @@ impl<'a> Batches<'a> {
             all.extend(column(j)?.texts()?.into_iter().map(Option::unwrap_or_default));
         }
         self.n += batch.num_rows();
-        Ok(())
+        self.values.extend(&rows)
     }
 
     fn finish(self) -> Result<Table> {
@@ -184,7 +184,7 @@ impl<'a> Batches<'a> {
         let kept = self.choice.kept.iter().map(|&j| self.choice.names[j].clone());
         Ok(Table {
             kept: kept.zip(self.kept).collect(),
-            rows: Rows::dense(self.values, self.n, names.len())?,
+            rows: Rows::from_store(self.values.finish()?, self.n, names.len())?,
             names,
             named: true,
             target: self.target,

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ReadOptions;
+use crate::data::store::Growing;
 use crate::data::table::plain_names;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
@@ -218,10 +219,11 @@ impl<'a> Source<'a> {
         } else {
             match &self.rows {
                 Rows::Dense(d) => {
-                    let values: Vec<f64> = (0..self.rows.n())
-                        .flat_map(|i| choice.inputs.iter().map(move |&j| d.row(i)[j]))
-                        .collect();
-                    Rows::dense(values, self.rows.n(), choice.inputs.len())?
+                    let mut values = Growing::like(d.store());
+                    for i in 0..self.rows.n() {
+                        choice.inputs.iter().try_for_each(|&j| values.push(d.row(i)[j]))?;
+                    }
+                    Rows::from_store(values.finish()?, self.rows.n(), choice.inputs.len())?
                 }
                 Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
             }
@@ -285,17 +287,19 @@ fn choose_sparse(rows: &Rows, inputs: &[usize], p: usize) -> Result<Rows<'static
     for (to, &from) in inputs.iter().enumerate() {
         place[from] = Some(to as u32);
     }
-    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    let (mut indptr, mut indices, mut values) = (vec![0], s.growing_indices(), Growing::like(s.store()));
     for i in 0..rows.n() {
         let (columns, stored) = s.row(i);
         let mut row: Vec<(u32, f64)> =
             columns.iter().zip(stored).filter_map(|(&j, &v)| Some((place[j as usize]?, v))).collect();
         row.sort_unstable_by_key(|(j, _)| *j);
-        indices.extend(row.iter().map(|(j, _)| *j));
-        values.extend(row.iter().map(|(_, v)| *v));
+        for (j, v) in row {
+            indices.push(j)?;
+            values.push(v)?;
+        }
         indptr.push(indices.len());
     }
-    Rows::sparse(indptr, indices, values, p)
+    Rows::from_sparse_store(indptr.into(), indices.finish()?, values.finish()?, p)
 }
 
 /// A target read from an array of numbers may hold NaN.

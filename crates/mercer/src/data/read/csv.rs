@@ -1,6 +1,6 @@
 //! Text tables: CSV and TSV, streamed line by line into the matrix.
 //!
-//! cost    one pass; 8 bytes a number, text only for the target and kept columns
+//! cost    one pass; 8 bytes a number, text only for the target and kept columns; too many numbers go to a file
 //! differs whether a kept or target column is text is known at the end alone, so these are held as text meanwhile
 
 use std::io::Read;
@@ -9,6 +9,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::columns::Choice;
 use super::{ReadOptions, not_finite, text_inputs, unreadable};
+use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
@@ -82,7 +83,7 @@ fn read_rest(mut records: Records<'_>, rest: Rest, options: &ReadOptions) -> Res
     let header = options.header.unwrap_or_else(|| is_header(&first, two.then_some(&second)));
     let names = if header { Ok(header_names(path, &first)?) } else { Err(first.len()) };
     let choice = Choice::of_columns(path, names, options)?;
-    let mut table = Lines::new(path, &choice);
+    let mut table = Lines::new(path, &choice, options.growing());
     if !header {
         table.push(&first)?;
     }
@@ -181,21 +182,21 @@ struct Lines<'a> {
     path: &'a str,
     choice: &'a Choice,
     n: usize,
-    values: Vec<f64>,
+    values: Growing<f64>,
     target: Texts,
     kept: Vec<Texts>,
     doubtful: Vec<Doubtful>,
 }
 
 impl<'a> Lines<'a> {
-    fn new(path: &'a str, choice: &'a Choice) -> Self {
+    fn new(path: &'a str, choice: &'a Choice, values: Growing<f64>) -> Self {
         let may_leave = |j: &usize| choice.text_may_leave && choice.kept.contains(j);
         let doubtful = (0..choice.inputs.len())
             .filter(|&at| may_leave(&choice.inputs[at]))
             .map(|at| Doubtful { at, text: false, missing: None })
             .collect();
         let kept = choice.kept.iter().map(|_| Texts::default()).collect();
-        Self { path, choice, n: 0, values: Vec::new(), target: Texts::default(), kept, doubtful }
+        Self { path, choice, n: 0, values, target: Texts::default(), kept, doubtful }
     }
 
     fn push(&mut self, record: &ByteRecord) -> Result<()> {
@@ -214,14 +215,14 @@ impl<'a> Lines<'a> {
         for (at, &j) in choice.inputs.iter().enumerate() {
             let doubt = doubtful.next_if(|d| d.at == at);
             match (Field::of_bytes(&record[j]), doubt) {
-                (Field::Number(v), _) if v.is_finite() => self.values.push(v),
+                (Field::Number(v), _) if v.is_finite() => self.values.push(v)?,
                 (Field::Text(_), Some(doubt)) => {
                     doubt.text = true;
-                    self.values.push(0.0);
+                    self.values.push(0.0)?;
                 }
                 (Field::Missing(_), Some(doubt)) => {
                     doubt.missing.get_or_insert(self.n);
-                    self.values.push(0.0);
+                    self.values.push(0.0)?;
                 }
                 (field, _) => return Err(self.refuse(record, field, j)),
             }
@@ -258,27 +259,37 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Table> {
+    fn finish(self) -> Result<Table> {
         if self.n == 0 {
             return Err(Error::file(self.path, "there are no rows below the header"));
         }
         let mut names = self.choice.input_names();
-        self.leave_out_text(&mut names)?;
+        let stays = self.columns_that_stay(&mut names)?;
+        let mut values = self.values.finish()?;
+        if !stays.iter().all(|s| *s) {
+            let mut left = Growing::like(&values);
+            for (v, stays) in values.iter().zip(stays.iter().cycle()) {
+                if *stays {
+                    left.push(*v)?;
+                }
+            }
+            values = left.finish()?;
+        }
         let target = self.choice.target.map(|j| target(self.path, &self.choice.names[j], &self.target));
         let kept = self.choice.kept.iter().zip(&self.kept);
         Ok(Table {
             kept: kept
                 .map(|(&j, texts)| (self.choice.names[j].clone(), texts.iter().map(String::from).collect()))
                 .collect(),
-            rows: Rows::dense(self.values, self.n, names.len())?,
+            rows: Rows::from_store(values, self.n, names.len())?,
             names,
             named: self.choice.named,
             target: target.transpose()?,
         })
     }
 
-    /// Kept columns that turned out to be text move out of the matrix, in place.
-    fn leave_out_text(&mut self, names: &mut Vec<String>) -> Result<()> {
+    /// Which inputs stay: kept columns that turned out to be text do not, and their names go.
+    fn columns_that_stay(&self, names: &mut Vec<String>) -> Result<Vec<bool>> {
         if let Some((at, row)) =
             self.doubtful.iter().find_map(|d| Some((d.at, d.missing.filter(|_| !d.text)?)))
         {
@@ -289,17 +300,12 @@ impl<'a> Lines<'a> {
         for doubt in self.doubtful.iter().filter(|d| d.text) {
             stays[doubt.at] = false;
         }
-        if stays.iter().all(|s| *s) {
-            return Ok(());
-        }
-        let mut place = (0..p).cycle();
-        self.values.retain(|_| place.next().is_some_and(|j| stays[j]));
-        let mut stays = stays.iter();
-        names.retain(|_| stays.next().is_some_and(|s| *s));
+        let mut flags = stays.iter();
+        names.retain(|_| flags.next().is_some_and(|s| *s));
         if names.is_empty() {
             return Err(Error::file(self.path, "no input columns are left: the others hold text"));
         }
-        Ok(())
+        Ok(stays)
     }
 }
 

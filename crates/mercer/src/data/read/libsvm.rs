@@ -6,13 +6,14 @@
 use std::io::{BufRead, BufReader, Read};
 
 use super::columns::{MOST_COLUMNS, Source};
-use super::unreadable;
+use super::{ReadOptions, unreadable};
 use crate::data::{Column, Rows};
 use crate::error::{Error, Result};
 
-pub(super) fn read(path: &str, input: Box<dyn Read>) -> Result<Source<'_>> {
+pub(super) fn read<'a>(path: &'a str, input: Box<dyn Read>, options: &ReadOptions) -> Result<Source<'a>> {
     let mut reader = BufReader::new(input);
-    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    let (mut indptr, mut indices, mut values) = (vec![0], options.growing(), options.growing());
+    let mut p = 0;
     let (mut labels, mut row) = (Vec::new(), Vec::new());
     let mut bytes = Vec::new();
     for number in 1.. {
@@ -31,12 +32,15 @@ pub(super) fn read(path: &str, input: Box<dyn Read>) -> Result<Source<'_>> {
         }
         labels.push(label.to_string());
         pairs(fields, &mut row).map_err(|what| wrong(&what))?;
-        indices.extend(row.iter().map(|(j, _)| *j));
-        values.extend(row.iter().map(|(_, v)| *v));
+        for &(j, v) in &row {
+            indices.push(j)?;
+            values.push(v)?;
+            p = p.max(j as usize + 1);
+        }
         indptr.push(indices.len());
     }
-    let p = indices.iter().max().map_or(0, |j| *j as usize + 1);
-    let rows = Rows::sparse(indptr, indices, values, p).map_err(|e| Error::file(path, e.to_string()))?;
+    let rows = Rows::from_sparse_store(indptr.into(), indices.finish()?, values.finish()?, p)
+        .map_err(|e| Error::file(path, e.to_string()))?;
     let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
     let target = numbers.map_or(Column::Text(labels), Column::Numbers);
     Ok(Source { target: Some(target), ..Source::new(path, rows) })

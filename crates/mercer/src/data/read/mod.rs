@@ -14,10 +14,12 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::panic::AssertUnwindSafe;
 
+use bytemuck::Pod;
 use flate2::bufread::MultiGzDecoder;
 
 use self::columns::Source;
 use super::format::Format;
+use super::store::Growing;
 use super::{Table, synth};
 use crate::error::{Error, Result};
 
@@ -38,6 +40,9 @@ pub struct ReadOptions {
     /// The inputs by name, in this order; other columns are ignored. A source without names must have as many columns,
     /// or one more at the end, a target.
     pub columns: Option<Vec<String>>,
+    /// Bytes of rows that may be in memory; more rows are kept in a file of the folder for temporary files (`TMPDIR`) and
+    /// paged in as they are read. None: all in memory.
+    pub memory: Option<u64>,
     /// Whether `columns` says only how many inputs there are: the first ones are taken, whatever they are called.
     pub by_place: bool,
 }
@@ -67,11 +72,20 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Table> {
     }
     match Format::of(source)? {
         Format::Text { separator, gzip } => csv::read(source, bytes(source, gzip)?, separator, options),
-        Format::Libsvm { gzip } => libsvm::read(source, bytes(source, gzip)?)?.arrange_padded(options),
+        Format::Libsvm { gzip } => {
+            libsvm::read(source, bytes(source, gzip)?, options)?.arrange_padded(options)
+        }
         Format::Parquet => columnar::read_parquet(source, open(source)?, options),
         Format::Arrow => columnar::read_arrow(source, open(source)?, options),
-        Format::Npy => npy::read(source, open(source)?)?.arrange(options),
+        Format::Npy => npy::read(source, open(source)?, options)?.arrange(options),
         Format::Npz => npz::read(source, open(source)?, options)?.arrange(options),
+    }
+}
+
+impl ReadOptions {
+    /// Where rows are collected.
+    fn growing<T: Pod>(&self) -> Growing<T> {
+        Growing::new(self.memory.unwrap_or(u64::MAX))
     }
 }
 

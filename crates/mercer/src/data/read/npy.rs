@@ -9,8 +9,9 @@ use std::io::{BufReader, Chain, Cursor, ErrorKind, Read};
 
 use npyz::{DType, Deserialize, NpyFile, Order, TypeChar};
 
-use super::caught;
 use super::columns::{MOST_COLUMNS, Source};
+use super::{ReadOptions, caught};
+use crate::data::store::{Growing, Store};
 use crate::data::{Column, Rows};
 use crate::error::{Error, Result};
 
@@ -31,10 +32,10 @@ pub(super) struct Array<R: Read> {
     kind: (TypeChar, u64),
 }
 
-pub(super) fn read(path: &str, file: File) -> Result<Source<'_>> {
+pub(super) fn read<'a>(path: &'a str, file: File, options: &ReadOptions) -> Result<Source<'a>> {
     let array = Array::open(file).map_err(|what| Error::file(path, what))?;
     let integers = matches!(array.kind.0, TypeChar::Int | TypeChar::Uint);
-    let rows = array.matrix().map_err(|what| Error::file(path, what))?;
+    let rows = array.matrix(options.growing()).map_err(|what| Error::file(path, what))?;
     Ok(Source { integers, ..Source::new(path, rows) })
 }
 
@@ -67,8 +68,8 @@ impl<R: Read> Array<R> {
         self.file.shape().len() == 2
     }
 
-    /// One row a first index; an array of one dimension is one column.
-    pub(super) fn matrix(self) -> Reasoned<Rows<'static>> {
+    /// One row a first index; an array of one dimension is one column. The numbers are collected in `values`.
+    pub(super) fn matrix(self, mut values: Growing<f64>) -> Reasoned<Rows<'static>> {
         let (n, p) = match self.file.shape() {
             [n] => (*n as usize, 1),
             [n, p] => (*n as usize, *p as usize),
@@ -78,11 +79,14 @@ impl<R: Read> Array<R> {
             return Err(format!("{p} columns; at most {MOST_COLUMNS} can be read"));
         }
         let by_columns = self.file.order() == Order::Fortran;
-        let mut values = self.numbers()?;
-        if by_columns && n > 1 && p > 1 {
-            values = (0..n).flat_map(|i| values[i..].iter().step_by(n).copied()).collect();
-        }
-        Rows::dense(values, n, p).map_err(|e| e.to_string())
+        let store = if by_columns && n > 1 && p > 1 {
+            let stored = self.numbers()?;
+            Store::from((0..n).flat_map(|i| stored[i..].iter().step_by(n).copied()).collect::<Vec<_>>())
+        } else {
+            self.each_number(&mut |v| values.push(v).map_err(|e| e.to_string()))?;
+            values.finish().map_err(|e| e.to_string())?
+        };
+        Rows::from_store(store, n, p).map_err(|e| e.to_string())
     }
 
     /// As a target: integers are integers, truth values are text.
@@ -99,13 +103,23 @@ impl<R: Read> Array<R> {
     }
 
     pub(super) fn numbers(self) -> Reasoned<Vec<f64>> {
+        let mut numbers = Vec::new();
+        self.each_number(&mut |v| {
+            numbers.push(v);
+            Ok(())
+        })?;
+        Ok(numbers)
+    }
+
+    /// Hands over every number, in the order of the file.
+    fn each_number(self, hand: &mut dyn FnMut(f64) -> Reasoned<()>) -> Reasoned<()> {
         match self.kind {
-            (TypeChar::Float, 8) => self.items(|v: f64| v),
-            (TypeChar::Float, _) => self.items::<f32, _>(f64::from),
-            (TypeChar::Bool, _) => self.items::<bool, _>(f64::from),
-            (TypeChar::Uint, 8) => self.items(|v: u64| v as f64),
+            (TypeChar::Float, 8) => self.each(|v: f64| hand(v)),
+            (TypeChar::Float, _) => self.each(|v: f32| hand(f64::from(v))),
+            (TypeChar::Bool, _) => self.each(|v: bool| hand(f64::from(v))),
+            (TypeChar::Uint, 8) => self.each(|v: u64| hand(v as f64)),
             (TypeChar::Int | TypeChar::Uint, _) => {
-                Ok(self.integers()?.into_iter().map(|v| v as f64).collect())
+                self.integers()?.into_iter().try_for_each(|v| hand(v as f64))
             }
             _ => Err("it holds text, but must hold numbers".into()),
         }
@@ -130,14 +144,25 @@ impl<R: Read> Array<R> {
 
     /// Every item, in the order of the file.
     fn items<T: Deserialize, U>(self, item: impl Fn(T) -> U) -> Reasoned<Vec<U>> {
+        let mut items = Vec::new();
+        self.each(|v| {
+            items.push(item(v));
+            Ok(())
+        })?;
+        Ok(items)
+    }
+
+    fn each<T: Deserialize>(self, mut hand: impl FnMut(T) -> Reasoned<()>) -> Reasoned<()> {
         let shape = self.file.shape().to_vec();
-        let items = self.file.data().map_err(|e| e.to_string())?;
-        items.map(|v| v.map(&item)).collect::<std::io::Result<_>>().map_err(|e| match e.kind() {
-            ErrorKind::UnexpectedEof => {
-                format!("the header promises the shape {shape:?}, but the data ends early: {e}")
-            }
-            _ => e.to_string(),
-        })
+        for item in self.file.data().map_err(|e| e.to_string())? {
+            hand(item.map_err(|e| match e.kind() {
+                ErrorKind::UnexpectedEof => {
+                    format!("the header promises the shape {shape:?}, but the data ends early: {e}")
+                }
+                _ => e.to_string(),
+            })?)?;
+        }
+        Ok(())
     }
 }
 
@@ -196,7 +221,7 @@ mod tests {
     #[test]
     fn a_matrix_stored_by_columns_is_turned() {
         let bytes = array("|u1", "(2, 3)", "True", &[1, 4, 2, 5, 3, 6]);
-        let rows = Array::open(&bytes[..]).and_then(Array::matrix).expect("a matrix");
+        let rows = Array::open(&bytes[..]).and_then(|a| a.matrix(Growing::new(0))).expect("a matrix");
         assert_eq!(rows.to_dense(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     }
 

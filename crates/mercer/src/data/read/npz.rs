@@ -21,7 +21,7 @@ pub(super) fn read<'a>(path: &'a str, file: File, options: &ReadOptions) -> Resu
         sparse(&mut arrays).map_err(|what| Error::file(path, what))?
     } else {
         let name = arrays.matrix_name().map_err(|what| Error::file(path, what))?;
-        arrays.get(&name).and_then(Array::matrix).map_err(|what| within(&name, what))?
+        arrays.get(&name).and_then(|a| a.matrix(options.growing())).map_err(|what| within(&name, what))?
     };
     let Some(name) = ["target", "y"].into_iter().find(|name| arrays.has(name)) else {
         if options.target.is_some() {

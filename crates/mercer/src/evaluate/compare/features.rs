@@ -11,7 +11,7 @@ use super::plan::Stem;
 use super::split::{Fitted, attempt};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::extract::{Coordinates, Extractor};
+use crate::extract::{Coordinates, Extractor, Limits};
 use crate::linalg::tall_product;
 use crate::map::check_columns;
 use crate::recipe::{Recipe, Top};
@@ -225,6 +225,7 @@ fn along(fitted: &Fitted, extractor: &Extractor, warnings: &mut Vec<String>) -> 
         labels: Some(fitted.labels),
         basis: &fitted.basis,
         features: Some(z),
+        limits: Limits::default(),
         monitor: fitted.monitor,
     })?;
     warnings.extend(found.warnings.iter().cloned());

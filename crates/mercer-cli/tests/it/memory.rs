@@ -1,0 +1,77 @@
+//! Files larger than the memory that the program may have, under a limit that the system enforces.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::program::{csv, done, folder, text};
+
+/// Rows of 20 numbers and a class, as NPY: two clouds that overlap.
+fn write_rows(path: &Path, n: usize) {
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, 21), }}");
+    header.push_str(&" ".repeat(117 - header.len()));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.bytes());
+    let mut state = 7u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    for i in 0..n {
+        let class = (i % 2) as f64;
+        (0..20).for_each(|_| bytes.extend((uniform() + uniform() + 0.15 * class).to_le_bytes()));
+        bytes.extend(class.to_le_bytes());
+    }
+    fs::write(path, bytes).expect("written");
+}
+
+/// The program with at most this many kilobytes of memory of its own.
+fn limited(folder: &Path, kilobytes: usize, args: &[&str]) -> Output {
+    let program = assert_cmd::cargo::cargo_bin!("mercer");
+    let line = format!("ulimit -d {kilobytes}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.current_dir(folder).env("MERCER_NUM_THREADS", "2").arg("-c").arg(line).arg(program).args(args);
+    command.output().expect("started")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_larger_than_memory_is_fitted_within_it() {
+    let folder = folder();
+    let path = folder.path();
+    write_rows(&path.join("rows.npy"), 150_000);
+    write_rows(&path.join("few.npy"), 50);
+    let common = [
+        "fit",
+        "rows.npy",
+        "--target",
+        "-1",
+        "--gamma",
+        "0.05",
+        "--basis",
+        "kobl",
+        "--basis-components",
+        "300",
+    ];
+    for (method, more) in [("gda", &[][..]), ("klfe", &["--n-queries", "2000", "--n-components", "2"])] {
+        let args = [&common[..], &["--method", method], more].concat();
+        let small = [&args[..], &["--memory", "40MB", "-o", "small.mercer"]].concat();
+        // The rows are 25 MB and are scaled, and the coordinates would be 360 MB; of the limit the products reserve 64 MB a thread.
+        let output = limited(path, 330_000, &small);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("computed again"), "{}", text(&output.stderr));
+        let large = [&args[..], &["-o", "large.mercer"]].concat();
+        assert_ne!(limited(path, 330_000, &large).status.code(), Some(0), "the limit is one");
+        done(path, &large);
+        let features = |model: &str| -> Vec<f64> {
+            let (out, _) = done(path, &["transform", model, "few.npy"]);
+            csv(&out).1.concat().iter().map(|v| v.parse().expect("a number")).collect()
+        };
+        let (small, large) = (features("small.mercer"), features("large.mercer"));
+        let size = large.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        assert_eq!(small.len(), large.len());
+        assert!(small.iter().zip(&large).all(|(a, b)| (a - b).abs() < 1e-6 * size), "{method}");
+    }
+}

@@ -1,0 +1,179 @@
+//! Numbers in memory or, where they are too many for it, in a file that the system pages in as they are read.
+//!
+//! The file lies in the folder for temporary files (`TMPDIR`), has no name there, and goes with the last that uses it. What is
+//! paged in counts as memory of the process only as long as nobody else needs it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use memmap2::Mmap;
+
+use crate::error::{Error, Result};
+
+/// Numbers to be read.
+#[derive(Clone)]
+pub(crate) enum Store<'a, T: Clone> {
+    /// Owned or borrowed.
+    Memory(Cow<'a, [T]>),
+    /// In a file of our own.
+    File(Arc<Mmap>),
+}
+
+impl<T: Pod> Store<'_, T> {
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+}
+
+impl<T: Pod> Deref for Store<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Memory(values) => values,
+            Self::File(pages) => bytemuck::cast_slice(pages),
+        }
+    }
+}
+
+impl<'a, T: Pod, I: Into<Cow<'a, [T]>>> From<I> for Store<'a, T> {
+    fn from(values: I) -> Self {
+        Self::Memory(values.into())
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Store<'_, T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Pod + fmt::Debug> fmt::Debug for Store<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// Numbers that are being collected, in memory up to a limit.
+#[derive(Debug)]
+pub(crate) struct Growing<T> {
+    memory: Vec<T>,
+    /// Numbers that may be in memory.
+    most: usize,
+    file: Option<BufWriter<File>>,
+    written: usize,
+}
+
+impl<T: Pod> Growing<T> {
+    /// Nothing yet; up to this many bytes stay in memory.
+    pub(crate) fn new(most_bytes: u64) -> Self {
+        let most = usize::try_from(most_bytes / size_of::<T>() as u64).unwrap_or(usize::MAX);
+        Self { memory: Vec::new(), most, file: None, written: 0 }
+    }
+
+    /// Nothing yet, to be kept where these numbers are.
+    pub(crate) fn like(store: &Store<T>) -> Self {
+        let mut growing = Self::new(if store.is_file() { 0 } else { u64::MAX });
+        if !store.is_file() {
+            growing.memory.reserve_exact(store.len());
+        }
+        growing
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.written + self.memory.len()
+    }
+
+    pub(crate) fn push(&mut self, value: T) -> Result<()> {
+        self.memory.push(value);
+        if self.memory.len() > self.most { self.write_out() } else { Ok(()) }
+    }
+
+    pub(crate) fn extend(&mut self, values: &[T]) -> Result<()> {
+        self.memory.extend_from_slice(values);
+        if self.memory.len() > self.most { self.write_out() } else { Ok(()) }
+    }
+
+    /// Moves what is in memory to the file. From then on memory holds a few numbers only.
+    fn write_out(&mut self) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self
+                .file
+                .insert(BufWriter::with_capacity(1 << 20, tempfile::tempfile().map_err(|e| scratch(&e))?)),
+        };
+        file.write_all(bytemuck::cast_slice(&self.memory)).map_err(|e| scratch(&e))?;
+        self.written += self.memory.len();
+        self.memory = Vec::new();
+        self.most = (1 << 16) / size_of::<T>();
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Store<'static, T>> {
+        if self.file.is_some() && !self.memory.is_empty() {
+            self.write_out()?;
+        }
+        let Some(file) = self.file else {
+            // What is in memory stays there for long.
+            self.memory.shrink_to_fit();
+            return Ok(Store::Memory(Cow::Owned(self.memory)));
+        };
+        let file = file.into_inner().map_err(|e| scratch(e.error()))?;
+        map(&file).map(|pages| Store::File(Arc::new(pages))).map_err(|e| scratch(&e))
+    }
+}
+
+/// A file's bytes as memory.
+#[expect(
+    unsafe_code,
+    reason = "mapping a file is unsafe, because others may change it; this one has no name"
+)]
+fn map(file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: `file` was made by `tempfile()`, which leaves it without a name, and only this module has held it. It is not
+    // written to any more, so the bytes stay as they are as long as they are mapped.
+    unsafe { Mmap::map(file) }
+}
+
+fn scratch(error: &std::io::Error) -> Error {
+    Error::io(
+        std::env::temp_dir().display().to_string(),
+        std::io::Error::new(
+            error.kind(),
+            format!(
+                "rows that do not fit into memory are kept there meanwhile: {error}\nhint: TMPDIR names another folder, `--memory` allows more"
+            ),
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_read_back_from_a_file() {
+        for most in [0, 100, 4_000, u64::MAX] {
+            let mut growing = Growing::new(most);
+            let mut expected = Vec::new();
+            for i in 0..30_000 {
+                growing.push(f64::from(i)).expect("pushed");
+                expected.push(f64::from(i));
+                if i % 1000 == 7 {
+                    growing.extend(&[0.5; 77]).expect("extended");
+                    expected.extend([0.5; 77]);
+                }
+                assert_eq!(growing.len(), expected.len());
+            }
+            let store = growing.finish().expect("kept");
+            assert_eq!(store.is_file(), most < u64::MAX);
+            assert_eq!(*store, expected[..]);
+            assert_eq!(store.clone(), store);
+        }
+        assert!(Growing::<f64>::new(0).finish().expect("empty").is_empty());
+    }
+}
