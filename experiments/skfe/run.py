@@ -116,16 +116,13 @@ def texts(data: Path, *, name: str, weighting: str, split: int, inner: int, fact
     X, y = datasets.load(name, data)
     part = lib.text_split(X, y, *lib.halves(y, split), weighting)
     found = lib.count_errors(part, None, factors, watch=True)
-    inside = np.zeros(len(factors))
+    inside = {"KPLS": np.zeros(len(factors)), "KPLS scaled": np.zeros(len(factors))}
     for a, b in lib.folds(part.y_train, inner, split):
-        small = lib.inner_split(part, a, b, True)
-        c = len(np.unique(small.y_train))
-        kpls = KPLS(min(max(factors) * c, len(a) - 1), basis=small.span(None)).fit(small.train, small.y_train)
-        train, test = kpls.transform(small.train), kpls.transform(small.test)
-        inside += [lib.wrong(train[:, : f * c], test[:, : f * c], small) for f in factors]
+        for method, row in lib.count_kpls(lib.inner_split(part, a, b, True), None, factors).items():
+            inside[method] += row
     share = {m: (np.array(row) / len(part.y_test)).tolist() for m, row in found["wrong"].items()}
     share["NN"] = [lib.wrong_raw(part, True) / len(part.y_test)]
-    share["KPLS inner"] = [share["KPLS"][int(np.argmin(inside))]]
+    share |= {f"{m} inner": [share[m][int(np.argmin(row))]] for m, row in inside.items()}
     return {"shape": _shape(X, y), "error": share, "watched": found["watched"]}
 
 
@@ -159,7 +156,7 @@ def path(data: Path, *, name: str, splits: int, steps: list, gamma: float, folds
 def starts(
     data: Path, *, name: str, splits: int, steps: int, random: int, gamma: float, folds: int, weighting: str
 ) -> dict:
-    """Search long from other starts, in the whole span: do the searches meet?"""
+    """Search long from other starts, in the whole span, to see whether the searches meet."""
     at = lib.width(data, name, gamma)
     out = {}
     for number in range(splits):
