@@ -37,10 +37,13 @@ def jobs(settings: dict) -> list[Job]:
         for n in s["texts"]
         for r in range(count)
     ]
+    stops = {"steps": s["early_steps"], "inner": s["early_inner"], "weighting": s["weighting"]}
+    early = [Job("early", {"name": n, "split": r} | stops, needs=(n,)) for n in s["texts"] for r in range(s["splits"])]
     common = {k: s[k] for k in ("gamma", "folds", "weighting")}
     return [
         *genes,
         *texts,
+        *early,
         *(
             Job("path", {"name": n, "splits": s["path_splits"], "steps": s["steps"]} | common, needs=(n,))
             for n in s["path_sets"]
@@ -124,6 +127,20 @@ def texts(data: Path, *, name: str, weighting: str, split: int, inner: int, fact
     share["NN"] = [lib.wrong_raw(part, True) / len(part.y_test)]
     share |= {f"{m} inner": [share[m][int(np.argmin(row))]] for m, row in inside.items()}
     return {"shape": _shape(X, y), "error": share, "watched": found["watched"]}
+
+
+def early(data: Path, *, name: str, split: int, steps: list, inner: int, weighting: str) -> dict:
+    """Stop SKFE's search early on the splits of `texts`: each number of steps, and the one that inner folds choose."""
+    X, y = datasets.load(name, data)
+    part = lib.text_split(X, y, *lib.halves(y, split), weighting)
+
+    def count(part: lib.Split) -> np.ndarray:
+        fits = [lib.fit_skfe(part, part.span(None), max_iter=s)[0] for s in steps]
+        return np.array([lib.wrong(f.transform(part.train), f.transform(part.test), part) for f in fits])
+
+    inside = sum(count(lib.inner_split(part, a, b, True)) for a, b in lib.folds(part.y_train, inner, split))
+    error = count(part) / len(part.y_test)
+    return {"error": error.tolist(), "chosen": steps[int(np.argmin(inside))], "inner": float(error[np.argmin(inside)])}
 
 
 def _shape(X, y) -> dict:

@@ -69,7 +69,7 @@ def _dots(axes, errors: dict, methods: list[str], title: str) -> None:
             label=method,
             lw=1,
         )
-    axes.set_xticks(range(len(errors)), errors)
+    axes.set_xticks(range(len(errors)), [name.replace("_tumor", "\ntumor") for name in errors])
     axes.grid(axis="x", visible=False)
     for line in range(len(errors) - 1):
         axes.axvline(line + 0.5, color="#dddddd", lw=0.6)
