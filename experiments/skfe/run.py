@@ -38,7 +38,11 @@ def jobs(settings: dict) -> list[Job]:
         for r in range(count)
     ]
     stops = {"steps": s["early_steps"], "inner": s["early_inner"], "weighting": s["weighting"]}
-    early = [Job("early", {"name": n, "split": r} | stops, needs=(n,)) for n in s["texts"] for r in range(s["splits"])]
+    early = [
+        Job("early", {"name": n, "split": r} | stops, needs=(n,))
+        for n in s["texts"]
+        for r in range(s["early_splits_large" if n in s["large_texts"] else "early_splits"])
+    ]
     common = {k: s[k] for k in ("gamma", "folds", "weighting")}
     return [
         *genes,
@@ -62,10 +66,13 @@ def jobs(settings: dict) -> list[Job]:
             for n in s["noise_sets"]
         ),
         Job("law", {"name": s["law_set"]} | common, needs=(s["law_set"],)),
-        *(Job("cost", {"name": n, "runs": s["cost_runs"]} | common, alone=True, needs=(n,)) for n in s["cost_sets"]),
+        *(
+            Job("cost", {"name": n, "runs": s["cost_runs"], "clock": "cpu"} | common, alone=True, needs=(n,))
+            for n in s["cost_sets"]
+        ),
         Job(
             "growth",
-            {k: s[f"growth_{k}"] for k in ("rows", "columns", "classes", "runs")},
+            {k: s[f"growth_{k}"] for k in ("rows", "columns", "classes", "runs")} | {"clock": "cpu, one thread"},
             alone=True,
         ),
     ]
@@ -130,7 +137,7 @@ def texts(data: Path, *, name: str, weighting: str, split: int, inner: int, fact
 
 
 def early(data: Path, *, name: str, split: int, steps: list, inner: int, weighting: str) -> dict:
-    """Stop SKFE's search early on the splits of `texts`: each number of steps, and the one that inner folds choose."""
+    """Stop SKFE elsewhere on the splits of `texts`: each number of steps, and the one that inner folds choose."""
     X, y = datasets.load(name, data)
     part = lib.text_split(X, y, *lib.halves(y, split), weighting)
 
@@ -242,12 +249,13 @@ def law(data: Path, *, name: str, gamma: float, folds: int, weighting: str) -> d
 
 
 def _timed(call) -> float:
-    start = time.perf_counter()
+    """Return the processor time of a call, all threads together: what else the machine does hardly counts."""
+    start = time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
-def cost(data: Path, *, name: str, runs: int, gamma: float, folds: int, weighting: str) -> dict:
+def cost(data: Path, *, name: str, runs: int, clock: str, gamma: float, folds: int, weighting: str) -> dict:
     """Time each fit from the rows themselves, kernel values included, in turns; every run in seconds."""
     X, y = datasets.load(name, data)
     at = lib.width(data, name, gamma)
@@ -277,7 +285,7 @@ def cost(data: Path, *, name: str, runs: int, gamma: float, folds: int, weightin
     return {"rows": len(train), "seconds": out}
 
 
-def growth(data: Path, *, rows: list, columns: list, classes: list, runs: int) -> dict:
+def growth(data: Path, *, rows: list, columns: list, classes: list, runs: int, clock: str) -> dict:
     """Time AKDA/QR as rows, columns and classes grow, and the alignment by its factors and by n×n products."""
     rng = np.random.default_rng(0)
 
@@ -286,12 +294,15 @@ def growth(data: Path, *, rows: list, columns: list, classes: list, runs: int) -
         fit = AKDAQR(basis=KernelBasis(gamma=1 / p))
         return float(np.median([_timed(lambda: fit.fit(X, y)) for _ in range(runs)]))
 
+    def inner(a: np.ndarray, b: np.ndarray) -> float:
+        return float(np.einsum("ij,ij->", a, b))  # one thread: idle threads of a product would be counted, too
+
     def aligned(n: int, q: int = 10) -> list[float]:
         Z, y = rng.normal(size=(n, q)), np.arange(n) % q
         Y = (y[:, None] == np.arange(q)).astype(float)
         Kw, Ky = Z @ Z.T, Y @ Y.T  # forming them is not counted
         by_factors = [_timed(lambda: lib.alignment(Z, y)) for _ in range(runs)]
-        direct = [_timed(lambda: np.vdot(Kw, Ky) / (np.linalg.norm(Kw) * np.linalg.norm(Ky))) for _ in range(runs)]
+        direct = [_timed(lambda: inner(Kw, Ky) / (inner(Kw, Kw) * inner(Ky, Ky)) ** 0.5) for _ in range(runs)]
         return [float(np.median(by_factors)), float(np.median(direct))]
 
     return {

@@ -52,7 +52,7 @@ def draw(results: Results, report: Report, genes: dict, texts: dict, changes: li
         _noise(report, noises)
     costs = list(results.find("cost"))
     if costs:
-        _costs(report, costs)
+        _costs(report, costs, results.settings["genes"])
 
 
 def _dots(axes, errors: dict, methods: list[str], title: str) -> None:
@@ -93,7 +93,7 @@ def _changes(report: Report, changes: list[dict]) -> None:
             at.set_xlabel(f"gain of alignment on {'training' if rows == 'train' else 'test'} rows")
         axes[0].set_ylabel("error less that of KOC, points")
         axes[0].set_title("One mark a set", loc="left")
-        axes[1].legend(fontsize=7)
+        axes[0].legend(fontsize=7, loc="lower right")
 
 
 def _paths(report: Report, paths: list) -> None:
@@ -102,7 +102,7 @@ def _paths(report: Report, paths: list) -> None:
     four = [r for r in paths if r.settings["name"] in wanted] or paths[:4]
     with report.figure("path", 2, len(four), size=(2.5 * len(four) + 0.6, 4.8), squeeze=False, sharex=True) as axes:
         for column, record in enumerate(four):
-            steps = np.array([0.5, *record.settings["steps"]])
+            steps = np.array([0.25, *record.settings["steps"]])
             for basis, method in (("span", "SKFE"), ("kobl", "SKFE kobl")):
                 for rows, style in (("train", "-"), ("test", "--")):
                     _band(axes[0, column], steps, record.result[basis][rows], 1, COLOUR[method], style)
@@ -111,7 +111,7 @@ def _paths(report: Report, paths: list) -> None:
             axes[0, column].set_ylim(0, 1)
             axes[1, column].set_ylim(bottom=0)
             axes[1, column].set_xscale("log")
-            axes[1, column].set_xticks([0.5, 1, 10, 100, 1000], ["KOC", "1", "10", "100", "1000"])
+            axes[1, column].set_xticks([0.25, 1, 10, 100, 1000], ["KOC", "1", "10", "100", "1000"])
             axes[1, column].minorticks_off()
             axes[1, column].set_xlabel("steps")
         axes[0, 0].set_ylabel("alignment")
@@ -122,8 +122,8 @@ def _paths(report: Report, paths: list) -> None:
         ]
         axes[0, 0].legend(handles=handles, fontsize=7, loc="lower right")
         for basis, method in (("all rows", "SKFE"), ("kobl", "SKFE kobl")):
-            axes[1, 0].plot([], [], color=COLOUR[method], label=f"basis: {basis}")
-        axes[1, 0].legend(fontsize=7, loc="lower right")
+            axes[1, -1].plot([], [], color=COLOUR[method], label=f"basis: {basis}")
+        axes[1, -1].legend(fontsize=7, loc="lower right")
 
 
 def _band(axes, x: np.ndarray, runs: list, scale: float, shade: str, style: str) -> None:
@@ -147,27 +147,27 @@ def _noise(report: Report, noises: list) -> None:
                     told = [summary([r[number] for r in record.result[f"{labels_are} {b}"]]) for b in order]
                     y, e = [s.mean for s in told], [0 if s.n < 2 else s.se for s in told]
                     word = f"{labels_are} labels, {rows} rows"
-                    at.errorbar([sizes[b] for b in order], y, e, fmt=style, ms=3, color=shade, label=word)
-            at.set_xscale("log")
+                    at.errorbar(range(len(order)), y, e, fmt=style, ms=3, color=shade, label=word)
             ticks = [f"{sizes[b]:.0f}" + {"span": "\nall rows", "kobl": "\nkobl"}.get(b, "") for b in order]
-            at.set_xticks([sizes[b] for b in order], ticks)
-            at.minorticks_off()
+            at.set_xticks(range(len(order)), ticks)
             at.set_ylim(0, 1)
             at.set_xlabel("size of the basis")
             at.set_title(record.settings["name"], loc="left")
         axes[0, 0].set_ylabel("alignment of SKFE's features")
-        axes[0, -1].legend(fontsize=7, loc="lower right")
+        axes[0, 0].legend(fontsize=7, loc="lower right")
 
 
-def _costs(report: Report, costs: list) -> None:
+def _costs(report: Report, costs: list, microarrays: list[str]) -> None:
     """Draw the time of one fit against the number of training rows."""
     with report.figure("cost", size=(5.6, 3.2)) as axes:
         found = sorted(costs, key=lambda r: r.result["rows"])
         for method in found[0].result["seconds"]:
-            y = [float(np.median(r.result["seconds"][method])) for r in found]
-            axes.plot(
-                [r.result["rows"] for r in found], y, "-", marker=MARK[method], ms=4, color=COLOUR[method], label=method
-            )
-        axes.set(xscale="log", yscale="log", xlabel="training rows", ylabel="seconds of one fit")
-        axes.set_title("Time of a fit from the rows, kernel values included", loc="left")
+            for genes in (True, False):  # microarrays differ in columns, so no line joins them
+                part = [r for r in found if (r.settings["name"] in microarrays) == genes]
+                x = [r.result["rows"] for r in part]
+                y = [float(np.median(r.result["seconds"][method])) for r in part]
+                look = {"marker": MARK[method], "ms": 4, "color": COLOUR[method], "ls": "none" if genes else "-"}
+                axes.plot(x, y, label=None if genes else method, **look)
+        axes.set(xscale="log", yscale="log", xlabel="training rows", ylabel="processor seconds of one fit")
+        axes.set_title("Lines join texts, single marks are microarrays", loc="left")
         axes.legend(fontsize=7)
