@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def _batches(source: Any) -> Iterable[Any]:
     if isinstance(source, (str, Path)):
         return _batches_of_file(Path(source))
     if type(source).__module__.partition(".")[0] == "pyarrow":
-        return iter(source.to_batches())
+        return cast("Iterable[Any]", source.to_batches())
     if isinstance(source, np.ndarray) or hasattr(source, "columns") or not isinstance(source, Iterable):
         raise TypeError(
             f"source is a {type(source).__name__}, but a path, an iterable of batches or pyarrow's tables are read\n"
