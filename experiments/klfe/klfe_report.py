@@ -201,13 +201,12 @@ def figures(view, report):
     """Draw the paper's Figures 5 to 8, at its width and at a chosen one."""
     sine = [("twin-sine-0", "zscore"), ("twin-sine-5", "zscore")]
     uci = [("pima", "zscore"), ("ringnorm", "zscore")]
-    drawn = METHODS
-    grid_of(view, report, "twin_sine", [[(c, w) for c in sine] for w in ("one", "loo")], drawn)
+    grid_of(view, report, "twin_sine", [[(c, w) for c in sine] for w in ("one", "loo")], METHODS)
     swiss = ("swiss-roll", "zscore")
     grid_of(view, report, "swiss_roll", [[(swiss, w) for w in ("one", "loo")]], ("KLFE", "LFE", "PCA"), log=True)
-    grid_of(view, report, "uci", [[(c, w) for c in uci] for w in ("one", "loo")], drawn)
+    grid_of(view, report, "uci", [[(c, w) for c in uci] for w in ("one", "loo")], METHODS)
     usps = [(("usps", "zscore"), "one"), (("usps", "unit"), "one"), (("usps", "zscore"), "loo")]
-    grid_of(view, report, "usps", [usps], ("KLFE", "LFE", "PCA", "KKNN"))
+    grid_of(view, report, "usps", [usps], ("KLFE", "LFE", "PCA", "KKNN"), log=True)
     times_figure(view, report)
 
 
@@ -219,12 +218,16 @@ def grid_of(view, report, name, panels, methods, log=False):
                 panel(view, ax, case, width, methods)
                 if log:
                     ax.set_yscale("log")
+                    low, high = ax.get_ylim()
+                    ticks = [t for t in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low <= t <= high]
+                    ax.set_yticks(ticks, [f"{t:g}" for t in ticks])
+                    ax.minorticks_off()
                 ax.set_title(f"{LABELS[case]}\n{WIDTHS[width]}", fontsize=9)
             row[0].set_ylabel("error of 1-NN, %")
         for ax in axes[-1]:
             ax.set_xlabel("features I'")
         handles, names = max((ax.get_legend_handles_labels() for ax in axes.flat), key=lambda h: len(h[1]))
-        axes[0, 0].figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4 * len(panels[0])))
+        axes[0, 0].figure.legend(handles, names, loc="outside lower center", ncols=4)
 
 
 def panel(view, ax, case, width, methods):
@@ -244,6 +247,8 @@ def panel(view, ax, case, width, methods):
         style = {"GDA": "--", "KKNN": ":"}.get(method, "-")
         ax.plot(x, mean, style, color=colour(method), label=method, zorder=3 if method == "KLFE" else 2)
         ax.fill_between(x, mean - se, mean + se, color=colour(method), alpha=0.15, linewidth=0)
+    ax.set_xticks([1, 3, 10, 30, 100, 300], ["1", "3", "10", "30", "100", "300"])
+    ax.minorticks_off()
     if case[0] in FLOOR:
         ax.axhline(100 * FLOOR[case[0]], color="#bbbbbb", linewidth=1, label="Bayes error")
 
@@ -251,7 +256,7 @@ def panel(view, ax, case, width, methods):
 def times_figure(view, report):
     """Draw the time to fit against N."""
     found = view.times()
-    with report.figure("times", size=(5.2, 3.2)) as ax:
+    with report.figure("times", size=(6.2, 3.2)) as ax:
         shades = {"LFE": "LFE", "LFE kpca": "PCA", "KLFE kpca": "kpca", "KLFE gram-schmidt": "gram-schmidt"}
         for name in next(iter(found.values()), {}):
             ax.loglog(
@@ -261,4 +266,4 @@ def times_figure(view, report):
         ax.set_ylabel("seconds to fit")
         ax.set_xticks(list(found), [str(n) for n in found])
         ax.minorticks_off()
-        ax.legend(fontsize=8)
+        ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
