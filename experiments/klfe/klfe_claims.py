@@ -167,10 +167,10 @@ def ring_half(view):
 
 
 def ring_gda(view):
-    """Hold if GDA's error is clearly below KKNN's."""
+    """Hold if GDA's error is below KKNN's by Student's test; partly: in the mean."""
     a, b = (need(view.chosen(RING, "one", m)) for m in ("GDA", "KKNN"))
     test = paired(a, b, view.ratio(RING))
-    good = test.difference < 0 and test.clear
+    good = test.difference < 0 and test.p < 0.05
     loo = mean(view, RING, "loo", "GDA")
     return (
         verdict(good, test.difference < 0),
@@ -198,21 +198,23 @@ def ring_poor(view):
 
 def usps(view, other, rule):
     """Judge KLFE against another under both normalisations at σ = 1."""
-    found = [(c, view.versus(c, "one", other)) for c in USPS]
-    told = [(c, need(d)) for c, d in found]
-    good = [rule(d) for _, d in told]
+    tests = [need(view.versus(case, "one", other)) for case in USPS]
     loo = need(view.versus(USPS[0], "loo", other))
-    text = ", ".join(
-        f"{how} {100 * d.difference:+.1f}" for (c, d), how in zip(told, ("z-score", "unit rows"), strict=True)
+    text = ", ".join(f"{how} {_tested(d)}" for how, d in zip(("z-score", "unit rows"), tests, strict=True))
+    good = [rule(d) for d in tests]
+    return (
+        verdict(all(good), any(good)),
+        f"KLFE − {other} in points (p / corrected), σ = 1: {text}; σ by LOO, z-score: {_tested(loo)}",
     )
-    return verdict(
-        all(good), any(good)
-    ), f"KLFE − {other} in points, σ = 1: {text}; σ by LOO, z-score: {100 * loo.difference:+.1f}"
+
+
+def _tested(d):
+    return f"{100 * d.difference:+.1f} ({d.p:.1g} / {d.p_corrected:.1g})"
 
 
 def usps_pca(view):
-    """Hold if clearly below PCA under both normalisations; partly: under one."""
-    return usps(view, "PCA", lambda d: d.difference < 0 and d.clear)
+    """Hold if below PCA by Student's test under both normalisations; partly: under one."""
+    return usps(view, "PCA", lambda d: d.difference < 0 and d.p < 0.05)
 
 
 def usps_lfe(view):
@@ -221,35 +223,44 @@ def usps_lfe(view):
 
 
 def tally(view, width, others):
-    """Count the wins and losses of KLFE over the six sets, and those that are clear."""
+    """Count KLFE's wins over the six sets, those by Student's test and clear ones, then losses and clear losses."""
     tests = [need(view.versus(c, width, m)) for c in SIX[width] for m in others]
-    wins = [t.difference < 0 for t in tests]
-    losses = [t.difference > 0 for t in tests]
-    clear = [t.clear for t in tests]
-    clear_wins, clear_losses = (sum(x and c for x, c in zip(y, clear, strict=True)) for y in (wins, losses))
-    return sum(wins), clear_wins, sum(losses), clear_losses, len(tests)
+    wins = [t for t in tests if t.difference < 0]
+    losses = [t for t in tests if t.difference > 0]
+    student = sum(t.p < 0.05 for t in wins)
+    return len(wins), student, sum(t.clear for t in wins), len(losses), sum(t.clear for t in losses), len(tests)
 
 
 def _tally(view, others):
     text = []
     for width in view.widths:
-        w, wc, lost, lc, n = tally(view, width, others)
-        text.append(f"{SIGMA[width]}: better in {w} of {n} ({wc} clear), worse in {lost} ({lc} clear)")
+        won, student, clear, lost, clear_lost, n = tally(view, width, others)
+        text.append(
+            f"{SIGMA[width]}: better in {won} of {n} ({student} by Student's test, {clear} clear), worse in {lost} "
+            f"({clear_lost} clear)"
+        )
     return "; ".join(text)
 
 
 def most_cases(view):
-    """Hold if more than half of sets × methods are clear wins at σ = 1; partly: more than half are wins."""
-    w, wc, _, _, n = tally(view, "one", ("LFE", *FOUR))
-    return verdict(wc > n / 2, w > n / 2), _tally(view, ("LFE", *FOUR))
+    """Hold if more than half of sets × methods are wins by Student's test at σ = 1; partly: wins in the mean."""
+    won, student, _, _, _, n = tally(view, "one", ("LFE", *FOUR))
+    return verdict(student > n / 2, won > n / 2), _tally(view, ("LFE", *FOUR))
 
 
 def over(other):
-    """Hold if at σ = 1 better on five of six sets and clearly worse on none; partly: better on more than half."""
+    """Hold if better on five of six sets, half by Student's test, nowhere clearly worse, at both widths.
+
+    Partly: better on more than half at one of them.
+    """
 
     def judge(view):
-        w, _, _, lost, n = tally(view, "one", (other,))
-        return verdict(w >= n - 1 and lost == 0, w > n / 2), _tally(view, (other,))
+        good, part = [], []
+        for width in view.widths:
+            won, student, _, _, clear_lost, n = tally(view, width, (other,))
+            good.append(won >= n - 1 and student >= n / 2 and clear_lost == 0)
+            part.append(won > n / 2)
+        return verdict(all(good), any(part)), _tally(view, (other,))
 
     return judge
 
