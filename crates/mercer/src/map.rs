@@ -5,6 +5,7 @@
 //! `file.rs` writes and reads it.
 
 mod file;
+mod features;
 mod extracted;
 
 use std::borrow::Cow;
@@ -14,14 +15,15 @@ use std::path::Path;
 use faer::{Mat, MatMut, MatRef};
 use serde_json::Value;
 
-use crate::basis::{Expansion, FittedBasis, Landmarks, bytes};
+use crate::basis::{Expansion, FittedBasis, Landmarks};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
 use crate::extract::Directions;
-use crate::kernel::block::PANEL;
 use crate::monitor::Monitor;
 use crate::whole_file::temporary;
+
+pub use features::Features;
 
 /// The file format written; files up to it are read.
 pub const FORMAT_VERSION: u64 = 1;
@@ -253,32 +255,6 @@ impl FeatureMap {
                 self.expansion.apply(rows, scaled, out, monitor)
             }
         }
-    }
-
-    /// An error with the estimate unless the features of n rows keep to a limit on memory.
-    ///
-    /// ```
-    /// use mercer::{Basis, FeatureMap, Kernel, Rows};
-    ///
-    /// let rows = Rows::dense(vec![0.0, 1.0, 2.0], 3, 1)?;
-    /// let map = FeatureMap::from(Basis::kobl(Kernel::rbf(1.0)).fit(&rows)?);
-    /// assert!(map.check_memory(1_000, 1 << 30).is_ok());
-    /// assert!(map.check_memory(1_000, 1 << 10).is_err());
-    /// # Ok::<(), mercer::Error>(())
-    /// ```
-    pub fn check_memory(&self, n: usize, memory: u64) -> Result<()> {
-        let (q, l) = (self.n_features(), self.expansion.landmarks.len());
-        // The features, and a panel of kernel values a thread.
-        let needed = 8 * (n * q + rayon::current_num_threads() * PANEL.min(n) * l) as u64;
-        if needed <= memory {
-            return Ok(());
-        }
-        Err(Error::Memory(format!(
-            "{q} features of {n} rows need {}, but the budget is {}\n\
-             hint: transform fewer rows at a time, or raise the budget (`memory`)",
-            bytes(needed),
-            bytes(memory)
-        )))
     }
 
     /// How much each feature depends on each input, q×p: the mean over these rows of the squared slope of the feature

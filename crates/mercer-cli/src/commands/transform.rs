@@ -1,7 +1,6 @@
 //! `mercer transform`: a model and rows in, features out.
 
 use clap::ArgMatches;
-use faer::Mat;
 use mercer::data::read::{self, ReadOptions};
 use mercer::data::write;
 use mercer::{Error, Result};
@@ -24,16 +23,15 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (model, _) = super::load(file)?;
     let options = ReadOptions { keep, ..super::options_for(args, &model) };
     let table = read::read(source, &options)?;
-    model.check_memory(table.rows.n(), args::memory(args))?;
-    let mut features = Mat::zeros(table.rows.n(), model.n_features());
-    context.work(|monitor| model.transform_into(&table.rows, features.as_mut(), monitor))?;
+    let memory = args::memory(args) / 2;
+    let features = context.work(|monitor| model.transform_within(&table.rows, memory, monitor))?;
     let (names, kept) = (&model.feature_names, &table.kept);
     match place {
         Place::File(output) => {
-            context.write(|| write::write_features(output, names, features.as_ref(), kept))?;
+            context.write(|| write::write_features(output, names, features.view(), kept))?;
             context.say(&format!("wrote {output}: {} rows of {} features", table.rows.n(), names.len()));
         }
-        Place::Out => write::write_csv(&mut std::io::stdout().lock(), names, features.as_ref(), kept)?,
+        Place::Out => write::write_csv(&mut std::io::stdout().lock(), names, features.view(), kept)?,
     }
     Ok(())
 }

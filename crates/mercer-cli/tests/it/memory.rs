@@ -70,6 +70,8 @@ fn a_file_larger_than_memory_is_fitted_within_it() {
             csv(&out).1.concat().iter().map(|v| v.parse().expect("a number")).collect()
         };
         let (small, large) = (features("small.mercer"), features("large.mercer"));
+        let (out, _) = done(path, &["transform", "large.mercer", "few.npy", "--memory", "10B"]);
+        assert_eq!(out, done(path, &["transform", "large.mercer", "few.npy"]).0, "features in a file");
         let size = large.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         assert_eq!(small.len(), large.len());
         assert!(small.iter().zip(&large).all(|(a, b)| (a - b).abs() < 1e-6 * size), "{method}");

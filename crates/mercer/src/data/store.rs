@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
 
@@ -128,6 +128,52 @@ impl<T: Pod> Growing<T> {
     }
 }
 
+/// Numbers to be written and read in any order, zero at first: in memory up to a limit, else in a file.
+#[derive(Debug)]
+pub(crate) enum Scratch {
+    Memory(Vec<f64>),
+    File(MmapMut),
+}
+
+impl Scratch {
+    pub(crate) fn zeros(len: usize, most_bytes: u64) -> Result<Self> {
+        let bytes = (len * size_of::<f64>()) as u64;
+        if bytes <= most_bytes || len == 0 {
+            return Ok(Self::Memory(vec![0.0; len]));
+        }
+        let file = tempfile::tempfile().map_err(|e| scratch(&e))?;
+        file.set_len(bytes).map_err(|e| scratch(&e))?;
+        map_mut(&file).map(Self::File).map_err(|e| scratch(&e))
+    }
+}
+
+impl Deref for Scratch {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match self {
+            Self::Memory(values) => values,
+            Self::File(pages) => bytemuck::cast_slice(pages),
+        }
+    }
+}
+
+impl DerefMut for Scratch {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        match self {
+            Self::Memory(values) => values,
+            Self::File(pages) => bytemuck::cast_slice_mut(pages),
+        }
+    }
+}
+
+/// The same as `map`, to be written to.
+#[expect(unsafe_code, reason = "as for `map`")]
+fn map_mut(file: &File) -> std::io::Result<MmapMut> {
+    // SAFETY: as for `map`; the one mapping is the only way to these bytes.
+    unsafe { MmapMut::map_mut(file) }
+}
+
 /// A file's bytes as memory.
 #[expect(
     unsafe_code,
@@ -175,5 +221,16 @@ mod tests {
             assert_eq!(store.clone(), store);
         }
         assert!(Growing::<f64>::new(0).finish().expect("empty").is_empty());
+    }
+
+    #[test]
+    fn scratch_is_zero_wherever_it_is() {
+        for most in [0, 1_000, 1 << 20] {
+            let mut scratch = Scratch::zeros(10_000, most).expect("made");
+            assert_eq!(matches!(scratch, Scratch::Memory(_)), most == 1 << 20);
+            assert!(scratch.iter().all(|v| *v == 0.0));
+            scratch[9_999] = 3.5;
+            assert_eq!(scratch[9_999], 3.5);
+        }
     }
 }

@@ -226,7 +226,6 @@ fn budgets_that_are_too_small() {
                 "fit train.csv --target kind --method gda --basis kobl -o m.mercer --memory 20kB",
                 "fit 'synth:friedman?n=1000000000000&p=1000000' --method kobl -o m.mercer",
                 "fit 'synth:ringnorm?n=20000' --method gram-schmidt -o m.mercer",
-                "transform model.mercer train.csv --memory 100B",
                 "inspect model.mercer --importance --memory 100B",
                 "inspect model.mercer --importance train.csv --memory 100B",
             ],
