@@ -1,4 +1,4 @@
-"""The sets of this experiment: files, those that scikit-learn brings along, and three that are made to show an effect."""
+"""The sets of this experiment: files, those that scikit-learn brings along, and three made to show an effect."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from scipy import stats
 
 METHODS = ("rpcholesky", "kobl", "csi", "k-means")
 RULES = ("tuned", "median", "own")
+WIDTH = {"tuned": "width tuned, same for all", "median": "width by the median rule", "own": "each its own width"}
 MEASURES = {"trace": 0, "score": 1, "balanced": 2}
 FLOOR = 1e-6  # trace errors below a millionth are all the same: that is rounding, not choice of landmarks
 
@@ -171,3 +172,18 @@ class Table:
         low, high = curve[at - 1], curve[at]
         part = (target - low) / (high - low)
         return float(np.exp((1 - part) * np.log(sizes[at - 1]) + part * np.log(sizes[at])) / self.middle(name))
+
+    def correlation(self, rule: str, method: str, measure: str, key: str) -> tuple[float, float]:
+        """Return Spearman's correlation over sets of a matrix's property with the gain over uniform, and its p."""
+        x = [self.shape(name, rule, key) for name in self.real]
+        gain = [self.against(name, rule, method, measure).difference for name in self.real]
+        if len(x) < 4:
+            return float("nan"), float("nan")
+        found = stats.spearmanr(x, [-g for g in gain] if measure == "trace" else gain)
+        return float(found.statistic), float(found.pvalue)
+
+
+def sizes_of(table: Table) -> list[int]:
+    """Return the sizes that at least two real sets have."""
+    every = sorted({m for name in table.real for m in table.first(name)["m"]})
+    return [m for m in every if sum(m in table.first(name)["m"] for name in table.real) > 1]

@@ -147,7 +147,7 @@ def on_centres(train, m: int, kernel: dict, seed: int) -> KernelBasis:
 
 
 def nearest_rows(centres, train) -> np.ndarray:
-    """Return the rows nearest to the centres, each once: do centres win by where they are, or by being no rows?"""
+    """Return the rows nearest to the centres, each once: they tell whether a centre must be no row to win."""
     return np.unique(pairwise_distances_argmin(centres, train))
 
 
