@@ -61,8 +61,10 @@ def claims(table: Table, results: Results, report: Report) -> None:
     ):
         report.claim(text, "beyond", *judge(table, method, measure, other))
     claim_sane(table, report)
+    claim_large(table, report)
     claim_sizes(table, report)
     claim_uneven(table, report)
+    claim_proxy(table, report)
     claim_made(table, report)
     claim_time(results, report)
 
@@ -78,6 +80,17 @@ def claim_sane(table: Table, report: Report) -> None:
     figure = f"trace error ratio {trace[0].text()}, {trace[1].text()}; points {score[0].text()}, {score[1].text()}"
     told = "holds" if same and near else "holds partly" if near else "does not hold"
     report.claim("scikit-learn's Nystroem and mercer's nystrom are the same method", "beyond", told, figure)
+
+
+def claim_large(table: Table, report: Report) -> None:
+    """Judge at m = 100 and 200, on the sets that have them: every interval must be on the good side."""
+    for method in ("rpcholesky", "kobl"):
+        for measure, words in (("trace", "reduces the trace error"), ("score", "raises the score")):
+            found = {(m, r): table.pooled(r, method, measure, m) for m in (100, 200) for r in ("tuned", "median")}
+            found = {key: pooled for key, pooled in found.items() if pooled is not None}
+            figures = "; ".join(f"m = {m}, {rule} {pooled.text()}" for (m, rule), pooled in found.items())
+            signs = [pooled.sign for pooled in found.values()]
+            report.claim(f"{method} {words} at m = 100 and 200", "beyond", verdict(signs), figures or "not run")
 
 
 def claim_sizes(table: Table, report: Report) -> None:
@@ -108,6 +121,16 @@ def claim_uneven(table: Table, report: Report) -> None:
             figure = "; ".join(f"{rule} ρ = {r:+.2f}, p = {p:.3f}" for rule, (r, p) in found.items())
             text = f"The gain {words} of {method} is larger where rows matter unevenly"
             report.claim(text, "beyond", verdict(signs), figure)
+
+
+def claim_proxy(table: Table, report: Report) -> None:
+    """Hold it for a rule of the width if the gains correlate over the sets, positive with p < 5 %."""
+    for method in ("rpcholesky", "k-means"):
+        found = {rule: table.proxy(rule, method) for rule in ("tuned", "median")}
+        signs = [(1 if r > 0 else -1) if p < 0.05 else 0 for r, p in found.values() if p == p]
+        figure = "; ".join(f"{rule} ρ = {r:+.2f}, p = {p:.3f}" for rule, (r, p) in found.items())
+        text = f"Where {method} reduces the trace error more, it raises the score more"
+        report.claim(text, "beyond", verdict(signs), figure)
 
 
 def claim_made(table: Table, report: Report) -> None:

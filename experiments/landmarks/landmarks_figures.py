@@ -29,7 +29,7 @@ def draw_forest(table: Table, report: Report) -> None:
                 axis.plot(pooled.interval, [-2, -2], color="black", lw=2.5, solid_capstyle="butt")
                 axis.plot(pooled.mean, -2, "D", ms=6, color="black")
             axis.axvline(0, color="black", lw=0.8)
-            axis.set(title=method, xlim=(-32, 32), xlabel="points over uniform")
+            axis.set(title=method, xlim=(-30, 20), xlabel="points over uniform")
         axes[0].set_yticks([-2, *range(len(names))], ["mean over sets", *[f"{n} ({table.middle(n)})" for n in names]])
 
 
@@ -93,11 +93,12 @@ def draw_where(table: Table, report: Report) -> None:
                         label = method if not made_too else None
                         axis.plot(x, y, marker, ms=8 if made_too else 4, color=COLOUR[method], alpha=0.8, label=label)
                 axis.axhline(1 if measure == "trace" else 0, color="black", lw=0.8)
-                axis.set_xscale("log")
+                axis.set_xscale("log" if key == "tail" else "linear")
                 if row:
                     axis.set_xlabel(words)
         axes[0][0].set_yscale("log")
         axes[0][0].set_yticks([0.2, 0.5, 1, 2, 5], ["0.2", "0.5", "1", "2", "5"])
+        axes[0][0].minorticks_off()
         axes[0][0].set_ylabel("trace error / uniform's")
         axes[1][0].set_ylabel("points over uniform")
         axes[0][1].legend(fontsize=8)

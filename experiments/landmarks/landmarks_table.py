@@ -175,12 +175,23 @@ class Table:
 
     def correlation(self, rule: str, method: str, measure: str, key: str) -> tuple[float, float]:
         """Return Spearman's correlation over sets of a matrix's property with the gain over uniform, and its p."""
-        x = [self.shape(name, rule, key) for name in self.real]
-        gain = [self.against(name, rule, method, measure).difference for name in self.real]
-        if len(x) < 4:
-            return float("nan"), float("nan")
-        found = stats.spearmanr(x, [-g for g in gain] if measure == "trace" else gain)
-        return float(found.statistic), float(found.pvalue)
+        return _spearman([self.shape(name, rule, key) for name in self.real], self.gains(rule, method, measure))
+
+    def proxy(self, rule: str, method: str) -> tuple[float, float]:
+        """Return Spearman's correlation over sets of the gain in trace error with the gain in score, and its p."""
+        return _spearman(self.gains(rule, method, "trace"), self.gains(rule, method, "score"))
+
+    def gains(self, rule: str, method: str, measure: str) -> list[float]:
+        """Return each real set's gain over uniform at the middle size, positive for better."""
+        sign = -1 if measure == "trace" else 1
+        return [sign * self.against(name, rule, method, measure).difference for name in self.real]
+
+
+def _spearman(x: list[float], y: list[float]) -> tuple[float, float]:
+    if len(x) < 4:
+        return float("nan"), float("nan")
+    found = stats.spearmanr(x, y)
+    return float(found.statistic), float(found.pvalue)
 
 
 def sizes_of(table: Table) -> list[int]:
