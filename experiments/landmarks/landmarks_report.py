@@ -153,13 +153,15 @@ def kinds(table: Table, report: Report) -> None:
     groups: dict[str, list[str]] = {}
     for name in table.real:
         groups.setdefault(sets.group(name), []).append(name)
-    groups["all without genes"] = [name for name in table.real if sets.group(name) != "genes"]
+    groups["few columns (classes, numbers)"] = groups.get("classes", []) + groups.get("numbers", [])
+    groups["all but genes"] = [name for name in table.real if sets.group(name) != "genes"]
+    groups["all but texts"] = [name for name in table.real if sets.group(name) != "text"]
     rows = []
     for kind, names in groups.items():
         for measure in ("trace", "score"):
-            cells = [_text(table.pooled("tuned", method, measure, names=names)) for method in METHODS]
+            cells = [_text(table.pooled("tuned", method, measure, names=names)) for method in (*METHODS, "nearest")]
             rows.append([f"{kind}: {measure}", len(names), *cells])
-    report.table("kinds", ["kind of set", "sets", *METHODS], rows, f"Rule: {WIDTH['tuned']}; at m ≈ √n.")
+    report.table("kinds", ["kind of set", "sets", *METHODS, "nearest"], rows, f"Rule: {WIDTH['tuned']}; at m ≈ √n.")
 
 
 def where(table: Table, report: Report) -> None:

@@ -79,16 +79,20 @@ class Table:
         return m in cell["m"] and cell["m"].index(m) < len(cell[rule].get(method, ()))
 
     def values(self, name: str, rule: str, method: str, measure: str, m: int | None = None) -> np.ndarray:
-        """Return one value a seed, at size m or at the middle size. Sets without a width are the same in all rules."""
-        out = []
+        """Return one value a seed, at size m or at the middle size. Sets without a width are the same in all rules.
+
+        Uniform at the middle size is the mean of several draws.
+        """
+        out, at = [], MEASURES[measure]
         for cell in self.cells[name]:
             size = m or cell["middle"]
-            if rule == "own" and "own" in cell:
-                found = cell["own"][method]
-            else:
-                found = cell[rule if rule in cell else "cosine"][method]
-                found = found if method == "nearest" else found[cell["m"].index(size)]
-            out.append(found[MEASURES[measure]])
+            key = rule if rule in cell else "cosine"
+            found = cell[key][method]
+            value = (found if method == "nearest" or key == "own" else found[cell["m"].index(size)])[at]
+            if method == "uniform" and size == cell["middle"]:
+                draws = cell["draws"]
+                value = (value + draws * cell[key]["further"][at]) / (1 + draws)
+            out.append(value)
         return np.array(out, dtype=float)
 
     def shape(self, name: str, rule: str, key: str) -> float:
@@ -135,10 +139,12 @@ class Table:
         p = float(stats.wilcoxon(each).pvalue) if np.any(each) else 1.0
         return Pooled(summary(each), measure == "trace", p)
 
-    def counts(self, rule: str, method: str, measure: str, other: str = "uniform") -> dict[str, int]:
+    def counts(
+        self, rule: str, method: str, measure: str, other: str = "uniform", names: list[str] | None = None
+    ) -> dict[str, int]:
         """Count sets: better and worse on average, and of these the ones that the corrected test calls clear."""
         out = dict.fromkeys(("better", "worse", "clearly better", "clearly worse", "sets"), 0)
-        for name in self.real:
+        for name in self.real if names is None else names:
             if not self.has(name, rule, method, self.middle(name)):
                 continue
             found = self.against(name, rule, method, measure, other=other)
