@@ -46,7 +46,7 @@ class Pooled:
         """Write the mean and the interval."""
         low, high = self.interval
         if self.ratio:
-            return f"{self.mean:.2f} [{low:.2f}, {high:.2f}]"
+            return f"{self.mean:.3f} [{low:.3f}, {high:.3f}]"
         return f"{self.mean:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
