@@ -29,7 +29,7 @@ def draw_forest(table: Table, report: Report) -> None:
                 axis.plot(pooled.interval, [-2, -2], color="black", lw=2.5, solid_capstyle="butt")
                 axis.plot(pooled.mean, -2, "D", ms=6, color="black")
             axis.axvline(0, color="black", lw=0.8)
-            axis.set(title=method, xlim=(-30, 20), xlabel="points over uniform")
+            axis.set(title=method, xlim=(-32, 28), ylim=(-3, len(names)), xlabel="points over uniform")
         axes[0].set_yticks([-2, *range(len(names))], ["mean over sets", *[f"{n} ({table.middle(n)})" for n in names]])
 
 
@@ -57,23 +57,25 @@ def draw_sizes(table: Table, report: Report) -> None:
             axis.set_yticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
         axes[0].set_ylabel("trace error / uniform's\n(median and quartiles over sets)")
         axes[1].legend(fontsize=8)
-    with report.figure("score", 1, 2, size=(9, 3.3), sharey=True) as axes:
-        for axis, rule in zip(axes, ("tuned", "median"), strict=True):
-            for at, method in enumerate((*METHODS, "kpca")):
-                lines = []
-                for m in sizes:
-                    pooled = table.pooled(rule, method, "score", m)
-                    if pooled is not None:
-                        lines.append((m * 1.04 ** (at - 2), pooled.each.mean, pooled.each.se))
-                if lines:
-                    x, mean, se = np.array(lines).T
-                    axis.errorbar(x, mean, se, color=COLOUR[method], label=method, capsize=2)
-            axis.axhline(0, color="black", lw=0.8)
-            axis.set(xscale="log", title=WIDTH[rule], xlabel="landmarks m")
-            axis.set_xticks(sizes, [str(m) for m in sizes])
-            axis.minorticks_off()
-        axes[0].set_ylabel("points over uniform\n(mean over sets ± standard error)")
-        axes[1].legend(fontsize=8)
+    few = [name for name in table.real if sets.group(name) in ("classes", "numbers")]
+    parts = {"all sets": table.real, "without texts and genes": few}
+    with report.figure("score", 2, 2, size=(9, 6), sharey="row", sharex=True) as axes:
+        for row, (words, names) in zip(axes, parts.items(), strict=True):
+            for axis, rule in zip(row, ("tuned", "median"), strict=True):
+                for at, method in enumerate((*METHODS, "kpca")):
+                    found = {m: table.pooled(rule, method, "score", m, names=names) for m in sizes}
+                    lines = [(m * 1.04 ** (at - 2), p.each.mean, p.each.se) for m, p in found.items() if p is not None]
+                    if lines:
+                        x, mean, se = np.array(lines).T
+                        axis.errorbar(x, mean, se, color=COLOUR[method], label=method, capsize=2)
+                axis.axhline(0, color="black", lw=0.8)
+                axis.set(xscale="log", title=f"{words}, {WIDTH[rule]}")
+                axis.set_xticks(sizes, [str(m) for m in sizes])
+                axis.minorticks_off()
+            row[0].set_ylabel("points over uniform\n(mean over sets ± standard error)")
+        for axis in axes[1]:
+            axis.set_xlabel("landmarks m")
+        axes[0][1].legend(fontsize=8)
 
 
 def draw_where(table: Table, report: Report) -> None:
@@ -147,4 +149,4 @@ def draw_times(results: Results, report: Report) -> None:
             axis.set_xticks(told["m"], [str(m) for m in told["m"]])
             axis.minorticks_off()
         axes[0][0].set_ylabel("fit and training features, s")
-        axes[0][0].legend(fontsize=8)
+        axes[0][-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
