@@ -11,7 +11,7 @@ from pathlib import Path
 from datasets import FOLDER
 
 from lab.jobs import load_script, run_jobs
-from lab.report import Report, fill
+from lab.report import VERDICTS, Report, fill
 from lab.results import Results, cores, machine
 
 HERE = Path(__file__).resolve().parents[1]
@@ -41,7 +41,9 @@ def main(paper: str | None = None) -> None:
         sys.exit("\nstopped; what was finished is kept, and the same command goes on from there")
     page = HERE / "README.md"
     if not args.quick and page.exists():
-        page.write_text(fill(page.read_text(), {"claims": claims_of_all()}))
+        claims = claims_of_all()
+        tables = {"verdicts": verdict_table(claims), "claims": claim_table(claims)}
+        page.write_text(fill(page.read_text(), tables))
 
 
 def run_paper(name: str, args: argparse.Namespace, out: Path) -> None:
@@ -84,12 +86,26 @@ def write_report(script: Path, results: Results, folder: Path) -> Report:
     return report
 
 
-def claims_of_all() -> str:
-    """Join the papers' claims into one table, each under its paper's name."""
-    lines = ["| paper | claim | where | verdict | our figure |", "|---|---|---|---|---|"]
+def claims_of_all() -> dict[str, list[str]]:
+    """Return the papers' claims, as lines of their tables."""
+    claims = {}
     for name in PAPERS:
         tables = HERE / name / "tables.md"
         if tables.exists() and "## claims\n" in tables.read_text():
-            rows = tables.read_text().split("## claims\n")[1].strip().splitlines()[2:]
-            lines += [f"| [{name}]({name}/README.md) {row}" for row in rows]
+            claims[name] = tables.read_text().split("## claims\n")[1].strip().splitlines()[2:]
+    return claims
+
+
+def claim_table(claims: dict[str, list[str]]) -> str:
+    """Join the papers' claims into one table, each under its paper's name."""
+    lines = ["| paper | claim | where | verdict | our figure |", "|---|---|---|---|---|"]
+    return "\n".join(lines + [f"| [{name}]({name}/README.md) {row}" for name, rows in claims.items() for row in rows])
+
+
+def verdict_table(claims: dict[str, list[str]]) -> str:
+    """Count the verdicts."""
+    lines = ["| paper | " + " | ".join(VERDICTS) + " |", "|---|" + "---:|" * len(VERDICTS)]
+    for name, rows in claims.items():
+        counts = [sum(f" | {verdict} | " in row for row in rows) for verdict in VERDICTS]
+        lines.append(f"| [{name}]({name}/README.md) | " + " | ".join(map(str, counts)) + " |")
     return "\n".join(lines)
