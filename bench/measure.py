@@ -7,11 +7,19 @@ import platform
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 # What both sides use unless told otherwise.
 THREADS = os.environ.get("OMP_NUM_THREADS", str(os.cpu_count() or 1))
+
+
+def machine() -> str:
+    names = Path("/proc/cpuinfo")
+    lines = names.read_text().splitlines() if names.exists() else []
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return f"{model}, {THREADS} threads, NumPy {np.__version__}, load {os.getloadavg()[0]:.1f}"
 
 
 def seconds(job) -> float:
@@ -26,17 +34,26 @@ def side_by_side(jobs: dict, repeats: int) -> dict:
         for name, job in jobs.items():
             time.sleep(0.3)  # The other's threads spin on for a while after their work.
             times[name].append(seconds(job))
-    return {name: {"median": float(np.median(t)), "least": min(t), "most": max(t)} for name, t in times.items()}
+    return {name: summary(t) for name, t in times.items()}
+
+
+def summary(times: list) -> dict:
+    return {"median": float(np.median(times)), "least": min(times), "most": max(times), "all": times}
 
 
 def report(title: str, own: dict, peer: dict, figures: list) -> None:
+    """Print both sides, the ratio of the medians, and the least and most ratio of runs that followed each other."""
     ratio = peer["median"] / own["median"]
+    ratios = [theirs / ours for ours, theirs in zip(own["all"], peer["all"], strict=True)]
     print(
         f"{title:<46} {own['median']:8.3f} s ({own['least']:.3f}-{own['most']:.3f})"
-        f"   peer {peer['median']:8.3f} s ({peer['least']:.3f}-{peer['most']:.3f})   {ratio:6.2f}x",
+        f"   peer {peer['median']:8.3f} s ({peer['least']:.3f}-{peer['most']:.3f})"
+        f"   {ratio:6.2f}x ({min(ratios):.2f}-{max(ratios):.2f})   load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
-    figures.append({"job": title, "own": own, "peer": peer, "ratio": ratio})
+    figures.append(
+        {"job": title, "own": own, "peer": peer, "ratio": ratio, "ratios": ratios, "load": os.getloadavg()[0]}
+    )
 
 
 def memory(name: str) -> float:
@@ -54,7 +71,7 @@ def alone(prepare: str, job: str) -> tuple[float, float]:
         "print(took, memory('VmHWM') - low)"
     )
     folder = os.path.dirname(os.path.abspath(__file__))
-    out = subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True, text=True)
+    out = subprocess.run([sys.executable, "-c", code, folder], check=True, stdout=subprocess.PIPE, text=True)
     took, megabytes = out.stdout.split()
     return float(took), float(megabytes)
 
@@ -63,11 +80,12 @@ def arguments(description: str | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--json", help="write the figures here too")
-    print(f"{platform.processor() or platform.machine()}, {THREADS} threads, NumPy {np.__version__}")
-    return parser.parse_args()
+    given = parser.parse_args()
+    print(machine(), flush=True)
+    return given
 
 
 def keep(figures: list, path: str | None) -> None:
     if path:
         with open(path, "w") as out:
-            json.dump(figures, out, indent=1)
+            json.dump({"machine": machine(), "figures": figures}, out, indent=1)
