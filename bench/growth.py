@@ -5,6 +5,7 @@ and measures nothing.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -42,30 +43,33 @@ JOBS = {
 PEERS = {"textbook loop (NumPy)": "kobl", "Nystroem.transform": "transform", "LDA on Nystroem": "GDA"}
 
 
-def points(sizes: list, m: int, figures: list) -> None:
-    """Three runs up to 10⁵ rows, one beyond; all jobs of a size in turn."""
+def points(sizes: list, m: int, most_repeats: int, figures: list) -> None:
+    """Measure every job of a size in turn; jobs of more than 10⁵ rows once."""
     for n in sizes:
-        repeats = 3 if n <= 10**5 else 1
-        took = {name: [] for name, (_, _, most) in JOBS.items() if n <= most}
-        for _ in range(repeats):
-            for name, runs in took.items():
+        runs = {name: [] for name, (_, _, most) in JOBS.items() if n <= most}
+        for _ in range(most_repeats if n <= 10**5 else 1):
+            for name, of in runs.items():
                 prepare, job, _ = JOBS[name]
-                runs.append(alone(prepare.format(n=n, m=m), job.format(n=n, m=m)))
-        for name, runs in took.items():
-            times, megabytes = zip(*runs, strict=True)
-            spread = f"({min(times):.2f}-{max(times):.2f})"
-            point = {"job": name, "n": n, "seconds": float(np.median(times)), "MB": float(np.median(megabytes))}
-            print(f"{name:<24} n = {n:>8} {point['seconds']:8.2f} s {spread} {point['MB']:8.0f} MB", flush=True)
-            figures.append({**point, "all": times})
+                of.append(alone(prepare.format(n=n, m=m), job.format(n=n, m=m)))
+        for name, of in runs.items():
+            took, megabytes, busy = np.median(of, axis=0)
+            times = [run[0] for run in of]
+            print(
+                f"{name:<24} n = {n:>8} {took:8.2f} s ({min(times):.2f}-{max(times):.2f}), processor {busy:8.2f} s,"
+                f" {megabytes:6.0f} MB, load {os.getloadavg()[0]:.1f}",
+                flush=True,
+            )
+            figures.append({"job": name, "n": n, "seconds": took, "MB": megabytes, "processor": busy, "all": times})
 
 
 def exponents(figures: list) -> None:
-    """Of the time in n, over the last factor of ten."""
+    """Print those of time and of processor time in n, over the last factor of ten."""
     for name in JOBS:
-        took = {f["n"]: f["seconds"] for f in figures if f["job"] == name}
-        last = max(took)
-        if last // 10 in took:
-            print(f"{name:<24} exponent {np.log10(took[last] / took[last // 10]):.2f} from {last // 10} to {last} rows")
+        of = {f["n"]: (f["seconds"], f["processor"]) for f in figures if f["job"] == name}
+        last = max(of)
+        if last // 10 in of:
+            took, busy = np.log10(np.divide(of[last], of[last // 10]))
+            print(f"{name:<24} {last // 10} to {last} rows: exponent {took:.2f}, of processor time {busy:.2f}")
 
 
 def draw(path: str) -> None:
@@ -108,9 +112,9 @@ def main() -> None:
         draw(sys.argv[sys.argv.index("--draw") + 1])
         return
     given = arguments(__doc__)
-    sizes, m = ([1_000, 10_000], 50) if given.quick else ([10_000, 30_000, 100_000, 300_000, 1_000_000], 500)
+    sizes, m, repeats = ([10_000], 50, 1) if given.quick else ([10_000, 100_000, 1_000_000], 500, 3)
     figures: list = []
-    points(sizes, m, figures)
+    points(sizes, m, repeats, figures)
     exponents(figures)
     keep(figures, given.json)
 

@@ -83,7 +83,7 @@ def main() -> None:
             f"KRelief on kobl, n = {many // 10}, m = {m}": (many // 10, f"mercer.KRelief(basis={basis}).fit(x, y)"),
         }
         for title, (n, job) in jobs.items():
-            took, megabytes = alone(f"from selection import *; x, y = rows({n}, {p})", job)
+            took, megabytes, _ = alone(f"from selection import *; x, y = rows({n}, {p})", job)
             print(f"{title}: {took:.1f} s, {megabytes:.0f} MB beyond the rows", flush=True)
             figures.append({"job": title, "seconds": took, "MB": megabytes})
     keep(figures, given.json)
