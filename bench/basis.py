@@ -136,9 +136,8 @@ def transformed(rows: int, m: int, figures: list) -> None:
             took["peer"].append(seconds(partial(peer.transform, new)))
         title = f"transform {rows // 10} rows, m = {m}, {np.dtype(dtype).name}"
         report(title, summary(took["own"]), summary(took["peer"]), figures)
-        print(
-            f"  {chunks} such chunks: {sum(t for t, _ in took['own']):.1f} s, Nystroem {sum(t for t, _ in took['peer']):.1f} s"
-        )
+        whole = {name: sum(t for t, _ in runs) for name, runs in took.items()}
+        print(f"  {chunks} such chunks, seconds: {whole}")
 
 
 def memory_beyond(n: int, m: int, figures: list) -> None:

@@ -81,7 +81,10 @@ def draw(path: str) -> None:
 
     kept = json.loads(Path(path).read_text())
     colours = dict(zip([name for name in JOBS if name not in PEERS], OKABE_ITO, strict=False))
-    for quantity, unit, label in (("seconds", 1, "seconds"), ("MB", 1024, "peak memory beyond the rows, GB")):
+    for quantity, unit, label in (
+        ("processor", 1, "processor seconds"),
+        ("MB", 1024, "peak memory beyond the rows, GB"),
+    ):
         figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for name in JOBS:
             line = sorted((f["n"], f[quantity] / unit) for f in kept["figures"] if f["job"] == name)
@@ -101,7 +104,7 @@ def draw(path: str) -> None:
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8)
         for kind in ("png", "svg"):
-            stem = "time" if quantity == "seconds" else "memory"
+            stem = "memory" if quantity == "MB" else "time"
             figure.savefig(
                 FIGURES / f"growth-{stem}.{kind}", dpi=110, metadata={"Date": None} if kind == "svg" else None
             )
