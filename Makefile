@@ -51,12 +51,15 @@ test-python: $(VENV)/.ready
 gen: ## Write again what is made from the catalogue: docs/methods/README.md
 	cargo run --quiet -p mercer-cli -- methods --format markdown > docs/methods/README.md
 
-bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes minutes)
+# Both sides on as many threads: THREADS=1 make bench
+THREADS ?= $(shell nproc 2>/dev/null || echo 2)
+bench: export OMP_NUM_THREADS = $(THREADS)
+bench: export OPENBLAS_NUM_THREADS = $(THREADS)
+bench: export RAYON_NUM_THREADS = $(THREADS)
+bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes half an hour)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
-	$(BIN)/python bench/basis.py
-	$(BIN)/python bench/judges.py
 	$(BIN)/pip install --quiet skrebate
-	$(BIN)/python bench/selection.py
+	set -e; for script in basis components selection extraction judges growth; do $(BIN)/python bench/$$script.py; done
 	cargo bench -p mercer --bench basis
 
 papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minutes; PAPER=takes; DATA=DIR)

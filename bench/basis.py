@@ -1,27 +1,34 @@
-"""KOBL, transform and memory beside their peers, in one run: `make bench`.
+"""KOBL, RPCholesky, transform and memory beside their peers, in one run: `make bench`.
 
 Every job and its peer are timed in turn, several times; the ratio of the medians is what counts. The machine is named
 because the seconds mean nothing without it. With `--json FILE` the figures are written as well.
 """
 
 import sys
+import time
+from functools import partial
 
 import numpy as np
-from measure import alone, arguments, keep, report, side_by_side
+from measure import alone, arguments, keep, report, seconds, side_by_side, summary
+from scipy.linalg import solve_triangular
 from sklearn.kernel_approximation import Nystroem
-from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer
 
 GAMMA = 0.02
+P = 20
 
 
-def ringnorm(n: int, seed: int = 0, dtype: type = np.float64) -> np.ndarray:
+def ringnorm_classes(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Breiman's ringnorm: two normal classes in 20 dimensions."""
     random = np.random.default_rng(seed)
     wide = random.random(n) < 0.5
-    a = 2 / np.sqrt(20)
-    return np.where(wide[:, None], 2 * random.normal(size=(n, 20)), a + random.normal(size=(n, 20))).astype(dtype)
+    a = 2 / np.sqrt(P)
+    return np.where(wide[:, None], 2 * random.normal(size=(n, P)), a + random.normal(size=(n, P))), wide.astype(int)
+
+
+def ringnorm(n: int, seed: int = 0, dtype: type = np.float64) -> np.ndarray:
+    return ringnorm_classes(n, seed)[0].astype(dtype, copy=False)
 
 
 def textbook(x: np.ndarray, m: int) -> np.ndarray:
@@ -42,48 +49,117 @@ def textbook(x: np.ndarray, m: int) -> np.ndarray:
     return pivots
 
 
-def basis(n: int, m: int):
-    return mercer.KernelBasis("kobl", gamma=GAMMA, n_components=m, threshold=0.0)
+def panel(x: np.ndarray, squares: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Kernel values of all rows against chosen ones, each pass in place, in Fortran's order as the factor is."""
+    k = (x[chosen] @ x.T).T
+    k *= 2 * GAMMA
+    k -= GAMMA * squares[:, None]
+    k -= GAMMA * squares[chosen]
+    np.minimum(k, 0, out=k)
+    return np.exp(k, out=k)
 
 
-def peak_memory(n: int, m: int) -> float:
+def numpy_rpcholesky(x: np.ndarray, m: int, block: int = 200, seed: int = 0) -> float:
+    """Accelerated RPCholesky (Epperly, Tropp & Webber 2024): blocks proposed, rows accepted by rejection.
+
+    Blocks of 200 were its fastest among 50, 100 and 200. Returns the share of the trace that is left.
+    """
+    random = np.random.default_rng(seed)
+    n, j = len(x), 0
+    squares = np.einsum("ij,ij->i", x, x)
+    residual = np.ones(n)
+    g = np.empty((n, m), order="F")
+    while j < m:
+        proposed = random.choice(n, block, p=residual / residual.sum())
+        own = g[proposed, :j]
+        h = panel(x[proposed], squares[proposed], np.arange(block)) - own @ own.T
+        before = h.diagonal().copy()
+        accepted = []
+        for i in range(block):
+            if j + len(accepted) < m and random.random() * before[i] < h[i, i]:
+                accepted.append(i)
+                h[i:, i] /= np.sqrt(h[i, i])
+                h[i + 1 :, i + 1 :] -= np.outer(h[i + 1 :, i], h[i + 1 :, i])
+        rows = proposed[accepted]
+        k = panel(x, squares, rows)
+        k -= g[:, :j] @ g[rows, :j].T
+        new = solve_triangular(h[np.ix_(accepted, accepted)], k.T, lower=True, overwrite_b=True, check_finite=False).T
+        g[:, j : j + len(rows)] = new
+        residual = np.maximum(residual - np.einsum("ij,ij->i", new, new), 0)
+        residual[rows] = 0
+        j += len(rows)
+    return float(residual.sum() / n)
+
+
+def basis(m: int, method: str = "kobl"):
+    rule = {"threshold": 0.0} if method == "kobl" else {}
+    return mercer.KernelBasis(method, gamma=GAMMA, n_components=m, **rule)
+
+
+def chosen(n: int, m: int, repeats: int, figures: list) -> None:
+    """Pivots: kobl and rpcholesky, the textbook's loop and RPCholesky in NumPy, in turn."""
+    x = ringnorm(n)
+    jobs = {
+        "kobl": lambda: basis(m).fit(x),
+        "rpcholesky": lambda: basis(m, "rpcholesky").fit(x),
+        "NumPy RPCholesky": lambda: numpy_rpcholesky(x, m),
+        "textbook": lambda: textbook(x, m),
+    }
+    times = side_by_side(jobs, repeats)
+    for own, peer in (("kobl", "textbook"), ("kobl", "NumPy RPCholesky"), ("rpcholesky", "NumPy RPCholesky")):
+        report(f"{own}, n = {n}, m = {m}, against {peer}", times[own], times[peer], figures)
+    same = np.mean(basis(m).fit(x).pivots_ == textbook(x, m)) if n <= 10_000 else None
+    left = {
+        "kobl": basis(m).fit(x).residual_,
+        "rpcholesky": [
+            mercer.KernelBasis("rpcholesky", gamma=GAMMA, n_components=m, random_state=seed).fit(x).residual_
+            for seed in range(3)
+        ],
+        "NumPy RPCholesky": [numpy_rpcholesky(x, m, seed=seed) for seed in range(3)],
+    }
+    print(f"  share of the trace that is left: {left}; pivots equal to the textbook's: {same}")
+    figures.append({"job": "share of the trace that is left", **left})
+
+
+def transformed(rows: int, m: int, figures: list) -> None:
+    """Rows in chunks, own and peer in turn; the peer would need kernel values and result at once, 16 GB."""
+    x = ringnorm(20 * m)
+    for dtype, chunks in ((np.float64, 10), (np.float32, 3)):
+        own = basis(m).fit(x)
+        peer = Nystroem(gamma=GAMMA, n_components=m, random_state=0).fit(x.astype(dtype))
+        took = {"own": [], "peer": []}
+        for seed in range(chunks):
+            new = ringnorm(rows // 10, seed + 1, dtype)
+            time.sleep(0.3)
+            took["own"].append(seconds(partial(own.transform, new)))
+            time.sleep(0.3)
+            took["peer"].append(seconds(partial(peer.transform, new)))
+        title = f"transform {rows // 10} rows, m = {m}, {np.dtype(dtype).name}"
+        report(title, summary(took["own"]), summary(took["peer"]), figures)
+        whole = {name: sum(t for t, _ in runs) for name, runs in took.items()}
+        print(f"  {chunks} such chunks, seconds: {whole}")
+
+
+def memory_beyond(n: int, m: int, figures: list) -> None:
     """Megabytes that a fit and a transform take beyond the rows and the n×m result."""
-    prepare = f"from basis import *; x = ringnorm({n}); b = basis({n}, {m}).fit(x[:2000])"
-    jobs = (f"z = basis({n}, {m}).fit_transform(x)", "z = b.transform(x)")
-    return max(alone(prepare, job)[1] for job in jobs) - n * m * 8 / 2**20
+    prepare = f"from basis import *; x = ringnorm({n}); b = basis({m}).fit(x[:{5 * m}])"
+    jobs = {"fit_transform": f"z = basis({m}).fit_transform(x)", "transform": "z = b.transform(x)"}
+    for name, job in jobs.items():
+        took, megabytes, _ = alone(prepare, job)
+        beyond = megabytes - n * m * 8 / 2**20
+        print(f"{name}, n = {n}, m = {m}: {took:.1f} s, {beyond:.0f} MB beyond rows and result", flush=True)
+        figures.append({"job": f"{name}, n = {n}, m = {m}", "seconds": took, "MB beyond rows and result": beyond})
 
 
 def main() -> None:
     given = arguments(__doc__)
-    scale, repeats = (20, 1) if given.quick else (1, 5)
-    n, m, rows = 50_000 // scale, 500 // scale, 100_000 // scale
+    scale, repeats = (20, 1) if given.quick else (1, 3)
     figures: list = []
-
-    x = ringnorm(n)
-    times = side_by_side({"own": lambda: basis(n, m).fit(x), "peer": lambda: textbook(x, m)}, repeats)
-    report(f"kobl, n = {n}, m = {m}, against NumPy's textbook", times["own"], times["peer"], figures)
-    same = np.mean(basis(n, m).fit(x).pivots_ == textbook(x, m))
-    print(f"  pivots equal to the textbook's: {same:.1%} (np.argmax knows no tie rule)")
-
-    new = ringnorm(rows, seed=1)
-    own = basis(n, m).fit(x)
-    peer = Nystroem(gamma=GAMMA, n_components=m, random_state=0).fit(x)
-    times = side_by_side({"own": lambda: own.transform(new), "peer": lambda: peer.transform(new)}, repeats + 2)
-    report(f"transform {rows} rows, m = {m}, against Nystroem", times["own"], times["peer"], figures)
-
-    landmarks = own.landmarks_
-    alone = mercer.KernelBasis("nystrom", gamma=GAMMA, landmarks=landmarks).fit(landmarks)
-    difference = np.abs(
-        alone.transform(new[:200]) @ alone.transform(new[200:400]).T
-        - own.transform(new[:200]) @ own.transform(new[200:400]).T
-    ).max()
-    print(f"  the same landmarks in another order give the same inner products to {difference:.1e}")
-    assert rbf_kernel(new[:2], gamma=GAMMA)[0, 0] == 1.0
-
+    chosen(100_000 // scale, 1_000 // scale, repeats, figures)
+    transformed(1_000_000 // scale**2, 1_000 // scale, figures)
     if sys.platform == "linux":
-        extra = peak_memory(rows, m)
-        print(f"peak memory beyond rows and result, n = {rows}, m = {m}: {extra:.0f} MB")
-        figures.append({"job": "memory beyond rows and result, MB", "own": extra})
+        for n in (100_000, 1_000_000):  # the second result is of 8 GB
+            memory_beyond(n // scale, 1_000 // scale, figures)
     keep(figures, given.json)
 
 

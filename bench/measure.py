@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -14,10 +15,18 @@ import numpy as np
 THREADS = os.environ.get("OMP_NUM_THREADS", str(os.cpu_count() or 1))
 
 
-def seconds(job) -> float:
-    start = time.perf_counter()
+def machine() -> str:
+    names = Path("/proc/cpuinfo")
+    lines = names.read_text().splitlines() if names.exists() else []
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return f"{model}, {THREADS} threads, NumPy {np.__version__}, load {os.getloadavg()[0]:.1f}"
+
+
+def seconds(job) -> tuple[float, float]:
+    """Return seconds by the clock and of all processors, child processes counted when they have ended."""
+    start, busy = time.perf_counter(), sum(os.times()[:4])
     job()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, sum(os.times()[:4]) - busy
 
 
 def side_by_side(jobs: dict, repeats: int) -> dict:
@@ -26,17 +35,36 @@ def side_by_side(jobs: dict, repeats: int) -> dict:
         for name, job in jobs.items():
             time.sleep(0.3)  # The other's threads spin on for a while after their work.
             times[name].append(seconds(job))
-    return {name: {"median": float(np.median(t)), "least": min(t), "most": max(t)} for name, t in times.items()}
+    return {name: summary(t) for name, t in times.items()}
+
+
+def summary(runs: list) -> dict:
+    times, busy = (list(of) for of in zip(*runs, strict=True))
+    return {
+        "median": float(np.median(times)),
+        "least": min(times),
+        "most": max(times),
+        "all": times,
+        "processor": float(np.median(busy)),
+    }
 
 
 def report(title: str, own: dict, peer: dict, figures: list) -> None:
-    ratio = peer["median"] / own["median"]
+    """Print both sides, the ratio of the medians, and the least and most ratio of runs that followed each other.
+
+    The ratio of processor seconds is a check: other work on the machine changes it less.
+    """
+    ratio, busy = peer["median"] / own["median"], peer["processor"] / max(own["processor"], 0.01)
+    ratios = [theirs / ours for ours, theirs in zip(own["all"], peer["all"], strict=True)]
     print(
         f"{title:<46} {own['median']:8.3f} s ({own['least']:.3f}-{own['most']:.3f})"
-        f"   peer {peer['median']:8.3f} s ({peer['least']:.3f}-{peer['most']:.3f})   {ratio:6.2f}x",
+        f"   peer {peer['median']:8.3f} s ({peer['least']:.3f}-{peer['most']:.3f})"
+        f"   {ratio:6.2f}x ({min(ratios):.2f}-{max(ratios):.2f})"
+        f"   processor {busy:.2f}x   load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
-    figures.append({"job": title, "own": own, "peer": peer, "ratio": ratio})
+    sides = {"own": own, "peer": peer}
+    figures.append({"job": title, **sides, "ratio": ratio, "ratios": ratios, "busy": busy, "load": os.getloadavg()[0]})
 
 
 def memory(name: str) -> float:
@@ -45,29 +73,31 @@ def memory(name: str) -> float:
         return next(float(line.split()[1]) / 1024 for line in status if line.startswith(name))
 
 
-def alone(prepare: str, job: str) -> tuple[float, float]:
-    """Seconds and megabytes that a job takes beyond what it finds prepared, in a process of its own (Linux)."""
+def alone(prepare: str, job: str) -> tuple[float, float, float]:
+    """Seconds, megabytes beyond what is prepared, and processor seconds of a job in a process of its own (Linux)."""
     code = (
         f"import sys; sys.path.insert(0, sys.argv[1]); from measure import *; {prepare};"
         "open('/proc/self/clear_refs', 'w').write('5');"  # the high-water mark starts anew
-        f"low = memory('VmRSS'); start = time.perf_counter(); {job}; took = time.perf_counter() - start;"
-        "print(took, memory('VmHWM') - low)"
+        "low = memory('VmRSS'); start, busy = time.perf_counter(), time.process_time();"
+        f"{job}; took, busy = time.perf_counter() - start, time.process_time() - busy;"
+        "print(took, memory('VmHWM') - low, busy)"
     )
     folder = os.path.dirname(os.path.abspath(__file__))
-    out = subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True, text=True)
-    took, megabytes = out.stdout.split()
-    return float(took), float(megabytes)
+    out = subprocess.run([sys.executable, "-c", code, folder], check=True, stdout=subprocess.PIPE, text=True)
+    took, megabytes, busy = map(float, out.stdout.split())
+    return took, megabytes, busy
 
 
 def arguments(description: str | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--json", help="write the figures here too")
-    print(f"{platform.processor() or platform.machine()}, {THREADS} threads, NumPy {np.__version__}")
-    return parser.parse_args()
+    given = parser.parse_args()
+    print(machine(), flush=True)
+    return given
 
 
 def keep(figures: list, path: str | None) -> None:
     if path:
         with open(path, "w") as out:
-            json.dump(figures, out, indent=1)
+            json.dump({"machine": machine(), "figures": figures}, out, indent=1)

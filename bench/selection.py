@@ -10,8 +10,10 @@ import skrebate
 from measure import alone, arguments, keep, report, side_by_side
 from scipy.stats import spearmanr
 from sklearn.feature_selection import mutual_info_classif
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 import mercer
+from mercer import _core
 
 
 def rows(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -31,6 +33,27 @@ def beside(title: str, own, peer, n: int, p: int, repeats: int, figures: list) -
     print(f"  rank correlation of the scores: {agreement:.4f}")
 
 
+def neighbours(n: int, p: int, k: int, repeats: int, figures: list) -> None:
+    """Seek the k nearest rows of every row, in two ways.
+
+    `Relief` is the public call that seeks them: it finds k hits and k misses, twice what the peer finds, and adds up
+    their differences. The judge `knn` finds k and lets them vote, and so does scikit-learn's.
+    """
+    x, y = rows(n, p)
+    brute = {"algorithm": "brute", "n_neighbors": k}
+    jobs = {
+        "Relief": lambda: mercer.Relief(n_neighbors=k).fit(x, y),
+        "NearestNeighbors": lambda: NearestNeighbors(**brute).fit(x).kneighbors(),
+        "knn": lambda: _core.judge(x, y, x, "knn", n_neighbors=k),
+        "KNeighborsClassifier": lambda: KNeighborsClassifier(**brute).fit(x, y).predict(x),
+    }
+    times = side_by_side(jobs, repeats)
+    for own, peer in (("Relief", "NearestNeighbors"), ("knn", "KNeighborsClassifier"), ("knn", "NearestNeighbors")):
+        report(f"{own}, n = {n}, p = {p}, k = {k}, against {peer}", times[own], times[peer], figures)
+    same = np.mean(_core.judge(x, y, x, "knn", n_neighbors=k)["predictions"] == jobs["KNeighborsClassifier"]())
+    print(f"  the same vote: {same:.4f} (five against five goes to the nearest here, to the lower class there)")
+
+
 class MutualInfoPeer:
     """scikit-learn's function in the shape of an estimator."""
 
@@ -43,29 +66,24 @@ def main() -> None:
     given = arguments(__doc__)
     n, p, many, repeats = (200, 10, 2_000, 1) if given.quick else (2_000, 50, 100_000, 3)
     figures: list = []
-    threads = -1  # skrebate shares its rows out to processes
-    beside(
-        "ReliefF",
-        mercer.ReliefF(n_neighbors=10),
-        skrebate.ReliefF(n_neighbors=10, n_jobs=threads),
-        n,
-        p,
-        repeats,
-        figures,
-    )
-    beside("MultiSURF", mercer.MultiSURF(), skrebate.MultiSURF(n_jobs=threads), n, p, repeats, figures)
+    neighbours(10 * n, p, 10, repeats + 2, figures)
+    share = {"n_jobs": -1}  # skrebate shares its rows out to processes
+    relieff, peer = mercer.ReliefF(n_neighbors=10), skrebate.ReliefF(n_neighbors=10, **share)
+    beside("ReliefF", relieff, peer, n, p, repeats, figures)
+    beside("ReliefF", relieff, peer, 5 * n // 2, p, 1, figures)  # once: it grows with the square
+    beside("MultiSURF", mercer.MultiSURF(), skrebate.MultiSURF(**share), n, p, repeats, figures)
     beside("mutual information", mercer.MutualInfo(), MutualInfoPeer(), 10 * n, p, repeats, figures)
 
     if sys.platform == "linux":
         m = 6 * p
         basis = f"mercer.KernelBasis(n_components={m})"
         jobs = {
-            f"ReliefF, n = {many}, p = {p}": "mercer.ReliefF().fit(x, y)",
-            f"KRelief on kobl, n = {many}, m = {m}": f"mercer.KRelief(basis={basis}).fit(x, y)",
-            f"TAKES, n = {many}, m = {m}": f"mercer.TAKES(basis={basis}).fit(x, y)",
+            f"ReliefF, n = {many // 10}, p = {p}": (many // 10, "mercer.ReliefF().fit(x, y)"),
+            f"ReliefF, n = {many}, p = {p}": (many, "mercer.ReliefF().fit(x, y)"),
+            f"KRelief on kobl, n = {many // 10}, m = {m}": (many // 10, f"mercer.KRelief(basis={basis}).fit(x, y)"),
         }
-        for title, job in jobs.items():
-            took, megabytes = alone(f"from selection import *; x, y = rows({many}, {p})", job)
+        for title, (n, job) in jobs.items():
+            took, megabytes, _ = alone(f"from selection import *; x, y = rows({n}, {p})", job)
             print(f"{title}: {took:.1f} s, {megabytes:.0f} MB beyond the rows", flush=True)
             figures.append({"job": title, "seconds": took, "MB": megabytes})
     keep(figures, given.json)
