@@ -259,7 +259,7 @@ fn an_extractor_that_cannot_be_fitted_is_refused() {
     let (error, _) = words(1, &wave(&["klfe", "--memory", "1kB"]));
     insta::assert_snapshot!(error, @r"
     error: the basis `kpca` of 60 rows with up to 60 components needs 144 kB, but the budget is 1 kB
-    hint: set n_components, for which a `kobl` factor will do, or use method = `kobl`
+    hint: set n_components, for which an `rpcholesky` factor will do, or use method = `kobl`
     ");
 }
 

@@ -3,8 +3,8 @@
 //!   K U = U Λ,   z(x) = Λ^{−1/2} Uᵀ k(x),   centred: z(x) = Λ^{−1/2} Uᵀ (k(x) − K1/n)
 //!
 //! cost    n² kernel values and memory; all components: one n×n eigendecomposition; the top m ≪ n: block Lanczos,
-//!         n²·d flops with d a few times m. Beyond the memory budget, with n_components: a pivoted factor G, n·l² flops,
-//!         l = max(1 000, 2m); all components of such a K are refused
+//!         n²·d flops with d a few times m. Beyond the memory budget, with n_components: a factor G of random
+//!         pivots, which leave less of the trace than the farthest rows would, n·l² flops, l = max(1 000, 2m); all components of such a K are refused
 //! stops   m = n_components; else the smallest m with `tol` of the trace; else all above 1e−10 of the largest
 //! source  klfe.txt 4.3 and eq. 57 (uncentred, in the span); Schölkopf, Smola & Müller 1998
 //! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
@@ -14,8 +14,8 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::kobl::{self, Threshold};
 use super::pivoted::{Hold, Pivoted, Stop, not_psd};
+use super::rpcholesky;
 use crate::error::{Error, Result};
 use crate::kernel::Gram;
 use crate::kernel::block::PANEL;
@@ -133,18 +133,19 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
     Ok(Components { pivots: None, coefficients, offset, origin, eigenvalues, residual, stop })
 }
 
-/// Components from a pivoted factor with at most `l` columns, for kernel matrices that do not fit.
+/// Components from a factor of random pivots with at most `l` columns, for kernel matrices that do not fit.
 pub(crate) fn from_factor(
     gram: &Gram,
     keep: Keep,
     centered: bool,
     l: usize,
+    seed: u64,
     monitor: &Monitor,
 ) -> Result<Components> {
     let n = gram.n();
     let mut factor = Pivoted::new(gram, l, Hold::ForGood, monitor)?;
     monitor.begin("choosing pivots", l);
-    kobl::grow(&mut factor, Threshold::Constant(0.0))?;
+    rpcholesky::grow(&mut factor, seed)?;
     let a = factor.coefficients();
     let pivots = factor.pivots.clone();
     let unexplained: f64 = factor.residual.iter().sum();

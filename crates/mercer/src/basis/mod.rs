@@ -361,11 +361,11 @@ impl Basis {
         } else {
             let l = self.factor_columns(n);
             warnings.push(format!(
-                "the kernel matrix of {n} rows does not fit into {}; its components come from a `kobl` factor of \
+                "the kernel matrix of {n} rows does not fit into {}; its components come from an `rpcholesky` factor of \
                  at most {l} columns, and `residual` says what is left out",
                 bytes(self.memory)
             ));
-            kpca::from_factor(gram, keep, self.center, l, &self.monitor)?
+            kpca::from_factor(gram, keep, self.center, l, self.seed, &self.monitor)?
         };
         let mut fitted =
             self.assemble(gram, rows, found.pivots, found.coefficients, found.offset, found.stop);
@@ -605,7 +605,9 @@ impl Basis {
             Method::GramSchmidt => {
                 "use method = `kobl`, whose memory is n × n_components, or set n_components"
             }
-            Method::Kpca => "set n_components, for which a `kobl` factor will do, or use method = `kobl`",
+            Method::Kpca => {
+                "set n_components, for which an `rpcholesky` factor will do, or use method = `kobl`"
+            }
             _ => "lower n_components, or raise the budget (`memory`)",
         };
         Err(Error::Memory(format!(
