@@ -54,6 +54,7 @@ gen: ## Write again what is made from the catalogue: docs/methods/README.md
 bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes minutes)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/python bench/basis.py
+	$(BIN)/python bench/single.py
 	$(BIN)/python bench/judges.py
 	$(BIN)/pip install --quiet skrebate
 	$(BIN)/python bench/selection.py
