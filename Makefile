@@ -59,7 +59,7 @@ bench: export RAYON_NUM_THREADS = $(THREADS)
 bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes half an hour)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/pip install --quiet skrebate
-	set -e; for script in basis components selection extraction judges growth; do $(BIN)/python bench/$$script.py; done
+	set -e; for script in basis single components selection extraction judges growth; do $(BIN)/python bench/$$script.py; done
 	cargo bench -p mercer --bench basis
 
 papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minutes; PAPER=takes; DATA=DIR)

@@ -30,6 +30,13 @@ def as_rows(X: Any) -> Rows:
     return cast("Rows", rows)
 
 
+def as_given(X: Any) -> Rows | NDArray[np.float32]:
+    """Return checked input as `as_rows` does, but dense rows in single precision as they are."""
+    if not sparse.issparse(X) and X.dtype == np.float32:
+        return np.ascontiguousarray(X)
+    return as_rows(X)
+
+
 def as_target(y: Any) -> Target:
     """Return the target by its type alone: numbers, whole numbers or text. What it means is decided in Rust."""
     values: np.ndarray[Any, Any] = column_or_1d(y, warn=True)

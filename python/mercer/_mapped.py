@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
 from mercer._catalogue import stage
-from mercer._input import FLOATS, as_csr, as_rows, check_names_in, in_frame
+from mercer._input import FLOATS, as_csr, as_given, as_rows, check_names_in, in_frame
 from mercer.basis import KernelBasis
 
 Basis = KernelBasis | str | None
@@ -50,7 +50,9 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64. Computed in double precision either way.
+            Features: float32 where X is, else float64. Those of dense float32 rows are computed in single precision
+            where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
+            else in double; `verbose` says which.
 
         Examples
         --------
@@ -60,7 +62,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         (4, 1)
         """
         rows = self._check_new(X)
-        return _core.transform(self._map, as_rows(rows), verbose=int(self.verbose)).astype(rows.dtype, copy=False)
+        return _core.transform(self._map, as_given(rows), verbose=int(self.verbose)).astype(rows.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones.

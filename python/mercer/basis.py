@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
-from mercer._input import FLOATS, as_csr, as_rows, as_target, check_names_in, in_frame
+from mercer._input import FLOATS, as_csr, as_given, as_rows, as_target, check_names_in, in_frame
 
 # Which parameters of the catalogue each basis uses.
 _USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
@@ -274,7 +274,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64. Computed in double precision either way.
+            Features: float32 where X is, else float64. Those of dense float32 rows are computed in single precision
+            where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
+            else in double; `verbose` says which.
 
         Examples
         --------
@@ -285,7 +287,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                [ 0.]])
         """
         X = self._check_new(X)
-        Z = _core.transform(self._expansion(), as_rows(X), verbose=int(self.verbose))
+        Z = _core.transform(self._expansion(), as_given(X), verbose=int(self.verbose))
         return Z.astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:

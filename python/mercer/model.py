@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._input import FLOATS, as_csr, as_rows, in_frame
+from mercer._input import FLOATS, as_csr, as_given, as_rows, in_frame
 from mercer._mapped import Mapped
 from mercer.basis import KernelBasis
 
@@ -110,10 +110,12 @@ class FeatureMap:
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Features: float32 where X is, else float64.
+            Features: float32 where X is, else float64. Those of dense float32 rows are computed in single precision
+            where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
+            else in double.
         """
         X = self._check(self._choose_columns(X))
-        return _core.transform(self._model, as_rows(X)).astype(X.dtype, copy=False)
+        return _core.transform(self._model, as_given(X)).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones, in the units of the training data.

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def test_frames_and_arrays_of_any_layout_give_the_same_bits():
         np.testing.assert_array_equal(KernelBasis(n_components=9).fit_transform(given), expected)
 
 
-def test_float32_is_computed_in_double_and_comes_back_as_float32():
+def test_float32_is_fitted_in_double_and_comes_back_as_float32():
     X = rows().astype(np.float32)
     basis = KernelBasis(n_components=9)
     Z = basis.fit_transform(X)
@@ -47,6 +48,40 @@ def test_float32_is_computed_in_double_and_comes_back_as_float32():
     assert basis.inverse_transform(Z).dtype == np.float32
     double = KernelBasis(n_components=9).fit_transform(X.astype(np.float64))
     np.testing.assert_array_equal(Z, double.astype(np.float32))
+    np.testing.assert_allclose(basis.transform(X), double, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "kernel", ["rbf", "laplacian", "linear", "poly", "cosine", "matern12", "matern52", "rq", "chi2"]
+)
+@pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sparse.csr_array])
+def test_features_of_float32_are_those_of_float64_but_for_rounding(kernel, container):
+    X = np.abs(rows()).astype(np.float32)
+    basis = KernelBasis("nystrom", kernel=kernel, n_components=9).fit(X)
+    Z = basis.transform(container(X))
+    double = basis.transform(X.astype(np.float64))
+    assert Z.dtype == np.float32
+    unit = np.sqrt((double**2).sum(axis=1).max())
+    np.testing.assert_allclose(Z, double, rtol=0, atol=1e-5 * unit)
+
+
+def test_float32_is_transformed_without_a_copy_in_double_precision():
+    X = np.random.default_rng(0).standard_normal((20_000, 40)).astype(np.float32)
+    basis = KernelBasis("nystrom", n_components=50).fit(X[:500])
+    basis.transform(X[:10])
+    tracemalloc.start()
+    Z = basis.transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < Z.nbytes + X.nbytes / 2
+
+
+def test_bad_float32_rows_are_refused_by_row_and_column():
+    X = rows().astype(np.float32)
+    basis = KernelBasis(n_components=9).fit(X)
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN at row 4, column 2"):
+        basis.transform(X)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok"])

@@ -2,9 +2,11 @@
 
 use faer::{Mat, MatRef};
 use mercer::basis::{Expansion, Landmarks};
-use mercer::data::{Column, Scaling, Task};
+use mercer::data::{Column, Scaling, Single, Task};
 use mercer::{FeatureMap, Kernel, Labels, Rows, Shape};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,13 +17,13 @@ use crate::gate::exception;
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 
 /// A matrix of numbers, row after row.
-pub(crate) struct Matrix<'py>(PyReadonlyArray2<'py, f64>);
+pub(crate) struct Matrix<'py, T: Element = f64>(PyReadonlyArray2<'py, T>);
 
-impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
+impl<'py, T: Element> FromPyObject<'_, 'py> for Matrix<'py, T> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let array: PyReadonlyArray2<'py, f64> = object.extract()?;
+        let array: PyReadonlyArray2<'py, T> = object.extract()?;
         if array.is_c_contiguous() {
             Ok(Self(array))
         } else {
@@ -30,18 +32,34 @@ impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
     }
 }
 
-impl Matrix<'_> {
+impl<T: Element> Matrix<'_, T> {
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.0.shape()[0], self.0.shape()[1])
     }
 
-    pub(crate) fn values(&self) -> PyResult<&[f64]> {
+    pub(crate) fn values(&self) -> PyResult<&[T]> {
         Ok(self.0.as_slice()?)
     }
+}
 
+impl Matrix<'_> {
     pub(crate) fn view(&self) -> PyResult<MatRef<'_, f64>> {
         let (n, p) = self.shape();
         Ok(MatRef::from_row_major_slice(self.values()?, n, p))
+    }
+}
+
+/// Rows in either precision.
+#[derive(FromPyObject)]
+pub(crate) enum EitherRows<'py> {
+    Single(Matrix<'py, f32>),
+    Double(PyRows<'py>),
+}
+
+impl Matrix<'_, f32> {
+    pub(crate) fn rows(&self) -> PyResult<Single<'_>> {
+        let (n, p) = self.shape();
+        Single::new(self.values()?, n, p).map_err(exception)
     }
 }
 

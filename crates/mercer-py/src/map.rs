@@ -3,32 +3,54 @@
 use std::path::PathBuf;
 
 use faer::MatMut;
-use mercer::FeatureMap;
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use mercer::{FeatureMap, Monitor, Result};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{Matrix, PyExpansion, PyRows, dictionary, feature_map, matrix_array};
+use crate::convert::{EitherRows, Matrix, PyExpansion, PyRows, dictionary, feature_map, matrix_array};
 use crate::gate::run;
 
-/// Features of rows, written where Python will read them.
+/// Features of rows, in their precision, written where Python will read them.
 #[pyfunction]
 #[pyo3(signature = (expansion, X, *, verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 pub(crate) fn transform<'py>(
     py: Python<'py>,
     expansion: PyExpansion<'py>,
-    X: PyRows<'py>,
+    X: EitherRows<'py>,
     verbose: u32,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (map, rows) = (expansion.map()?, X.rows()?);
-    let (n, q) = (rows.n(), map.n_features());
+) -> PyResult<Bound<'py, PyAny>> {
+    let map = expansion.map()?;
+    match X {
+        EitherRows::Double(rows) => {
+            let rows = rows.rows()?;
+            let work = |out: MatMut<'_, f64>, monitor: &Monitor| map.transform_into(&rows, out, monitor);
+            written(py, verbose, (rows.n(), map.n_features()), work)
+        }
+        EitherRows::Single(rows) => {
+            let rows = rows.rows()?;
+            let work = |out: MatMut<'_, f32>, monitor: &Monitor| {
+                map.transform_single_into(&rows, out, monitor).map(|_| ())
+            };
+            written(py, verbose, (rows.n(), map.n_features()), work)
+        }
+    }
+}
+
+/// A matrix that work has written.
+fn written<T: Element + Send + Sync>(
+    py: Python<'_>,
+    verbose: u32,
+    (n, q): (usize, usize),
+    work: impl FnOnce(MatMut<'_, T>, &Monitor) -> Result<()> + Send,
+) -> PyResult<Bound<'_, PyAny>> {
     let features = PyArray2::zeros(py, [n, q], false);
     let mut memory = features.readwrite();
     let out = MatMut::from_row_major_slice_mut(memory.as_slice_mut()?, n, q);
-    run(py, verbose, |monitor| map.transform_into(&rows, out, monitor))?;
+    run(py, verbose, |monitor| work(out, monitor))?;
     drop(memory);
-    Ok(features)
+    Ok(features.into_any())
 }
 
 /// Rows whose features come closest to these.

@@ -15,9 +15,10 @@ use std::path::Path;
 use faer::{Mat, MatMut, MatRef};
 use serde_json::Value;
 
-use crate::basis::{Expansion, FittedBasis, Landmarks};
+use crate::basis::{Expansion, FittedBasis, Landmarks, Precision};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
+use crate::data::single::Single;
 use crate::error::{Error, Result};
 use crate::extract::Directions;
 use crate::monitor::Monitor;
@@ -255,6 +256,30 @@ impl FeatureMap {
                 self.expansion.apply(rows, scaled, out, monitor)
             }
         }
+    }
+
+    /// Features of rows in single precision, likewise; no copy of rows or features in double precision is made. What they
+    /// were computed in: see [`Expansion::precision`].
+    ///
+    /// ```
+    /// use mercer::data::Single;
+    /// use mercer::{Basis, FeatureMap, Kernel, Monitor, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 2.0], 3, 1)?;
+    /// let map = FeatureMap::from(Basis::kobl(Kernel::rbf(1.0)).n_components(2).fit(&rows)?);
+    /// let mut features = vec![0.0f32; 3 * 2]; // row-major
+    /// let out = faer::MatMut::from_row_major_slice_mut(&mut features, 3, 2);
+    /// map.transform_single_into(&Single::new(vec![0.0f32, 1.0, 2.0], 3, 1)?, out, &Monitor::default())?;
+    /// assert!((features[0] - 1.0).abs() < 1e-6 && features[1].abs() < 1e-6); // row 0 is the first landmark
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn transform_single_into(
+        &self,
+        rows: &Single,
+        out: MatMut<'_, f32>,
+        monitor: &Monitor,
+    ) -> Result<Precision> {
+        self.expansion.apply_single(rows, self.scaling.as_ref(), self.input_names.as_deref(), out, monitor)
     }
 
     /// How much each feature depends on each input, q×p: the mean over these rows of the squared slope of the feature

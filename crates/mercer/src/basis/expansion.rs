@@ -12,6 +12,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::{check_rows, diagonal};
+use crate::kernel::real::Real;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::{product, tall_product};
 use crate::monitor::Monitor;
@@ -295,14 +296,14 @@ impl Blocks {
     }
 
     /// out = k·Aᵀ.
-    pub(super) fn multiply(&self, matrix: MatRef<'_, f64>, k: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+    pub(super) fn multiply<T: Real>(&self, matrix: MatRef<'_, T>, k: MatRef<'_, T>, mut out: MatMut<'_, T>) {
         for &(start, rows, columns) in &self.0 {
             matmul(
                 out.as_mut().subcols_mut(start, rows),
                 Accum::Replace,
                 k.subcols(0, columns),
                 matrix.submatrix(start, 0, rows, columns).transpose(),
-                1.0,
+                T::ONE,
                 Par::Seq,
             );
         }

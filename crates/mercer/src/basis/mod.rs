@@ -5,6 +5,7 @@
 //! [`Basis`] holds the settings, [`FittedBasis`] the result. One file an algorithm.
 
 pub mod expansion;
+pub mod single;
 pub(crate) mod zeros;
 pub(crate) mod pivoted;
 pub(crate) mod kobl;
@@ -26,6 +27,7 @@ use faer::{Mat, MatMut};
 pub use expansion::{Expansion, Landmarks};
 pub use kobl::Threshold;
 pub use pivoted::Stop;
+pub use single::Precision;
 
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;

@@ -2,6 +2,7 @@
 
 pub(crate) mod store;
 pub mod rows;
+pub mod single;
 pub mod labels;
 pub mod scale;
 pub mod table;
@@ -16,4 +17,5 @@ pub mod write;
 pub use labels::{Column, Labels, Task};
 pub use rows::{Csr, Dense, Rows};
 pub use scale::{Scale, Scaling};
+pub use single::Single;
 pub use table::Table;

@@ -1,18 +1,12 @@
 //! Kernel values as panels: a few hundred rows against fixed landmark rows, by matrix products where the kernel allows.
 //!
-//!   γ‖x−y‖² = ‖u‖² + ‖v‖² − 2⟨u,v⟩,   u = √γ(x−μ), v = √γ(y−μ), μ the landmarks' mean
-//!
 //! cost    2p flops a value (product kernels, squared distances), 3p for L1 and χ²; sparse: the common columns only
-//! differs where the sum above cancels to less than 1e−3 of its terms, the distance is computed from the
-//!         difference of the rows, so equal rows are at distance 0 exactly and none is negative; γ is inside, so
-//!         rows of any scale neither overflow nor vanish
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::kernel::{Kernel, Statistic};
-use super::pairs::{Inverted, Unit, chi2_term, is_cancelled, unit_length_sparse, unit_row};
+use super::pairs::{Inverted, Unit, chi2_term, is_cancelled, unit_length_sparse};
+use super::products::Products;
 use crate::data::rows::{Csr, Dense, Rows};
 
 /// Rows a panel holds: its kernel values and features stay in the cache.
@@ -31,10 +25,8 @@ pub struct Panel {
 
 #[derive(Debug)]
 enum Side {
-    /// Points (l×p, row-major) whose products with a row are wanted; cosine: of length 1.
-    Products { points: Vec<f64>, p: usize },
-    /// √γ(y − shift) and its squared norms beside the rows themselves.
-    Distances { rows: Rows<'static>, shift: Vec<f64>, points: Vec<f64>, norms: Vec<f64> },
+    /// Points whose products with a row are wanted.
+    Products(Products<f64>),
     /// Landmarks in tiles of [`TILE`], each column after column: L1 and χ² gain nothing from products.
     Columnwise { tiles: Vec<f64>, p: usize },
     /// Landmarks by column.
@@ -61,16 +53,6 @@ impl Panel {
                 let index = Inverted::new(csr, l, unit.root_gamma);
                 Side::Inverted { rows: landmarks.select(&(0..l).collect::<Vec<_>>()), index, totals }
             }
-            (Rows::Dense(d), Statistic::SquaredDistance) => {
-                let mut shift = vec![0.0; p];
-                for i in 0..l {
-                    for (s, v) in shift.iter_mut().zip(d.row(i)) {
-                        *s += v / l as f64;
-                    }
-                }
-                let (points, norms) = shifted(d, l, &shift, kernel.gamma.sqrt());
-                Side::Distances { rows: landmarks.select(&(0..l).collect::<Vec<_>>()), shift, points, norms }
-            }
             (Rows::Dense(d), Statistic::Manhattan | Statistic::ChiSquared) => {
                 let mut tiles = vec![0.0; l.div_ceil(TILE) * TILE * p];
                 for i in 0..l {
@@ -81,8 +63,9 @@ impl Panel {
                 }
                 Side::Columnwise { tiles, p }
             }
-            (Rows::Dense(d), Statistic::Cosine) => Side::Products { points: unit_length(d, l), p },
-            (Rows::Dense(d), _) => Side::Products { points: d.values().to_vec(), p },
+            (Rows::Dense(d), _) => Side::Products(
+                Products::new(kernel, d, l, p).unwrap_or_else(|| unreachable!("it must not be precomputed")),
+            ),
         };
         Self { kernel, l, side }
     }
@@ -101,8 +84,9 @@ impl Panel {
     /// Number of columns that rows must have.
     pub fn p(&self) -> usize {
         match &self.side {
-            Side::Products { p, .. } | Side::Columnwise { p, .. } => *p,
-            Side::Distances { rows, .. } | Side::Inverted { rows, .. } => rows.p(),
+            Side::Products(products) => products.p(),
+            Side::Columnwise { p, .. } => *p,
+            Side::Inverted { rows, .. } => rows.p(),
             Side::Given { n, .. } => *n,
         }
     }
@@ -140,17 +124,7 @@ impl Panel {
                     Rows::dense(rows.to_dense(), rows.n(), rows.p()).unwrap_or_else(|e| unreachable!("{e}"));
                 self.statistics(&dense, out);
             }
-            (Side::Products { points, p }, Rows::Dense(d)) => {
-                if self.kernel.shape.statistic() == Statistic::Cosine {
-                    self.products(&unit_length(d, rows.n()), points, *p, 1.0, out);
-                } else {
-                    self.products(d.values(), points, *p, 1.0, out);
-                }
-            }
-            (Side::Distances { rows: landmarks, shift, points, norms }, Rows::Dense(d)) => {
-                let Rows::Dense(landmarks) = landmarks else { unreachable!("dense landmarks") };
-                self.fill_distances(d, rows.n(), landmarks, shift, points, norms, out);
-            }
+            (Side::Products(products), Rows::Dense(d)) => products.statistics(d.values(), out),
             (Side::Columnwise { tiles, p }, Rows::Dense(d)) => {
                 let (l, gamma) = (self.l, self.kernel.gamma);
                 let columnwise = Columnwise { rows: d, tiles, p: *p, l, gamma, out };
@@ -178,44 +152,6 @@ impl Panel {
             let start = panel * PANEL;
             self.fill(&rows.slice(start..start + out.len() / self.l), out);
         });
-    }
-
-    fn products(&self, rows: &[f64], points: &[f64], p: usize, factor: f64, out: &mut [f64]) {
-        let n = out.len() / self.l;
-        matmul(
-            MatMut::from_row_major_slice_mut(out, n, self.l),
-            Accum::Replace,
-            MatRef::from_row_major_slice(rows, n, p),
-            MatRef::from_row_major_slice(points, self.l, p).transpose(),
-            factor,
-            Par::Seq,
-        );
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the parts of one enum variant")]
-    fn fill_distances(
-        &self,
-        rows: &Dense,
-        n: usize,
-        landmarks: &Dense,
-        shift: &[f64],
-        points: &[f64],
-        norms: &[f64],
-        out: &mut [f64],
-    ) {
-        let root = self.kernel.gamma.sqrt();
-        let (u, row_norms) = shifted(rows, n, shift, root);
-        self.products(&u, points, shift.len(), -2.0, out);
-        for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
-            if add_norms(out, row_norms[i], norms) {
-                let row = rows.row(i);
-                for (j, s) in out.iter_mut().enumerate() {
-                    if is_cancelled(*s, row_norms[i] + norms[j]) {
-                        *s = row.iter().zip(landmarks.row(j)).map(|(x, y)| (root * (x - y)).powi(2)).sum();
-                    }
-                }
-            }
-        }
     }
 
     fn fill_sparse(&self, rows: &Csr, landmarks: &Csr, index: &Inverted, totals: &[f64], out: &mut [f64]) {
@@ -301,39 +237,4 @@ impl pulp::NullaryFnOnce for ChiSquared<'_> {
     fn call(self) {
         self.0.fill(chi2_term);
     }
-}
-
-/// Adds the norms to −2⟨u,v⟩; whether any result has cancelled.
-fn add_norms(out: &mut [f64], row_norm: f64, norms: &[f64]) -> bool {
-    let cancelled = pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            // A count, because a flag that is set inside the loop would keep it from being vectorised.
-            let mut cancelled = 0u64;
-            for (o, &norm) in out.iter_mut().zip(norms) {
-                let terms = row_norm + norm;
-                *o += terms;
-                cancelled += u64::from(is_cancelled(*o, terms));
-            }
-            cancelled
-        },
-    );
-    cancelled > 0
-}
-
-/// root·(x − shift) for all rows, and the squared norms.
-fn shifted(rows: &Dense, n: usize, shift: &[f64], root: f64) -> (Vec<f64>, Vec<f64>) {
-    let mut u = Vec::with_capacity(n * shift.len());
-    let mut norms = Vec::with_capacity(n);
-    for i in 0..n {
-        let start = u.len();
-        u.extend(rows.row(i).iter().zip(shift).map(|(x, s)| root * (x - s)));
-        norms.push(u[start..].iter().map(|v| v * v).sum());
-    }
-    (u, norms)
-}
-
-/// Rows divided by their length (by their largest number first, so that no square overflows); zero rows stay zero.
-fn unit_length(rows: &Dense, n: usize) -> Vec<f64> {
-    (0..n).flat_map(|i| unit_row(rows.row(i))).collect()
 }

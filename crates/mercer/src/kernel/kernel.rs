@@ -4,7 +4,8 @@
 //!
 //! Panels compute the statistic (`block.rs`) and call [`Kernel::finish`] on it; nothing else evaluates a kernel.
 
-use super::exp::{ElementWise, exp, map_slice};
+use super::exp::{ElementWise, map_slice};
+use super::real::Real;
 use crate::error::{Error, Result};
 
 /// The kernel's formula, without its width.
@@ -214,22 +215,19 @@ impl Kernel {
     }
 
     /// Turns statistics (distances already multiplied by γ) into kernel values, in place.
-    pub(crate) fn finish(self, values: &mut [f64]) {
+    pub(crate) fn finish<T: Real>(self, values: &mut [T]) {
+        let gamma = self.gamma;
         match self.shape {
             Shape::Linear | Shape::Cosine | Shape::Precomputed => {}
             Shape::Poly { degree, coef0 } => {
-                let gamma = self.gamma;
-                values.iter_mut().for_each(|v| *v = (gamma * *v + coef0).powi(degree.cast_signed()));
+                each(values, |v| (gamma * v + coef0).powi(degree.cast_signed()));
             }
-            Shape::Sigmoid { coef0 } => {
-                let gamma = self.gamma;
-                values.iter_mut().for_each(|v| *v = (gamma * *v + coef0).tanh());
-            }
+            Shape::Sigmoid { coef0 } => each(values, |v| (gamma * v + coef0).tanh()),
             Shape::Rbf | Shape::Laplacian | Shape::Chi2 => map_slice(values, Exponential),
             Shape::Matern12 => map_slice(values, Matern::<1>),
             Shape::Matern32 => map_slice(values, Matern::<3>),
             Shape::Matern52 => map_slice(values, Matern::<5>),
-            Shape::Rq { alpha } => values.iter_mut().for_each(|v| *v = (1.0 + *v / alpha).powf(-alpha)),
+            Shape::Rq { alpha } => each(values, |v| (1.0 + v / alpha).powf(-alpha)),
         }
     }
 
@@ -275,13 +273,18 @@ impl Kernel {
     }
 }
 
+/// What is not vectorised is computed in double precision.
+fn each<T: Real>(values: &mut [T], f: impl Fn(f64) -> f64) {
+    values.iter_mut().for_each(|v| *v = T::of(f(v.double())));
+}
+
 #[derive(Clone, Copy)]
 struct Exponential;
 
-impl ElementWise for Exponential {
+impl<T: Real> ElementWise<T> for Exponential {
     #[inline(always)]
-    fn apply<const FMA: bool>(self, s: f64) -> f64 {
-        exp::<FMA>(-s)
+    fn apply<const FMA: bool>(self, s: T) -> T {
+        (-s).exp::<FMA>()
     }
 }
 
@@ -289,17 +292,17 @@ impl ElementWise for Exponential {
 #[derive(Clone, Copy)]
 struct Matern<const TWICE_NU: u8>;
 
-impl<const TWICE_NU: u8> ElementWise for Matern<TWICE_NU> {
+impl<T: Real, const TWICE_NU: u8> ElementWise<T> for Matern<TWICE_NU> {
     #[inline(always)]
-    fn apply<const FMA: bool>(self, s: f64) -> f64 {
+    fn apply<const FMA: bool>(self, s: T) -> T {
         // Far beyond where the value is 0, and short of where its factor would overflow.
-        let t = (2.0 * f64::from(TWICE_NU) * s.min(1e6)).sqrt();
+        let t = (T::of(2.0 * f64::from(TWICE_NU)) * s.least(T::of(1e6))).root();
         let factor = match TWICE_NU {
-            1 => 1.0,
-            3 => 1.0 + t,
-            _ => 1.0 + t + t * t / 3.0,
+            1 => T::ONE,
+            3 => T::ONE + t,
+            _ => T::ONE + t + t * t / T::of(3.0),
         };
-        factor * exp::<FMA>(-t)
+        factor * (-t).exp::<FMA>()
     }
 }
 

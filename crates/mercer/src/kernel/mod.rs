@@ -1,8 +1,10 @@
 //! Stage 2: similarities. Kernels, their values as panels, and the rules that choose γ.
 
 pub mod kernel;
+pub(crate) mod real;
 pub(crate) mod exp;
 pub(crate) mod pairs;
+pub(crate) mod products;
 pub mod block;
 pub mod gram;
 pub mod gamma;

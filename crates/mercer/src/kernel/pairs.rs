@@ -4,10 +4,8 @@
 //! cost    the columns that both rows have, by an index of the landmarks; or both rows walked side by side
 
 use super::kernel::{Kernel, Statistic};
+use super::real::Real;
 use crate::data::rows::{Csr, Rows};
-
-/// Below this share of ‖u‖²+‖v‖² a squared distance has lost more than three digits.
-const CANCELLED: f64 = 1e-3;
 
 /// For each input column the landmarks that have it, with their values.
 #[derive(Debug)]
@@ -132,16 +130,16 @@ pub(super) fn chi2_term(x: f64, y: f64) -> f64 {
 /// Also true for NaN and infinity, which products of overflowing rows give.
 #[inline(always)]
 #[expect(clippy::needless_bitwise_bool, reason = "a branch would keep the loop from being vectorised")]
-pub(super) fn is_cancelled(s: f64, terms: f64) -> bool {
-    let right = (s >= CANCELLED * terms) & (s < f64::INFINITY);
+pub(super) fn is_cancelled<T: Real>(s: T, terms: T) -> bool {
+    let right = (s >= T::CANCELLED * terms) & (s < T::INFINITY);
     !right
 }
 
 /// A row divided by its length; a zero row stays zero.
-pub(crate) fn unit_row(row: &[f64]) -> impl Iterator<Item = f64> {
+pub(crate) fn unit_row<T: Real>(row: &[T]) -> impl Iterator<Item = T> {
     let (unit, norm) = unit_and_norm(row);
     let norm = if norm > 0.0 { norm } else { 1.0 };
-    row.iter().map(move |v| v / unit / norm)
+    row.iter().map(move |v| T::of(v.double() / unit / norm))
 }
 
 /// ‖x‖.
@@ -151,10 +149,10 @@ pub(crate) fn length(row: &[f64]) -> f64 {
 }
 
 /// The largest magnitude, 1 for a zero row, and the length in that unit: no square overflows.
-fn unit_and_norm(row: &[f64]) -> (f64, f64) {
-    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+fn unit_and_norm<T: Real>(row: &[T]) -> (f64, f64) {
+    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.double().abs()));
     let unit = if largest > 0.0 { largest } else { 1.0 };
-    (unit, row.iter().map(|v| (v / unit).powi(2)).sum::<f64>().sqrt())
+    (unit, row.iter().map(|v| (v.double() / unit).powi(2)).sum::<f64>().sqrt())
 }
 
 /// The same for sparse rows.

@@ -9,6 +9,7 @@ mod basis;
 mod select;
 mod extract;
 mod map;
+mod single;
 mod importance;
 mod systems;
 mod evaluate;

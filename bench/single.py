@@ -1,0 +1,41 @@
+"""Transforms of float32 rows: beside float64, beside `Nystroem`, and what they lose."""
+
+import numpy as np
+from basis import GAMMA, basis, ringnorm
+from measure import alone, arguments, keep, report, side_by_side
+from sklearn.kernel_approximation import Nystroem
+
+
+def extra_memory(n: int, m: int, dtype: str) -> float:
+    """Megabytes that a transform takes, its result included."""
+    prepare = f"from basis import *; x = ringnorm({n}, dtype=np.{dtype}); b = basis({m}).fit(x[:2000])"
+    return alone(prepare, "z = b.transform(x)")[1]
+
+
+def main() -> None:
+    given = arguments(__doc__)
+    scale, repeats = (20, 1) if given.quick else (1, 7)
+    n, rows = 10_000 // scale, 100_000 // scale
+    figures: list = []
+    x, new = ringnorm(n), ringnorm(rows, seed=1)
+    single = new.astype(np.float32)
+    for m in (100 // scale, 500 // scale):
+        own = basis(m).fit(x)
+        peer = Nystroem(gamma=GAMMA, n_components=m, random_state=0).fit(x.astype(np.float32))
+        jobs = {
+            "single": lambda own=own: own.transform(single),
+            "double": lambda own=own: own.transform(new),
+            "peer": lambda peer=peer: peer.transform(single),
+        }
+        times = side_by_side(jobs, repeats)
+        report(f"float32, {rows} rows, m = {m}, against float64", times["single"], times["double"], figures)
+        report(f"float32, {rows} rows, m = {m}, against Nystroem", times["single"], times["peer"], figures)
+        difference = np.abs(own.transform(single) - own.transform(single.astype(np.float64))).max()
+        print(f"  largest difference to double precision, in units of sqrt(k(x, x)): {difference:.1e}")
+    megabytes = {dtype: extra_memory(rows, 500 // scale, dtype) for dtype in ("float32", "float64")}
+    print("  megabytes that the transform takes: " + ", ".join(f"{k} {v:.0f}" for k, v in megabytes.items()))
+    keep([*figures, {"job": "memory", **megabytes}], given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+//! Dense landmarks that rows meet by matrix products, in double or single precision: kernels of products and of squared
+//! distances.
+//!
+//!   γ‖x−y‖² = ‖u‖² + ‖v‖² − 2⟨u,v⟩,   u = √γ(x−μ), v = √γ(y−μ), μ the landmarks' mean
+//!
+//! cost    2p flops a value
+//! differs where the sum above cancels to less than 1e−3 of its terms (single precision: 1/32), the distance is computed in
+//!         double precision from the difference of the rows, so equal rows are at distance 0 exactly and none is negative;
+//!         γ is inside, and u is found in double precision, so rows of any scale neither overflow nor vanish
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::kernel::{Kernel, Statistic};
+use super::pairs::{is_cancelled, unit_row};
+use super::real::Real;
+use crate::data::rows::Dense;
+
+/// l landmarks of p columns, made ready.
+#[derive(Debug)]
+pub(crate) struct Products<T> {
+    l: usize,
+    p: usize,
+    side: Side<T>,
+    /// v, or the landmarks themselves (cosine: of length 1); l×p, row-major.
+    points: Vec<T>,
+}
+
+#[derive(Debug)]
+enum Side<T> {
+    Products,
+    Cosines,
+    Distances(Distances<T>),
+}
+
+#[derive(Debug)]
+struct Distances<T> {
+    root: f64,
+    shift: Vec<f64>,
+    /// ‖v‖².
+    norms: Vec<T>,
+    landmarks: Vec<f64>,
+}
+
+impl<T: Real> Products<T> {
+    /// Makes landmarks ready; None for kernels that are no function of products or squared distances.
+    pub(crate) fn new(kernel: Kernel, landmarks: &Dense, l: usize, p: usize) -> Option<Self> {
+        let cast = |values: &[f64]| values.iter().map(|v| T::of(*v)).collect();
+        let (side, points) = match kernel.shape.statistic() {
+            Statistic::Product => (Side::Products, cast(landmarks.values())),
+            Statistic::Cosine => (Side::Cosines, cast(&unit_length(landmarks.values(), p))),
+            Statistic::SquaredDistance => {
+                let (root, shift) = (kernel.gamma.sqrt(), mean(landmarks, l, p));
+                let (points, norms) = shifted(landmarks.values(), &shift, root);
+                let landmarks = landmarks.values().to_vec();
+                (Side::Distances(Distances { root, shift, norms, landmarks }), points)
+            }
+            _ => return None,
+        };
+        Some(Self { l, p, side, points })
+    }
+
+    pub(crate) fn p(&self) -> usize {
+        self.p
+    }
+
+    /// What the kernel is a function of: products, or distances multiplied by γ; row-major into `out` (n×l).
+    pub(crate) fn statistics(&self, rows: &[T], out: &mut [T]) {
+        if self.p == 0 {
+            return out.fill(T::ZERO);
+        }
+        match &self.side {
+            Side::Products => self.multiply(rows, T::ONE, out),
+            Side::Cosines => self.multiply(&unit_length(rows, self.p), T::ONE, out),
+            Side::Distances(distances) => {
+                let (u, row_norms) = shifted(rows, &distances.shift, distances.root);
+                self.multiply(&u, T::of(-2.0), out);
+                for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
+                    if add_norms(out, row_norms[i], &distances.norms) {
+                        distances.look_again(&rows[i * self.p..(i + 1) * self.p], row_norms[i], out);
+                    }
+                }
+            }
+        }
+    }
+
+    fn multiply(&self, rows: &[T], factor: T, out: &mut [T]) {
+        let n = out.len() / self.l;
+        matmul(
+            MatMut::from_row_major_slice_mut(out, n, self.l),
+            Accum::Replace,
+            MatRef::from_row_major_slice(rows, n, self.p),
+            MatRef::from_row_major_slice(&self.points, self.l, self.p).transpose(),
+            factor,
+            Par::Seq,
+        );
+    }
+}
+
+impl<T: Real> Distances<T> {
+    /// Distances of one row that have cancelled, from the differences.
+    fn look_again(&self, row: &[T], row_norm: T, out: &mut [T]) {
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let landmarks = self.landmarks.chunks_exact(row.len());
+                for ((s, &norm), landmark) in out.iter_mut().zip(&self.norms).zip(landmarks) {
+                    if is_cancelled(*s, row_norm + norm) {
+                        *s = T::of(T::squared_distance(row, landmark, self.root));
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Adds the norms to −2⟨u,v⟩; whether any result has cancelled.
+fn add_norms<T: Real>(out: &mut [T], row_norm: T, norms: &[T]) -> bool {
+    let cancelled = pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            // A count, because a flag that is set inside the loop would keep it from being vectorised.
+            let mut cancelled = 0u32;
+            for (o, &norm) in out.iter_mut().zip(norms) {
+                let terms = row_norm + norm;
+                *o += terms;
+                cancelled += u32::from(is_cancelled(*o, terms));
+            }
+            cancelled
+        },
+    );
+    cancelled > 0
+}
+
+fn mean(rows: &Dense, n: usize, p: usize) -> Vec<f64> {
+    let mut mean = vec![0.0; p];
+    for i in 0..n {
+        for (s, v) in mean.iter_mut().zip(rows.row(i)) {
+            *s += v / n as f64;
+        }
+    }
+    mean
+}
+
+/// root·(x − shift) for all rows, and the squared norms. The rows may be in another precision than the result.
+fn shifted<S: Real, T: Real>(rows: &[S], shift: &[f64], root: f64) -> (Vec<T>, Vec<T>) {
+    let mut u = Vec::with_capacity(rows.len());
+    let mut norms = Vec::with_capacity(rows.len() / shift.len().max(1));
+    for row in rows.chunks_exact(shift.len().max(1)) {
+        let start = u.len();
+        u.extend(row.iter().zip(shift).map(|(x, s)| T::of(root * (x.double() - s))));
+        norms.push(T::of(u[start..].iter().map(|v: &T| v.double() * v.double()).sum()));
+    }
+    (u, norms)
+}
+
+/// Rows divided by their length (by their largest number first, so that no square overflows); zero rows stay zero.
+fn unit_length<T: Real>(rows: &[T], p: usize) -> Vec<T> {
+    rows.chunks_exact(p.max(1)).flat_map(unit_row).collect()
+}
