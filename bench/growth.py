@@ -82,7 +82,7 @@ def draw(path: str) -> None:
     kept = json.loads(Path(path).read_text())
     colours = dict(zip([name for name in JOBS if name not in PEERS], OKABE_ITO, strict=False))
     for quantity, unit, label in (
-        ("processor", 1, "processor seconds"),
+        ("seconds", 1, "seconds"),
         ("MB", 1024, "peak memory beyond the rows, GB"),
     ):
         figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
