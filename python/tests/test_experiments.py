@@ -6,7 +6,7 @@ import datasets
 import numpy as np
 import pytest
 from lab import Results, paired, summary
-from lab.jobs import Job, load_script, run_jobs
+from lab.jobs import Job, run_jobs
 from lab.main import PAPERS, write_report
 from lab.report import Report, best, fill
 from lab.results import Record
@@ -151,7 +151,6 @@ def test_tables_and_claims_follow_from_the_results(paper, tmp_path):
         assert (tmp_path / page).read_text() == (folder / page).read_text()
     drawn = {f.name for f in (tmp_path / "figures").iterdir()}
     assert drawn == {f.name for f in (folder / "figures").iterdir()}
-    load_script(folder / "run.py")
 
 
 def test_the_page_of_claims_has_all_of_them():

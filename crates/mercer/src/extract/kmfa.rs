@@ -4,7 +4,7 @@
 //!   S_b = Σ_classes Σ_{k_between nearest pairs of a row in the class and one that is not} ΔΔᵀ;   features vᵀz
 //!
 //! cost    neighbours, then n·m² flops, m³/3 and the singular values of a matrix with a column a pair; the
-//!         features of all rows are kept, n·m numbers
+//!         features of all rows are kept, n·m numbers, where they fit into memory, and else made again
 //! source  Yan et al. 2007
 //! differs neighbours are those of the kernel's space. Pairs at equal distances: the lower row in the class, then the lower
 //!         other row; a pair may count for both of its classes. Hits count from both of their rows if each is near the other
