@@ -10,7 +10,7 @@
 //! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Scale};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
@@ -193,8 +193,10 @@ fn lanczos(k: &[f64], n: usize, m: usize, monitor: &Monitor) -> Result<Option<(V
     let mut generator = random::generator(0);
     let mut space: Mat<f64> = Mat::zeros(n, 0);
     let mut block = Mat::from_fn(n, BLOCK, |_, _| StandardNormal.sample(&mut generator));
-    orthonormalize(space.as_ref(), &mut block, &mut generator);
+    let scale = largest_norm(&block);
+    orthonormalize(space.as_ref(), &mut block, scale, &mut generator);
     let mut t: Mat<f64> = Mat::new();
+    let (mut next_look, mut last_look) = (m + BLOCK, None);
     loop {
         monitor.check()?;
         let d = space.ncols();
@@ -203,7 +205,7 @@ fn lanczos(k: &[f64], n: usize, m: usize, monitor: &Monitor) -> Result<Option<(V
         }
         space.resize_with(n, d + BLOCK, |i, j| block[(i, j - d)]);
         let mut next = times(k, n, block.as_ref());
-        let products = product(space.transpose(), next.as_ref());
+        let products = inner_products(space.as_ref(), next.as_ref());
         t.resize_with(d + BLOCK, d + BLOCK, |_, _| 0.0);
         for j in 0..BLOCK {
             for i in 0..d + BLOCK {
@@ -211,19 +213,28 @@ fn lanczos(k: &[f64], n: usize, m: usize, monitor: &Monitor) -> Result<Option<(V
                 t[(d + j, i)] = products[(i, j)];
             }
         }
-        let coupling = orthonormalize(space.as_ref(), &mut next, &mut generator);
+        let scale = largest_norm(&next);
+        subtract(&mut next, space.as_ref(), products.as_ref());
+        let coupling = orthonormalize(space.as_ref(), &mut next, scale, &mut generator);
         block = next;
         let d = d + BLOCK;
-        if d < m + BLOCK || (d - m) % (2 * BLOCK) >= BLOCK {
+        if d < next_look {
             continue;
         }
         let (values, vectors) = eigen(t.clone(), monitor)?;
         let last = vectors.subrows(d - BLOCK, BLOCK).subcols(0, m);
         let residuals = product(coupling.as_ref(), last);
-        if (0..m).all(|j| residuals.col(j).norm_l2() <= CONVERGED * values[0]) {
+        let residual = (0..m).map(|j| residuals.col(j).norm_l2()).fold(0.0, f64::max) / values[0];
+        if residual <= CONVERGED {
             let ritz = product(space.as_ref(), vectors.subcols(0, m));
             return Ok(Some((values[..m].to_vec(), ritz)));
         }
+        // A look costs d³: the next comes when the residual's fall promises an end, at the latest a fifth on.
+        let (before, then) = last_look.replace((d, residual)).unwrap_or((d, residual));
+        let rate = (then / residual).ln() / (d - before) as f64;
+        let promised = (residual / CONVERGED).ln() / rate;
+        let further = if promised >= 0.0 { promised.min(d as f64 / 5.0) } else { d as f64 / 5.0 };
+        next_look = d + further as usize;
     }
 }
 
@@ -239,37 +250,63 @@ fn times(k: &[f64], n: usize, v: MatRef<'_, f64>) -> Mat<f64> {
     MatRef::from_row_major_slice(&out, n, b).to_owned()
 }
 
-/// Makes the block orthonormal and orthogonal to the space. Returns R, upper triangular, with block = new block·R up to
-/// the part in the space; directions that vanish are replaced by random ones and get a zero row in R.
-fn orthonormalize(space: MatRef<'_, f64>, block: &mut Mat<f64>, generator: &mut impl rand::Rng) -> Mat<f64> {
+/// Rows of a tall matrix that a thread takes at a time: fixed, so that the bits do not depend on the number of threads.
+const ROWS: usize = 512;
+
+/// AᵀB for two tall matrices, panels of rows added up in their order.
+fn inner_products(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let panels = a.par_row_chunks(ROWS).zip(b.par_row_chunks(ROWS));
+    let parts: Vec<Mat<f64>> = panels.map(|(a, b)| product(a.transpose(), b)).collect();
+    parts.iter().fold(Mat::zeros(a.ncols(), b.ncols()), |sum, part| sum + part)
+}
+
+/// B − A·C in the place of a tall B.
+fn subtract(b: &mut Mat<f64>, a: MatRef<'_, f64>, c: MatRef<'_, f64>) {
+    if c.nrows() > 0 {
+        let panels = b.par_row_chunks_mut(ROWS).zip(a.par_row_chunks(ROWS));
+        panels.for_each(|(b, a)| matmul(b, Accum::Add, a, c, -1.0, Par::Seq));
+    }
+}
+
+fn largest_norm(block: &Mat<f64>) -> f64 {
+    block.col_iter().map(|column| column.norm_l2()).fold(0.0, f64::max)
+}
+
+/// Makes a block that is nearly orthogonal to the space wholly so, and orthonormal. Returns R, upper triangular, with block
+/// = new block·R up to the part in the space; directions that vanish beside `scale` are replaced by random ones and get a zero
+/// row in R.
+fn orthonormalize(
+    space: MatRef<'_, f64>,
+    block: &mut Mat<f64>,
+    scale: f64,
+    generator: &mut impl rand::Rng,
+) -> Mat<f64> {
     let b = block.ncols();
     let mut r = Mat::zeros(b, b);
-    let scale = (0..b).map(|j| block.col(j).norm_l2()).fold(0.0, f64::max);
     let clear = |block: &mut Mat<f64>| {
-        for _ in 0..2 {
-            let products = product(space.transpose(), block.as_ref());
-            if space.ncols() > 0 {
-                matmul(block.as_mut(), Accum::Add, space, products.as_ref(), -1.0, Par::Seq);
-            }
-        }
+        let products = inner_products(space, block.as_ref());
+        subtract(block, space, products.as_ref());
     };
     clear(block);
     for j in 0..b {
         let mut vanished = false;
         for pass in 0..3 {
-            for i in 0..j {
-                let product: f64 = block.col(i).iter().zip(block.col(j).iter()).map(|(a, b)| a * b).sum();
-                let earlier = block.col(i).to_owned();
-                block.col_mut(j).iter_mut().zip(earlier.iter()).for_each(|(v, e)| *v -= product * e);
+            let (earlier, rest) = block.as_mut().split_at_col_mut(j);
+            let mut own = rest.col_mut(0);
+            // One after another: the next takes what this one has left.
+            for (i, earlier) in earlier.as_ref().col_iter().enumerate() {
+                let product = earlier.transpose() * own.as_ref();
+                own -= Scale(product) * earlier;
                 if !vanished {
                     r[(i, j)] += product;
                 }
             }
-            let norm = block.col(j).norm_l2();
+            let norm = own.norm_l2();
             if pass == 1 {
                 if norm <= 1e-14 * scale {
                     vanished = true;
                     let mut fresh = Mat::from_fn(block.nrows(), 1, |_, _| StandardNormal.sample(generator));
+                    clear(&mut fresh);
                     clear(&mut fresh);
                     block.col_mut(j).copy_from(fresh.col(0));
                 } else {

@@ -1,10 +1,13 @@
 //! Nearest neighbours: the judge that needs no training, on features or in the kernel's own space (KKNN).
 //!
-//! cost    n·n' distances by matrix products, in panels; nothing of size n·n' is kept. Few columns and many rows: a tree
+//! cost    n·n' distances in single precision where a sieve of them is fine enough, otherwise by matrix products, in panels;
+//!         nothing of size n·n' is kept. Few columns and many rows: a tree
 //! source  METHODS §4 for the distances, §7
 //! differs of equal distances the lower index is nearer; of classes with as many votes the one that has the nearest row
 //!         wins. Distances from products are right to a few digits less than all, so who is near is decided by the
 //!         distance computed from the rows' own numbers
+
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -14,16 +17,13 @@ use super::tame::squarable;
 use crate::data::labels::Labels;
 use crate::data::rows::{Dense, Rows};
 use crate::error::{Error, Result};
-use crate::evidence::neighbours::{Metric, Nearest, any_below, tree_pays};
+use crate::evidence::neighbours::{BASE, Metric, Nearest, QUERIES, any_below, tree_pays};
+use crate::evidence::sieve::{Block, Frame, Near, Tiles};
 use crate::evidence::tree::Tree;
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;
-
-/// Rows that are compared at a time: queries, and the rows they are compared with. Their distances stay in the cache.
-const QUERIES: usize = 64;
-const BASE: usize = 1_024;
 
 /// Majority (numbers: mean) of the k nearest training rows, L2; all of them where there are fewer.
 ///
@@ -148,11 +148,15 @@ struct Distances<'a> {
     /// k(x,x) of the training rows, where the kernel's space is looked at.
     own: Vec<f64>,
     side: Side,
+    /// [`BASE`] rows each, made when they are first needed.
+    panels: Vec<OnceLock<Panel>>,
 }
 
 enum Side {
     Tree(Tree),
-    Panels(Vec<(usize, Panel)>),
+    /// In single precision, by [`BASE`] rows.
+    Sieve(Frame, Vec<Tiles>),
+    None,
 }
 
 impl<'a> Distances<'a> {
@@ -165,24 +169,31 @@ impl<'a> Distances<'a> {
             Some(Metric::Manhattan) => Kernel { shape: Shape::Laplacian, gamma: 1.0 },
             None => kernel,
         };
-        let panel = |start: usize| {
-            let end = n.min(start + BASE);
-            let panel = match kernel.shape {
-                Shape::Precomputed => Panel::given(&(start..end).collect::<Vec<_>>(), p),
-                _ => Panel::new(kernel, &train.slice(start..end)),
-            };
-            (start, panel)
-        };
         let side = match (train, metric) {
             (Rows::Dense(rows), Some(metric)) if tree_pays(n, p) => {
                 Side::Tree(Tree::new(rows, &(0..n).collect::<Vec<_>>(), p, metric))
             }
-            _ => {
+            (Rows::Dense(rows), Some(metric)) if p > 0 => {
+                let frame = Frame::new(rows, n, p, metric);
+                let tiles =
+                    |start: usize| Tiles::new(&frame, (start..n.min(start + BASE)).map(|i| rows.row(i)));
                 let starts: Vec<usize> = (0..n).step_by(BASE).collect();
-                Side::Panels(starts.into_par_iter().map(panel).collect())
+                let tiles = starts.into_par_iter().map(tiles).collect();
+                Side::Sieve(frame, tiles)
             }
+            _ => Side::None,
         };
-        Self { kernel, metric, train, own, side }
+        let panels = (0..n).step_by(BASE).map(|_| OnceLock::new()).collect();
+        Self { kernel, metric, train, own, side, panels }
+    }
+
+    /// The training rows from `start` on, to compare with by products or sums.
+    fn panel(&self, start: usize) -> Panel {
+        let end = self.train.n().min(start + BASE);
+        match self.kernel.shape {
+            Shape::Precomputed => Panel::given(&(start..end).collect::<Vec<_>>(), self.train.p()),
+            _ => Panel::new(self.kernel, &self.train.slice(start..end)),
+        }
     }
 
     /// What `answer` makes of the k nearest of each test row, nearest first.
@@ -200,15 +211,23 @@ impl<'a> Distances<'a> {
             .map(|start| {
                 let queries = alike(self.train, test.slice(start..test.n().min(start + QUERIES)))?;
                 let mut nearest: Vec<Nearest> = (0..queries.n()).map(|_| Nearest::new(k)).collect();
-                match (&self.side, &queries) {
-                    (Side::Tree(tree), Rows::Dense(rows)) => self.visit(tree, rows, &queries, &mut nearest),
-                    (Side::Panels(panels), _) => {
-                        for (first, panel) in panels {
-                            monitor.check()?;
-                            self.compare(*first, panel, &queries, &mut nearest);
-                        }
+                let found = match (&self.side, &queries) {
+                    (Side::Tree(tree), Rows::Dense(rows)) => {
+                        self.visit(tree, rows, &queries, &mut nearest);
+                        true
                     }
-                    (Side::Tree(_), Rows::Sparse(_)) => unreachable!("queries are as dense as the rows"),
+                    (Side::Sieve(frame, tiles), Rows::Dense(rows)) => {
+                        let block = Block::new(frame, (0..queries.n()).map(|i| rows.row(i)));
+                        block.is_some_and(|block| self.sieve(&block, tiles, &queries, k, &mut nearest))
+                    }
+                    _ => false,
+                };
+                if !found {
+                    for (at, panel) in self.panels.iter().enumerate() {
+                        monitor.check()?;
+                        let panel = panel.get_or_init(|| self.panel(at * BASE));
+                        self.compare(at * BASE, panel, &queries, &mut nearest);
+                    }
                 }
                 monitor.check()?;
                 monitor.advance(queries.n());
@@ -225,6 +244,28 @@ impl<'a> Distances<'a> {
                 nearest.bound()
             });
         }
+    }
+
+    /// Whether few enough were left to compare.
+    fn sieve(
+        &self,
+        block: &Block,
+        tiles: &[Tiles],
+        queries: &Rows,
+        k: usize,
+        nearest: &mut [Nearest],
+    ) -> bool {
+        let mut near: Vec<Near> = (0..queries.n()).map(|_| Near::new(k)).collect();
+        for (at, tiles) in tiles.iter().enumerate() {
+            block.scan(tiles, at * BASE, &mut near.iter_mut().collect::<Vec<_>>());
+            if Near::are_too_many(&near) {
+                return false;
+            }
+        }
+        for (i, (near, nearest)) in near.iter_mut().zip(nearest).enumerate() {
+            near.rows().for_each(|j| nearest.offer(self.exact(queries, i, j, 0.0), j));
+        }
+        true
     }
 
     fn compare(&self, first: usize, panel: &Panel, queries: &Rows, nearest: &mut [Nearest]) {

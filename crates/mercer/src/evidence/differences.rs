@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use super::neighbours::Metric;
 use crate::basis::{DEFAULT_MEMORY, bytes};
-use crate::data::rows::Rows;
+use crate::data::rows::{Dense, Rows};
 use crate::error::{Error, Result};
 
 /// Beyond these magnitudes squares overflow or vanish.
@@ -25,6 +25,7 @@ pub struct Differences<'a> {
     rows: Cow<'a, Rows<'a>>,
     /// The same, shifted and divided by the range, or multiplied by a power of two that lets them be squared.
     prepared: Cow<'a, Rows<'a>>,
+    /// ∞ for a constant column.
     range: Option<Vec<f64>>,
     /// 1/range, or 1; empty if a range is too small to have an inverse.
     factor: Vec<f64>,
@@ -90,7 +91,7 @@ impl<'a> Differences<'a> {
         if self.factor.iter().any(|f| !f.is_finite()) {
             self.factor.clear();
         }
-        self.range = Some(range);
+        self.range = Some(range.into_iter().map(|r| if r > 0.0 { r } else { f64::INFINITY }).collect());
         Ok(())
     }
 
@@ -127,6 +128,14 @@ impl<'a> Differences<'a> {
         &self.prepared
     }
 
+    /// The same, of rows that are known to be dense.
+    pub(crate) fn dense(&self) -> &Dense<'a> {
+        match &*self.prepared {
+            Rows::Dense(rows) => rows,
+            Rows::Sparse(_) => unreachable!("gaps, categories, trees and sieves are of dense rows"),
+        }
+    }
+
     /// Whether all columns are numbers that are there.
     pub(crate) fn is_plain(&self) -> bool {
         !self.missing && self.nominal.is_empty()
@@ -154,8 +163,7 @@ impl<'a> Differences<'a> {
             return if a.is_nan() || b.is_nan() { f64::NAN } else { f64::from(a != b) };
         }
         match &self.range {
-            Some(range) if range[j] > 0.0 => (a - b).abs() / range[j],
-            Some(_) => (a - b) * 0.0,
+            Some(range) => (a - b).abs() / range[j],
             None => (a - b).abs() * self.unit,
         }
     }
@@ -165,10 +173,11 @@ impl<'a> Differences<'a> {
         let term = |d: f64| if metric == Metric::Euclidean { d * d } else { d };
         match &*self.rows {
             Rows::Dense(d) => {
-                let pairs = d.row(i).iter().zip(d.row(k)).enumerate();
                 if self.is_plain() {
-                    return pairs.map(|(j, (a, b))| term(self.difference(j, *a, *b))).sum();
+                    let (a, b, range) = (d.row(i), d.row(k), self.range.as_deref());
+                    return pulp::Arch::new().dispatch(Distance { a, b, range, unit: self.unit, metric });
                 }
+                let pairs = d.row(i).iter().zip(d.row(k)).enumerate();
                 let (mut sum, mut present) = (0.0, 0usize);
                 for d in pairs.map(|(j, (a, b))| self.difference(j, *a, *b)).filter(|d| !d.is_nan()) {
                     sum += term(d);
@@ -239,6 +248,92 @@ impl<'a> Differences<'a> {
     }
 }
 
+impl Differences<'_> {
+    /// Adds Σ d_j, and Σ d_j² where that is wanted, over the neighbours of a row to the sums of the columns; counts as
+    /// [`add`](Self::add).
+    pub(crate) fn add_all(
+        &self,
+        i: usize,
+        neighbours: &[usize],
+        linear: &mut [f64],
+        mut square: Option<&mut [f64]>,
+        mut counts: Option<&mut [f64]>,
+    ) {
+        match (&*self.rows, &counts) {
+            (Rows::Dense(rows), None) if self.is_plain() && self.factor.len() == self.p() => {
+                let sums =
+                    GroupSums { rows, row: rows.row(i), neighbours, factor: &self.factor, linear, square };
+                pulp::Arch::new().dispatch(sums);
+            }
+            _ => {
+                for &neighbour in neighbours {
+                    self.add(i, neighbour, 1, 1.0, linear, counts.as_deref_mut());
+                    if let Some(square) = &mut square {
+                        self.add(i, neighbour, 2, 1.0, square, None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Differences of a row to its neighbours, with the sums of a few columns in registers.
+struct GroupSums<'a> {
+    rows: &'a Dense<'a>,
+    row: &'a [f64],
+    neighbours: &'a [usize],
+    factor: &'a [f64],
+    linear: &'a mut [f64],
+    square: Option<&'a mut [f64]>,
+}
+
+// A type of its own, because a closure of this size would not be inlined into the dispatch, and so not be vectorised.
+impl pulp::NullaryFnOnce for GroupSums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        let p = self.row.len();
+        let mut at = 0;
+        while at + LANES <= p {
+            self.columns::<LANES>(at);
+            at += LANES;
+        }
+        while at < p {
+            self.columns::<1>(at);
+            at += 1;
+        }
+    }
+}
+
+impl GroupSums<'_> {
+    #[inline(always)]
+    fn columns<const WIDTH: usize>(&mut self, at: usize) {
+        let own: [f64; WIDTH] = std::array::from_fn(|lane| self.row[at + lane]);
+        let (mut linear, mut square) = ([0.0; WIDTH], [0.0; WIDTH]);
+        let squares = self.square.is_some();
+        for &neighbour in self.neighbours {
+            let Some(other) = self.rows.row(neighbour)[at..].first_chunk::<WIDTH>() else { continue };
+            for lane in 0..WIDTH {
+                let d = own[lane] - other[lane];
+                linear[lane] += d.abs();
+                if squares {
+                    square[lane] += d * d;
+                }
+            }
+        }
+        let factor = &self.factor[at..at + WIDTH];
+        for ((sum, d), f) in self.linear[at..].iter_mut().zip(linear).zip(factor) {
+            *sum += d * f;
+        }
+        if let Some(sums) = &mut self.square {
+            for ((sum, d), f) in sums[at..].iter_mut().zip(square).zip(factor) {
+                *sum += d * (f * f);
+            }
+        }
+    }
+}
+
 /// The rows, dense: as they are or as a copy, unless that would take more than the usual memory.
 pub(crate) fn densified<'a>(rows: &'a Rows<'a>, what: &str, hint: &str) -> Result<Cow<'a, Rows<'a>>> {
     if !rows.is_sparse() {
@@ -255,23 +350,80 @@ pub(crate) fn densified<'a>(rows: &'a Rows<'a>, what: &str, hint: &str) -> Resul
     Ok(Cow::Owned(Rows::dense(rows.to_dense(), rows.n(), rows.p())?))
 }
 
+/// Sums that are kept side by side, so that a loop is vectorised.
+const LANES: usize = 16;
+
+/// The distance of two rows without gaps and categories.
+struct Distance<'a> {
+    a: &'a [f64],
+    b: &'a [f64],
+    range: Option<&'a [f64]>,
+    unit: f64,
+    metric: Metric,
+}
+
+// A type of its own, because closures inside closures would not be inlined into the dispatch, and so not be vectorised.
+impl pulp::NullaryFnOnce for Distance<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        match (self.range, self.metric) {
+            (Some(range), Metric::Manhattan) => self.sum(
+                #[inline(always)]
+                |j, d| d / range[j],
+            ),
+            (Some(range), Metric::Euclidean) => self.sum(
+                #[inline(always)]
+                |j, d| (d / range[j]) * (d / range[j]),
+            ),
+            (None, Metric::Manhattan) => self.sum(
+                #[inline(always)]
+                |_, d| d * self.unit,
+            ),
+            (None, Metric::Euclidean) => self.sum(
+                #[inline(always)]
+                |_, d| (d * self.unit) * (d * self.unit),
+            ),
+        }
+    }
+}
+
+impl Distance<'_> {
+    #[inline(always)]
+    fn sum(&self, term: impl Fn(usize, f64) -> f64) -> f64 {
+        sum_in_lanes(
+            self.a.len(),
+            #[inline(always)]
+            |j| term(j, (self.a[j] - self.b[j]).abs()),
+        )
+    }
+}
+
 fn weighted_plain(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
-    /// Sums kept side by side, so that the loop is vectorised.
-    const LANES: usize = 16;
     pulp::Arch::new().dispatch(
         #[inline(always)]
         || {
-            let mut sums = [0.0; LANES];
-            let whole = a.len() / LANES * LANES;
-            for at in (0..whole).step_by(LANES) {
-                for lane in 0..LANES {
-                    sums[lane] += weights[at + lane] * (a[at + lane] - b[at + lane]).abs();
-                }
-            }
-            let rest = (whole..a.len()).map(|j| weights[j] * (a[j] - b[j]).abs()).sum::<f64>();
-            sums.iter().sum::<f64>() + rest
+            sum_in_lanes(
+                a.len(),
+                #[inline(always)]
+                |j| weights[j] * (a[j] - b[j]).abs(),
+            )
         },
     )
+}
+
+/// Σ term(j) over 0..len.
+#[inline(always)]
+pub(crate) fn sum_in_lanes(len: usize, term: impl Fn(usize) -> f64) -> f64 {
+    let mut sums = [0.0; LANES];
+    let whole = len / LANES * LANES;
+    for at in (0..whole).step_by(LANES) {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            *sum += term(at + lane);
+        }
+    }
+    sums.iter().sum::<f64>() + (whole..len).map(term).sum::<f64>()
 }
 
 fn add_plain(a: &[f64], b: &[f64], factor: &[f64], power: u32, weight: f64, sums: &mut [f64]) {

@@ -2,6 +2,7 @@
 
 pub mod differences;
 pub(crate) mod tree;
+pub(crate) mod sieve;
 pub mod neighbours;
 pub mod moments;
 pub mod margins;

@@ -3,17 +3,19 @@
 //!   d(x, x') = k(x,x) + k(x',x') − 2k(x,x');  kernels of a distance: the input distance it is monotone in, because
 //!   2 − 2k saturates in floating point
 //!
-//! cost    n² distances by matrix products (L1, gaps and categories: by vectorised loops), in panels; memory O(n·k)
-//!         and a copy of the rows
+//! cost    n² distances in single precision where a sieve of them is fine enough, otherwise by matrix products (L1, gaps
+//!         and categories: by vectorised loops), in panels; memory O(n·k) and a copy of the rows
 //! differs ties go to the lower index; fewer than k available: those there are; never the row itself, but an equal row
 //!         elsewhere is a neighbour. Distances from products are right to a few digits less than all: who is in is
 //!         decided by the distance computed from the rows' own numbers
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use super::differences::Differences;
+use super::sieve::{Block, Frame, Near, Tiles};
 use super::tree::Tree;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -24,8 +26,8 @@ use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 
 /// Rows that are compared at a time: queries, and the rows they are compared with. Their distances stay in the cache.
-const QUERIES: usize = 64;
-const BASE: usize = 1_024;
+pub(crate) const QUERIES: usize = 64;
+pub(crate) const BASE: usize = 1_024;
 
 /// A tree is used from this many rows on, doubled for each column. Measured: with k = 10 it then takes between half and
 /// a twentieth of the time, and a quarter as many rows would make it slower.
@@ -211,35 +213,27 @@ impl<'a> Space<'a> {
             Groups::All => None,
             Groups::HitsMisses(codes) | Groups::Classes(codes, _) => Some(codes),
         };
-        let base = self.base(classes, self.suits_tree());
+        let way = self.way();
+        let base = self.base(classes, &way);
         monitor.begin("finding neighbours", queries.len());
         queries
             .par_chunks(QUERIES)
             .map(|queries| {
                 let rows = self.select(queries);
-                let mut nearest: Vec<Vec<Nearest>> = queries
-                    .iter()
-                    .map(|_| (0..groups.count()).map(|_| Nearest::new(k.min(n))).collect())
-                    .collect();
-                let mut distances = Vec::new();
-                for part in &base {
-                    monitor.check()?;
-                    if let (Side::Tree(tree), Rows::Dense(rows)) = (&part.side, &rows) {
-                        for (at, (&query, nearest)) in queries.iter().zip(&mut nearest).enumerate() {
-                            let nearest = &mut nearest[groups.of(query, part.class)];
-                            tree.visit(rows.row(at), nearest.bound(), |j, d| {
-                                self.offer(query, j, d, nearest)
-                            });
-                        }
-                        continue;
+                let k = k.min(n);
+                let sieved = match (&way, &rows) {
+                    (Way::Sieve(frame), Rows::Dense(rows)) => {
+                        let ready = Block::new(frame, (0..queries.len()).map(|at| rows.row(at)));
+                        ready
+                            .map(|block| self.sieve(&block, &base, groups, k, queries, monitor))
+                            .transpose()?
                     }
-                    self.distances(part, queries, &rows, &mut distances);
-                    let lines = distances.chunks_exact(part.indices.len());
-                    for ((&query, nearest), line) in queries.iter().zip(&mut nearest).zip(lines) {
-                        let group = groups.of(query, part.class);
-                        self.scan(query, &part.indices, line, &mut nearest[group]);
-                    }
-                }
+                    _ => None,
+                };
+                let nearest = match sieved.flatten() {
+                    Some(nearest) => nearest,
+                    None => self.compare(&base, groups, k, queries, &rows, monitor)?,
+                };
                 monitor.advance(queries.len());
                 let found: Vec<Found> = queries
                     .iter()
@@ -254,6 +248,75 @@ impl<'a> Space<'a> {
             .collect()
     }
 
+    /// The nearest of each query, by groups, with every row compared in double precision or visited in a tree.
+    fn compare(
+        &self,
+        base: &[Part],
+        groups: Groups,
+        k: usize,
+        queries: &[usize],
+        rows: &Rows,
+        monitor: &Monitor,
+    ) -> Result<Vec<Vec<Nearest>>> {
+        let mut nearest: Vec<Vec<Nearest>> =
+            queries.iter().map(|_| (0..groups.count()).map(|_| Nearest::new(k)).collect()).collect();
+        let mut distances = Vec::new();
+        for part in base {
+            monitor.check()?;
+            if let (Side::Tree(tree), Rows::Dense(rows)) = (&part.side, rows) {
+                for (at, (&query, nearest)) in queries.iter().zip(&mut nearest).enumerate() {
+                    let nearest = &mut nearest[groups.of(query, part.class)];
+                    tree.visit(rows.row(at), nearest.bound(), |j, d| self.offer(query, j, d, nearest));
+                }
+                continue;
+            }
+            self.distances(part, queries, rows, &mut distances);
+            let lines = distances.chunks_exact(part.indices.len());
+            for ((&query, nearest), line) in queries.iter().zip(&mut nearest).zip(lines) {
+                let group = groups.of(query, part.class);
+                self.scan(query, &part.indices, line, &mut nearest[group]);
+            }
+        }
+        Ok(nearest)
+    }
+
+    /// The same, with only those compared that single precision leaves; None where that is too many.
+    fn sieve(
+        &self,
+        block: &Block,
+        base: &[Part],
+        groups: Groups,
+        k: usize,
+        queries: &[usize],
+        monitor: &Monitor,
+    ) -> Result<Option<Vec<Vec<Nearest>>>> {
+        let count = groups.count();
+        // One more, because a row is always near itself.
+        let mut near: Vec<Near> = (0..queries.len() * count).map(|_| Near::new(k + 1)).collect();
+        for (at, part) in base.iter().enumerate() {
+            let Side::Sieved { tiles, .. } = &part.side else { unreachable!("this is the way of the sieve") };
+            monitor.check()?;
+            let of_class = near.chunks_exact_mut(count).zip(queries);
+            let mut of_class: Vec<&mut Near> =
+                of_class.map(|(near, &query)| &mut near[groups.of(query, part.class)]).collect();
+            block.scan(tiles, at * BASE, &mut of_class);
+            if Near::are_too_many(&near) {
+                return Ok(None);
+            }
+        }
+        let of_query = near.chunks_exact_mut(count).zip(queries).map(|(near, &query)| {
+            let exact = |near: &mut Near| {
+                let mut nearest = Nearest::new(k);
+                for place in near.rows() {
+                    self.offer(query, base[place / BASE].indices[place % BASE], 0.0, &mut nearest);
+                }
+                nearest
+            };
+            near.iter_mut().map(exact).collect()
+        });
+        Ok(Some(of_query.collect()))
+    }
+
     /// Distances (euclidean: not squared) of each query to every row, in the rows' order, handed on in panels of
     /// queries: the results come back in the order of the queries.
     pub(crate) fn for_all_distances<T: Send>(
@@ -263,9 +326,9 @@ impl<'a> Space<'a> {
         hand_on: impl Fn(&mut dyn Iterator<Item = (usize, &[f64])>) -> T + Sync,
     ) -> Result<Vec<T>> {
         let n = self.n();
-        let base = self.base(None, false);
+        let base = self.base(None, &Way::Panels);
         // A panel of distances to all rows should stay in the cache, and one row may have to do.
-        let height = (500_000 / n.max(1)).clamp(1, QUERIES);
+        let height = (64_000 / n.max(1)).clamp(1, QUERIES);
         let root = !matches!(self, Self::Plain(_, Metric::Manhattan));
         monitor.begin("comparing rows", queries.len());
         queries
@@ -293,44 +356,62 @@ impl<'a> Space<'a> {
             .collect()
     }
 
-    /// Whether a tree finds neighbours faster than comparing all rows with all.
-    fn suits_tree(&self) -> bool {
-        let Self::Plain(differences, _) = self else { return false };
-        let dense = differences.is_plain() && !differences.prepared().is_sparse();
-        dense && tree_pays(self.n(), differences.p())
+    /// The fastest way to find neighbours.
+    fn way(&self) -> Way {
+        match self {
+            Self::Plain(differences, metric) if differences.is_plain() => match differences.prepared() {
+                Rows::Dense(_) if tree_pays(self.n(), differences.p()) => Way::Trees,
+                Rows::Dense(rows) if differences.p() > 0 => {
+                    Way::Sieve(Frame::new(rows, self.n(), differences.p(), *metric))
+                }
+                _ => Way::Panels,
+            },
+            _ => Way::Panels,
+        }
     }
 
     /// The rows in panels, each of one class, within a class in their order; or one tree a class.
-    fn base(&self, classes: Option<&[usize]>, trees: bool) -> Vec<Part> {
+    fn base(&self, classes: Option<&[usize]>, way: &Way) -> Vec<Part> {
         let mut order: Vec<usize> = (0..self.n()).collect();
         let class = |i: usize| classes.map_or(0, |codes| codes[i]);
         order.sort_by_key(|&i| class(i));
         let same_class = order.chunk_by(|&a, &b| class(a) == class(b));
-        let chunks: Vec<&[usize]> =
-            same_class.flat_map(|rows| rows.chunks(if trees { rows.len() } else { BASE })).collect();
+        let most = if matches!(way, Way::Trees) { usize::MAX } else { BASE };
+        let chunks: Vec<&[usize]> = same_class.flat_map(|rows| rows.chunks(most)).collect();
         chunks
             .into_par_iter()
-            .map(|rows| Part { indices: rows.to_vec(), class: class(rows[0]), side: self.side(rows, trees) })
+            .map(|rows| Part { indices: rows.to_vec(), class: class(rows[0]), side: self.side(rows, way) })
             .collect()
     }
 
-    fn side(&self, indices: &[usize], tree: bool) -> Side {
+    fn side(&self, indices: &[usize], way: &Way) -> Side {
+        match (self, way) {
+            (Self::Plain(differences, metric), Way::Trees) => {
+                Side::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
+            }
+            (Self::Plain(differences, _), Way::Sieve(frame)) => {
+                let rows = differences.dense();
+                let tiles = Tiles::new(frame, indices.iter().map(|&i| rows.row(i)));
+                Side::Sieved { tiles, panel: OnceLock::new() }
+            }
+            (Self::Plain(differences, _), Way::Panels) if !differences.is_plain() => {
+                Side::Mixed(transposed(differences, indices))
+            }
+            _ => Side::Panel(self.panel(indices)),
+        }
+    }
+
+    /// Rows to compare with by products, or by sums of differences.
+    fn panel(&self, indices: &[usize]) -> Panel {
         match self {
-            Self::Plain(differences, metric) if tree => {
-                let Rows::Dense(rows) = differences.prepared() else {
-                    unreachable!("trees are of dense rows")
-                };
-                Side::Tree(Tree::new(rows, indices, differences.p(), *metric))
-            }
-            Self::Plain(differences, metric) if differences.is_plain() => {
+            Self::Plain(differences, metric) => {
                 let shape = if *metric == Metric::Euclidean { Shape::Rbf } else { Shape::Laplacian };
-                Side::Panel(Panel::new(Kernel { shape, gamma: 1.0 }, &differences.prepared().select(indices)))
+                Panel::new(Kernel { shape, gamma: 1.0 }, &differences.prepared().select(indices))
             }
-            Self::Plain(differences, _) => Side::Mixed(transposed(differences, indices)),
             Self::Kernel(kernel, rows, _) if kernel.shape == Shape::Precomputed => {
-                Side::Panel(Panel::given(indices, rows.p()))
+                Panel::given(indices, rows.p())
             }
-            Self::Kernel(kernel, rows, _) => Side::Panel(Panel::new(*kernel, &rows.select(indices))),
+            Self::Kernel(kernel, rows, _) => Panel::new(*kernel, &rows.select(indices)),
         }
     }
 
@@ -349,6 +430,9 @@ impl<'a> Space<'a> {
         out.resize(queries.len() * l, 0.0);
         match (self, &part.side) {
             (Self::Plain(..), Side::Panel(panel)) => panel.statistics(rows, out),
+            (Self::Plain(..), Side::Sieved { panel, .. }) => {
+                panel.get_or_init(|| self.panel(&part.indices)).statistics(rows, out);
+            }
             (Self::Plain(differences, metric), Side::Mixed(columns)) => {
                 let Rows::Dense(rows) = rows else { unreachable!("gaps and categories are dense") };
                 for (i, out) in out.chunks_exact_mut(l).enumerate() {
@@ -427,6 +511,16 @@ pub(crate) fn tree_pays(n: usize, p: usize) -> bool {
     p < 40 && n >= TREE_ROWS << p
 }
 
+/// How neighbours are found.
+enum Way {
+    /// Every row compared with every query.
+    Panels,
+    /// Few columns: most rows are not looked at.
+    Trees,
+    /// Most rows passed over by what single precision says of them.
+    Sieve(Frame),
+}
+
 /// Rows of one class, made ready to be compared with.
 struct Part {
     indices: Vec<usize>,
@@ -436,6 +530,11 @@ struct Part {
 
 enum Side {
     Panel(Panel),
+    /// In single precision, and in double for queries that need it.
+    Sieved {
+        tiles: Tiles,
+        panel: OnceLock<Panel>,
+    },
     /// Few columns.
     Tree(Tree),
     /// Column after column.
@@ -443,7 +542,7 @@ enum Side {
 }
 
 fn transposed(differences: &Differences, indices: &[usize]) -> Vec<f64> {
-    let Rows::Dense(rows) = differences.prepared() else { unreachable!("gaps and categories are dense") };
+    let rows = differences.dense();
     let mut out = Vec::with_capacity(indices.len() * differences.p());
     for j in 0..differences.p() {
         out.extend(indices.iter().map(|&i| rows.row(i)[j]));
@@ -557,7 +656,7 @@ mod tests {
             let kernel = Kernel { shape: Shape::named(shape, 2, 0.5, 1.0).expect("known"), gamma: 0.3 };
             for rows in [&dense, &sparse] {
                 let space = Space::of_kernel(kernel, rows).expect("space");
-                let base = space.base(None, false);
+                let base = space.base(None, &Way::Panels);
                 let all: Vec<usize> = (0..20).collect();
                 let mut panel = Vec::new();
                 space.distances(&base[0], &all, &space.select(&all), &mut panel);

@@ -10,7 +10,7 @@
 use super::relieff::Margins;
 use super::{Columns, Scores, finite};
 use crate::error::Result;
-use crate::evidence::differences::Differences;
+use crate::evidence::differences::{Differences, sum_in_lanes};
 use crate::evidence::neighbours::{Metric, queries};
 
 /// Nearer than the limit by this share of the mean distance, or it is rounding.
@@ -50,10 +50,13 @@ impl MultiSurf {
         let margins = Margins::new(&differences, codes, c, false);
         let parts = space.for_all_distances(&queries, columns.monitor, |found| {
             let mut sums = margins.begin();
+            let mut near = vec![0; n];
+            let mut groups = vec![Vec::new(); c];
             for (query, distances) in found {
-                let near = nearer_than_usual(query, distances);
-                let group = |class: usize| near.iter().copied().filter(move |&i| codes[i] == class);
-                margins.add(query, (0..c).map(group), &mut sums);
+                let count = pulp::Arch::new().dispatch(NearerThanUsual { query, distances, near: &mut near });
+                groups.iter_mut().for_each(Vec::clear);
+                near[..count].iter().for_each(|&i| groups[codes[i]].push(i));
+                margins.add(query, &groups, &mut sums);
             }
             sums
         })?;
@@ -62,11 +65,50 @@ impl MultiSurf {
     }
 }
 
-fn nearer_than_usual(query: usize, distances: &[f64]) -> Vec<usize> {
-    let others = || distances.iter().enumerate().filter(|(i, d)| *i != query && d.is_finite());
-    let n = others().count() as f64;
-    let mean = others().map(|(_, d)| d).sum::<f64>() / n;
-    let variance = others().map(|(_, d)| (d - mean) * (d - mean)).sum::<f64>() / n;
-    let limit = mean - 0.5 * variance.sqrt() - NEARER * mean;
-    others().filter(|(_, d)| **d < limit).map(|(i, _)| i).collect()
+/// Finds who is near.
+struct NearerThanUsual<'a> {
+    query: usize,
+    distances: &'a [f64],
+    /// Their indices come into the first places.
+    near: &'a mut [usize],
+}
+
+// A type of its own, because closures inside closures would not be inlined into the dispatch, and so not be vectorised.
+impl pulp::NullaryFnOnce for NearerThanUsual<'_> {
+    /// How many are near.
+    type Output = usize;
+
+    #[inline(always)]
+    fn call(self) -> usize {
+        let (before, after) = (&self.distances[..self.query], &self.distances[self.query + 1..]);
+        let n = power_sum::<0>(before, 0.0) + power_sum::<0>(after, 0.0);
+        let mean = (power_sum::<1>(before, 0.0) + power_sum::<1>(after, 0.0)) / n;
+        let variance = (power_sum::<2>(before, mean) + power_sum::<2>(after, mean)) / n;
+        let limit = mean - 0.5 * variance.sqrt() - NEARER * mean;
+        let mut count = 0;
+        for (i, &d) in self.distances.iter().enumerate() {
+            // Written always and counted if it is near: a branch would be guessed wrong every third time.
+            self.near[count] = i;
+            count += usize::from(d < limit) & usize::from(i != self.query);
+        }
+        count
+    }
+}
+
+/// Σ (d − from)^POWER over the distances, without those that gaps have made infinite.
+#[inline(always)]
+fn power_sum<const POWER: u32>(distances: &[f64], from: f64) -> f64 {
+    sum_in_lanes(
+        distances.len(),
+        #[inline(always)]
+        |i| {
+            let d = distances[i];
+            let term = match POWER {
+                0 => 1.0,
+                1 => d - from,
+                _ => (d - from) * (d - from),
+            };
+            if d < f64::INFINITY { term } else { 0.0 }
+        },
+    )
 }

@@ -62,7 +62,6 @@ impl ReliefF {
             |found: &[Found]| {
                 let mut sums = margins.begin();
                 for Found { query, groups } in found {
-                    let groups = groups.iter().map(|group| group.iter().copied());
                     margins.add(*query, groups, &mut sums);
                 }
                 sums
@@ -103,30 +102,19 @@ impl<'a> Margins<'a> {
     }
 
     /// Adds a row with its neighbours of each class.
-    pub(super) fn add<G: Iterator<Item = usize>>(
-        &self,
-        query: usize,
-        groups: impl Iterator<Item = G>,
-        sums: &mut [f64],
-    ) {
+    pub(super) fn add(&self, query: usize, groups: &[Vec<usize>], sums: &mut [f64]) {
         let p = self.differences.p();
         let own = self.codes[query];
         let mut linear = vec![0.0; p];
         let mut square = vec![0.0; p];
         let mut count = vec![0.0; p];
-        for (class, neighbours) in groups.enumerate() {
+        for (class, neighbours) in groups.iter().enumerate() {
             [&mut linear, &mut square, &mut count].into_iter().for_each(|v| v.fill(0.0));
-            let mut size = 0.0;
-            for neighbour in neighbours {
-                let counts = self.differences.any_missing().then_some(&mut count[..]);
-                self.differences.add(query, neighbour, 1, 1.0, &mut linear, counts);
-                if self.squares {
-                    self.differences.add(query, neighbour, 2, 1.0, &mut square, None);
-                }
-                size += 1.0;
-            }
+            let counts = self.differences.any_missing().then_some(&mut count[..]);
+            let squares = self.squares.then_some(&mut square[..]);
+            self.differences.add_all(query, neighbours, &mut linear, squares, counts);
             if !self.differences.any_missing() {
-                count.fill(size);
+                count.fill(neighbours.len() as f64);
             }
             let weight = if class == own { -1.0 } else { self.prior[class] / (1.0 - self.prior[own]) };
             let kind = if class == own { HITS } else { MISSES };
