@@ -3,6 +3,7 @@
 pub mod differences;
 pub(crate) mod tree;
 pub(crate) mod sieve;
+pub mod approximate;
 pub mod neighbours;
 pub mod moments;
 pub mod margins;

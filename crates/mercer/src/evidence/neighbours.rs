@@ -10,10 +10,11 @@
 //!         decided by the distance computed from the rows' own numbers
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::approximate::{Index, Search, WORTHWHILE};
 use super::differences::Differences;
 use super::sieve::{Block, Frame, Near, Tiles};
 use super::tree::Tree;
@@ -114,27 +115,29 @@ impl Neighbours {
     /// If there are fewer codes than rows.
     pub fn find(kernel: Kernel, rows: &Rows, codes: &[usize], k: usize, monitor: &Monitor) -> Result<Self> {
         let every: Vec<usize> = (0..rows.n()).collect();
-        Self::find_for(&every, kernel, rows, codes, k, monitor)
+        Ok(Self::find_for(&every, kernel, rows, codes, k, Search::Exact, monitor)?.0)
     }
 
-    /// The same for some rows; the others have no neighbours then.
+    /// The same for some rows, the others have no neighbours then; and by any search, with how good it is.
     pub(crate) fn find_for(
         queries: &[usize],
         kernel: Kernel,
         rows: &Rows,
         codes: &[usize],
         k: usize,
+        search: Search,
         monitor: &Monitor,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Option<String>)> {
         let space = Space::of_kernel(kernel, rows)?;
-        let found = space.nearest(Groups::HitsMisses(codes), k, queries, monitor, <[Found]>::to_vec)?;
+        let groups = Groups::HitsMisses(codes);
+        let (found, note) = space.nearest_by(search, groups, k, queries, monitor, <[Found]>::to_vec)?;
         let mut near = Self { hits: vec![Vec::new(); rows.n()], misses: vec![Vec::new(); rows.n()] };
         for Found { query, groups } in found.into_iter().flatten() {
             let mut groups = groups.into_iter();
             near.hits[query] = groups.next().unwrap_or_default();
             near.misses[query] = groups.next().unwrap_or_default();
         }
-        Ok(near)
+        Ok((near, note))
     }
 }
 
@@ -208,20 +211,79 @@ impl<'a> Space<'a> {
         monitor: &Monitor,
         hand_on: impl Fn(&[Found]) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let n = self.n();
-        let classes = match groups {
-            Groups::All => None,
-            Groups::HitsMisses(codes) | Groups::Classes(codes, _) => Some(codes),
-        };
         let way = self.way();
-        let base = self.base(classes, &way);
+        let base = self.base(groups.classes(), &way)?;
+        self.among(&base, &way, groups, k, queries, monitor, hand_on)
+    }
+
+    /// The same by an exact or an approximate search; and of an approximate one how good it is, in words.
+    ///
+    /// ```
+    /// use mercer::evidence::{approximate::Search, differences::Differences, neighbours::{Groups, Metric, Space}};
+    /// use mercer::{Monitor, data::synth};
+    ///
+    /// let table = synth::generate("ringnorm?n=5000")?;
+    /// let space = Space::Plain(Differences::new(&table.rows, &[], false)?, Metric::Euclidean);
+    /// let monitor = Monitor::default();
+    /// let (_, note) = space.nearest_by(Search::Approximate, Groups::All, 5, &[0, 7], &monitor, |f| f.to_vec())?;
+    /// assert!(note.is_some_and(|note| note.contains("% of the true ones were found")));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`nearest`](Self::nearest).
+    pub fn nearest_by<T: Send>(
+        &self,
+        search: Search,
+        groups: Groups,
+        k: usize,
+        queries: &[usize],
+        monitor: &Monitor,
+        hand_on: impl Fn(&[Found]) -> T + Sync,
+    ) -> Result<(Vec<T>, Option<String>)> {
+        if search == Search::Exact {
+            return Ok((self.nearest(groups, k, queries, monitor, hand_on)?, None));
+        }
+        let way = self.approximate_way()?;
+        let base = self.base(groups.classes(), &way)?;
+        let found = self.among(&base, &way, groups, k, queries, monitor, hand_on)?;
+        /// Rows whose neighbours are found both ways.
+        const ASKED: usize = 100;
+        let asked: Vec<usize> =
+            queries.iter().copied().step_by(queries.len().div_ceil(ASKED).max(1)).collect();
+        let most = self.among(&base, &way, groups, k, &asked, monitor, <[Found]>::to_vec)?.concat();
+        let all = self.nearest(groups, k, &asked, monitor, <[Found]>::to_vec)?.concat();
+        let pairs = || all.iter().zip(&most).flat_map(|(all, most)| all.groups.iter().zip(&most.groups));
+        let right: usize = pairs().map(|(all, most)| all.iter().filter(|i| most.contains(i)).count()).sum();
+        let whole: usize = pairs().map(|(all, _)| all.len()).sum();
+        let share = if whole > 0 { 100.0 * right as f64 / whole as f64 } else { 100.0 };
+        let note = format!(
+            "neighbours are approximate: {share:.1} % of the true ones were found ({} rows asked both ways)",
+            asked.len()
+        );
+        Ok((found, Some(note)))
+    }
+
+    /// The nearest rows of a base, panel by panel of queries.
+    #[expect(clippy::too_many_arguments, reason = "what is sought, where, for whom and what for")]
+    fn among<T: Send>(
+        &self,
+        base: &[Part],
+        way: &Way,
+        groups: Groups,
+        k: usize,
+        queries: &[usize],
+        monitor: &Monitor,
+        hand_on: impl Fn(&[Found]) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let n = self.n();
         monitor.begin("finding neighbours", queries.len());
         queries
             .par_chunks(QUERIES)
             .map(|queries| {
                 let rows = self.select(queries);
                 let k = k.min(n);
-                let sieved = match (&way, &rows) {
+                let sieved = match (way, &rows) {
                     (Way::Sieve(frame), Rows::Dense(rows)) => {
                         let ready = Block::new(frame, (0..queries.len()).map(|at| rows.row(at)));
                         ready
@@ -232,7 +294,7 @@ impl<'a> Space<'a> {
                 };
                 let nearest = match sieved.flatten() {
                     Some(nearest) => nearest,
-                    None => self.compare(&base, groups, k, queries, &rows, monitor)?,
+                    None => self.compare(base, groups, k, queries, &rows, monitor)?,
                 };
                 monitor.advance(queries.len());
                 let found: Vec<Found> = queries
@@ -267,6 +329,15 @@ impl<'a> Space<'a> {
                 for (at, (&query, nearest)) in queries.iter().zip(&mut nearest).enumerate() {
                     let nearest = &mut nearest[groups.of(query, part.class)];
                     tree.visit(rows.row(at), nearest.bound(), |j, d| self.offer(query, j, d, nearest));
+                }
+                continue;
+            }
+            if let (Side::Index(frame, index), Rows::Dense(rows)) = (&part.side, rows) {
+                for (at, (&query, nearest)) in queries.iter().zip(&mut nearest).enumerate() {
+                    let nearest = &mut nearest[groups.of(query, part.class)];
+                    for place in index.near(frame, rows.row(at), k)? {
+                        self.offer(query, part.indices[place], 0.0, nearest);
+                    }
                 }
                 continue;
             }
@@ -326,7 +397,7 @@ impl<'a> Space<'a> {
         hand_on: impl Fn(&mut dyn Iterator<Item = (usize, &[f64])>) -> T + Sync,
     ) -> Result<Vec<T>> {
         let n = self.n();
-        let base = self.base(None, &Way::Panels);
+        let base = self.base(None, &Way::Panels)?;
         // A panel of distances to all rows should stay in the cache, and one row may have to do.
         let height = (64_000 / n.max(1)).clamp(1, QUERIES);
         let root = !matches!(self, Self::Plain(_, Metric::Manhattan));
@@ -370,22 +441,48 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// The rows in panels, each of one class, within a class in their order; or one tree a class.
-    fn base(&self, classes: Option<&[usize]>, way: &Way) -> Vec<Part> {
+    /// Cells around centres, where that can be.
+    fn approximate_way(&self) -> Result<Way> {
+        match self {
+            Self::Plain(differences, metric) if differences.is_plain() && differences.p() > 0 => {
+                if let Rows::Dense(rows) = differences.prepared() {
+                    return Ok(Way::Cells(Arc::new(Frame::new(rows, self.n(), differences.p(), *metric))));
+                }
+                Err(Error::argument(
+                    "neighbors = `approx` needs dense rows, but these are sparse\nhint: use `exact`, with n_queries",
+                ))
+            }
+            Self::Plain(..) => Err(Error::argument(
+                "neighbors = `approx` needs rows without missing values and categories; use `exact`, with n_queries",
+            )),
+            Self::Kernel(kernel, ..) => Err(Error::argument(format!(
+                "neighbors = `approx` needs a kernel of a distance (`rbf`, `laplacian`, `matern32`, …) or `linear`, but it is \
+                 `{}`; use `exact`, with n_queries",
+                kernel.shape.name()
+            ))),
+        }
+    }
+
+    /// The rows in panels, each of one class, within a class in their order; or one tree or index a class.
+    fn base(&self, classes: Option<&[usize]>, way: &Way) -> Result<Vec<Part>> {
         let mut order: Vec<usize> = (0..self.n()).collect();
         let class = |i: usize| classes.map_or(0, |codes| codes[i]);
         order.sort_by_key(|&i| class(i));
         let same_class = order.chunk_by(|&a, &b| class(a) == class(b));
-        let most = if matches!(way, Way::Trees) { usize::MAX } else { BASE };
-        let chunks: Vec<&[usize]> = same_class.flat_map(|rows| rows.chunks(most)).collect();
-        chunks
-            .into_par_iter()
-            .map(|rows| Part { indices: rows.to_vec(), class: class(rows[0]), side: self.side(rows, way) })
-            .collect()
+        let most = |rows: &[usize]| match way {
+            Way::Trees => usize::MAX,
+            Way::Cells(_) if rows.len() >= WORTHWHILE => usize::MAX,
+            _ => BASE,
+        };
+        let chunks: Vec<&[usize]> = same_class.flat_map(|rows| rows.chunks(most(rows))).collect();
+        let part = |rows: &[usize]| {
+            Ok(Part { indices: rows.to_vec(), class: class(rows[0]), side: self.side(rows, way)? })
+        };
+        chunks.into_par_iter().map(part).collect()
     }
 
-    fn side(&self, indices: &[usize], way: &Way) -> Side {
-        match (self, way) {
+    fn side(&self, indices: &[usize], way: &Way) -> Result<Side> {
+        Ok(match (self, way) {
             (Self::Plain(differences, metric), Way::Trees) => {
                 Side::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
             }
@@ -397,8 +494,13 @@ impl<'a> Space<'a> {
             (Self::Plain(differences, _), Way::Panels) if !differences.is_plain() => {
                 Side::Mixed(transposed(differences, indices))
             }
+            (Self::Plain(differences, metric), Way::Cells(frame)) if indices.len() >= WORTHWHILE => {
+                let rows = differences.dense();
+                let index = Index::new(frame, indices.iter().map(|&i| rows.row(i)), *metric)?;
+                Side::Index(Arc::clone(frame), Box::new(index))
+            }
             _ => Side::Panel(self.panel(indices)),
-        }
+        })
     }
 
     /// Rows to compare with by products, or by sums of differences.
@@ -453,8 +555,8 @@ impl<'a> Space<'a> {
                     }
                 }
             }
-            (_, Side::Tree(_)) | (Self::Kernel(..), _) => {
-                unreachable!("kernels have panels, trees are visited")
+            (_, Side::Tree(_) | Side::Index(..)) | (Self::Kernel(..), _) => {
+                unreachable!("kernels have panels, trees and cells are visited")
             }
         }
     }
@@ -487,7 +589,15 @@ impl<'a> Space<'a> {
     }
 }
 
-impl Groups<'_> {
+impl<'a> Groups<'a> {
+    /// The rows' classes, if they matter.
+    fn classes(self) -> Option<&'a [usize]> {
+        match self {
+            Self::All => None,
+            Self::HitsMisses(codes) | Self::Classes(codes, _) => Some(codes),
+        }
+    }
+
     fn count(self) -> usize {
         match self {
             Self::All => 1,
@@ -519,6 +629,8 @@ enum Way {
     Trees,
     /// Most rows passed over by what single precision says of them.
     Sieve(Frame),
+    /// Approximately, in the cells nearest to the query.
+    Cells(Arc<Frame>),
 }
 
 /// Rows of one class, made ready to be compared with.
@@ -537,6 +649,8 @@ enum Side {
     },
     /// Few columns.
     Tree(Tree),
+    /// Cells around centres.
+    Index(Arc<Frame>, Box<Index>),
     /// Column after column.
     Mixed(Vec<f64>),
 }
@@ -656,7 +770,7 @@ mod tests {
             let kernel = Kernel { shape: Shape::named(shape, 2, 0.5, 1.0).expect("known"), gamma: 0.3 };
             for rows in [&dense, &sparse] {
                 let space = Space::of_kernel(kernel, rows).expect("space");
-                let base = space.base(None, &Way::Panels);
+                let base = space.base(None, &Way::Panels).expect("base");
                 let all: Vec<usize> = (0..20).collect();
                 let mut panel = Vec::new();
                 space.distances(&base[0], &all, &space.select(&all), &mut panel);

@@ -51,7 +51,8 @@ impl Frame {
         Self { metric, shift, unit, share: terms as f64 * f64::from(f32::EPSILON) }
     }
 
-    fn ready(&self, row: &[f64], factor: f64) -> impl Iterator<Item = f32> {
+    /// A row in this frame, times a factor.
+    pub(crate) fn ready(&self, row: &[f64], factor: f64) -> impl Iterator<Item = f32> {
         let moved = row.iter().zip(&self.shift).map(move |(v, s)| (v * self.unit - s * self.unit) * factor);
         moved.map(|v| v as f32)
     }

@@ -34,7 +34,8 @@ pub(super) fn solve<'a>(
     let (n, limits) = (coordinates.rows.n(), coordinates.limits);
     let queries = random::sample(n, limits.n_queries.unwrap_or(n), limits.seed);
     let kernel = coordinates.basis.expansion.kernel;
-    let found = Neighbours::find_for(&queries, kernel, coordinates.rows, codes, k, monitor)?;
+    let (found, note) =
+        Neighbours::find_for(&queries, kernel, coordinates.rows, codes, k, limits.neighbors, monitor)?;
     let stand_for = n as f64 / queries.len() as f64;
     let share = |neighbours: &[usize]| if mean { stand_for / neighbours.len() as f64 } else { stand_for };
     let (margin, z) = coordinates.scatter(&[
@@ -58,7 +59,9 @@ pub(super) fn solve<'a>(
     }
     values.truncate(positive);
     vectors.resize_with(vectors.nrows(), positive, |_, _| 0.0);
-    Ok(Margin { coordinates, z, values, vectors, warnings: labels.lonely_warning() })
+    let mut warnings = labels.lonely_warning();
+    warnings.extend(note);
+    Ok(Margin { coordinates, z, values, vectors, warnings })
 }
 
 impl Margin<'_> {

@@ -36,6 +36,7 @@ use crate::basis::{Basis, DEFAULT_MEMORY, Expansion, FittedBasis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::evidence::approximate::Search;
 use crate::evidence::margins::{self, Pairs};
 use crate::evidence::moments::{Moments, Summary};
 use crate::kernel::Shape;
@@ -105,6 +106,8 @@ pub struct Coordinates<'a> {
 pub struct Limits {
     /// Rows, drawn at random, that are compared with their neighbours; None: all. For `klfe` and `kanmm`.
     pub n_queries: Option<usize>,
+    /// How neighbours are found. For `klfe` and `kanmm`.
+    pub neighbors: Search,
     /// Seed of that draw.
     pub seed: u64,
     /// Bytes that the coordinates of all rows may take; where they are more, they are computed again.
@@ -113,7 +116,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { n_queries: None, seed: 0, memory: DEFAULT_MEMORY }
+        Self { n_queries: None, neighbors: Search::Exact, seed: 0, memory: DEFAULT_MEMORY }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Every parameter once.
 
 use super::{BASES, Kind, Parameter, SELECTORS};
+use crate::evidence::approximate::Search;
 use crate::evidence::neighbours::Metric;
 use crate::extract::Start;
 use crate::kernel::{Gamma, Shape};
@@ -178,6 +179,13 @@ pub const PARAMETERS: &[Parameter] = &[
             "in a kernel's space its own distance; else relief: euclidean, relieff, rrelieff, multisurf: manhattan",
         ),
         help: "distance between rows of a plain matrix; relieff, rrelieff and multisurf divide columns by their range first",
+    },
+    Parameter {
+        name: "neighbors",
+        kind: Kind::Choice(&Search::NAMES),
+        default: Some("exact"),
+        none: None,
+        help: "how neighbours are found: all that are nearest, or most of them, by an index; what share is then said",
     },
     Parameter {
         name: "n_queries",

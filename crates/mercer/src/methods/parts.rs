@@ -4,6 +4,7 @@ use super::values::{Values, for_basis, given, known, texts};
 use super::{Card, EXTRACTORS, METHODS, SELECTORS, Stage, basis, cards, method, parameter};
 use crate::basis::{Basis, Method};
 use crate::error::{Error, Result};
+use crate::evidence::approximate::Search;
 use crate::extract::{Extractor, Limits};
 use crate::select::{FTest, Selector};
 use crate::systems::System;
@@ -173,7 +174,9 @@ fn basis_of<S: AsRef<str>>(
 pub fn limits<S: AsRef<str>>(settings: &[(S, S)]) -> Limits {
     let n_queries = given(settings, "n_queries").and_then(|text| text.parse().ok());
     let seed = given(settings, "seed").and_then(|text| text.parse().ok()).unwrap_or(0);
-    Limits { n_queries, seed, ..Limits::default() }
+    let neighbors =
+        given(settings, "neighbors").and_then(|name| Search::named(name).ok()).unwrap_or_default();
+    Limits { n_queries, neighbors, seed, ..Limits::default() }
 }
 
 fn extractor_card(name: &str) -> Result<&'static Card> {

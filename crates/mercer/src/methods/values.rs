@@ -2,6 +2,7 @@
 
 use super::{Card, PARAMETERS, Stage, parameter};
 use crate::error::{Error, Result};
+use crate::evidence::approximate::Search;
 use crate::evidence::neighbours::Metric;
 use crate::extract::{AkdaQr, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe, Start};
 use crate::select::{
@@ -142,16 +143,17 @@ impl<'a> Values<'a> {
         let n_neighbors = self.count("n_neighbors").unwrap_or(1);
         let metric = self.text("metric").map(Metric::named).transpose()?;
         let (n_queries, seed) = (self.count("n_queries"), self.whole("seed").unwrap_or(0));
+        let neighbors = self.text("neighbors").map(Search::named).transpose()?.unwrap_or_default();
         let level = self.number("level").unwrap_or(0.05);
         Ok(match card.name {
             "relief" => {
                 let power = if self.text("power") == Some("2") { 2 } else { 1 };
-                Selector::Relief(Relief { n_neighbors, power, metric, n_queries, seed })
+                Selector::Relief(Relief { n_neighbors, power, metric, neighbors, n_queries, seed })
             }
-            "relieff" => Selector::ReliefF(ReliefF { n_neighbors, metric, n_queries, seed }),
+            "relieff" => Selector::ReliefF(ReliefF { n_neighbors, metric, neighbors, n_queries, seed }),
             "rrelieff" => {
                 let sigma = self.number("sigma").unwrap_or(20.0);
-                Selector::RReliefF(RReliefF { n_neighbors, sigma, metric, n_queries, seed })
+                Selector::RReliefF(RReliefF { n_neighbors, sigma, metric, neighbors, n_queries, seed })
             }
             "irelief" => Selector::IRelief(IRelief { width: self.number("width"), n_queries, seed }),
             "multisurf" => Selector::MultiSurf(MultiSurf { metric, n_queries, seed }),

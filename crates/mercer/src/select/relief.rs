@@ -9,6 +9,7 @@
 
 use super::{Columns, Scores, finite};
 use crate::error::Result;
+use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 
@@ -31,6 +32,8 @@ pub struct Relief {
     pub power: u32,
     /// The distance in the columns' own space; None: euclidean.
     pub metric: Option<Metric>,
+    /// How neighbours are found.
+    pub neighbors: Search,
     /// Rows that are compared with their neighbours, drawn at random; None: all.
     pub n_queries: Option<usize>,
     /// Seed of that draw.
@@ -39,7 +42,7 @@ pub struct Relief {
 
 impl Default for Relief {
     fn default() -> Self {
-        Self { n_neighbors: 1, power: 1, metric: None, n_queries: None, seed: 0 }
+        Self { n_neighbors: 1, power: 1, metric: None, neighbors: Search::Exact, n_queries: None, seed: 0 }
     }
 }
 
@@ -53,7 +56,8 @@ impl Relief {
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Euclidean))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
         let p = columns.rows.p();
-        let parts = space.nearest(
+        let (parts, note) = space.nearest_by(
+            self.neighbors,
             Groups::HitsMisses(codes),
             self.n_neighbors,
             &queries,
@@ -73,7 +77,12 @@ impl Relief {
         let z = add_up(&parts, 0..p);
         let scores = finite(z.iter().map(|z| z / queries.len() as f64).collect(), "relief")?;
         let weights = Some(positive_unit(&scores));
-        Ok(Scores { scores, weights, warnings: labels.lonely_warning(), ..Scores::default() })
+        Ok(Scores {
+            scores,
+            weights,
+            warnings: labels.lonely_warning().into_iter().chain(note).collect(),
+            ..Scores::default()
+        })
     }
 }
 

@@ -11,6 +11,7 @@
 use super::tails::t_upper;
 use super::{Columns, Scores, finite};
 use crate::error::Result;
+use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 
@@ -32,6 +33,8 @@ pub struct ReliefF {
     pub n_neighbors: usize,
     /// The distance in the columns' own space; None: manhattan.
     pub metric: Option<Metric>,
+    /// How neighbours are found.
+    pub neighbors: Search,
     /// Rows that are compared with their neighbours, drawn at random; None: all.
     pub n_queries: Option<usize>,
     /// Seed of that draw.
@@ -40,7 +43,7 @@ pub struct ReliefF {
 
 impl Default for ReliefF {
     fn default() -> Self {
-        Self { n_neighbors: 10, metric: None, n_queries: None, seed: 0 }
+        Self { n_neighbors: 10, metric: None, neighbors: Search::Exact, n_queries: None, seed: 0 }
     }
 }
 
@@ -54,7 +57,8 @@ impl ReliefF {
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
         let margins = Margins::new(&differences, codes, c, true);
-        let parts = space.nearest(
+        let (parts, note) = space.nearest_by(
+            self.neighbors,
             Groups::Classes(codes, c),
             self.n_neighbors,
             &queries,
@@ -69,7 +73,12 @@ impl ReliefF {
         )?;
         let pvalues = Some(margins.pvalues(&parts));
         let scores = finite(margins.scores(&parts), "relieff")?;
-        Ok(Scores { scores, pvalues, warnings: labels.lonely_warning(), ..Scores::default() })
+        Ok(Scores {
+            scores,
+            pvalues,
+            warnings: labels.lonely_warning().into_iter().chain(note).collect(),
+            ..Scores::default()
+        })
     }
 }
 

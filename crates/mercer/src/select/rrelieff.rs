@@ -11,6 +11,7 @@
 use super::{Columns, Scores, finite};
 use crate::data::labels::Labels;
 use crate::error::Result;
+use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 
@@ -34,6 +35,8 @@ pub struct RReliefF {
     pub sigma: f64,
     /// The distance in the columns' own space; None: manhattan.
     pub metric: Option<Metric>,
+    /// How neighbours are found.
+    pub neighbors: Search,
     /// Rows that are compared with their neighbours, drawn at random; None: all.
     pub n_queries: Option<usize>,
     /// Seed of that draw.
@@ -42,7 +45,14 @@ pub struct RReliefF {
 
 impl Default for RReliefF {
     fn default() -> Self {
-        Self { n_neighbors: 70, sigma: 20.0, metric: None, n_queries: None, seed: 0 }
+        Self {
+            n_neighbors: 70,
+            sigma: 20.0,
+            metric: None,
+            neighbors: Search::Exact,
+            n_queries: None,
+            seed: 0,
+        }
     }
 }
 
@@ -58,7 +68,8 @@ impl RReliefF {
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
         let p = columns.rows.p();
         let missing = differences.any_missing();
-        let parts = space.nearest(
+        let (parts, note) = space.nearest_by(
+            self.neighbors,
             Groups::All,
             self.n_neighbors,
             &queries,
@@ -91,7 +102,8 @@ impl RReliefF {
             let equal = if equal > 1e-12 * all[j] { equal } else { 0.0 };
             share(both[j], targets[j]) - share(plain[j] - both[j], equal)
         };
-        Ok(Scores { scores: finite((0..p).map(score).collect(), "rrelieff")?, ..Scores::default() })
+        let scores = finite((0..p).map(score).collect(), "rrelieff")?;
+        Ok(Scores { scores, warnings: note.into_iter().collect(), ..Scores::default() })
     }
 
     /// Weights of a row's neighbours by rank, with sum 1. Relative to the first, so that a small σ leaves the nearest.
