@@ -4,9 +4,10 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use mercer::monitor::TimeLeft;
 use mercer::{Error, Monitor, Progress, Result};
 
 use crate::talk;
@@ -94,8 +95,10 @@ impl Bar {
         }
         let (monitor, seen) = (monitor.clone(), done.clone());
         let thread = thread::spawn(move || {
+            let mut left = TimeLeft::default();
             while !seen.load(Ordering::Relaxed) {
-                show(&bar, monitor.progress());
+                let progress = monitor.progress();
+                show(&bar, progress, left.look(progress, Instant::now()));
                 thread::park_timeout(TICK);
             }
             bar.finish_and_clear();
@@ -104,11 +107,12 @@ impl Bar {
     }
 }
 
-fn show(bar: &ProgressBar, Progress { stage, done, total }: Progress) {
+fn show(bar: &ProgressBar, Progress { stage, done, total, .. }: Progress, left: Option<String>) {
     bar.set_length(total as u64);
     bar.set_position(done as u64);
     bar.set_message(stage);
-    let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len} {eta}" };
+    bar.set_prefix(left.map_or_else(String::new, |left| format!(", {left}")));
+    let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len}{prefix}" };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
