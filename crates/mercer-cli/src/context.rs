@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use mercer::monitor::TimeLeft;
-use mercer::{Error, Monitor, Progress, Result};
+use mercer::{Checkpoint, Error, Monitor, Progress, Result};
 
 use crate::talk;
 
@@ -72,6 +72,20 @@ impl Context {
         result
     }
 
+    /// Says that an earlier run has left something.
+    pub(crate) fn greet(&self, checkpoint: Option<&Checkpoint>) {
+        if let Some(kept) = checkpoint.filter(|kept| kept.holds_something()) {
+            self.say(&format!("going on from what is in {}", kept.folder().display()));
+        }
+    }
+
+    /// Removes what was kept of work that is done.
+    pub(crate) fn forget(checkpoint: Option<&Checkpoint>) {
+        if let Some(Err(error)) = checkpoint.map(Checkpoint::clear) {
+            talk::warn(&format!("all is done, but the checkpoint could not be removed: {error}"));
+        }
+    }
+
     /// A line about what is going on, unless the user wants quiet.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
@@ -107,15 +121,16 @@ impl Bar {
     }
 }
 
+/// Every call may draw, so the numbers come last.
 fn show(bar: &ProgressBar, Progress { stage, done, total, .. }: Progress, left: Option<String>) {
-    bar.set_length(total as u64);
-    bar.set_position(done as u64);
-    bar.set_message(stage);
-    bar.set_prefix(left.map_or_else(String::new, |left| format!(", {left}")));
     let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len}{prefix}" };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
+    bar.set_message(stage);
+    bar.set_prefix(left.map_or_else(String::new, |left| format!(", {left}")));
+    bar.set_length(total as u64);
+    bar.set_position(done as u64);
     bar.tick();
 }
 

@@ -7,8 +7,9 @@
 //!   a line of JSON (what it depends on, facts, names and lengths of lists) · the lists, 8 bytes a number · the digest
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -54,12 +55,14 @@ const ROWS: usize = 1_024;
 pub struct Checkpoint {
     folder: PathBuf,
     every: Duration,
+    /// The files of the jobs that it was given to, or a copy of it.
+    files: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Checkpoint {
     /// In this folder, which is made when there is something to keep; its parent must be there.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), every: EVERY }
+        Self { folder: folder.into(), every: EVERY, files: Arc::default() }
     }
 
     /// Sets how much time must pass between two states that are kept.
@@ -96,48 +99,43 @@ impl Checkpoint {
         }
     }
 
-    /// Whether something was kept.
+    /// Whether something was kept in the folder, by this job or another.
     pub fn holds_something(&self) -> bool {
-        self.files().is_ok_and(|files| files.iter().any(|file| !is_unfinished(file)))
+        let is_one = |name: &str| name.starts_with(NAME.0) && name.ends_with(NAME.1);
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| is_one(&entry.file_name().to_string_lossy()))
     }
 
-    /// Removes what was kept, and the folder if nothing else is in it: for the end of the job.
+    /// Removes what the jobs that it was given to have kept, and the folder if nothing else is in it: for their end.
     pub fn clear(&self) -> Result<()> {
-        for file in self.files()? {
-            fs::remove_file(&file).map_err(|e| Error::io(&file, e))?;
+        for file in self.files.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            for file in [unfinished(&file), file] {
+                match fs::remove_file(&file) {
+                    Err(e) if e.kind() != ErrorKind::NotFound => return Err(Error::io(&file, e)),
+                    _ => {}
+                }
+            }
         }
         // Other files in it are somebody else's.
         let _ = fs::remove_dir(&self.folder);
         Ok(())
     }
 
-    fn files(&self) -> Result<Vec<PathBuf>> {
-        let failed = |e| Error::io(&self.folder, e);
-        if !self.folder.is_dir() {
-            return Ok(Vec::new());
-        }
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&self.folder).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
-            let whole = name.strip_suffix(UNFINISHED).unwrap_or(&name);
-            if whole.starts_with(NAME.0) && whole.ends_with(NAME.1) {
-                found.push(self.folder.join(name));
-            }
-        }
-        Ok(found)
-    }
-
     /// The file of a part of the job, and what an earlier run kept in it.
     pub(crate) fn part(&self, name: &str, about: About) -> Result<(Part, Option<Content>)> {
         let path = self.folder.join(format!("{}{name}{}", NAME.0, NAME.1));
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
         let part = Part { path, about, every: self.every, wait: self.every, last: Instant::now() };
         let found = part.load()?;
         Ok((part, found))
     }
 }
 
-fn is_unfinished(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(UNFINISHED)
+/// Where a file is written before it is whole.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    name.into()
 }
 
 /// What a result depends on, by name.
@@ -226,9 +224,7 @@ impl Part {
     /// Writes a state in place of the last.
     pub(crate) fn save(&mut self, facts: &Map<String, Value>, lists: Vec<List>) -> Result<()> {
         let start = Instant::now();
-        let mut unfinished = self.path.clone().into_os_string();
-        unfinished.push(UNFINISHED);
-        self.write(unfinished.as_ref(), facts, lists).map_err(|e| Error::io(&self.path, e))?;
+        self.write(&unfinished(&self.path), facts, lists).map_err(|e| Error::io(&self.path, e))?;
         self.last = Instant::now();
         self.wait = if self.every.is_zero() { self.every } else { self.every.max(SHARE * start.elapsed()) };
         Ok(())
@@ -269,9 +265,7 @@ impl Part {
             )
         };
         let (about, content) = self.read().map_err(|e| match e.kind() {
-            std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => {
-                refused("the checkpoint is damaged")
-            }
+            ErrorKind::InvalidData | ErrorKind::UnexpectedEof => refused("the checkpoint is damaged"),
             _ => Error::io(&self.path, e),
         })?;
         match self.about.difference(&about) {
@@ -281,7 +275,7 @@ impl Part {
     }
 
     fn read(&self) -> std::io::Result<(Map<String, Value>, Content)> {
-        let damaged = || std::io::Error::from(std::io::ErrorKind::InvalidData);
+        let damaged = || std::io::Error::from(ErrorKind::InvalidData);
         let file = File::open(&self.path)?;
         let length = file.metadata()?.len();
         let mut file = BufReader::with_capacity(1 << 20, file);
@@ -334,6 +328,11 @@ impl Journal {
 
     pub(crate) fn recall(&self, name: &str) -> Option<&Value> {
         self.known.get(name)
+    }
+
+    /// All that is known.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.known.values()
     }
 
     /// Keeps a result, in the file if it is time.

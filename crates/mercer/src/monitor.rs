@@ -145,14 +145,16 @@ impl Stage {
 /// let after = |seconds| start + Duration::from_secs(seconds);
 /// let at = |share| Progress { stage: "counting", total: 100, share, ..Progress::default() };
 /// assert_eq!(left.look(at(0.0), start), None);
-/// assert_eq!(left.look(at(0.2), after(10)), Some("about 40 s left".into()));
-/// assert_eq!(left.look(at(0.2), after(15)), Some("about 35 s left".into())); // until there is news
-/// assert_eq!(left.look(at(0.5), after(200)), Some("about 4 min left".into()));
+/// assert_eq!(left.look(at(0.1), after(9)), None); // a first step may have more to do than others
+/// assert_eq!(left.look(at(0.3), after(19)), Some("about 35 s left".into()));
+/// assert_eq!(left.look(at(0.3), after(24)), Some("about 30 s left".into())); // until there is news
+/// assert_eq!(left.look(at(0.5), after(209)), Some("about 4 min left".into()));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TimeLeft {
-    /// Where the stage was first seen.
+    /// Where the stage was first seen; once it has moved, where it was then.
     first: Option<(Instant, Progress)>,
+    moved: bool,
     /// When the share last grew, the share then, and what was left.
     last: Option<(Instant, f64, Duration)>,
 }
@@ -165,9 +167,16 @@ impl TimeLeft {
     /// The time left in words; None where there is nothing to tell it from.
     pub fn look(&mut self, now: Progress, at: Instant) -> Option<String> {
         let (began, first) = match self.first {
-            Some((began, first)) if first.stage == now.stage && first.share <= now.share => (began, first),
+            Some((began, first)) if first.stage == now.stage && first.share <= now.share => {
+                if self.moved || first.share == now.share {
+                    (began, first)
+                } else {
+                    (self.first, self.moved) = (Some((at, now)), true);
+                    (at, now)
+                }
+            }
             _ => {
-                *self = Self { first: Some((at, now)), last: None };
+                *self = Self { first: Some((at, now)), ..Self::default() };
                 (at, now)
             }
         };
@@ -224,6 +233,7 @@ mod tests {
     fn work_of_an_earlier_run_is_not_taken_for_speed() {
         let (start, mut left) = (Instant::now(), TimeLeft::default());
         let at = |share| Progress { stage: "growing", total: 10, share, open: true, ..Progress::default() };
+        assert_eq!(left.look(at(0.7), start), None);
         assert_eq!(left.look(at(0.8), start), None);
         assert_eq!(left.look(at(0.9), start + Duration::from_secs(10)), Some("at most 10 s left".into()));
         // The next stage begins anew.

@@ -6,7 +6,12 @@ use std::time::Duration;
 
 use mercer::basis::{Method, Threshold};
 use mercer::data::{Labels, Task, synth};
-use mercer::{Basis, Checkpoint, Error, FittedBasis, Gamma, Kernel, Rows};
+use mercer::evaluate::Comparison;
+use mercer::evaluate::advise::Adviser;
+use mercer::{Basis, Checkpoint, Error, FittedBasis, Gamma, Kernel, Monitor, Progress, Rows};
+
+use crate::evaluate::compare::timeless;
+use crate::naive;
 
 /// The four that are kept after every pass.
 const PIVOTED: [Method; 4] = [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky];
@@ -34,24 +39,29 @@ fn basis(method: Method) -> Basis {
     basis
 }
 
-/// Fits until the pivots are so many, and stops.
-fn stopped_at(basis: &Basis, rows: &Rows, pivots: usize) -> mercer::Result<FittedBasis> {
-    let monitor = mercer::Monitor::default();
-    let basis = basis.clone().monitor(&monitor);
+/// Does the work until its progress is so far, and stops it.
+fn stopped<T>(monitor: &Monitor, far: impl Fn(Progress) -> bool + Send, work: impl FnOnce() -> T) -> T {
     let (done, over) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             while over.recv_timeout(Duration::from_micros(50)).is_err() {
-                let progress = monitor.progress();
-                if progress.stage == "choosing pivots" && progress.done >= pivots {
+                if far(monitor.progress()) {
                     monitor.stop();
                 }
             }
         });
-        let result = basis.fit(rows);
+        let result = work();
         done.send(()).expect("a watcher");
         result
     })
+}
+
+/// Fits until the pivots are so many, and stops.
+fn stopped_at(basis: &Basis, rows: &Rows, pivots: usize) -> mercer::Result<FittedBasis> {
+    let monitor = Monitor::default();
+    let basis = basis.clone().monitor(&monitor);
+    let far = |progress: Progress| progress.stage == "choosing pivots" && progress.done >= pivots;
+    stopped(&monitor, far, || basis.fit(rows))
 }
 
 fn assert_same(a: &FittedBasis, b: &FittedBasis, what: &str) {
@@ -122,7 +132,7 @@ fn a_basis_that_is_done_is_read() {
             }
             let data = if of_kind == "precomputed" { &gram } else { &rows };
             let (first, features) = basis.fit_with(data, Some(&labels), true).expect("fits");
-            let monitor = mercer::Monitor::default();
+            let monitor = Monitor::default();
             let (second, again) =
                 basis.clone().monitor(&monitor).fit_with(data, Some(&labels), true).expect("read");
             let what = format!("{method:?} {of_kind}");
@@ -210,4 +220,91 @@ fn a_folder_that_cannot_be_is_refused_before_the_work() {
     assert!(text("no/where").is_err_and(|e| e.contains("does not exist")));
     assert!(text("new").is_ok() && text(".").is_ok() && Checkpoint::new("new").check().is_ok());
     assert!(Checkpoint::new("").check().is_err());
+}
+
+#[test]
+fn a_comparison_that_was_stopped_ends_in_the_same_numbers() {
+    let (rows, labels) = table("ringnorm?n=160&seed=1");
+    let folder = tempfile::tempdir().expect("folder");
+    let checkpoint = eager(folder.path());
+    let gammas = ["scale", "loo"].map(String::from).to_vec();
+    let plain = Comparison { sizes: vec![None, Some(6)], gammas, folds: 3, ..Comparison::default() };
+    let whole = timeless(plain.run(&rows, &labels).expect("compared"));
+    let kept = Comparison { checkpoint: Some(checkpoint.clone()), ..plain };
+    let mut stops = 0;
+    for far in [1, 5, 60, 170, 300] {
+        let comparison = Comparison { monitor: Monitor::default(), ..kept.clone() };
+        let monitor = comparison.monitor.clone();
+        let run = || in_pool(1 + far % 3, || comparison.run(&rows, &labels));
+        match stopped(&monitor, |progress| progress.done >= far, run) {
+            Err(Error::Interrupted) => stops += 1,
+            Ok(outcome) if outcome.interrupted => stops += 1,
+            ended => assert!(timeless(ended.expect("compared")) == whole, "stopped at {far}"),
+        }
+    }
+    assert!(stops > 0 && checkpoint.holds_something());
+    let ended = kept.run(&rows, &labels).expect("compared");
+    assert!(ended.entries.iter().all(|entry| entry.seconds.len() == entry.scores.len()));
+    assert!(timeless(ended) == whole);
+    // Once more, with nothing left to do.
+    let again = Comparison { monitor: Monitor::default(), ..kept.clone() };
+    assert!(timeless(again.run(&rows, &labels).expect("read")) == whole);
+    let progress = again.monitor.progress();
+    assert_eq!((progress.stage, progress.done), ("comparing", progress.total));
+    let other = Comparison { folds: 4, ..kept.clone() };
+    let refused = other.run(&rows, &labels).expect_err("refused").to_string();
+    assert!(refused.contains("mercer-split-0.checkpoint"), "{refused}");
+    assert!(refused.contains("made with folds = 3, but now folds = 4"), "{refused}");
+    checkpoint.clear().expect("cleared");
+}
+
+#[test]
+fn failures_and_skipped_sizes_are_kept_as_well() {
+    let rows = crate::kernel::rows(&naive::random_rows(90, 2, 5));
+    let labels = Labels::classes(&(0..90).map(|i| (i * 7 % 9).to_string()).collect::<Vec<_>>());
+    let folder = tempfile::tempdir().expect("folder");
+    let settings = [("n_components", "25"), ("weighted", "true")];
+    let comparison = Comparison {
+        methods: ["takes", "gda", "kobl", "nystrom"].map(String::from).to_vec(),
+        settings: settings.map(|(name, value)| (name.to_string(), value.to_string())).to_vec(),
+        sizes: vec![None, Some(3), Some(200)],
+        checkpoint: Some(eager(folder.path())),
+        ..Comparison::default()
+    };
+    let first = timeless(comparison.run(&rows, &labels).expect("compared"));
+    assert!(first.entries.iter().any(|entry| entry.failed.is_some()));
+    assert!(timeless(comparison.run(&rows, &labels).expect("read")) == first);
+}
+
+#[test]
+fn advice_that_was_stopped_ends_in_the_same_words() {
+    let folder = tempfile::tempdir().expect("folder");
+    let checkpoint = eager(folder.path());
+    for spec in ["ringnorm?n=400&seed=1", "friedman?n=300&seed=1"] {
+        let (rows, labels) = table(spec);
+        let plain = Adviser { max_components: 60, ..Adviser::default() };
+        let whole = plain.advise(&rows, &labels).expect("advice").to_json();
+        let kept = Adviser { checkpoint: Some(checkpoint.clone()), ..plain };
+        let mut stops = 0;
+        for stage in ["looking at kernels", "looking at sizes", "trying methods on inner folds"] {
+            let adviser = Adviser { monitor: Monitor::default(), ..kept.clone() };
+            let begun = std::sync::atomic::AtomicBool::new(false);
+            let far = |progress: Progress| {
+                // Stages of the parts come in between.
+                let seen = std::sync::atomic::Ordering::Relaxed;
+                begun.fetch_or(progress.stage == stage, seen) || begun.load(seen)
+            };
+            let monitor = adviser.monitor.clone();
+            match stopped(&monitor, far, || adviser.advise(&rows, &labels)) {
+                Err(Error::Interrupted) => stops += 1,
+                ended => assert_eq!(ended.expect("advice").to_json(), whole),
+            }
+        }
+        assert!(stops > 0, "{spec} was never stopped");
+        assert_eq!(kept.advise(&rows, &labels).expect("advice").to_json(), whole);
+        assert_eq!(kept.advise(&rows, &labels).expect("read").to_json(), whole);
+        let refused = Adviser { seed: 1, ..kept }.advise(&rows, &labels).expect_err("refused").to_string();
+        assert!(refused.contains("made with seed = 0, but now seed = 1"), "{refused}");
+        checkpoint.clear().expect("cleared");
+    }
 }
