@@ -6,6 +6,7 @@
 //!
 //!   a line of JSON (what it depends on, facts, names and lengths of lists) · the lists, 8 bytes a number · the digest
 
+use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ const ROWS: usize = 1_024;
 /// let first = basis.fit(&table.rows)?;
 /// assert_eq!(basis.fit(&table.rows)?.expansion.matrix, first.expansion.matrix); // read, not found again
 /// let refused = basis.n_components(7).fit(&table.rows).unwrap_err().to_string();
-/// assert!(refused.contains("it was made with n_components = None, but now n_components = Some(7)"));
+/// assert!(refused.contains("it was made with n_components = none, but now n_components = 7"));
 /// checkpoint.clear()?;
 /// # Ok::<(), Error>(())
 /// ```
@@ -150,9 +151,17 @@ impl About {
         about.and("labels", labels.map_or_else(|| "none".into(), digest_of_labels))
     }
 
-    pub(crate) fn and(mut self, name: &str, value: impl ToString) -> Self {
-        self.0.push((name.into(), value.to_string()));
+    pub(crate) fn and(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.0.push((name.into(), value.into()));
         self
+    }
+
+    /// The same for a value as it is written in code.
+    pub(crate) fn and_setting(self, name: &str, value: &impl Debug) -> Self {
+        let text = format!("{value:?}");
+        let inner = ["Some(", "Value("].iter().find_map(|kind| text.strip_prefix(kind)?.strip_suffix(')'));
+        let plain = inner.unwrap_or(if text == "None" { "none" } else { &text });
+        self.and(name, plain)
     }
 
     /// The first that differs from what a file was made with.

@@ -174,18 +174,18 @@ fn about(basis: &Basis, rows: &Rows, labels: Option<&Labels>) -> Result<About> {
     }
     let about = About::new(rows, labels)
         .and("method", method.name())
-        .and("kernel", format!("{shape:?}"))
-        .and("gamma", format!("{gamma:?}"))
-        .and("n_components", format!("{n_components:?}"))
-        .and("threshold", format!("{threshold:?}"))
-        .and("tol", format!("{tol:?}"))
-        .and("nu", nu)
-        .and("center", center)
-        .and("seed", seed)
-        .and("rounding", rounding)
+        .and_setting("kernel", shape)
+        .and_setting("gamma", gamma)
+        .and_setting("n_components", n_components)
+        .and_setting("threshold", threshold)
+        .and_setting("tol", tol)
+        .and_setting("nu", nu)
+        .and_setting("center", center)
+        .and_setting("seed", seed)
+        .and_setting("rounding", rounding)
         .and("landmarks", landmarks.as_ref().map_or_else(|| "none".into(), digest_of_rows));
     Ok(match method {
-        Method::Kpca | Method::Csi => about.and("memory", memory),
+        Method::Kpca | Method::Csi => about.and_setting("memory", memory),
         _ => about,
     })
 }

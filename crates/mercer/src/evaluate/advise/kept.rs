@@ -15,11 +15,11 @@ impl Adviser {
         let Self { scale, rows, max_components, seed, memory, monitor: _, checkpoint } = self;
         let Some(checkpoint) = checkpoint else { return Ok(Journal::default()) };
         let about = About::new(all, Some(labels))
-            .and("scale", format!("{scale:?}"))
-            .and("rows looked at", rows)
-            .and("max_components", max_components)
-            .and("seed", seed)
-            .and("memory", memory);
+            .and_setting("scale", scale)
+            .and_setting("rows looked at", rows)
+            .and_setting("max_components", max_components)
+            .and_setting("seed", seed)
+            .and_setting("memory", memory);
         Journal::open(checkpoint, "advice", about)
     }
 }

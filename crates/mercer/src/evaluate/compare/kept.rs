@@ -47,17 +47,17 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         checkpoint: _,
     } = comparison;
     About::new(rows, Some(labels))
-        .and("methods", format!("{methods:?}"))
-        .and("settings", format!("{settings:?}"))
-        .and("gammas", format!("{gammas:?}"))
-        .and("sizes", format!("{sizes:?}"))
-        .and("judges", format!("{judges:?}"))
-        .and("scale", format!("{scale:?}"))
-        .and("folds", folds)
-        .and("repeats", repeats)
-        .and("test_share", format!("{test_share:?}"))
-        .and("seed", seed)
-        .and("memory", memory)
+        .and_setting("methods", methods)
+        .and_setting("settings", settings)
+        .and_setting("gammas", gammas)
+        .and_setting("sizes", sizes)
+        .and_setting("judges", judges)
+        .and_setting("scale", scale)
+        .and_setting("folds", folds)
+        .and_setting("repeats", repeats)
+        .and_setting("test_share", test_share)
+        .and_setting("seed", seed)
+        .and_setting("memory", memory)
 }
 
 /// How many candidates an earlier run has settled.
