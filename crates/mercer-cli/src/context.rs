@@ -103,7 +103,7 @@ struct Bar {
 impl Bar {
     fn start(quiet: bool, monitor: &Monitor) -> Self {
         let done = Arc::new(AtomicBool::new(false));
-        let bar = ProgressBar::new(0);
+        let bar = ProgressBar::new_spinner();
         if quiet || bar.is_hidden() {
             return Self { done, thread: None };
         }
@@ -121,15 +121,15 @@ impl Bar {
     }
 }
 
-/// Every call may draw, so the numbers come last.
+/// Every call may draw: in the order in which nothing is shown that is not so.
 fn show(bar: &ProgressBar, Progress { stage, done, total, .. }: Progress, left: Option<String>) {
+    bar.set_length(total as u64);
+    bar.set_prefix(left.map_or_else(String::new, |left| format!(", {left}")));
     let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len}{prefix}" };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar.set_message(stage);
-    bar.set_prefix(left.map_or_else(String::new, |left| format!(", {left}")));
-    bar.set_length(total as u64);
     bar.set_position(done as u64);
     bar.tick();
 }

@@ -85,7 +85,7 @@ fn a_fit_that_was_ended_makes_the_same_model() {
 #[test]
 fn a_comparison_that_was_ended_makes_the_same_table() {
     let folder = folder();
-    let args = ["compare", "synth:waveform?n=400&seed=1", "--format", "json", "--checkpoint", "kept"];
+    let args = ["compare", "synth:waveform?n=240&seed=1", "--format", "json", "--checkpoint", "kept"];
     let table = || {
         let mut all: serde_json::Value =
             serde_json::from_str(&done(folder.path(), &args).0).expect("a table as JSON");
@@ -109,7 +109,7 @@ fn a_comparison_that_was_ended_makes_the_same_table() {
 #[test]
 fn advice_that_was_ended_is_the_same() {
     let folder = folder();
-    let args = ["advise", "synth:ringnorm?n=2000&seed=1", "--checkpoint", "kept"];
+    let args = ["advise", "synth:ringnorm?n=600&seed=1", "--checkpoint", "kept"];
     let whole = done(folder.path(), &args).0;
     for signal in ["-INT", "-KILL"] {
         let begun = |folder: &Path| folder.join("kept/mercer-advice.checkpoint").exists();
