@@ -1,13 +1,18 @@
 //! What was typed.
 
+use std::time::Duration;
+
 use clap::ArgMatches;
 use mercer::basis::DEFAULT_MEMORY;
 use mercer::data::Task;
 use mercer::data::read::ReadOptions;
 use mercer::methods::PARAMETERS;
-use mercer::{Error, Result};
+use mercer::{Checkpoint, Error, Result};
 
 use crate::usage::TASKS;
+
+/// The time between two states of a checkpoint, in the environment.
+const CHECKPOINT_SECONDS: &str = "MERCER_CHECKPOINT_SECONDS";
 
 /// `n_components` is `--n-components`.
 pub(crate) fn flag_name(parameter: &str) -> String {
@@ -84,6 +89,22 @@ pub(crate) fn is_json(args: &ArgMatches) -> bool {
 /// The budget that `--memory` sets.
 pub(crate) fn memory(args: &ArgMatches) -> u64 {
     args.try_get_one("memory").ok().flatten().copied().unwrap_or(DEFAULT_MEMORY)
+}
+
+/// The folder that `--checkpoint` names, looked at.
+pub(crate) fn checkpoint(args: &ArgMatches) -> Result<Option<Checkpoint>> {
+    let Some(folder) = text(args, "checkpoint") else { return Ok(None) };
+    let mut checkpoint = Checkpoint::new(folder);
+    checkpoint.check()?;
+    if let Ok(seconds) = std::env::var(CHECKPOINT_SECONDS) {
+        let every = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        checkpoint = checkpoint.every(every.ok_or_else(|| {
+            Error::Argument(format!(
+                "{CHECKPOINT_SECONDS} = {seconds}, but it must be a number of at least 0"
+            ))
+        })?);
+    }
+    Ok(Some(checkpoint))
 }
 
 /// A count that has a default.

@@ -4,10 +4,11 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use mercer::{Error, Monitor, Progress, Result};
+use mercer::monitor::TimeLeft;
+use mercer::{Checkpoint, Error, Monitor, Progress, Result};
 
 use crate::talk;
 
@@ -71,6 +72,20 @@ impl Context {
         result
     }
 
+    /// Says that an earlier run has left something.
+    pub(crate) fn greet(&self, checkpoint: Option<&Checkpoint>) {
+        if let Some(kept) = checkpoint.filter(|kept| kept.holds_something()) {
+            self.say(&format!("going on from what is in {}", kept.folder().display()));
+        }
+    }
+
+    /// Removes what was kept of work that is done.
+    pub(crate) fn forget(checkpoint: Option<&Checkpoint>) {
+        if let Some(Err(error)) = checkpoint.map(Checkpoint::clear) {
+            talk::warn(&format!("all is done, but the checkpoint could not be removed: {error}"));
+        }
+    }
+
     /// A line about what is going on, unless the user wants quiet.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
@@ -88,14 +103,16 @@ struct Bar {
 impl Bar {
     fn start(quiet: bool, monitor: &Monitor) -> Self {
         let done = Arc::new(AtomicBool::new(false));
-        let bar = ProgressBar::new(0);
+        let bar = ProgressBar::new_spinner();
         if quiet || bar.is_hidden() {
             return Self { done, thread: None };
         }
         let (monitor, seen) = (monitor.clone(), done.clone());
         let thread = thread::spawn(move || {
+            let mut left = TimeLeft::default();
             while !seen.load(Ordering::Relaxed) {
-                show(&bar, monitor.progress());
+                let progress = monitor.progress();
+                show(&bar, progress, left.look(progress, Instant::now()));
                 thread::park_timeout(TICK);
             }
             bar.finish_and_clear();
@@ -104,14 +121,16 @@ impl Bar {
     }
 }
 
-fn show(bar: &ProgressBar, Progress { stage, done, total }: Progress) {
+/// Every call may draw: in the order in which nothing is shown that is not so.
+fn show(bar: &ProgressBar, Progress { stage, done, total, .. }: Progress, left: Option<String>) {
     bar.set_length(total as u64);
-    bar.set_position(done as u64);
-    bar.set_message(stage);
-    let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len} {eta}" };
+    bar.set_prefix(left.map_or_else(String::new, |left| format!(", {left}")));
+    let template = if total == 0 { "{spinner} {msg}" } else { "{msg} {wide_bar} {pos}/{len}{prefix}" };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
+    bar.set_message(stage);
+    bar.set_position(done as u64);
     bar.tick();
 }
 

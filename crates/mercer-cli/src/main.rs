@@ -42,12 +42,27 @@ fn run() -> ExitCode {
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             talk::report(&error);
+            if matches!(error, Error::Interrupted) {
+                say_how_to_go_on(&matches);
+            }
             ExitCode::from(match error {
                 Error::Argument(_) => 2,
                 Error::Interrupted => context::INTERRUPTED,
                 _ => 1,
             })
         }
+    }
+}
+
+/// What was kept before Ctrl-C need not be done again.
+fn say_how_to_go_on(matches: &ArgMatches) {
+    let kept = matches.subcommand().and_then(|(_, args)| args::checkpoint(args).ok().flatten());
+    if let Some(kept) = kept.filter(mercer::Checkpoint::holds_something) {
+        let folder = kept.folder().display();
+        talk::line(
+            "hint: ",
+            &format!("the same command goes on from what is in {folder}; to start again, remove that"),
+        );
     }
 }
 

@@ -15,7 +15,8 @@ use mercer::methods::{Card, Kind, METHODS, PARAMETERS, Stage};
 
 use crate::args::flag_name;
 use flags::{
-    data, format, header, list, memory, model, output, parameter, reading, report, seed, share, target, words,
+    checkpoint, data, format, header, list, memory, model, output, parameter, reading, report, seed, share,
+    target, words,
 };
 
 pub(crate) const TASKS: [(&str, Task); 3] =
@@ -42,7 +43,8 @@ Examples:
   mercer fit train.csv --target class --method eks --basis kobl --selector relieff --n-features 20 -o model.mercer
   mercer fit train.csv --target class --method klfe --basis kobl --n-components 10 -o model.mercer --report model.html
   mercer fit rows.parquet --method rpcholesky --n-components 200 --gamma median -o model.mercer
-  mercer fit 'synth:ringnorm?n=2000&seed=1' --method csi --gamma loo -o model.mercer";
+  mercer fit 'synth:ringnorm?n=2000&seed=1' --method csi --gamma loo -o model.mercer
+  mercer fit rows.parquet --method kobl --n-components 2000 --checkpoint kept -o model.mercer";
 
 const TRANSFORM_EXAMPLES: &str = "\
 Examples:
@@ -199,6 +201,7 @@ fn fit() -> Command {
         .arg(report("what was fitted"))
         .args(reading())
         .arg(memory("the fit"))
+        .arg(checkpoint("the basis"))
         .args(PARAMETERS.iter().map(parameter))
 }
 
@@ -255,6 +258,7 @@ fn compare() -> Command {
         .arg(report("the comparison"))
         .args(reading())
         .arg(memory("the comparison"))
+        .arg(checkpoint("what was compared"))
         .args(set.map(parameter))
 }
 
@@ -269,6 +273,7 @@ fn advise() -> Command {
         .arg(report("the advice"))
         .args(reading())
         .arg(memory("the work"))
+        .arg(checkpoint("what was found"))
 }
 
 fn transform() -> Command {

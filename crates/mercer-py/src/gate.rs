@@ -5,6 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use mercer::basis::{DEFAULT_MEMORY, size_in_bytes};
+use mercer::monitor::TimeLeft;
 use mercer::{Error, Monitor, Progress, Result};
 use pyo3::exceptions::{
     PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError,
@@ -112,14 +113,16 @@ struct Talk {
     wanted: bool,
     began: Instant,
     last: Option<(Instant, Progress)>,
+    left: TimeLeft,
 }
 
 impl Talk {
     fn new(wanted: bool) -> Self {
-        Self { wanted, began: Instant::now(), last: None }
+        Self { wanted, began: Instant::now(), last: None, left: TimeLeft::default() }
     }
 
     fn say(&mut self, py: Python<'_>, now: Progress) -> PyResult<()> {
+        let left = self.left.look(now, Instant::now());
         let news = self.last.is_none_or(|(at, last)| {
             now.stage != last.stage || (now.done != last.done && at.elapsed() >= TALK)
         });
@@ -129,7 +132,10 @@ impl Talk {
         self.last = Some((Instant::now(), now));
         match now.total {
             0 => write(py, now.stage),
-            total => write(py, &format!("{}: {} of {total}", now.stage, now.done)),
+            total => {
+                let left = left.map_or_else(String::new, |left| format!(", {left}"));
+                write(py, &format!("{}: {} of {total}{left}", now.stage, now.done))
+            }
         }
     }
 

@@ -32,6 +32,7 @@ mod linalg;
 mod random;
 mod whole_file;
 pub mod data;
+pub mod checkpoint;
 pub mod kernel;
 pub mod basis;
 pub mod evidence;
@@ -45,6 +46,7 @@ pub mod evaluate;
 pub mod report;
 
 pub use basis::{Basis, FittedBasis};
+pub use checkpoint::Checkpoint;
 pub use data::{Labels, Rows};
 pub use error::{Error, Result};
 pub use extract::{Extractor, Klfe};

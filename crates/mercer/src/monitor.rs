@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
@@ -23,13 +24,37 @@ pub struct Monitor(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     stop: Arc<AtomicBool>,
-    stage: Mutex<&'static str>,
+    stage: Mutex<Stage>,
     done: AtomicUsize,
-    total: AtomicUsize,
+}
+
+/// What is being done, and what is known of it beforehand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stage {
+    pub(crate) name: &'static str,
+    /// Steps in all, 0 when that is not known.
+    pub(crate) total: usize,
+    /// Steps that an earlier run has done.
+    pub(crate) done: usize,
+    pub(crate) growth: Growth,
+    /// Whether it may end before all steps are done.
+    pub(crate) open: bool,
+}
+
+/// How the cost of step j grows with j.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Growth {
+    /// Not at all.
+    #[default]
+    None,
+    /// As j plus this much.
+    Linear(usize),
+    /// As j².
+    Square,
 }
 
 /// How far the work is: `done` of `total` steps of `stage` (`total` 0: not known).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// What is being done.
     pub stage: &'static str,
@@ -37,6 +62,10 @@ pub struct Progress {
     pub done: usize,
     /// Steps in all, 0 when that is not known beforehand.
     pub total: usize,
+    /// Share of the work that is done: steps may cost more and more.
+    pub share: f64,
+    /// Whether a rule may end the stage before all steps are done.
+    pub open: bool,
 }
 
 impl Monitor {
@@ -64,17 +93,25 @@ impl Monitor {
 
     /// Where the work stands.
     pub fn progress(&self) -> Progress {
+        let stage = *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = self.0.done.load(Ordering::Relaxed);
         Progress {
-            stage: *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner),
-            done: self.0.done.load(Ordering::Relaxed),
-            total: self.0.total.load(Ordering::Relaxed),
+            stage: stage.name,
+            done,
+            total: stage.total,
+            share: (stage.cost(done) / stage.cost(stage.total).max(1.0)).min(1.0),
+            open: stage.open,
         }
     }
 
     pub(crate) fn begin(&self, stage: &'static str, total: usize) {
-        *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
-        self.0.done.store(0, Ordering::Relaxed);
-        self.0.total.store(total, Ordering::Relaxed);
+        self.enter(Stage { name: stage, total, ..Stage::default() });
+    }
+
+    pub(crate) fn enter(&self, stage: Stage) {
+        let mut now = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.done.store(stage.done, Ordering::Relaxed);
+        *now = stage;
     }
 
     pub(crate) fn advance(&self, steps: usize) {
@@ -83,5 +120,130 @@ impl Monitor {
 
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_stopped() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+impl Stage {
+    /// What the first steps cost.
+    fn cost(&self, steps: usize) -> f64 {
+        let steps = steps as f64;
+        match self.growth {
+            Growth::None => steps,
+            Growth::Linear(head) => steps * (head as f64 + steps / 2.0),
+            Growth::Square => steps.powi(3) / 3.0,
+        }
+    }
+}
+
+/// How long the stage at hand will take, told from how long its steps have taken.
+///
+/// ```
+/// use mercer::{Progress, monitor::TimeLeft};
+/// use std::time::{Duration, Instant};
+///
+/// let (start, mut left) = (Instant::now(), TimeLeft::default());
+/// let after = |seconds| start + Duration::from_secs(seconds);
+/// let at = |share| Progress { stage: "counting", total: 100, share, ..Progress::default() };
+/// assert_eq!(left.look(at(0.0), start), None);
+/// assert_eq!(left.look(at(0.1), after(9)), None); // a first step may have more to do than others
+/// assert_eq!(left.look(at(0.3), after(19)), Some("about 35 s left".into()));
+/// assert_eq!(left.look(at(0.3), after(24)), Some("about 30 s left".into())); // until there is news
+/// assert_eq!(left.look(at(0.5), after(209)), Some("about 4 min left".into()));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TimeLeft {
+    /// Where the stage was first seen; once it has moved, where it was then.
+    first: Option<(Instant, Progress)>,
+    moved: bool,
+    /// When the share last grew, the share then, and what was left.
+    last: Option<(Instant, f64, Duration)>,
+}
+
+impl TimeLeft {
+    /// Less time or work than this says nothing.
+    const SECONDS: Duration = Duration::from_secs(2);
+    const SHARE: f64 = 0.02;
+
+    /// The time left in words; None where there is nothing to tell it from.
+    pub fn look(&mut self, now: Progress, at: Instant) -> Option<String> {
+        let (began, first) = match self.first {
+            Some((began, first)) if first.stage == now.stage && first.share <= now.share => {
+                if self.moved || first.share == now.share {
+                    (began, first)
+                } else {
+                    (self.first, self.moved) = (Some((at, now)), true);
+                    (at, now)
+                }
+            }
+            _ => {
+                *self = Self { first: Some((at, now)), ..Self::default() };
+                (at, now)
+            }
+        };
+        let (gone, share) = (at.saturating_duration_since(began), now.share - first.share);
+        if now.total == 0 || gone < Self::SECONDS || share < Self::SHARE {
+            return None;
+        }
+        let (when, left) = match self.last {
+            Some((when, share, left)) if share >= now.share => (when, left),
+            _ => {
+                let left = gone.mul_f64((1.0 - now.share) / share);
+                self.last = Some((at, now.share, left));
+                (at, left)
+            }
+        };
+        let left = left.saturating_sub(at.saturating_duration_since(when));
+        Some(format!("{} {} left", if now.open { "at most" } else { "about" }, in_words(left)))
+    }
+}
+
+/// A time that is known roughly: in seconds below a minute and a half, then in minutes, then in hours.
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs_f64().ceil().max(1.0) as u64;
+    let minutes = (seconds + 30) / 60;
+    match seconds {
+        0..20 => format!("{seconds} s"),
+        20..90 => format!("{} s", seconds.div_ceil(5) * 5),
+        90..5_400 => format!("{minutes} min"),
+        _ => format!("{} h {} min", minutes / 60, minutes % 60 / 10 * 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_grow_are_counted_by_what_they_cost() {
+        let monitor = Monitor::default();
+        let stage = Stage { name: "growing", total: 100, ..Stage::default() };
+        monitor.enter(Stage { growth: Growth::Linear(50), ..stage });
+        monitor.advance(50);
+        assert!((monitor.progress().share - 50.0 * 75.0 / (100.0 * 100.0)).abs() < 1e-15);
+        monitor.advance(50);
+        assert!((monitor.progress().share - 1.0).abs() < 1e-15);
+        monitor.enter(Stage { growth: Growth::Square, done: 50, ..stage });
+        assert!((monitor.progress().share - 0.125).abs() < 1e-15);
+        monitor.begin("unknown", 0);
+        monitor.advance(3);
+        assert!(monitor.progress().share <= 1.0);
+    }
+
+    #[test]
+    fn work_of_an_earlier_run_is_not_taken_for_speed() {
+        let (start, mut left) = (Instant::now(), TimeLeft::default());
+        let at = |share| Progress { stage: "growing", total: 10, share, open: true, ..Progress::default() };
+        assert_eq!(left.look(at(0.7), start), None);
+        assert_eq!(left.look(at(0.8), start), None);
+        assert_eq!(left.look(at(0.9), start + Duration::from_secs(10)), Some("at most 10 s left".into()));
+        // The next stage begins anew.
+        let next = Progress { stage: "next", total: 10, ..Progress::default() };
+        assert_eq!(left.look(next, start + Duration::from_secs(20)), None);
+    }
+
+    #[test]
+    fn times_are_told_as_roughly_as_they_are_known() {
+        let words = [0, 7, 61, 100, 3_000, 4_000, 8_000].map(|s| in_words(Duration::from_secs(s)));
+        assert_eq!(words, ["1 s", "7 s", "65 s", "2 min", "50 min", "67 min", "2 h 10 min"]);
     }
 }

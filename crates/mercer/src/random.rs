@@ -9,6 +9,19 @@ pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
+/// How far a generator is, for [`generator_at`].
+pub(crate) fn position(generator: &ChaCha8Rng) -> u64 {
+    // 2⁶⁴ draws are never reached.
+    generator.get_word_pos() as u64
+}
+
+/// The generator of a seed that has come so far.
+pub(crate) fn generator_at(seed: u64, position: u64) -> ChaCha8Rng {
+    let mut generator = generator(seed);
+    generator.set_word_pos(position.into());
+    generator
+}
+
 /// 0..n in random order.
 pub(crate) fn permutation(n: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();

@@ -7,6 +7,7 @@
 use faer::MatRef;
 
 use crate::basis::{Basis, FittedBasis, Method, bytes};
+use crate::checkpoint::Checkpoint;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -40,6 +41,8 @@ pub struct Recipe {
     pub top: Top,
     /// What an extractor may look at and keep.
     pub limits: Limits,
+    /// Where the fit of the basis is kept meanwhile; what comes on top of it is not.
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// What a method does with the coordinates of its basis.
@@ -75,7 +78,7 @@ impl Recipe {
         };
         let text = |(name, value): &(S, S)| (name.as_ref().to_string(), value.as_ref().to_string());
         let settings: Vec<_> = settings.iter().map(text).collect();
-        Ok(Self { card, limits: methods::limits(&settings), settings, top })
+        Ok(Self { card, limits: methods::limits(&settings), settings, top, checkpoint: None })
     }
 
     /// An error unless such labels will do.
@@ -90,14 +93,15 @@ impl Recipe {
     /// The basis to fit, with the default limit on memory and a monitor of its own.
     pub fn basis(&self, rows: &Rows, labels: Option<&Labels>, warnings: &mut Vec<String>) -> Result<Basis> {
         let (name, settings) = (self.card.name, &self.settings);
-        match &self.top {
-            Top::Nothing => methods::basis(name, settings),
-            Top::System(_) => methods::system_basis(name, settings, rows.n(), warnings),
+        let basis = match &self.top {
+            Top::Nothing => methods::basis(name, settings)?,
+            Top::System(_) => methods::system_basis(name, settings, rows.n(), warnings)?,
             Top::Extractor(extractor) => {
                 let basis = methods::extractor_basis(name, settings, rows.n(), warnings)?;
-                extractor.basis(basis, rows, labels)
+                extractor.basis(basis, rows, labels)?
             }
-        }
+        };
+        Ok(Basis { checkpoint: self.checkpoint.clone(), ..basis })
     }
 
     /// The method and what it stands on, in words.

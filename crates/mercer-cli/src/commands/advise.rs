@@ -23,13 +23,15 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::required(args, "data")?;
     source::check_target(args)?;
     let scale = source::scale(args)?;
+    let checkpoint = args::checkpoint(args)?;
     let report = args::text(args, "report").map(|path| Place::checked(path, &[data])).transpose()?;
 
     let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(scale, &rows).1);
     let seed = args.get_one("seed").copied().unwrap_or_default();
     let (memory, monitor) = (args::memory(args), context.monitor.clone());
-    let adviser = Adviser { seed, memory, scale, monitor, ..Adviser::default() };
+    let adviser = Adviser { seed, memory, scale, monitor, checkpoint, ..Adviser::default() };
+    context.greet(adviser.checkpoint.as_ref());
     context.say("looking at widths, sizes and a few methods");
     let advice = context.work(|_| adviser.advise(&rows, &labels))?;
     advice.warnings.iter().for_each(|warning| warn(warning));
@@ -51,6 +53,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let portrait = portrait(&adviser, &advice, (&rows, &labels, &names), context)?;
         write_page(place, &report::advice(&advice, portrait.as_ref(), &about), context)?;
     }
+    Context::forget(adviser.checkpoint.as_ref());
     Ok(())
 }
 

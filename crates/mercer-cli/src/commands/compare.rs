@@ -43,6 +43,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
     comparison.check(&rows, &labels)?;
+    context.greet(comparison.checkpoint.as_ref());
     context.say(&about_to(&comparison, &labels));
     let outcome = compared(&comparison, &rows, &labels, context)?;
     let shown: Vec<&Entry> = outcome.entries.iter().filter(|e| !for_chart || e.asked.is_none()).collect();
@@ -68,7 +69,11 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         };
         write_page(place, &report::comparison(&outcome, portrait.as_ref(), &about), context)?;
     }
-    if outcome.interrupted { Err(Error::Interrupted) } else { Ok(()) }
+    if outcome.interrupted {
+        return Err(Error::Interrupted);
+    }
+    Context::forget(comparison.checkpoint.as_ref());
+    Ok(())
 }
 
 /// Sizes that were asked for and that a method cannot have.
@@ -126,6 +131,7 @@ fn asked(args: &ArgMatches) -> Result<Comparison> {
         test_share: args.get_one("test-share").copied(),
         seed: args.get_one("seed").copied().unwrap_or_default(),
         memory: args::memory(args),
+        checkpoint: args::checkpoint(args)?,
         ..default
     })
 }

@@ -25,6 +25,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let source = args::required(args, "data")?;
     let mut recipe = Recipe::new(args::required(args, "method")?, &args::settings(args))?;
     recipe.limits.memory = args::memory(args);
+    recipe.checkpoint = args::checkpoint(args)?;
     args::check_kernel(args)?;
     let scale = source::scale(args)?;
     let output = Place::checked(args::required(args, "output")?, &[source])?;
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     basis.monitor = context.monitor.clone();
     recipe.check_memory(&basis, rows.n())?;
     let memory = bytes(recipe.estimated_memory(&basis, rows.n()));
+    context.greet(recipe.checkpoint.as_ref());
     context.say(&format!("fitting {}, which takes up to {memory} beside the data", recipe.title(&basis)));
     let (portrait, made) = if report.is_some() {
         let (labels, memory, seed) = (labels.as_ref(), basis.memory, basis.seed);
@@ -78,6 +80,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let about = about(args, labels.as_ref(), basis.seed, settings);
         write_page(place, &mercer::report::model(&portrait, &about), context)?;
     }
+    Context::forget(recipe.checkpoint.as_ref());
     Ok(())
 }
 

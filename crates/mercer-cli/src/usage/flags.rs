@@ -59,6 +59,13 @@ pub(super) fn memory(what: &'static str) -> Arg {
     ))
 }
 
+pub(super) fn checkpoint(what: &'static str) -> Arg {
+    Arg::new("checkpoint").long("checkpoint").value_name("DIR").value_hint(ValueHint::DirPath).help(format!(
+        "Keep {what} in this folder meanwhile: the same command, run again after Ctrl-C or a crash, goes on from there, to the \
+         same result; it is emptied when all is done"
+    ))
+}
+
 pub(super) fn report(what: &'static str) -> Arg {
     Arg::new("report")
         .long("report")

@@ -12,5 +12,6 @@ mod methods;
 mod demo;
 mod complete;
 mod memory;
+mod checkpoint;
 mod shell;
 mod refusals;

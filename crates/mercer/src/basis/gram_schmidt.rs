@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::pivoted::{Stop, loss_limit, not_psd};
 use crate::error::Result;
 use crate::kernel::Gram;
-use crate::monitor::Monitor;
+use crate::monitor::{Growth, Monitor, Stage};
 
 /// Rows that are orthogonalised together.
 const BLOCK: usize = 64;
@@ -40,7 +40,14 @@ pub(crate) fn run(gram: &Gram, cap: usize, tol: f64, monitor: &Monitor) -> Resul
     let mut basis =
         Orthogonal { pivots: Vec::new(), norms: Vec::new(), coefficients: Mat::new(), stop: Stop::Rule };
     let mut among: Mat<f64> = Mat::new(); // K over the accepted rows, m×m
-    monitor.begin("orthogonalising rows", n);
+    // Rows that are skipped leave those after them cheaper, and the cap may end it.
+    monitor.enter(Stage {
+        name: "orthogonalising rows",
+        total: n,
+        done: 0,
+        growth: Growth::Square,
+        open: true,
+    });
     for start in (0..n).step_by(BLOCK) {
         monitor.check()?;
         let rows: Vec<usize> = (start..n.min(start + BLOCK)).collect();

@@ -56,6 +56,9 @@ pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
     let mut first = None;
     let mut active = 320.min(2 * n / 5).max(1);
     let most_active = (n / 128).clamp(320, 4_096).min(2 * n / 5).max(1);
+    if let [square, count] = factor.place[..] {
+        (first, active) = (Some(f64::from_bits(square)).filter(|square| !square.is_nan()), count as usize);
+    }
     loop {
         factor.check()?;
         let mut candidates = Candidates::new(factor, largest_rows(factor, active));
@@ -90,6 +93,7 @@ pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
         if let Some(stop) = stop {
             return Ok(stop);
         }
+        factor.keep(|| vec![first.unwrap_or(f64::NAN).to_bits(), active as u64])?;
     }
 }
 

@@ -8,6 +8,7 @@ pub mod expansion;
 pub mod single;
 pub(crate) mod zeros;
 pub(crate) mod pivoted;
+pub(crate) mod kept;
 pub(crate) mod kobl;
 pub(crate) mod gram_schmidt;
 pub(crate) mod sparse;
@@ -29,15 +30,17 @@ pub use kobl::Threshold;
 pub use pivoted::Stop;
 pub use single::Precision;
 
+use crate::checkpoint::Checkpoint;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::gamma;
 use crate::kernel::gram::check_rows;
 use crate::kernel::{Gamma, Gram, Kernel, Shape};
-use crate::monitor::Monitor;
+use crate::monitor::{Growth, Monitor, Stage};
 use crate::random;
-use pivoted::{Hold, Pivoted};
+use kept::Kept;
+use pivoted::{Hold, PENDING, Pivoted};
 
 /// Up to this many rows a basis without `n_components` is as large as its rule wants.
 pub const UNCAPPED_ROWS: usize = 5_000;
@@ -150,6 +153,8 @@ pub struct Basis {
     pub memory: u64,
     /// Progress out, stop in.
     pub monitor: Monitor,
+    /// Where a fit is kept that may be interrupted; see [`checkpoint`](Self::checkpoint).
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// A fitted basis: z(x) = A·k(x, landmarks) and how it came about.
@@ -195,6 +200,7 @@ impl Basis {
             rounding: f64::EPSILON,
             memory: DEFAULT_MEMORY,
             monitor: Monitor::default(),
+            checkpoint: None,
         }
     }
 
@@ -233,6 +239,15 @@ impl Basis {
         self
     }
 
+    /// Keeps what a fit has found so far in a folder, from which the same fit goes on, to the same bits. `kobl`,
+    /// `sparse`, `nystrom` and `rpcholesky` are kept after every pass over the rows, and compute kernel values again in place of
+    /// keeping coordinates in memory, so that their last digits may differ from those of a fit without a checkpoint; the others
+    /// are kept when they are done. The files stay until [`Checkpoint::clear`].
+    pub fn checkpoint(mut self, checkpoint: &Checkpoint) -> Self {
+        self.checkpoint = Some(checkpoint.clone());
+        self
+    }
+
     /// Fits without labels.
     pub fn fit(&self, rows: &Rows) -> Result<FittedBasis> {
         Ok(self.fit_with(rows, None, false)?.0)
@@ -251,8 +266,38 @@ impl Basis {
         want_features: bool,
     ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
         self.check(rows, labels)?;
+        let mut kept = Kept::open(self, rows, labels)?;
+        let (fitted, features) = match kept.as_mut().and_then(|kept| kept.finished(self, rows)) {
+            Some(fitted) => (fitted, None),
+            None => self.fit_now(rows, labels, want_features, &mut kept)?,
+        };
+        let features = match features {
+            None if want_features => {
+                let (n, m) = (rows.n(), fitted.n_components());
+                let mut z = vec![0.0; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                fitted.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
+                Some(z)
+            }
+            features => features,
+        };
+        Ok((fitted, features))
+    }
+
+    /// The basis, and its features of the rows where they were wanted and came with it.
+    fn fit_now(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        want_features: bool,
+        kept: &mut Option<Kept>,
+    ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
         let mut warnings = Vec::new();
-        let kernel = self.resolve_kernel(rows, labels)?;
+        let kernel = match kept.as_ref().and_then(|kept| kept.kernel(self)) {
+            Some(kernel) => kernel,
+            None => self.resolve_kernel(rows, labels)?,
+        };
+        kept.iter_mut().for_each(|kept| kept.set_kernel(kernel));
         let given = self.landmarks.as_ref().unwrap_or(rows);
         let cap = self.cap(given.n(), &mut warnings);
         self.check_memory(given.n(), want_features)?;
@@ -267,7 +312,8 @@ impl Basis {
         if !own {
             check_rows(kernel, rows, 0)?;
         }
-        if self.hold(given.n(), cap, want_features) == Hold::Never && self.is_pivoted() {
+        let is_short = self.checkpoint.is_none() && self.is_pivoted();
+        if is_short && self.hold(given.n(), cap, want_features) == Hold::Never {
             warnings.push(format!(
                 "coordinates of {} rows, {}, are more than the memory of {}: they are not kept, and kernel values are \
                  computed again instead",
@@ -277,7 +323,7 @@ impl Basis {
             ));
         }
         let (mut fitted, features) =
-            self.find(&gram, chosen_from, cap, their_labels, want_features && own)?;
+            self.find(&gram, chosen_from, cap, their_labels, want_features && own, kept)?;
         if let Some(places) = sample {
             fitted.pivots.iter_mut().for_each(|pivot| *pivot = places[*pivot]);
         }
@@ -290,16 +336,7 @@ impl Basis {
             fitted.n_kernel_evaluations += (rows.n() * (1 + fitted.expansion.landmarks.len())) as u64;
             fitted.residual = fitted.relative_residual(rows, &self.monitor)?;
         }
-        let features = match features {
-            None if want_features => {
-                let (n, m) = (rows.n(), fitted.n_components());
-                let mut z = vec![0.0; n * m];
-                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-                fitted.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
-                Some(z)
-            }
-            features => features,
-        };
+        kept.iter_mut().try_for_each(|kept| kept.finish(&fitted))?;
         Ok((fitted, features))
     }
 
@@ -310,6 +347,7 @@ impl Basis {
         cap: usize,
         labels: Option<&Labels>,
         want_features: bool,
+        kept: &mut Option<Kept>,
     ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
         match self.method {
             Method::GramSchmidt => {
@@ -333,7 +371,9 @@ impl Basis {
             _ => {
                 let mut factor =
                     Pivoted::new(gram, cap, self.hold(gram.n(), cap, want_features), &self.monitor)?;
-                self.monitor.begin("choosing pivots", cap);
+                factor.keep_in(kept.take())?;
+                let stage = self.stage(rows, cap, want_features);
+                self.monitor.enter(Stage { done: factor.pivots.len(), ..stage });
                 let stop = match (self.method, labels) {
                     (Method::Sparse, _) => sparse::grow(&mut factor, self.nu, self.seed)?,
                     (Method::Nystrom, _) => nystrom::grow(&mut factor, self.seed)?,
@@ -343,6 +383,7 @@ impl Basis {
                     }
                     _ => kobl::grow(&mut factor, self.threshold)?,
                 };
+                *kept = factor.kept.take();
                 let (coefficients, residual) = (factor.coefficients(), factor.relative_residual());
                 let (pivots, norms) = (factor.pivots.clone(), factor.norms.clone());
                 let offset = vec![0.0; pivots.len()];
@@ -352,6 +393,20 @@ impl Basis {
                 Ok((fitted, if want_features { factor.into_features() } else { None }))
             }
         }
+    }
+
+    /// What choosing pivots among these rows will be like. A pivot costs a kernel value a row, and a product with those before
+    /// it, whose values are computed again where the factor is not kept.
+    fn stage(&self, rows: &Rows, cap: usize, want_features: bool) -> Stage {
+        /// Flops of what is done with a row's products to make a kernel value of them, about.
+        const FORMULA: usize = 30;
+        let value = FORMULA + 2 * rows.stored().len() / rows.n();
+        let head = match self.hold(rows.n(), cap, want_features) {
+            Hold::Never => value * PENDING / (value + 2 * PENDING),
+            _ => value / 2,
+        };
+        let open = matches!(self.method, Method::Kobl | Method::Sparse | Method::Csi);
+        Stage { name: "choosing pivots", total: cap, done: 0, growth: Growth::Linear(head), open }
     }
 
     fn find_components(&self, gram: &Gram, rows: &Rows) -> Result<FittedBasis> {
@@ -395,10 +450,7 @@ impl Basis {
             every = (0..rows.n()).collect();
             &every
         };
-        let landmarks = match self.shape {
-            Shape::Precomputed => Landmarks::Columns { indices: indices.clone(), n: rows.n() },
-            _ => Landmarks::Rows(rows.select(indices)),
-        };
+        let landmarks = self.landmarks_at(rows, indices.clone());
         FittedBasis {
             method: self.method,
             expansion: Expansion { kernel: gram.kernel(), landmarks, matrix, offset, origin: None },
@@ -410,6 +462,14 @@ impl Basis {
             n_rows: rows.n(),
             stop,
             warnings: Vec::new(),
+        }
+    }
+
+    /// The rows with these indices, as landmarks.
+    fn landmarks_at(&self, rows: &Rows, indices: Vec<usize>) -> Landmarks {
+        match self.shape {
+            Shape::Precomputed => Landmarks::Columns { indices, n: rows.n() },
+            _ => Landmarks::Rows(rows.select(&indices)),
         }
     }
 
@@ -532,6 +592,8 @@ impl Basis {
     fn hold(&self, n: usize, cap: usize, want_features: bool) -> Hold {
         let kept = 8 * (n * cap) as u64;
         match want_features {
+            // What is kept of a fit shall be small.
+            _ if self.checkpoint.is_some() && self.is_pivoted() => Hold::Never,
             true => Hold::ForGood,
             false if kept <= self.memory.max(without_factor(n, cap)) => Hold::Meanwhile,
             false => Hold::Never,
@@ -581,7 +643,7 @@ impl Basis {
             Method::Csi => {
                 (n * csi_bytes(cap as usize)).min(self.memory.max(2 * cap * csi_bytes(cap as usize)))
             }
-            _ if hold == Hold::Never => without_factor(n as usize, cap as usize),
+            _ if hold == Hold::Never && !want_features => without_factor(n as usize, cap as usize),
             _ => 8 * n * cap,
         }
     }

@@ -12,9 +12,12 @@ use crate::random;
 
 /// Grows the factor to its end.
 pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
-    let drawn = random::sample(factor.n(), factor.room(), seed);
-    let mut stop = Stop::Cap;
-    for rows in drawn.chunks(PENDING.min(2 * factor.n() / 5).max(1)) {
+    let drawn = random::sample(factor.n(), factor.pivots.len() + factor.room(), seed);
+    let (mut done, mut stop) = match factor.place[..] {
+        [done, left_out] => (done as usize, if left_out == 0 { Stop::Cap } else { Stop::Rank }),
+        _ => (0, Stop::Cap),
+    };
+    for rows in drawn[done..].chunks(PENDING.min(2 * factor.n() / 5).max(1)) {
         factor.check()?;
         let mut candidates = Candidates::new(factor, rows.to_vec());
         for position in 0..rows.len() {
@@ -25,6 +28,8 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
             }
         }
         factor.flush(&candidates)?;
+        done += rows.len();
+        factor.keep(|| vec![done as u64, u64::from(stop == Stop::Rank)])?;
     }
     Ok(stop)
 }

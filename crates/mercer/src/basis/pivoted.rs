@@ -22,6 +22,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::kept::Kept;
 use super::zeros::Zeros;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -80,7 +81,7 @@ enum Factor {
 
 /// A growing factor G of K with what is left of the diagonal.
 pub(crate) struct Pivoted<'a> {
-    gram: &'a Gram<'a>,
+    pub(super) gram: &'a Gram<'a>,
     monitor: &'a Monitor,
     cap: usize,
     g: Factor,
@@ -90,10 +91,14 @@ pub(crate) struct Pivoted<'a> {
     pub(crate) pivots: Vec<usize>,
     pub(crate) norms: Vec<f64>,
     /// A, row by row: row j has j+1 numbers.
-    coefficients: Vec<Vec<f64>>,
+    pub(super) coefficients: Vec<Vec<f64>>,
     pub(crate) is_pivot: Vec<bool>,
     /// max k(x,x)
     pub(crate) largest: f64,
+    /// Where its state is kept after a pass.
+    pub(super) kept: Option<Kept>,
+    /// What the method's loop goes on with, where an earlier run has begun; else empty.
+    pub(super) place: Vec<u64>,
 }
 
 impl<'a> Pivoted<'a> {
@@ -125,6 +130,8 @@ impl<'a> Pivoted<'a> {
             coefficients: Vec::new(),
             is_pivot: vec![false; n],
             largest: magnitude,
+            kept: None,
+            place: Vec::new(),
         })
     }
 

@@ -19,6 +19,10 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
     let mut retired = vec![false; factor.n()];
     // A block's extra kernel values, |block| for each pivot it yields, stay within the budget.
     let block = (2 * PENDING).min(2 * factor.n() / 5).max(1);
+    if let [position, rows @ ..] = &factor.place[..] {
+        generator = random::generator_at(seed, *position);
+        rows.iter().for_each(|&row| retired[row as usize] = true);
+    }
     while factor.room() > 0 {
         factor.check()?;
         let mut sum = 0.0;
@@ -62,6 +66,10 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
             }
         }
         factor.flush(&candidates)?;
+        factor.keep(|| {
+            let rows = (0..retired.len()).filter(|&row| retired[row]).map(|row| row as u64);
+            std::iter::once(random::position(&generator)).chain(rows).collect()
+        })?;
     }
     Ok(Stop::Cap)
 }

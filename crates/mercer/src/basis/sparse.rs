@@ -19,7 +19,7 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
     let order = random::permutation(factor.n(), seed);
     let block = BLOCK.min(2 * factor.n() / 5).max(1);
     let floor = factor.floor();
-    let mut next = 0;
+    let mut next = factor.place.first().map_or(0, |&next| next as usize);
     while next < order.len() {
         factor.check()?;
         let is_new = |residual: f64, i: usize| residual > (nu * factor.diagonal[i]).max(floor);
@@ -51,6 +51,7 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
         }
         factor.flush(&candidates)?;
         next = end;
+        factor.keep(|| vec![next as u64])?;
     }
     Ok(Stop::Rule)
 }

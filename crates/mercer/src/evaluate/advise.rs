@@ -12,11 +12,13 @@
 
 mod look;
 mod inner;
+mod kept;
 
 use super::advice::{Advice, Finding, Verdict};
 use super::measures::Measure;
 use crate::basis::loo::{Tried, widths_tried};
 use crate::basis::{Basis, DEFAULT_MEMORY, Method};
+use crate::checkpoint::{Checkpoint, Journal};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
@@ -26,6 +28,7 @@ use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 use crate::random;
 use crate::recipe::Recipe;
+use kept::tried;
 use look::residual_finding;
 
 /// What everything stands on.
@@ -72,6 +75,9 @@ pub struct Adviser {
     pub memory: u64,
     /// Progress out, stop in.
     pub monitor: Monitor,
+    /// Where what was tried is kept: the same adviser, asked again, tries the rest alone. The files stay until
+    /// [`Checkpoint::clear`].
+    pub checkpoint: Option<Checkpoint>,
 }
 
 impl Default for Adviser {
@@ -83,6 +89,7 @@ impl Default for Adviser {
             seed: 0,
             memory: DEFAULT_MEMORY,
             monitor: Monitor::default(),
+            checkpoint: None,
         }
     }
 }
@@ -100,6 +107,14 @@ impl Adviser {
     /// Looks at the rows, which are not scaled yet.
     pub fn advise(&self, rows: &Rows, labels: &Labels) -> Result<Advice> {
         self.check(rows, labels)?;
+        let mut journal = self.journal(rows, labels)?;
+        let advice = self.advise_with(rows, labels, &mut journal);
+        // What was found before a stop is not lost.
+        journal.save()?;
+        advice
+    }
+
+    fn advise_with(&self, rows: &Rows, labels: &Labels, journal: &mut Journal) -> Result<Advice> {
         let n_all = rows.n();
         let mut chosen = random::sample(n_all, self.rows, self.seed);
         chosen.sort_unstable();
@@ -113,21 +128,23 @@ impl Adviser {
         self.monitor.begin("looking at kernels", 0);
         let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
-        let linear = self.linear(&few_rows, &few_labels)?;
-        let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice)?;
+        let linear = self.linear(&few_rows, &few_labels, journal)?;
+        let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice, journal)?;
         let (verdict, mut choice) = judge(linear, kernel, &few_labels, &mut advice);
         advice.verdict = verdict;
         self.monitor.begin("looking at sizes", 0);
         if few.len() < rows.n() {
             // The errors that larger bases are held against are those of all rows.
             let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
-            choice.tried = widths_tried(shape, &[gamma], size, &rows, &labels, &self.monitor)?[0];
+            choice.tried = tried(journal, "all rows", || {
+                widths_tried(shape, &[gamma], size, &rows, &labels, &self.monitor)
+            })?[0];
         }
-        let choice = self.best_size(choice, &rows, &labels, n_all, &mut advice)?;
+        let choice = self.best_size(choice, &rows, &labels, n_all, &mut advice, journal)?;
         self.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, &labels, &mut advice)?;
         self.monitor.begin("trying methods on inner folds", 0);
-        self.best_method(choice, &rows, &labels, &mut advice)?;
+        self.best_method(choice, &rows, &labels, &mut advice, journal)?;
         Ok(advice)
     }
 
@@ -153,9 +170,10 @@ impl Adviser {
     }
 
     /// The yardstick; None where the rows are all zero.
-    fn linear(&self, rows: &Rows, labels: &Labels) -> Result<Option<Choice>> {
+    fn linear(&self, rows: &Rows, labels: &Labels, journal: &mut Journal) -> Result<Option<Choice>> {
         let size = self.first_size(rows);
-        match widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.monitor) {
+        let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.monitor);
+        match tried(journal, "linear", work) {
             Ok(tried) => Ok(tried.first().map(|&tried| Choice { shape: Shape::Linear, tried, capped: true })),
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(_) => Ok(None),
@@ -167,10 +185,18 @@ impl Adviser {
     }
 
     /// The rbf kernel at its best width, or the laplacian at its own where that errs less; sparse rows: rbf alone.
-    fn best_kernel(&self, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<Choice> {
+    fn best_kernel(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        advice: &mut Advice,
+        journal: &mut Journal,
+    ) -> Result<Choice> {
         let size = self.first_size(rows);
-        let try_shape = |shape: Shape| -> Result<(Choice, Vec<Tried>)> {
-            let tried = widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.monitor)?;
+        let mut try_shape = |shape: Shape| -> Result<(Choice, Vec<Tried>)> {
+            let tried = tried(journal, shape.name(), || {
+                widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.monitor)
+            })?;
             let best = preferred(&tried, labels).unwrap_or(tried[0]);
             Ok((Choice { shape, tried: best, capped: true }, tried))
         };
@@ -209,6 +235,7 @@ impl Adviser {
         labels: &Labels,
         n_all: usize,
         advice: &mut Advice,
+        journal: &mut Journal,
     ) -> Result<Choice> {
         let mut best = start;
         let mut cap = self.first_size(rows);
@@ -223,7 +250,9 @@ impl Adviser {
             let gamma = best.tried.gamma;
             let widths =
                 if best.shape.uses_gamma() { vec![gamma, gamma * 10f64.sqrt()] } else { vec![gamma] };
-            let tried = widths_tried(best.shape, &widths, next, rows, labels, &self.monitor)?;
+            let tried = tried(journal, &format!("size {next}"), || {
+                widths_tried(best.shape, &widths, next, rows, labels, &self.monitor)
+            })?;
             let Some(found) = preferred(&tried, labels) else { break };
             let fell =
                 found.error < SOMEWHAT * best.tried.error || found.missed < SOMEWHAT * best.tried.missed;

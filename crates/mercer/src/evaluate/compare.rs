@@ -12,20 +12,21 @@
 mod plan;
 mod split;
 mod features;
+mod kept;
 mod again;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::folds::{Split, folds, splits};
 use super::judge::Judge;
 use super::outcome::{Entry, Outcome};
 use crate::basis::{DEFAULT_MEMORY, bytes};
+use crate::checkpoint::Checkpoint;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scale;
 use crate::error::{Error, Result};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Stage};
 use crate::recipe::Recipe;
 use plan::Plan;
 use split::{Done, Work};
@@ -79,6 +80,9 @@ pub struct Comparison {
     pub memory: u64,
     /// Progress out, stop in.
     pub monitor: Monitor,
+    /// Where outcomes are kept as they are found: the same comparison, run again, computes the others alone. The files stay
+    /// until [`Checkpoint::clear`].
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// How a candidate did on a split.
@@ -116,6 +120,7 @@ impl Default for Comparison {
             seed: 0,
             memory: DEFAULT_MEMORY,
             monitor: Monitor::default(),
+            checkpoint: None,
         }
     }
 }
@@ -241,8 +246,16 @@ impl Comparison {
         let threads = rayon::current_num_threads();
         let fitting = usize::try_from(self.memory / plan.memory.max(1)).unwrap_or(usize::MAX);
         let workers = threads.min(splits.len()).min(fitting).max(1);
-        self.monitor.begin("comparing", splits.len() * plan.entries.len());
-        let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        // What another job has kept is told before any work.
+        let journals = kept::journals(self, rows, labels, splits.len())?;
+        self.monitor.enter(Stage {
+            name: "comparing",
+            total: splits.len() * plan.entries.len(),
+            done: kept::settled(&journals),
+            ..Stage::default()
+        });
+        let jobs = Mutex::new(splits.iter().zip(journals).enumerate());
+        let results = Mutex::new(Vec::new());
         let pools = (0..workers)
             .map(|_| rayon::ThreadPoolBuilder::new().num_threads((threads / workers).max(1)).build())
             .collect::<std::result::Result<Vec<_>, _>>()
@@ -251,9 +264,14 @@ impl Comparison {
             for pool in &pools {
                 scope.spawn(|| {
                     loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(split) = splits.get(at) else { break };
-                        let done = pool.install(|| split::run(self, &plan, rows, labels, split));
+                        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+                        let Some((at, (split, mut journal))) = job else { break };
+                        let done =
+                            pool.install(|| split::run(self, &plan, rows, labels, split, &mut journal));
+                        if !matches!(done, Ok(_) | Err(Error::Interrupted)) {
+                            // Nothing more can be kept.
+                            self.monitor.stop();
+                        }
                         results.lock().unwrap_or_else(PoisonError::into_inner).push((at, done));
                     }
                 });

@@ -22,7 +22,7 @@ use super::{Coordinates, Directions, Gda, as_rows, at_least_one, count, kpls, ra
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::{Cholesky, eigen, left_singular, product, self_product};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Stage};
 use crate::random;
 
 /// A gradient below this share of the alignment is rounding.
@@ -273,7 +273,12 @@ impl Problem {
         let first = gradient.norm_l2();
         let mut direction = gradient.clone();
         let mut step = None;
-        monitor.begin("aligning with the labels", max_iter);
+        monitor.enter(Stage {
+            name: "aligning with the labels",
+            total: max_iter,
+            open: true,
+            ..Stage::default()
+        });
         for _ in 0..max_iter {
             monitor.check()?;
             if gradient.norm_l2() <= (tol * first).max(FLAT * here.value) {

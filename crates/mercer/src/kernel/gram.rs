@@ -71,6 +71,11 @@ impl<'a> Gram<'a> {
         self.evaluations.load(Ordering::Relaxed)
     }
 
+    /// Counts on from what an earlier run has computed.
+    pub(crate) fn set_evaluations(&self, count: u64) {
+        self.evaluations.store(count, Ordering::Relaxed);
+    }
+
     /// k(x,x) of every row.
     pub fn diagonal(&self) -> Vec<f64> {
         self.count(self.n());

@@ -15,7 +15,7 @@ mod folds;
 mod judges;
 mod nasty;
 mod refusals;
-mod compare;
+pub(crate) mod compare;
 mod portrait;
 
 use mercer::evaluate::{Judge, Judged, Predictions};

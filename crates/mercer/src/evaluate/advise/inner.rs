@@ -1,7 +1,10 @@
 //! Which method: a few candidates on inner folds, judged by ridge and by the nearest neighbour; the simplest of those that
 //! are about as good as the best.
 
+use serde_json::{Value, json};
+
 use super::{Adviser, BASIS, Choice, measure};
+use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -37,6 +40,7 @@ impl Adviser {
         rows: &Rows,
         labels: &Labels,
         advice: &mut Advice,
+        journal: &mut Journal,
     ) -> Result<()> {
         let mut chosen = random::sample(rows.n(), ROWS, self.seed);
         chosen.sort_unstable();
@@ -46,7 +50,14 @@ impl Adviser {
         let mut raw = Scores::default();
         let mut scores = vec![Scores::default(); candidates.len()];
         let mut failed: Vec<Option<Error>> = candidates.iter().map(|_| None).collect();
-        for split in &splits {
+        for (fold, split) in splits.iter().enumerate() {
+            let name = format!("fold {fold}");
+            let known = journal.recall(&name).and_then(Value::as_array);
+            if let Some([of_raw, of_candidates @ ..]) = known.map(Vec::as_slice) {
+                raw.push(of_raw);
+                scores.iter_mut().zip(of_candidates).for_each(|(scores, one)| scores.push(one));
+                continue;
+            }
             let [train, test] =
                 [&split.train, &split.test].map(|part| (rows.select(part), labels.select(part)));
             self.score(&train.0, &train.1, &test.0, &test.1, &mut raw)?;
@@ -64,6 +75,10 @@ impl Adviser {
                     // A method that these rows are too few or too odd for is no candidate.
                     Err(error) => failed[at] = Some(error),
                 }
+            }
+            // Why one failed is found again.
+            if failed.iter().all(Option::is_none) {
+                journal.record(&name, || std::iter::once(&raw).chain(&scores).map(Scores::last).collect())?;
             }
         }
         let fit: Vec<usize> = (0..candidates.len()).filter(|&at| failed[at].is_none()).collect();
@@ -125,6 +140,19 @@ impl Adviser {
 }
 
 impl Scores {
+    /// The last fold's, bit by bit.
+    fn last(&self) -> Value {
+        let [ridge, nearest] = [&self.ridge, &self.nearest].map(|all| all.last().map(|v| v.to_bits()));
+        json!([ridge, nearest, self.n_features])
+    }
+
+    /// Adds a fold's that were kept.
+    fn push(&mut self, kept: &Value) {
+        self.ridge.extend(kept[0].as_u64().map(f64::from_bits));
+        self.nearest.extend(kept[1].as_u64().map(f64::from_bits));
+        self.n_features = kept[2].as_u64().map_or(self.n_features, |count| count as usize);
+    }
+
     /// The mean of both judges, one a fold.
     fn each(&self) -> Vec<f64> {
         self.ridge.iter().zip(&self.nearest).map(|(a, b)| f64::midpoint(*a, *b)).collect()

@@ -2,17 +2,23 @@
 //!
 //!   scaling → γ a rule → a basis and its coordinates → the methods on it → the judges
 //!
+//! What is found is written into a journal. A part of the split that an earlier run has finished is read from there; a basis is
+//! fitted again if only some of its methods are.
+//!
 //! cost    one fit a distinct basis; a method on it costs its own arithmetic and no kernel value
 
 use std::borrow::Cow;
 use std::time::Instant;
 
 use faer::{MatMut, MatRef};
+use serde_json::{Value, json};
 
 use super::features::{Asked, Feature, features};
+use super::kept::Outcomes;
 use super::plan::{Plan, Stem};
 use super::{Comparison, Fate, Scored};
 use crate::basis::{Basis, FittedBasis};
+use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
@@ -59,6 +65,10 @@ struct Part<'a> {
     plan: &'a Plan,
     data: &'a Data,
     done: Done,
+    journal: &'a mut Journal,
+    /// Candidates that were settled, and how many warnings there were, since the last piece was kept.
+    settled: Vec<usize>,
+    said: usize,
 }
 
 /// A method and those of its sizes that one fit of a basis serves.
@@ -89,13 +99,14 @@ struct Before {
     kernel_values: usize,
 }
 
-/// Works on one split; the only error is [`Error::Interrupted`].
+/// Works on one split; the only errors are [`Error::Interrupted`] and those of the journal.
 pub(super) fn run(
     comparison: &Comparison,
     plan: &Plan,
     rows: &Rows,
     labels: &Labels,
     split: &Split,
+    journal: &mut Journal,
 ) -> Result<Done> {
     comparison.monitor.check()?;
     let start = Instant::now();
@@ -125,12 +136,12 @@ pub(super) fn run(
         scaled: start.elapsed().as_secs_f64(),
         monitor: comparison.monitor.part(),
     };
-    let mut part = Part { comparison, plan, data: &data, done };
-    part.baselines()?;
-    for at in 0..plan.rules.len() {
-        part.rule(at)?;
-    }
-    Ok(part.done)
+    let mut part = Part { comparison, plan, data: &data, done, journal, settled: Vec::new(), said: 0 };
+    let found = part.all();
+    let done = part.done;
+    // What was finished before a stop is not lost.
+    journal.save()?;
+    found.map(|()| done)
 }
 
 /// A failure as text; a stop stays an error.
@@ -143,20 +154,35 @@ pub(super) fn attempt<T>(result: Result<T>) -> Result<std::result::Result<T, Str
 }
 
 impl<'a> Part<'a> {
+    fn all(&mut self) -> Result<()> {
+        self.baselines()?;
+        (0..self.plan.rules.len()).try_for_each(|at| self.rule(at))
+    }
+
     fn baselines(&mut self) -> Result<()> {
         let judges = &self.comparison.judges;
         for (at, judge) in judges.iter().enumerate() {
+            if self.recall(&baseline(at)) {
+                continue;
+            }
             let n_features = self.data.train.p();
             let before = Before { seconds: self.data.scaled, gamma: None, n_features, kernel_values: 0 };
             self.judge(at, judge, &before, None)?;
+            self.record(&baseline(at))?;
         }
         let mut at = judges.len();
-        let svm = Judge::RbfSvm { c: None, gamma: None };
-        let gamma = scale(Shape::Rbf, &self.data.train).ok();
-        let before = Before { seconds: self.data.scaled, gamma, n_features: 0, kernel_values: 0 };
-        self.judge(at, &svm, &before, None)?;
+        if !self.recall(&baseline(at)) {
+            let svm = Judge::RbfSvm { c: None, gamma: None };
+            let gamma = scale(Shape::Rbf, &self.data.train).ok();
+            let before = Before { seconds: self.data.scaled, gamma, n_features: 0, kernel_values: 0 };
+            self.judge(at, &svm, &before, None)?;
+            self.record(&baseline(at))?;
+        }
         for rule in self.plan.kknn_rules() {
             at += 1;
+            if self.recall(&baseline(at)) {
+                continue;
+            }
             let start = Instant::now();
             let kernel = match rule {
                 Some(rule) => self.kernel(rule),
@@ -183,6 +209,7 @@ impl<'a> Part<'a> {
                     self.score(at, &before, &predictions)?;
                 }
             }
+            self.record(&baseline(at))?;
         }
         Ok(())
     }
@@ -198,15 +225,29 @@ impl<'a> Part<'a> {
         basis.resolve_kernel(&self.data.train, Some(&self.data.train_labels))
     }
 
+    /// The same with the seconds it took, if an earlier run has not found it.
+    fn timed_kernel(&mut self, rule: usize) -> (Result<Kernel>, f64) {
+        let name = format!("width {rule}");
+        if let Some([gamma, seconds]) = self.journal.recall(&name).and_then(bits) {
+            return (Ok(Kernel { shape: self.plan.shape, gamma }), seconds);
+        }
+        let start = Instant::now();
+        let kernel = self.kernel(rule);
+        let seconds = start.elapsed().as_secs_f64();
+        let kept = kernel.and_then(|kernel| {
+            self.journal.record(&name, || json!([kernel.gamma.to_bits(), seconds.to_bits()]))?;
+            Ok(kernel)
+        });
+        (kept, seconds)
+    }
+
     /// All methods with the width of one rule.
     fn rule(&mut self, rule: usize) -> Result<()> {
         let plan = self.plan;
         if plan.stems.is_empty() {
             return Ok(());
         }
-        let start = Instant::now();
-        let kernel = self.kernel(rule);
-        let seconds = start.elapsed().as_secs_f64();
+        let (kernel, seconds) = self.timed_kernel(rule);
         let kernel = match attempt(kernel)? {
             Ok(kernel) => kernel,
             Err(text) => {
@@ -257,16 +298,27 @@ impl<'a> Part<'a> {
 
     /// All methods on one basis.
     fn group(&mut self, tasks: &[Task], before: f64, gamma: Option<f64>) -> Result<()> {
+        let mut open: Vec<&Task> = Vec::new();
+        for task in tasks {
+            if !self.recall(&task.name()) {
+                open.push(task);
+            }
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
         let start = Instant::now();
         let fitted = match attempt(self.fit(&tasks[0].basis))? {
             Ok(fitted) => fitted,
             Err(text) => {
-                tasks.iter().for_each(|task| self.fail(task.first, &task.sizes, &text));
-                return Ok(());
+                return open.into_iter().try_for_each(|task| {
+                    self.fail(task.first, &task.sizes, &text);
+                    self.record(&task.name())
+                });
             }
         };
         let before = before + start.elapsed().as_secs_f64();
-        for task in tasks {
+        for task in open {
             let asked = Asked {
                 stem: task.stem,
                 recipe: &task.recipe,
@@ -289,6 +341,7 @@ impl<'a> Part<'a> {
                 }
             })?;
             self.done.warnings.extend(warnings);
+            self.record(&task.name())?;
         }
         Ok(())
     }
@@ -381,7 +434,33 @@ impl<'a> Part<'a> {
 
     fn settle(&mut self, at: usize, fate: Fate) {
         self.done.fates[at] = fate;
+        self.settled.push(at);
         self.comparison.monitor.advance(1);
+    }
+
+    /// Takes over what an earlier run has found for a piece of the split; false: nothing yet.
+    fn recall(&mut self, name: &str) -> bool {
+        self.settled.clear();
+        let Some(known) = self.journal.recall(name).and_then(Outcomes::from_json) else { return false };
+        for (at, fate) in known.fates {
+            if let Some(place) = self.done.fates.get_mut(at) {
+                *place = fate;
+            }
+        }
+        self.done.warnings.extend(known.warnings);
+        self.said = self.done.warnings.len();
+        true
+    }
+
+    /// Keeps what was found since the last piece.
+    fn record(&mut self, name: &str) -> Result<()> {
+        let (done, said) = (&self.done, self.said);
+        let settled = std::mem::take(&mut self.settled);
+        self.said = done.warnings.len();
+        self.journal.record(name, || {
+            let fates = settled.into_iter().map(|at| (at, done.fates[at].clone())).collect();
+            Outcomes { fates, warnings: done.warnings[said..].to_vec() }.to_json()
+        })
     }
 
     fn fail(&mut self, first: usize, sizes: &[usize], text: &str) {
@@ -394,6 +473,23 @@ impl<'a> Part<'a> {
     fn skip(&mut self, first: usize, size: usize) {
         let judges = self.comparison.judges.len();
         (0..judges).for_each(|at| self.settle(first + size * judges + at, Fate::Skipped));
+    }
+}
+
+/// How a baseline is called in the journal.
+fn baseline(at: usize) -> String {
+    format!("baseline {at}")
+}
+
+/// Two numbers that were kept bit by bit.
+fn bits(value: &Value) -> Option<[f64; 2]> {
+    Some([f64::from_bits(value[0].as_u64()?), f64::from_bits(value[1].as_u64()?)])
+}
+
+impl Task<'_> {
+    /// How it is called in the journal.
+    fn name(&self) -> String {
+        format!("{} {} {:?}", self.stem.method, self.first, self.sizes)
     }
 }
 

@@ -35,7 +35,7 @@ fn find<'o>(outcome: &'o Outcome, method: &str, judge: &str) -> &'o Entry {
 }
 
 /// An outcome without its seconds.
-fn timeless(mut outcome: Outcome) -> Outcome {
+pub(crate) fn timeless(mut outcome: Outcome) -> Outcome {
     outcome.entries.iter_mut().for_each(|entry| entry.seconds = Vec::new());
     outcome
 }

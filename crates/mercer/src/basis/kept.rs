@@ -1,0 +1,196 @@
+//! A basis in a checkpoint: what the passes so far have found, or, once it is done, the whole of it.
+//!
+//! Between two passes a pivoted basis is its pivots, their norms and coefficients, a residual a row, and the few numbers that
+//! the method's loop goes on with. G is not kept: it would be 8·n·m bytes, and is computed again (see `pivoted`).
+//!
+//! cost    8·n + 4·m² bytes a state; a finished basis 8·m·l
+
+use faer::MatRef;
+use serde_json::{Map, Value, json};
+
+use super::pivoted::{Pivoted, Stop};
+use super::{Basis, Expansion, FittedBasis, Method, Threshold};
+use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+
+const STOPS: [(&str, Stop); 3] = [("rule", Stop::Rule), ("cap", Stop::Cap), ("rank", Stop::Rank)];
+
+/// The file of one basis.
+pub(crate) struct Kept {
+    part: Part,
+    /// What an earlier run found, until it is used.
+    found: Option<Content>,
+    /// The kernel's width, which a rule may have taken long to find.
+    gamma: Option<f64>,
+}
+
+impl Kept {
+    /// The basis' file, if it has a checkpoint.
+    pub(super) fn open(basis: &Basis, rows: &Rows, labels: Option<&Labels>) -> Result<Option<Self>> {
+        let Some(checkpoint) = &basis.checkpoint else { return Ok(None) };
+        let (part, found) = checkpoint.part("basis", about(basis, rows, labels)?)?;
+        let gamma = found.as_ref().and_then(|found| number(&found.facts, "gamma"));
+        Ok(Some(Self { part, found, gamma }))
+    }
+
+    /// The kernel that an earlier run found.
+    pub(super) fn kernel(&self, basis: &Basis) -> Option<Kernel> {
+        self.gamma.map(|gamma| Kernel { shape: basis.shape, gamma })
+    }
+
+    pub(super) fn set_kernel(&mut self, kernel: Kernel) {
+        self.gamma = Some(kernel.gamma);
+    }
+
+    /// The basis, if an earlier run came to its end.
+    pub(super) fn finished(&mut self, basis: &Basis, rows: &Rows) -> Option<FittedBasis> {
+        let mut found = self.found.take_if(|found| found.facts.contains_key("stop"))?;
+        let given = basis.landmarks.as_ref().unwrap_or(rows);
+        let pivots = found.indices("pivots");
+        let flag = |name: &str| found.facts.get(name) == Some(&Value::Bool(true));
+        let (every, has_origin, has_values) = (flag("every row"), flag("origin"), flag("eigenvalues"));
+        let landmarks = if every { (0..given.n()).collect() } else { pivots.clone() };
+        let facts = std::mem::take(&mut found.facts);
+        let (matrix, offset) = (found.numbers("matrix"), found.numbers("offset"));
+        let warnings = facts["warnings"].as_array().into_iter().flatten();
+        Some(FittedBasis {
+            method: basis.method,
+            expansion: Expansion {
+                kernel: self.kernel(basis)?,
+                matrix: MatRef::from_row_major_slice(&matrix, offset.len(), landmarks.len()).to_owned(),
+                landmarks: basis.landmarks_at(given, landmarks),
+                offset,
+                origin: has_origin.then(|| found.numbers("origin")),
+            },
+            pivots,
+            pivot_norms: found.numbers("norms"),
+            eigenvalues: has_values.then(|| found.numbers("eigenvalues")),
+            residual: number(&facts, "residual")?,
+            n_kernel_evaluations: facts.get("evaluations")?.as_u64()?,
+            n_rows: rows.n(),
+            stop: STOPS.iter().find(|(name, _)| facts["stop"] == *name)?.1,
+            warnings: warnings.filter_map(Value::as_str).map(String::from).collect(),
+        })
+    }
+
+    /// Keeps a basis that is done, if it is time: what comes on top of it need not wait for it again.
+    pub(super) fn finish(&mut self, fitted: &FittedBasis) -> Result<()> {
+        if !self.part.is_due() {
+            return Ok(());
+        }
+        let Expansion { matrix, landmarks, offset, origin, .. } = &fitted.expansion;
+        let facts = json!({
+            "gamma": self.gamma.map(f64::to_bits),
+            "residual": fitted.residual.to_bits(),
+            "evaluations": fitted.n_kernel_evaluations,
+            "every row": landmarks.len() != fitted.pivots.len(),
+            "origin": origin.is_some(),
+            "eigenvalues": fitted.eigenvalues.is_some(),
+            "stop": STOPS.iter().find(|(_, stop)| *stop == fitted.stop).map(|(name, _)| name),
+            "warnings": fitted.warnings,
+        });
+        let Value::Object(facts) = facts else { return Ok(()) };
+        let by_row = (0..matrix.nrows()).flat_map(|i| matrix.row(i).iter().map(|v| v.to_bits()));
+        let mut lists = vec![
+            ("matrix", matrix.nrows() * matrix.ncols(), Box::new(by_row) as Box<dyn Iterator<Item = u64>>),
+            indices("pivots", &fitted.pivots),
+            numbers("norms", &fitted.pivot_norms),
+            numbers("offset", offset),
+        ];
+        lists.extend(origin.as_ref().map(|origin| numbers("origin", origin)));
+        lists.extend(fitted.eigenvalues.as_ref().map(|values| numbers("eigenvalues", values)));
+        self.part.save(&facts, lists)
+    }
+}
+
+impl Pivoted<'_> {
+    /// Goes on from what an earlier run kept, and keeps what is found from here on.
+    pub(super) fn keep_in(&mut self, mut kept: Option<Kept>) -> Result<()> {
+        if let Some(mut found) = kept.as_mut().and_then(|kept| kept.found.take()) {
+            (self.pivots, self.norms) = (found.indices("pivots"), found.numbers("norms"));
+            self.residual = found.numbers("residual");
+            self.place = found.whole("place");
+            let mut rest = &found.numbers("coefficients")[..];
+            for j in 0..self.pivots.len() {
+                let (row, after) = rest.split_at(j + 1);
+                self.coefficients.push(row.to_vec());
+                rest = after;
+            }
+            self.pivots.iter().for_each(|&i| self.is_pivot[i] = true);
+            self.gram.set_evaluations(found.facts.get("evaluations").and_then(Value::as_u64).unwrap_or(0));
+        }
+        self.kept = kept;
+        // A rule for γ may have taken long.
+        if self.place.is_empty() { self.keep(Vec::new) } else { Ok(()) }
+    }
+
+    /// Keeps the state after a pass, if it is time, with the numbers that the method's loop goes on with.
+    pub(super) fn keep(&mut self, place: impl FnOnce() -> Vec<u64>) -> Result<()> {
+        let Some(kept) = self.kept.as_mut().filter(|kept| kept.part.is_due()) else { return Ok(()) };
+        let facts = [
+            ("gamma".to_string(), json!(kept.gamma.map(f64::to_bits))),
+            ("evaluations".to_string(), json!(self.gram.evaluations())),
+        ];
+        let (place, m) = (place(), self.pivots.len());
+        let coefficients = self.coefficients.iter().flatten().map(|v| v.to_bits());
+        let lists = vec![
+            indices("pivots", &self.pivots),
+            numbers("norms", &self.norms),
+            numbers("residual", &self.residual),
+            ("coefficients", m * (m + 1) / 2, Box::new(coefficients) as _),
+            ("place", place.len(), Box::new(place.into_iter())),
+        ];
+        kept.part.save(&facts.into_iter().collect(), lists)
+    }
+}
+
+/// All that a basis depends on. Of memory only those depend that look at it; kernel values are computed again in any case.
+fn about(basis: &Basis, rows: &Rows, labels: Option<&Labels>) -> Result<About> {
+    // Every field, so that a new one cannot be forgotten here.
+    let Basis {
+        method,
+        shape,
+        gamma,
+        n_components,
+        threshold,
+        tol,
+        nu,
+        landmarks,
+        center,
+        seed,
+        rounding,
+        memory,
+        monitor: _,
+        checkpoint: _,
+    } = basis;
+    if matches!(threshold, Threshold::Function(_)) {
+        return Err(Error::argument(
+            "threshold is a function, which a checkpoint cannot know again\n\
+             hint: use a linear, a power or a constant threshold",
+        ));
+    }
+    let about = About::new(rows, labels)
+        .and("method", method.name())
+        .and_setting("kernel", shape)
+        .and_setting("gamma", gamma)
+        .and_setting("n_components", n_components)
+        .and_setting("threshold", threshold)
+        .and_setting("tol", tol)
+        .and_setting("nu", nu)
+        .and_setting("center", center)
+        .and_setting("seed", seed)
+        .and_setting("rounding", rounding)
+        .and("landmarks", landmarks.as_ref().map_or_else(|| "none".into(), digest_of_rows));
+    Ok(match method {
+        Method::Kpca | Method::Csi => about.and_setting("memory", memory),
+        _ => about,
+    })
+}
+
+/// A number that was kept bit by bit.
+fn number(facts: &Map<String, Value>, name: &str) -> Option<f64> {
+    facts.get(name).and_then(Value::as_u64).map(f64::from_bits)
+}

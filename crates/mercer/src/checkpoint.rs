@@ -1,0 +1,422 @@
+//! What a long job has found so far, in a folder: the same job, started again, goes on from there.
+//!
+//! One file a part of the job. Each says what it depends on (version, settings, digests of rows and labels), and serves a job
+//! that depends on the same alone; any other gets an error that says what differs. A file appears whole or not at all, and ends in a
+//! digest of itself, so that a damaged one is known.
+//!
+//!   a line of JSON (what it depends on, facts, names and lengths of lists) · the lists, 8 bytes a number · the digest
+
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+
+/// How often a state is kept unless told otherwise.
+pub const EVERY: Duration = Duration::from_secs(10);
+
+/// A state that takes long to write is kept so much more rarely that writing takes at most this share of the time.
+const SHARE: u32 = 20;
+
+/// How the names of the files begin and end.
+const NAME: (&str, &str) = ("mercer-", ".checkpoint");
+
+/// What is added to the name of a file that is not whole yet.
+const UNFINISHED: &str = ".new";
+
+/// Rows that are digested together.
+const ROWS: usize = 1_024;
+
+/// A folder for what a long job has found so far.
+///
+/// ```
+/// use mercer::{Basis, Checkpoint, Error, Kernel, data::synth};
+/// use std::time::Duration;
+/// # let folder = std::env::temp_dir().join("mercer-checkpoint-example");
+///
+/// let table = synth::generate("ringnorm?n=300&seed=1")?;
+/// let checkpoint = Checkpoint::new(&folder).every(Duration::ZERO); // after every pass; else every 10 seconds
+/// let basis = Basis::kobl(Kernel::rbf(0.05)).checkpoint(&checkpoint);
+/// let first = basis.fit(&table.rows)?;
+/// assert_eq!(basis.fit(&table.rows)?.expansion.matrix, first.expansion.matrix); // read, not found again
+/// let refused = basis.n_components(7).fit(&table.rows).unwrap_err().to_string();
+/// assert!(refused.contains("it was made with n_components = none, but now n_components = 7"));
+/// checkpoint.clear()?;
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    folder: PathBuf,
+    every: Duration,
+    /// The files of the jobs that it was given to, or a copy of it.
+    files: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Checkpoint {
+    /// In this folder, which is made when there is something to keep; its parent must be there.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), every: EVERY, files: Arc::default() }
+    }
+
+    /// Sets how much time must pass between two states that are kept.
+    pub fn every(mut self, every: Duration) -> Self {
+        self.every = every;
+        self
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// An error unless the folder is there or can be made.
+    pub fn check(&self) -> Result<()> {
+        let path = &self.folder;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if path.as_os_str().is_empty() {
+            return Err(Error::argument("an empty name is no folder for a checkpoint; name one"));
+        }
+        if path.exists() && !path.is_dir() {
+            return Err(Error::argument(format!(
+                "the checkpoint `{}` is a file, but a folder is needed",
+                path.display()
+            )));
+        }
+        match parent.filter(|parent| !parent.is_dir()) {
+            Some(parent) => Err(Error::argument(format!(
+                "the checkpoint `{}` cannot be made: the folder `{}` does not exist",
+                path.display(),
+                parent.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether something was kept in the folder, by this job or another.
+    pub fn holds_something(&self) -> bool {
+        let is_one = |name: &str| name.starts_with(NAME.0) && name.ends_with(NAME.1);
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| is_one(&entry.file_name().to_string_lossy()))
+    }
+
+    /// Removes what the jobs that it was given to have kept, and the folder if nothing else is in it: for their end.
+    pub fn clear(&self) -> Result<()> {
+        for file in self.files.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            for file in [unfinished(&file), file] {
+                match fs::remove_file(&file) {
+                    Err(e) if e.kind() != ErrorKind::NotFound => return Err(Error::io(&file, e)),
+                    _ => {}
+                }
+            }
+        }
+        // Other files in it are somebody else's.
+        let _ = fs::remove_dir(&self.folder);
+        Ok(())
+    }
+
+    /// The file of a part of the job, and what an earlier run kept in it.
+    pub(crate) fn part(&self, name: &str, about: About) -> Result<(Part, Option<Content>)> {
+        let path = self.folder.join(format!("{}{name}{}", NAME.0, NAME.1));
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
+        let part = Part { path, about, every: self.every, wait: self.every, last: Instant::now() };
+        let found = part.load()?;
+        Ok((part, found))
+    }
+}
+
+/// Where a file is written before it is whole.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    name.into()
+}
+
+/// What a result depends on, by name.
+#[derive(Clone, Debug)]
+pub(crate) struct About(Vec<(String, String)>);
+
+impl About {
+    /// The version of the program, the rows and the labels.
+    pub(crate) fn new(rows: &Rows, labels: Option<&Labels>) -> Self {
+        let about =
+            Self(Vec::new()).and("mercer", env!("CARGO_PKG_VERSION")).and("rows", digest_of_rows(rows));
+        about.and("labels", labels.map_or_else(|| "none".into(), digest_of_labels))
+    }
+
+    pub(crate) fn and(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.0.push((name.into(), value.into()));
+        self
+    }
+
+    /// The same for a value as it is written in code.
+    pub(crate) fn and_setting(self, name: &str, value: &impl Debug) -> Self {
+        let text = format!("{value:?}");
+        let inner = ["Some(", "Value("].iter().find_map(|kind| text.strip_prefix(kind)?.strip_suffix(')'));
+        let plain = inner.unwrap_or(if text == "None" { "none" } else { &text });
+        self.and(name, plain)
+    }
+
+    /// The first that differs from what a file was made with.
+    fn difference(&self, theirs: &Map<String, Value>) -> Option<String> {
+        let differs = self
+            .0
+            .iter()
+            .find(|(name, value)| theirs.get(name).and_then(Value::as_str) != Some(value.as_str()));
+        let (name, value) = differs?;
+        let other = theirs.get(name).and_then(Value::as_str).unwrap_or("not known");
+        Some(format!("it was made with {name} = {other}, but now {name} = {value}"))
+    }
+}
+
+/// What a file holds beside what it depends on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Content {
+    pub(crate) facts: Map<String, Value>,
+    lists: Vec<(String, Vec<u64>)>,
+}
+
+impl Content {
+    /// A list of whole numbers, which is taken out; empty if there is none.
+    pub(crate) fn whole(&mut self, name: &str) -> Vec<u64> {
+        let at = self.lists.iter().position(|(other, _)| other == name);
+        at.map(|at| self.lists.swap_remove(at).1).unwrap_or_default()
+    }
+
+    /// A list of numbers.
+    pub(crate) fn numbers(&mut self, name: &str) -> Vec<f64> {
+        self.whole(name).into_iter().map(f64::from_bits).collect()
+    }
+
+    /// A list of indices.
+    pub(crate) fn indices(&mut self, name: &str) -> Vec<usize> {
+        self.whole(name).into_iter().map(|i| i as usize).collect()
+    }
+}
+
+/// A list to be written: its name, its length and its numbers.
+pub(crate) type List<'a> = (&'static str, usize, Box<dyn Iterator<Item = u64> + 'a>);
+
+/// A list of numbers, bit by bit.
+pub(crate) fn numbers<'a>(name: &'static str, values: &'a [f64]) -> List<'a> {
+    (name, values.len(), Box::new(values.iter().map(|v| v.to_bits())))
+}
+
+/// A list of indices.
+pub(crate) fn indices<'a>(name: &'static str, values: &'a [usize]) -> List<'a> {
+    (name, values.len(), Box::new(values.iter().map(|&i| i as u64)))
+}
+
+/// One file of a checkpoint.
+#[derive(Debug)]
+pub(crate) struct Part {
+    path: PathBuf,
+    about: About,
+    every: Duration,
+    wait: Duration,
+    last: Instant,
+}
+
+impl Part {
+    /// Whether enough time has passed since the last state.
+    pub(crate) fn is_due(&self) -> bool {
+        self.last.elapsed() >= self.wait
+    }
+
+    /// Writes a state in place of the last.
+    pub(crate) fn save(&mut self, facts: &Map<String, Value>, lists: Vec<List>) -> Result<()> {
+        let start = Instant::now();
+        self.write(&unfinished(&self.path), facts, lists).map_err(|e| Error::io(&self.path, e))?;
+        self.last = Instant::now();
+        self.wait = if self.every.is_zero() { self.every } else { self.every.max(SHARE * start.elapsed()) };
+        Ok(())
+    }
+
+    fn write(&self, unfinished: &Path, facts: &Map<String, Value>, lists: Vec<List>) -> std::io::Result<()> {
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.is_dir()) {
+            fs::create_dir(folder)?;
+        }
+        let names: Vec<Value> = lists.iter().map(|(name, length, _)| json!([name, length])).collect();
+        let about: Map<String, Value> =
+            self.about.0.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let header = json!({ "about": about, "facts": facts, "lists": names }).to_string();
+        let mut digest = Digest::default();
+        digest.add_bytes(header.as_bytes());
+        let mut file = BufWriter::with_capacity(1 << 20, File::create(unfinished)?);
+        writeln!(file, "{header}")?;
+        for word in lists.into_iter().flat_map(|(_, _, words)| words) {
+            digest.add(word);
+            file.write_all(&word.to_le_bytes())?;
+        }
+        file.write_all(&digest.0.to_le_bytes())?;
+        // What a crash of the machine leaves behind shall be one state or the other.
+        file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(unfinished, &self.path)
+    }
+
+    fn load(&self) -> Result<Option<Content>> {
+        if !self.path.exists() {
+            return Ok(None);
+        }
+        let refused = |why: &str| {
+            Error::file(
+                &self.path,
+                format!(
+                    "{why}\nhint: remove this file to start again, or name another folder for the checkpoint"
+                ),
+            )
+        };
+        let (about, content) = self.read().map_err(|e| match e.kind() {
+            ErrorKind::InvalidData | ErrorKind::UnexpectedEof => refused("the checkpoint is damaged"),
+            _ => Error::io(&self.path, e),
+        })?;
+        match self.about.difference(&about) {
+            Some(difference) => Err(refused(&format!("the checkpoint is of another job: {difference}"))),
+            None => Ok(Some(content)),
+        }
+    }
+
+    fn read(&self) -> std::io::Result<(Map<String, Value>, Content)> {
+        let damaged = || std::io::Error::from(ErrorKind::InvalidData);
+        let file = File::open(&self.path)?;
+        let length = file.metadata()?.len();
+        let mut file = BufReader::with_capacity(1 << 20, file);
+        let mut line = Vec::new();
+        file.read_until(b'\n', &mut line)?;
+        let header = line.strip_suffix(b"\n").ok_or_else(damaged)?;
+        let mut digest = Digest::default();
+        digest.add_bytes(header);
+        let mut header: Value = serde_json::from_slice(header).map_err(|_| damaged())?;
+        let names: Vec<(String, u64)> =
+            serde_json::from_value(header["lists"].take()).map_err(|_| damaged())?;
+        let words = names.iter().try_fold(1u64, |sum, (_, length)| sum.checked_add(*length));
+        if words.and_then(|words| words.checked_mul(8)) != length.checked_sub(line.len() as u64) {
+            return Err(damaged());
+        }
+        let mut word = || {
+            let mut bytes = [0; 8];
+            file.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
+        };
+        let mut lists = Vec::with_capacity(names.len());
+        for (name, length) in names {
+            let list: Vec<u64> = (0..length).map(|_| word()).collect::<std::io::Result<_>>()?;
+            list.iter().for_each(|word| digest.add(*word));
+            lists.push((name, list));
+        }
+        if word()? != digest.0 {
+            return Err(damaged());
+        }
+        match (header["about"].take(), header["facts"].take()) {
+            (Value::Object(about), Value::Object(facts)) => Ok((about, Content { facts, lists })),
+            _ => Err(damaged()),
+        }
+    }
+}
+
+/// Results by name, of which a part of a job has many small ones. Without a checkpoint it knows nothing and keeps nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    part: Option<Part>,
+    known: Map<String, Value>,
+    news: bool,
+}
+
+impl Journal {
+    /// With what an earlier run found.
+    pub(crate) fn open(checkpoint: &Checkpoint, name: &str, about: About) -> Result<Self> {
+        let (part, found) = checkpoint.part(name, about)?;
+        Ok(Self { part: Some(part), known: found.unwrap_or_default().facts, news: false })
+    }
+
+    pub(crate) fn recall(&self, name: &str) -> Option<&Value> {
+        self.known.get(name)
+    }
+
+    /// All that is known.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.known.values()
+    }
+
+    /// Keeps a result, in the file if it is time.
+    pub(crate) fn record(&mut self, name: &str, value: impl FnOnce() -> Value) -> Result<()> {
+        let Some(part) = &self.part else { return Ok(()) };
+        self.known.insert(name.into(), value());
+        self.news = true;
+        if part.is_due() { self.save() } else { Ok(()) }
+    }
+
+    /// Writes what is new: for the end of the part, or of the time that it is given.
+    pub(crate) fn save(&mut self) -> Result<()> {
+        if let Some(part) = self.part.as_mut().filter(|_| self.news) {
+            part.save(&self.known, Vec::new())?;
+            self.news = false;
+        }
+        Ok(())
+    }
+}
+
+/// A number that other content almost surely does not have. It guards against mistakes, not against malice.
+#[derive(Clone, Copy, Debug, Default)]
+struct Digest(u64);
+
+impl Digest {
+    fn add(&mut self, word: u64) {
+        let mixed = (self.0 ^ word).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        self.add(bytes.len() as u64);
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.add(u64::from_le_bytes(word));
+        }
+    }
+}
+
+/// The size of rows and a digest of their numbers.
+pub(crate) fn digest_of_rows(rows: &Rows) -> String {
+    let of_part = |start: usize| {
+        let mut digest = Digest::default();
+        for i in start..rows.n().min(start + ROWS) {
+            let values = match rows {
+                Rows::Dense(dense) => dense.row(i),
+                Rows::Sparse(sparse) => {
+                    let (columns, values) = sparse.row(i);
+                    digest.add(columns.len() as u64);
+                    columns.iter().for_each(|&j| digest.add(u64::from(j)));
+                    values
+                }
+            };
+            values.iter().for_each(|v| digest.add(v.to_bits()));
+        }
+        digest.0
+    };
+    let parts: Vec<u64> = (0..rows.n()).into_par_iter().step_by(ROWS).map(of_part).collect();
+    let mut digest = Digest::default();
+    parts.into_iter().for_each(|part| digest.add(part));
+    format!("{} × {} (digest {:016x})", rows.n(), rows.p(), digest.0)
+}
+
+fn digest_of_labels(labels: &Labels) -> String {
+    let mut digest = Digest::default();
+    match labels {
+        Labels::Classes { codes, names } => {
+            names.iter().for_each(|name| digest.add_bytes(name.as_bytes()));
+            codes.iter().for_each(|&code| digest.add(code as u64));
+            format!("{} of {} classes (digest {:016x})", codes.len(), names.len(), digest.0)
+        }
+        Labels::Numbers(values) => {
+            values.iter().for_each(|v| digest.add(v.to_bits()));
+            format!("{} numbers (digest {:016x})", values.len(), digest.0)
+        }
+    }
+}

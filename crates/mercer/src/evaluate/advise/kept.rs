@@ -1,0 +1,60 @@
+//! What an adviser has found so far, in a checkpoint: the errors of widths and sizes, and the scores of inner folds.
+
+use serde_json::{Value, json};
+
+use super::Adviser;
+use crate::basis::loo::Tried;
+use crate::checkpoint::{About, Journal};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::Result;
+
+impl Adviser {
+    pub(super) fn journal(&self, all: &Rows, labels: &Labels) -> Result<Journal> {
+        // Every field, so that a new one cannot be forgotten here.
+        let Self { scale, rows, max_components, seed, memory, monitor: _, checkpoint } = self;
+        let Some(checkpoint) = checkpoint else { return Ok(Journal::default()) };
+        let about = About::new(all, Some(labels))
+            .and_setting("scale", scale)
+            .and_setting("rows looked at", rows)
+            .and_setting("max_components", max_components)
+            .and_setting("seed", seed)
+            .and_setting("memory", memory);
+        Journal::open(checkpoint, "advice", about)
+    }
+}
+
+/// What an earlier run found under this name, or what is found now.
+pub(super) fn tried(
+    journal: &mut Journal,
+    name: &str,
+    work: impl FnOnce() -> Result<Vec<Tried>>,
+) -> Result<Vec<Tried>> {
+    let known = journal.recall(name).and_then(Value::as_array);
+    if let Some(known) = known.and_then(|known| known.iter().map(from_json).collect::<Option<_>>()) {
+        return Ok(known);
+    }
+    let found = work()?;
+    journal.record(name, || found.iter().map(to_json).collect())?;
+    Ok(found)
+}
+
+/// Numbers bit by bit: errors need not be finite.
+fn to_json(tried: &Tried) -> Value {
+    let Tried { gamma, error, missed, penalty, absolute, size } = tried;
+    let [gamma, error, missed, penalty, absolute] =
+        [gamma, error, missed, penalty, absolute].map(|v| v.to_bits());
+    json!([gamma, error, missed, penalty, absolute, size])
+}
+
+fn from_json(value: &Value) -> Option<Tried> {
+    let number = |at: usize| value[at].as_u64().map(f64::from_bits);
+    Some(Tried {
+        gamma: number(0)?,
+        error: number(1)?,
+        missed: number(2)?,
+        penalty: number(3)?,
+        absolute: number(4)?,
+        size: value[5].as_u64()? as usize,
+    })
+}

@@ -1,0 +1,120 @@
+//! Outcomes in a checkpoint: one file a split, in it one result a baseline, a width, and a method on its basis.
+
+use serde_json::{Value, json};
+
+use super::{Comparison, Fate, Scored};
+use crate::checkpoint::{About, Journal};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::Result;
+
+/// How candidates did, by their places, and what was said meanwhile.
+pub(super) struct Outcomes {
+    pub(super) fates: Vec<(usize, Fate)>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// The journals of all splits, with what an earlier run has found.
+pub(super) fn journals(
+    comparison: &Comparison,
+    rows: &Rows,
+    labels: &Labels,
+    splits: usize,
+) -> Result<Vec<Journal>> {
+    let Some(checkpoint) = &comparison.checkpoint else {
+        return Ok((0..splits).map(|_| Journal::default()).collect());
+    };
+    let about = about(comparison, rows, labels);
+    (0..splits).map(|at| Journal::open(checkpoint, &format!("split-{at}"), about.clone())).collect()
+}
+
+/// All that a comparison depends on.
+fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
+    // Every field, so that a new one cannot be forgotten here.
+    let Comparison {
+        methods,
+        settings,
+        gammas,
+        sizes,
+        judges,
+        scale,
+        folds,
+        repeats,
+        test_share,
+        seed,
+        memory,
+        monitor: _,
+        checkpoint: _,
+    } = comparison;
+    About::new(rows, Some(labels))
+        .and_setting("methods", methods)
+        .and_setting("settings", settings)
+        .and_setting("gammas", gammas)
+        .and_setting("sizes", sizes)
+        .and_setting("judges", judges)
+        .and_setting("scale", scale)
+        .and_setting("folds", folds)
+        .and_setting("repeats", repeats)
+        .and_setting("test_share", test_share)
+        .and_setting("seed", seed)
+        .and_setting("memory", memory)
+}
+
+/// How many candidates an earlier run has settled.
+pub(super) fn settled(journals: &[Journal]) -> usize {
+    let of = |value: &Value| value["fates"].as_array().map_or(0, Vec::len);
+    journals.iter().flat_map(Journal::values).map(of).sum()
+}
+
+impl Outcomes {
+    pub(super) fn to_json(&self) -> Value {
+        let fates: Vec<Value> = self.fates.iter().map(|(at, fate)| json!([at, fate.to_json()])).collect();
+        json!({ "fates": fates, "warnings": self.warnings })
+    }
+
+    /// None: that is not what was written.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        let fate = |pair: &Value| Some((pair[0].as_u64()? as usize, Fate::from_json(&pair[1])?));
+        let fates = value["fates"].as_array()?.iter().map(fate).collect::<Option<_>>()?;
+        let text = |text: &Value| text.as_str().map(String::from);
+        Some(Self { fates, warnings: value["warnings"].as_array()?.iter().map(text).collect::<Option<_>>()? })
+    }
+}
+
+impl Fate {
+    /// Numbers bit by bit: the second measure need not be finite.
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Skipped => Value::Null,
+            Self::Failed(text) => json!(text),
+            Self::Scored(scored) => {
+                let Scored { score, second, gamma, n_features, kernel_values, seconds, confusion } = scored;
+                let [score, second, seconds] = [score, second, seconds].map(|v| v.to_bits());
+                json!({
+                    "score": score, "second": second, "gamma": gamma.map(f64::to_bits), "n_features": n_features,
+                    "kernel_values": kernel_values, "seconds": seconds, "confusion": confusion,
+                })
+            }
+        }
+    }
+
+    fn from_json(value: &Value) -> Option<Self> {
+        match value {
+            Value::Null => return Some(Self::Skipped),
+            Value::String(text) => return Some(Self::Failed(text.clone())),
+            _ => {}
+        }
+        let number = |name: &str| value[name].as_u64().map(f64::from_bits);
+        let count = |value: &Value| value.as_u64().map(|count| count as usize);
+        let counts = |row: &Value| row.as_array()?.iter().map(count).collect::<Option<Vec<_>>>();
+        Some(Self::Scored(Scored {
+            score: number("score")?,
+            second: number("second")?,
+            gamma: number("gamma"),
+            n_features: count(&value["n_features"])?,
+            kernel_values: count(&value["kernel_values"])?,
+            seconds: number("seconds")?,
+            confusion: value["confusion"].as_array()?.iter().map(counts).collect::<Option<_>>()?,
+        }))
+    }
+}
