@@ -10,6 +10,7 @@ mod select;
 mod extract;
 mod map;
 mod single;
+mod single_fit;
 mod importance;
 mod systems;
 mod evaluate;
