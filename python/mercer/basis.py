@@ -66,10 +66,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     center : bool, default=False
         "kpca": centre in the kernel's space, as classical kernel PCA does.
     precision : {"single", "double"} or None, default=None
-        What "kobl", "sparse", "nystrom" and "rpcholesky" compute the coordinates of all rows in: "single" takes half the
-        memory and about half the time, and ends where it cannot tell rows apart, with a warning. Pivots and
-        `coefficients_` are found in double precision. None: that of X, "single" for float32, which is then read where it
-        lies; the other methods are always in double.
+        What "kobl", "sparse", "nystrom" and "rpcholesky" compute the coordinates of all rows in: "single" takes half
+        the memory and about half the time, and ends where it cannot tell rows apart, with a warning. Pivots and
+        `coefficients_` are found in double precision. None: that of X, "single" for dense float32, which is then read
+        where it lies; the other methods are always in double.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     verbose : int, default=0
@@ -102,8 +102,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     precision_ : {"single", "double"}
         What the coordinates of the training rows were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a feature or of a row's squared distance from the span, relative to the
-        largest sqrt(k(x, x)) or k(x, x), among up to 256 training rows that were computed again in double. Else None.
+        In single precision, the largest error of a feature or of a row's squared distance from the span, relative to
+        the largest sqrt(k(x, x)) or k(x, x), among up to 256 training rows that were computed again in double. Else
+        None.
     n_kernel_evaluations_ : int
         Kernel values that the fit computed.
     n_features_in_ : int

@@ -327,7 +327,7 @@ def test_sparse_rows_are_the_same_rows(extractor, container):
 
 
 @each_extractor
-def test_float32_is_fitted_in_double_and_comes_back_as_float32(extractor):
+def test_float32_comes_back_as_float32(extractor):
     X, y = iris()
     X = X.astype(np.float32)
     single, double = (clone(extractor).fit(given, y) for given in (X, X.astype(np.float64)))

@@ -234,7 +234,7 @@ pub(crate) fn diagonal_of(kernel: Kernel, rows: Either) -> Vec<f64> {
 }
 
 /// Panels of rows in double precision, each with its place; all at once where they are in it.
-fn parts<'r>(rows: Either<'r>) -> impl Iterator<Item = (usize, Rows<'r>)> {
+fn parts(rows: Either<'_>) -> impl Iterator<Item = (usize, Rows<'_>)> {
     let n = rows.n();
     let step = if matches!(rows, Either::Single(_)) { PANEL } else { n.max(1) };
     (0..n).step_by(step).map(move |start| (start, rows.part(start..n.min(start + step))))
