@@ -9,7 +9,8 @@
 //! Rows of G at the pivots are the Cholesky factor of `K_PP`, so A = (`G_PP`)⁻¹ gives z(x) = A·k(x, P).
 //!
 //! cost    n·m² flops by matrix products on panels of rows, n·(m+1) kernel values; candidates add theirs, and without G every
-//!         pass over the rows those of the pivots so far: about n·m²/192 in all. Memory 8·n·m bytes with G, 17·n without
+//!         pass over the rows those of the pivots so far: about n·m²/192 in all. Memory 8·n·m bytes with G (4·n·m in single
+//!         precision), 17·n without
 //! differs A grows by one row a pivot, so that its size is known: an order that is not greedy (`sparse`, `nystrom`,
 //!         `rpcholesky`, `csi`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
 //!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite.
@@ -296,7 +297,7 @@ impl<'a> Pivoted<'a> {
         }
     }
 
-    /// Whether the coefficients that this row would add to A are small enough for double precision.
+    /// Whether the coefficients that this row would add to A are small enough for the precision.
     pub(crate) fn is_sound(&self, i: usize) -> bool {
         let row = self.row(i);
         let earlier = self.coefficients.iter().zip(row.iter().copied());
@@ -537,7 +538,7 @@ impl Candidates {
         next_coefficients(flushed.chain(pending), self.residual[position].sqrt())
     }
 
-    /// Whether something is left of the candidate, and its coefficients are small enough for double precision.
+    /// Whether something is left of the candidate, and its coefficients are small enough for the precision.
     pub(crate) fn is_sound(&self, factor: &Pivoted, position: usize) -> bool {
         if self.residual[position] <= factor.floor() {
             return false;
