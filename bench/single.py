@@ -1,4 +1,4 @@
-"""Transforms of float32 rows: beside float64, beside `Nystroem`, and what they lose."""
+"""Fits and transforms of float32 rows: beside float64, transforms beside `Nystroem`, and what they lose."""
 
 import numpy as np
 from basis import GAMMA, basis, ringnorm
@@ -10,6 +10,32 @@ def extra_memory(n: int, m: int, dtype: str) -> float:
     """Megabytes that a transform takes, its result included."""
     prepare = f"from basis import *; x = ringnorm({n}, dtype=np.{dtype}); b = basis({m}).fit(x[:2000])"
     return alone(prepare, "z = b.transform(x)")[1]
+
+
+def fit_memory(n: int, m: int, dtype: str) -> float:
+    """Megabytes that a fit takes beside the rows."""
+    prepare = f"from basis import *; x = ringnorm({n}, dtype=np.{dtype})"
+    return alone(prepare, f"b = basis({m}).fit(x)")[1]
+
+
+def fits(rows: int, m: int, repeats: int, figures: list) -> None:
+    double = ringnorm(rows)
+    single = double.astype(np.float32)
+    for method in ("kobl", "rpcholesky"):
+        own = {name: basis(m, method) for name in ("single", "double")}
+        jobs = {
+            "single": lambda own=own: own["single"].fit(single),
+            "double": lambda own=own: own["double"].fit(double),
+        }
+        times = side_by_side(jobs, repeats)
+        report(f"{method}, float32, {rows} rows, m = {m}, against float64", times["single"], times["double"], figures)
+        left = {name: basis.residual_ for name, basis in own.items()}
+        same = int((own["single"].pivots_ == own["double"].pivots_).sum())
+        print(f"  the same {same} pivots of {m}; residual {left['single']:.6g} and {left['double']:.6g}; ", end="")
+        print(f"largest error of a feature or a residual: {own['single'].rounding_error_:.1e}")
+    megabytes = {dtype: fit_memory(rows, m, dtype) for dtype in ("float32", "float64")}
+    print("  megabytes that the fit takes: " + ", ".join(f"{k} {v:.0f}" for k, v in megabytes.items()))
+    figures.append({"job": "memory of the fit", **megabytes})
 
 
 def main() -> None:
@@ -32,6 +58,7 @@ def main() -> None:
         report(f"float32, {rows} rows, m = {m}, against Nystroem", times["single"], times["peer"], figures)
         difference = np.abs(own.transform(single) - own.transform(single.astype(np.float64))).max()
         print(f"  largest difference to double precision, in units of sqrt(k(x, x)): {difference:.1e}")
+    fits(rows, 1_000 // scale, repeats, figures)
     megabytes = {dtype: extra_memory(rows, 500 // scale, dtype) for dtype in ("float32", "float64")}
     print("  megabytes that the transform takes: " + ", ".join(f"{k} {v:.0f}" for k, v in megabytes.items()))
     keep([*figures, {"job": "memory", **megabytes}], given.json)

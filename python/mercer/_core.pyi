@@ -53,9 +53,11 @@ class FittedBasis(Model):
     """What a fit gives. Sparse landmarks are `SparseParts` here, as in what `load` returns."""
 
     residual: float
+    precision: str
+    rounding_error: float | None
     n_kernel_evaluations: int
     warnings: list[str]
-    features: Numbers | None
+    features: NDArray[Any] | None
 
 class Selection(TypedDict):
     """What a selector finds."""
@@ -126,14 +128,14 @@ def catalogue() -> str: ...
 def n_threads() -> int: ...
 def decide(y: Target, *, task: str = "auto") -> tuple[NDArray[np.intp] | Numbers, list[str] | None]: ...
 def fit_basis(
-    X: Rows,
+    X: Rows | NDArray[np.float32],
     y: Target | None,
     method: str,
     settings: list[tuple[str, str]],
     *,
     landmarks: Rows | None = None,
     center: bool = False,
-    single: bool = False,
+    precision: str | None = None,
     want_features: bool = False,
     verbose: int = 0,
 ) -> FittedBasis: ...

@@ -164,6 +164,8 @@ class AutoFeatures(Mapped):
                 **model,
                 "landmarks": as_csr(model["landmarks"], self.n_features_in_, like=rows),
                 "residual": facts["residual"],
+                "precision": "double",
+                "rounding_error": None,
                 "n_kernel_evaluations": facts["kernel_evaluations"],
                 "warnings": [],
                 "features": None,

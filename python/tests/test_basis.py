@@ -1,6 +1,7 @@
 """KernelBasis: what it takes, what it gives, what it refuses."""
 
 import os
+import pickle
 import subprocess
 import sys
 import tracemalloc
@@ -10,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances, rbf_kernel
 
 import mercer
@@ -39,16 +41,66 @@ def test_frames_and_arrays_of_any_layout_give_the_same_bits():
         np.testing.assert_array_equal(KernelBasis(n_components=9).fit_transform(given), expected)
 
 
-def test_float32_is_fitted_in_double_and_comes_back_as_float32():
+PIVOTED = ["kobl", "sparse", "nystrom", "rpcholesky"]
+
+
+@pytest.mark.parametrize("method", ["kobl", "gram-schmidt", "sparse", "kpca", "nystrom", "rpcholesky"])
+def test_float32_comes_back_as_float32(method):
     X = rows().astype(np.float32)
-    basis = KernelBasis(n_components=9)
+    basis = KernelBasis(method, n_components=9)
     Z = basis.fit_transform(X)
     assert Z.dtype == np.float32
     assert basis.transform(X).dtype == np.float32
     assert basis.inverse_transform(Z).dtype == np.float32
-    double = KernelBasis(n_components=9).fit_transform(X.astype(np.float64))
-    np.testing.assert_array_equal(Z, double.astype(np.float32))
+    assert basis.precision_ == ("single" if method in PIVOTED else "double")
+    double = KernelBasis(method, n_components=9).fit_transform(X.astype(np.float64))
+    np.testing.assert_allclose(Z, double, rtol=0, atol=1e-5)
     np.testing.assert_allclose(basis.transform(X), double, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", PIVOTED)
+def test_precision_goes_before_the_type_of_the_rows(method):
+    X = rows()
+    double, single = (KernelBasis(method, n_components=9, precision=p).fit(X) for p in ("double", "single"))
+    wide = KernelBasis(method, n_components=9, precision="double").fit(X.astype(np.float32))
+    assert (double.precision_, single.precision_, wide.precision_) == ("double", "single", "double")
+    assert double.rounding_error_ is None
+    assert wide.rounding_error_ is None
+    assert 0 < single.rounding_error_ < 1e-5
+    np.testing.assert_array_equal(single.pivots_, double.pivots_)
+    np.testing.assert_allclose(single.coefficients_, double.coefficients_, rtol=1e-9)
+    assert single.residual_ == pytest.approx(double.residual_, rel=1e-5)
+    assert single.fit_transform(X).dtype == np.float64
+    np.testing.assert_allclose(single.fit_transform(X), double.transform(X), rtol=0, atol=1e-5)
+    again = pickle.loads(pickle.dumps(single))
+    assert (again.precision_, again.rounding_error_) == (single.precision_, single.rounding_error_)
+    assert clone(single).get_params()["precision"] == "single"
+
+
+def test_precision_that_a_method_has_not_is_refused():
+    for method in ("kpca", "gram-schmidt"):
+        with pytest.raises(ValueError, match="precision = `single` is for the bases `kobl`"):
+            KernelBasis(method, precision="single").fit(rows())
+        assert KernelBasis(method, precision="double").fit(rows()).precision_ == "double"
+    with pytest.raises(ValueError, match="precision"):
+        KernelBasis(precision="half").fit(rows())
+
+
+def test_single_precision_says_where_it_ends():
+    X = rows()[:, :1].astype(np.float32)
+    with pytest.warns(UserWarning, match="single precision tells no more than"):
+        basis = KernelBasis("kobl", threshold=0.0).fit(X)
+    assert basis.rounding_error_ < 1e-4
+
+
+def test_float32_is_fitted_without_a_copy_in_double_precision():
+    X = np.random.default_rng(0).standard_normal((20_000, 40)).astype(np.float32)
+    for kernel, given in [("rbf", X), ("precomputed", np.eye(900, dtype=np.float32))]:
+        tracemalloc.start()
+        KernelBasis("nystrom", kernel=kernel, n_components=5).fit(given)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < given.nbytes / 2
 
 
 @pytest.mark.parametrize(

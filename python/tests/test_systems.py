@@ -341,11 +341,11 @@ def test_sparse_rows_are_the_same_rows(system, container):
 
 
 @each_system
-def test_float32_is_fitted_in_double_and_comes_back_as_float32(system):
+def test_float32_comes_back_as_float32(system):
     X, y = rings()
     X = X.astype(np.float32)
     single, double = (clone(system).fit(given, y) for given in (X, X.astype(np.float64)))
-    np.testing.assert_array_equal(single.scores_, double.scores_)
+    np.testing.assert_allclose(single.scores_, double.scores_, rtol=1e-4, atol=1e-5)
     assert single.transform(X).dtype == np.float32
     assert clone(system).fit_transform(X, y).dtype == np.float32
     Z = double.transform(X.astype(np.float64))

@@ -1,52 +1,71 @@
 //! Stage 3 for Python: fit a basis, and measure one.
 
+use mercer::basis::Precision;
 use mercer::evaluate::portrait;
 use mercer::{FeatureMap, methods};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{PyExpansion, PyRows, Target, dictionary};
+use crate::convert::{EitherRows, PyExpansion, PyRows, Target, dictionary};
 use crate::gate::{exception, memory, run};
 
 /// Fit a basis. Settings are texts, by the names of the catalogue.
 #[pyfunction]
-#[pyo3(signature = (X, y, method, settings, *, landmarks=None, center=false, single=false, want_features=false, verbose=0))]
+#[pyo3(signature = (X, y, method, settings, *, landmarks=None, center=false, precision=None, want_features=false, verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_basis<'py>(
     py: Python<'py>,
-    X: PyRows<'py>,
+    X: EitherRows<'py>,
     y: Option<Target<'py>>,
     method: &str,
     settings: Vec<(String, String)>,
     landmarks: Option<PyRows<'py>>,
     center: bool,
-    single: bool,
+    precision: Option<&str>,
     want_features: bool,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rows = X.rows()?;
     let labels = y.map(|y| y.labels("auto")).transpose()?;
     let mut basis = methods::basis(method, &settings).map_err(exception)?;
     basis.landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
-    // Not among the settings, because the catalogue knows it for `kpca` alone; the basis itself has the better words.
+    // Not among the settings, because the catalogue knows them for some bases alone; the basis itself has the better words.
     basis.center = center;
+    basis.precision = precision.map(Precision::named).transpose().map_err(exception)?;
     basis.memory = memory()?;
-    if single {
-        basis.rounding = f64::from(f32::EPSILON);
-    }
-    let (fitted, features) =
-        run(py, verbose, |monitor| basis.monitor(monitor).fit_with(&rows, labels.as_ref(), want_features))?;
-    let (residual, evaluations, m) = (fitted.residual, fitted.n_kernel_evaluations, fitted.n_components());
+    let labels = labels.as_ref();
+    let (fitted, features) = match X {
+        EitherRows::Double(rows) => {
+            let rows = rows.rows()?;
+            let fit = |monitor: &_| basis.monitor(monitor).fit_with(&rows, labels, want_features);
+            let (fitted, features) = run(py, verbose, fit)?;
+            (fitted, features.map(|z| matrix(py, z, rows.n())).transpose()?)
+        }
+        EitherRows::Single(rows) => {
+            let rows = rows.rows()?;
+            let fit = |monitor: &_| basis.monitor(monitor).fit_single(&rows, labels, want_features);
+            let (fitted, features) = run(py, verbose, fit)?;
+            (fitted, features.map(|z| matrix(py, z, rows.n())).transpose()?)
+        }
+    };
+    let (residual, evaluations) = (fitted.residual, fitted.n_kernel_evaluations);
+    let (precision, rounding_error) = (fitted.precision.name(), fitted.rounding_error);
     let warnings = fitted.warnings.clone();
     let out = dictionary(py, FeatureMap::from(fitted))?;
-    let features = features.map(|z| PyArray1::from_vec(py, z).reshape([rows.n(), m])).transpose()?;
     out.set_item("residual", residual)?;
+    out.set_item("precision", precision)?;
+    out.set_item("rounding_error", rounding_error)?;
     out.set_item("n_kernel_evaluations", evaluations)?;
     out.set_item("warnings", warnings)?;
     out.set_item("features", features)?;
     Ok(out)
+}
+
+/// Features of n rows as Python has them.
+fn matrix<T: Element>(py: Python<'_>, values: Vec<T>, n: usize) -> PyResult<Bound<'_, PyAny>> {
+    let m = values.len() / n.max(1);
+    Ok(PyArray1::from_vec(py, values).reshape([n, m])?.into_any())
 }
 
 /// E(M): the mean distance of the rows' images from the span.

@@ -1,7 +1,7 @@
 //! Stage 5b for Python: directions in a basis' coordinates, and the map that they make.
 
 use faer::Mat;
-use mercer::basis::{Expansion, FittedBasis, Landmarks, Method, Stop};
+use mercer::basis::{Expansion, FittedBasis, Landmarks, Method, Precision, Stop};
 use mercer::extract::{AkdaQr, Coordinates, Limits};
 use mercer::{Basis, Error, FeatureMap, Kernel, Shape, methods};
 use numpy::PyArray1;
@@ -110,6 +110,8 @@ fn as_fitted(map: &mut FeatureMap) -> mercer::Result<FittedBasis> {
         pivot_norms: Vec::new(),
         eigenvalues: (!map.eigenvalues.is_empty()).then(|| map.eigenvalues.clone()),
         residual,
+        precision: if fact("rounding_error").is_some() { Precision::Single } else { Precision::Double },
+        rounding_error: fact("rounding_error"),
         n_kernel_evaluations: 0,
         n_rows: n_rows as usize,
         stop: Stop::Rank,

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -145,9 +146,10 @@ pub(crate) struct About(Vec<(String, String)>);
 
 impl About {
     /// The version of the program, the rows and the labels.
-    pub(crate) fn new(rows: &Rows, labels: Option<&Labels>) -> Self {
-        let about =
-            Self(Vec::new()).and("mercer", env!("CARGO_PKG_VERSION")).and("rows", digest_of_rows(rows));
+    pub(crate) fn new<'r>(rows: impl Into<Either<'r>>, labels: Option<&Labels>) -> Self {
+        let about = Self(Vec::new())
+            .and("mercer", env!("CARGO_PKG_VERSION"))
+            .and("rows", digest_of_rows(rows.into()));
         about.and("labels", labels.map_or_else(|| "none".into(), digest_of_labels))
     }
 
@@ -383,11 +385,12 @@ impl Digest {
 }
 
 /// The size of rows and a digest of their numbers.
-pub(crate) fn digest_of_rows(rows: &Rows) -> String {
+pub(crate) fn digest_of_rows(rows: Either) -> String {
     let of_part = |start: usize| {
         let mut digest = Digest::default();
-        for i in start..rows.n().min(start + ROWS) {
-            let values = match rows {
+        let part = rows.part(start..rows.n().min(start + ROWS));
+        for i in 0..part.n() {
+            let values = match &part {
                 Rows::Dense(dense) => dense.row(i),
                 Rows::Sparse(sparse) => {
                     let (columns, values) = sparse.row(i);

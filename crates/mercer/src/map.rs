@@ -77,6 +77,10 @@ impl From<FittedBasis> for FeatureMap {
         facts.insert("rows".into(), basis.n_rows.into());
         facts.insert("residual".into(), basis.residual.into());
         facts.insert("kernel_evaluations".into(), basis.n_kernel_evaluations.into());
+        if let Some(error) = basis.rounding_error {
+            facts.insert("precision".into(), basis.precision.name().into());
+            facts.insert("rounding_error".into(), error.into());
+        }
         facts.insert("stopped_by".into(), format!("{:?}", basis.stop).to_lowercase().into());
         Self {
             method: name.into(),

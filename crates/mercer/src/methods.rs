@@ -14,7 +14,7 @@ pub use parts::{extractor, extractor_basis, limits, parameters_of, system, syste
 
 use crate::basis::{Basis, Method, Threshold};
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, Shape};
+use crate::kernel::{Kernel, Precision, Shape};
 use crate::select::{Keep, Selector};
 use parts::selector_card;
 use values::Values;
@@ -250,6 +250,7 @@ pub fn basis<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<Basis> {
     basis.threshold = threshold(value.text("threshold").unwrap_or("linear"))?;
     basis.tol = value.number("tol");
     basis.nu = value.number("nu").unwrap_or(0.1);
+    basis.precision = value.text("precision").map(Precision::named).transpose()?;
     basis.center = value.flag("center");
     basis.seed = value.whole("seed").unwrap_or(0);
     Ok(basis)

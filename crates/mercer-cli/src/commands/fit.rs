@@ -92,10 +92,13 @@ fn about_basis(map: &FeatureMap) -> String {
         _ => "its own rule",
     };
     let components = fact("coordinates").and_then(Value::as_u64).map_or(map.n_features(), |m| m as usize);
+    let rounding = fact("rounding_error").and_then(Value::as_f64);
+    let rounding = rounding.map(|error| format!(", rounding error {} in single precision", short(error)));
     format!(
-        "{}, residual {}, {} kernel values, stopped by {stop}",
+        "{}, residual {}{}, {} kernel values, stopped by {stop}",
         plural(components, "component"),
         fact("residual").and_then(Value::as_f64).map_or_else(|| "unknown".into(), short),
+        rounding.unwrap_or_default(),
         fact("kernel_evaluations").and_then(Value::as_u64).unwrap_or_default(),
     )
 }

@@ -35,6 +35,23 @@ fn rows_become_a_model_and_the_model_makes_features() {
 }
 
 #[test]
+fn a_fit_in_single_precision_says_so_and_what_it_lost() {
+    let folder = folder();
+    let (_, talk) = fit(folder.path(), &["--precision", "single", "--n-components", "4"]);
+    assert!(talk.contains(" in single precision, "), "{talk}");
+    let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
+    let line = |name: &str| out.lines().find(|line| line.starts_with(name)).map(str::to_string);
+    assert_eq!(line("precision").map(|l| l.ends_with("single")), Some(true), "{out}");
+    assert!(line("rounding error").is_some(), "{out}");
+    fit(folder.path(), &["--precision", "double", "--n-components", "4"]);
+    let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
+    assert!(!out.contains("rounding error"), "{out}");
+    let single = ["train.csv", "--target", "kind", "--method", "kpca", "--precision", "single"];
+    let error = refused(folder.path(), 2, &to_model(&single));
+    assert!(error.contains("`precision` is not a parameter of `kpca`"), "{error}");
+}
+
+#[test]
 fn a_model_does_not_tell_where_its_data_lay() {
     let folder = folder();
     let data = folder.path().join("train.csv").display().to_string();

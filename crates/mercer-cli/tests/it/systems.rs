@@ -65,8 +65,8 @@ fn a_system_that_cannot_be_fitted_is_refused_before_the_work() {
     error: `k-relief` needs classes, but the target was read as numbers
     hint: if the values are classes, give them as integers or text, or say so: task = classes (`--task classes`)
     ");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--nu", "0.2"]].concat()), @"error: `nu` is not a parameter of `takes` with `kobl`; it has basis, n_features, weighted, reweight, kernel, gamma, degree, coef0, alpha, n_components, threshold, seed");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--cv", "3"]].concat()), @"error: `cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `kobl`; it has basis, selector, n_features, kernel, gamma, degree, coef0, alpha, n_components, tol, seed, threshold");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--nu", "0.2"]].concat()), @"error: `nu` is not a parameter of `takes` with `kobl`; it has basis, n_features, weighted, reweight, kernel, gamma, degree, coef0, alpha, n_components, threshold, precision, seed");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--cv", "3"]].concat()), @"error: `cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `kobl`; it has basis, selector, n_features, kernel, gamma, degree, coef0, alpha, n_components, tol, seed, threshold, precision");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--selector", "best"]].concat()), @"error: selector = `best` is not known; use one of relief, relieff, rrelieff, irelief, multisurf, kffs, f, fpr, fdr, fwe, mi, laplacian, lasso");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["sk-relief", "--basis", "kobl", "--nu", "0.2"]].concat()), @r"
     error: nu = 0.2 is for the basis `sparse`, but basis = kobl

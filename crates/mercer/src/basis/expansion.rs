@@ -8,6 +8,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
@@ -217,7 +218,13 @@ impl Expansion {
     }
 
     /// Squared distance of each row's image from the span: k(x,x) − ‖z(x)‖². Needs A `K_ll` Aᵀ = I and no offset.
-    pub(crate) fn residuals(&self, rows: &Rows, diagonal: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
+    pub(crate) fn residuals<'r>(
+        &self,
+        rows: impl Into<Either<'r>>,
+        diagonal: &[f64],
+        monitor: &Monitor,
+    ) -> Result<Vec<f64>> {
+        let rows = rows.into();
         let q = self.n_features();
         let panel = self.panel();
         let l = self.landmarks.len();
@@ -227,7 +234,7 @@ impl Expansion {
             monitor.check()?;
             let h = residuals.len();
             let mut k = vec![0.0; h * l];
-            panel.fill(&rows.slice(at * PANEL..at * PANEL + h), &mut k);
+            panel.fill(&rows.part(at * PANEL..at * PANEL + h), &mut k);
             let mut z = vec![0.0; h * q];
             let out = MatMut::from_row_major_slice_mut(&mut z, h, q);
             blocks.multiply(self.matrix.as_ref(), MatRef::from_row_major_slice(&k, h, l), out);

@@ -9,10 +9,10 @@ use faer::MatRef;
 use serde_json::{Map, Value, json};
 
 use super::pivoted::{Pivoted, Stop};
-use super::{Basis, Expansion, FittedBasis, Method, Threshold};
+use super::{Basis, Expansion, FittedBasis, Method, Precision, Threshold};
 use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
+use crate::data::either::Either;
 use crate::data::labels::Labels;
-use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
@@ -29,7 +29,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// The basis' file, if it has a checkpoint.
-    pub(super) fn open(basis: &Basis, rows: &Rows, labels: Option<&Labels>) -> Result<Option<Self>> {
+    pub(super) fn open(basis: &Basis, rows: Either, labels: Option<&Labels>) -> Result<Option<Self>> {
         let Some(checkpoint) = &basis.checkpoint else { return Ok(None) };
         let (part, found) = checkpoint.part("basis", about(basis, rows, labels)?)?;
         let gamma = found.as_ref().and_then(|found| number(&found.facts, "gamma"));
@@ -46,9 +46,9 @@ impl Kept {
     }
 
     /// The basis, if an earlier run came to its end.
-    pub(super) fn finished(&mut self, basis: &Basis, rows: &Rows) -> Option<FittedBasis> {
+    pub(super) fn finished(&mut self, basis: &Basis, rows: Either) -> Option<FittedBasis> {
         let mut found = self.found.take_if(|found| found.facts.contains_key("stop"))?;
-        let given = basis.landmarks.as_ref().unwrap_or(rows);
+        let given = basis.landmarks.as_ref().map_or(rows, Either::from);
         let pivots = found.indices("pivots");
         let flag = |name: &str| found.facts.get(name) == Some(&Value::Bool(true));
         let (every, has_origin, has_values) = (flag("every row"), flag("origin"), flag("eigenvalues"));
@@ -71,6 +71,9 @@ impl Kept {
             residual: number(&facts, "residual")?,
             n_kernel_evaluations: facts.get("evaluations")?.as_u64()?,
             n_rows: rows.n(),
+            // With a checkpoint a basis is fitted in double precision.
+            precision: Precision::Double,
+            rounding_error: None,
             stop: STOPS.iter().find(|(name, _)| facts["stop"] == *name)?.1,
             warnings: warnings.filter_map(Value::as_str).map(String::from).collect(),
         })
@@ -148,7 +151,7 @@ impl Pivoted<'_> {
 }
 
 /// All that a basis depends on. Of memory only those depend that look at it; kernel values are computed again in any case.
-fn about(basis: &Basis, rows: &Rows, labels: Option<&Labels>) -> Result<About> {
+fn about(basis: &Basis, rows: Either, labels: Option<&Labels>) -> Result<About> {
     // Every field, so that a new one cannot be forgotten here.
     let Basis {
         method,
@@ -162,6 +165,7 @@ fn about(basis: &Basis, rows: &Rows, labels: Option<&Labels>) -> Result<About> {
         center,
         seed,
         rounding,
+        precision,
         memory,
         monitor: _,
         checkpoint: _,
@@ -183,7 +187,11 @@ fn about(basis: &Basis, rows: &Rows, labels: Option<&Labels>) -> Result<About> {
         .and_setting("center", center)
         .and_setting("seed", seed)
         .and_setting("rounding", rounding)
-        .and("landmarks", landmarks.as_ref().map_or_else(|| "none".into(), digest_of_rows));
+        .and_setting("precision", precision)
+        .and(
+            "landmarks",
+            landmarks.as_ref().map_or_else(|| "none".into(), |rows| digest_of_rows(rows.into())),
+        );
     Ok(match method {
         Method::Kpca | Method::Csi => about.and_setting("memory", memory),
         _ => about,

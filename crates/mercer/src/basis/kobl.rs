@@ -3,7 +3,7 @@
 //!   accept the (j+1)-th while r_{j+1}/r_1 ≥ f(j/n)         r the pivot norms, f(t) = t by default
 //!
 //! cost    n·m² flops, about 1.4·n·(m+1) kernel values at most; 1.5·n·(m+1) + m² is asserted in tests/it/basis.rs
-//! stops   by the rule above, at the cap, or where only rounding is left (`RANK`)
+//! stops   by the rule above, at the cap, or where only rounding is left (`RANK`; in single precision of the coordinates, too)
 //! source  takes.txt 3.1 (KOBL); pivoted Cholesky: Harbrecht, Peters & Schneider 2012
 //! differs the paper updates every residual after every pivot. Residuals only fall, so an old one is an upper bound:
 //!         a few hundred candidates are kept exact, and as long as the best of them beats every other row's old
@@ -84,7 +84,9 @@ pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
             if candidates.eliminated.len() == PENDING {
                 break None;
             }
-            candidates.eliminate(factor, best);
+            if !candidates.eliminate(factor, best) {
+                break Some(Stop::Rank);
+            }
         };
         if candidates.eliminated.len() < PENDING / 2 {
             active = (2 * active).min(most_active);

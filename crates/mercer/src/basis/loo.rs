@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::kobl::{self, Threshold};
 use super::pivoted::{Hold, Pivoted};
 use super::ridge::Ridge;
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -53,7 +54,7 @@ pub(crate) struct Tried {
 /// The width with the smallest leave-one-out error.
 pub(crate) fn resolve(
     shape: Shape,
-    rows: &Rows,
+    rows: Either,
     labels: &Labels,
     seed: u64,
     monitor: &Monitor,

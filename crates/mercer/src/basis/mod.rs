@@ -7,6 +7,7 @@
 pub mod expansion;
 pub mod single;
 pub(crate) mod zeros;
+mod columns;
 pub(crate) mod pivoted;
 pub(crate) mod kept;
 pub(crate) mod kobl;
@@ -28,19 +29,21 @@ use faer::{Mat, MatMut};
 pub use expansion::{Expansion, Landmarks};
 pub use kobl::Threshold;
 pub use pivoted::Stop;
-pub use single::Precision;
 
 use crate::checkpoint::Checkpoint;
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::single::Single;
 use crate::error::{Error, Result};
+pub use crate::kernel::Precision;
 use crate::kernel::gamma;
-use crate::kernel::gram::check_rows;
+use crate::kernel::gram::{check_parts, diagonal_of};
 use crate::kernel::{Gamma, Gram, Kernel, Shape};
 use crate::monitor::{Growth, Monitor, Stage};
 use crate::random;
 use kept::Kept;
-use pivoted::{Hold, PENDING, Pivoted};
+use pivoted::{Features, Hold, PENDING, Pivoted, Rounded};
 
 /// Up to this many rows a basis without `n_components` is as large as its rule wants.
 pub const UNCAPPED_ROWS: usize = 5_000;
@@ -147,6 +150,8 @@ pub struct Basis {
     pub center: bool,
     /// Seed of every random choice.
     pub seed: u64,
+    /// What `kobl`, `sparse`, `nystrom` and `rpcholesky` compute all rows' coordinates in; None: that of the rows.
+    pub precision: Option<Precision>,
     /// Relative rounding error of the kernel values: that of double precision, unless they were precomputed in less.
     pub rounding: f64,
     /// Most bytes that a fit may take.
@@ -173,6 +178,11 @@ pub struct FittedBasis {
     /// Mean squared residual over mean k(x,x), on the training rows; centred `kpca`: share of the centred trace of the
     /// rows it was chosen from.
     pub residual: f64,
+    /// What the rows' coordinates were computed in.
+    pub precision: Precision,
+    /// Single precision: the largest error of a coordinate or a squared residual, relative to √max k(x,x) or max k(x,x),
+    /// among up to 256 training rows that were computed again in double; None: all was in double.
+    pub rounding_error: Option<f64>,
     /// Kernel values that the fit computed, without those that a rule for γ looked at.
     pub n_kernel_evaluations: u64,
     /// Number of training rows.
@@ -197,6 +207,7 @@ impl Basis {
             landmarks: None,
             center: false,
             seed: 0,
+            precision: None,
             rounding: f64::EPSILON,
             memory: DEFAULT_MEMORY,
             monitor: Monitor::default(),
@@ -233,6 +244,12 @@ impl Basis {
         self
     }
 
+    /// Sets what the rows' coordinates are computed in, whatever the rows are.
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = Some(precision);
+        self
+    }
+
     /// Lets a caller watch and stop the fit.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.monitor = monitor.clone();
@@ -265,6 +282,46 @@ impl Basis {
         labels: Option<&Labels>,
         want_features: bool,
     ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
+        let (fitted, features) = self.fit_either(rows.into(), labels, want_features)?;
+        Ok((fitted, features.map(Features::double)))
+    }
+
+    /// The same on rows in single precision, read where they lie, and with features in it. `gram-schmidt`, `kpca` and `csi`
+    /// take a copy in double precision.
+    ///
+    /// ```
+    /// use mercer::basis::Precision;
+    /// use mercer::{Basis, Kernel, data::Single};
+    ///
+    /// let rows = Single::new(vec![0.0f32, 1.0, 5.0], 3, 1)?;
+    /// let (basis, z) = Basis::kobl(Kernel::rbf(1.0)).fit_single(&rows, None, true)?;
+    /// assert_eq!((basis.precision, basis.pivots), (Precision::Single, vec![0, 2, 1]));
+    /// assert!(basis.rounding_error.unwrap() < 1e-6);
+    /// assert_eq!(z.unwrap()[..3], [1.0, 0.0, 0.0]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit_single(
+        &self,
+        rows: &Single,
+        labels: Option<&Labels>,
+        want_features: bool,
+    ) -> Result<(FittedBasis, Option<Vec<f32>>)> {
+        if self.is_pivoted() {
+            let (fitted, features) = self.fit_either(rows.into(), labels, want_features)?;
+            return Ok((fitted, features.map(Features::single)));
+        }
+        rows.check_finite(None)?;
+        let (fitted, features) = Self { rounding: self.rounding_of(rows.into()), ..self.clone() }
+            .fit_either((&rows.double(0..rows.n())).into(), labels, want_features)?;
+        Ok((fitted, features.map(Features::single)))
+    }
+
+    fn fit_either(
+        &self,
+        rows: Either,
+        labels: Option<&Labels>,
+        want_features: bool,
+    ) -> Result<(FittedBasis, Option<Features>)> {
         self.check(rows, labels)?;
         let mut kept = Kept::open(self, rows, labels)?;
         let (fitted, features) = match kept.as_mut().and_then(|kept| kept.finished(self, rows)) {
@@ -272,13 +329,7 @@ impl Basis {
             None => self.fit_now(rows, labels, want_features, &mut kept)?,
         };
         let features = match features {
-            None if want_features => {
-                let (n, m) = (rows.n(), fitted.n_components());
-                let mut z = vec![0.0; n * m];
-                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-                fitted.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
-                Some(z)
-            }
+            None if want_features => Some(self.features(rows, &fitted.expansion)?),
             features => features,
         };
         Ok((fitted, features))
@@ -287,43 +338,60 @@ impl Basis {
     /// The basis, and its features of the rows where they were wanted and came with it.
     fn fit_now(
         &self,
-        rows: &Rows,
+        rows: Either,
         labels: Option<&Labels>,
         want_features: bool,
         kept: &mut Option<Kept>,
-    ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
+    ) -> Result<(FittedBasis, Option<Features>)> {
         let mut warnings = Vec::new();
         let kernel = match kept.as_ref().and_then(|kept| kept.kernel(self)) {
             Some(kernel) => kernel,
             None => self.resolve_kernel(rows, labels)?,
         };
         kept.iter_mut().for_each(|kept| kept.set_kernel(kernel));
-        let given = self.landmarks.as_ref().unwrap_or(rows);
+        let given = self.landmarks.as_ref().map_or(rows, Either::from);
         let cap = self.cap(given.n(), &mut warnings);
-        self.check_memory(given.n(), want_features)?;
+        let wanted = match rows {
+            Either::Single(_) => self.precision.unwrap_or(Precision::Single),
+            Either::Double(_) => self.precision.unwrap_or(Precision::Double),
+        };
+        let room = Room { precision: wanted, want_features, widen: matches!(rows, Either::Double(_)) };
+        self.check_room(given.n(), room)?;
         let sample = self.sample(given.n(), cap, &mut warnings);
         let selected = sample.as_ref().map(|places| (given.select(places), labels.map(|y| y.select(places))));
         let (chosen_from, their_labels) = match &selected {
-            Some((rows, labels)) => (rows, labels.as_ref()),
+            Some((rows, labels)) => (rows.into(), labels.as_ref()),
             None => (given, labels),
         };
-        let gram = Gram::with_rounding(kernel, chosen_from, self.rounding)?;
         let own = self.landmarks.is_none() && sample.is_none();
         if !own {
-            check_rows(kernel, rows, 0)?;
+            check_parts(kernel, rows)?;
         }
-        let is_short = self.checkpoint.is_none() && self.is_pivoted();
-        if is_short && self.hold(given.n(), cap, want_features) == Hold::Never {
+        let mut gram = Gram::with_rounding(kernel, chosen_from, self.rounding_of(rows))?;
+        let hold = self.hold(given.n(), cap, Room { want_features: want_features && own, ..room });
+        if hold == Hold::Never && self.is_pivoted() && self.checkpoint.is_some() {
+            if wanted == Precision::Single {
+                warnings.push("with a checkpoint a basis is fitted in double precision".into());
+            }
+        } else if hold == Hold::Never && self.is_pivoted() {
             warnings.push(format!(
                 "coordinates of {} rows, {}, are more than the memory of {}: they are not kept, and kernel values are \
-                 computed again instead",
+                 computed again instead{}",
                 given.n(),
-                bytes(8 * (given.n() * cap) as u64),
-                bytes(self.memory)
+                bytes(room.bytes() * (given.n() * cap) as u64),
+                bytes(self.memory),
+                if wanted == Precision::Single { ", in double precision" } else { "" }
+            ));
+        } else if wanted == Precision::Single && gram.fits_single() {
+            gram = gram.in_single();
+        } else if wanted == Precision::Single {
+            warnings.push(format!(
+                "values of the kernel `{}` on these rows leave the range of single precision: fitted in double\n\
+                 hint: scale the columns",
+                self.shape.name()
             ));
         }
-        let (mut fitted, features) =
-            self.find(&gram, chosen_from, cap, their_labels, want_features && own, kept)?;
+        let (mut fitted, features) = self.find(&gram, chosen_from, cap, their_labels, hold, kept)?;
         if let Some(places) = sample {
             fitted.pivots.iter_mut().for_each(|pivot| *pivot = places[*pivot]);
         }
@@ -340,15 +408,43 @@ impl Basis {
         Ok((fitted, features))
     }
 
+    /// Coordinates of all rows from their kernel values.
+    fn features(&self, rows: Either, expansion: &Expansion) -> Result<Features> {
+        let (n, m) = (rows.n(), expansion.n_features());
+        match rows {
+            Either::Double(rows) => {
+                let mut z = vec![0.0; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
+                Ok(Features::Double(z))
+            }
+            Either::Single(rows) => {
+                let mut z = vec![0.0; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                expansion.apply_single(rows, None, None, out, &self.monitor)?;
+                Ok(Features::Single(z))
+            }
+        }
+    }
+
+    /// The relative rounding error of kernel values of these rows, before anything is computed in single precision.
+    fn rounding_of(&self, rows: Either) -> f64 {
+        match (rows, self.shape) {
+            // Such values are positive semi-definite only as far as single precision goes.
+            (Either::Single(_), Shape::Precomputed) => self.rounding.max(f64::from(f32::EPSILON)),
+            _ => self.rounding,
+        }
+    }
+
     fn find(
         &self,
         gram: &Gram,
-        rows: &Rows,
+        rows: Either,
         cap: usize,
         labels: Option<&Labels>,
-        want_features: bool,
+        hold: Hold,
         kept: &mut Option<Kept>,
-    ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
+    ) -> Result<(FittedBasis, Option<Features>)> {
         match self.method {
             Method::GramSchmidt => {
                 let tol = self.tol.unwrap_or(GRAM_SCHMIDT_TOL);
@@ -369,10 +465,9 @@ impl Basis {
             }
             Method::Kpca => Ok((self.find_components(gram, rows)?, None)),
             _ => {
-                let mut factor =
-                    Pivoted::new(gram, cap, self.hold(gram.n(), cap, want_features), &self.monitor)?;
+                let mut factor = Pivoted::new(gram, cap, hold, &self.monitor)?;
                 factor.keep_in(kept.take())?;
-                let stage = self.stage(rows, cap, want_features);
+                let stage = self.stage(rows, cap, hold);
                 self.monitor.enter(Stage { done: factor.pivots.len(), ..stage });
                 let stop = match (self.method, labels) {
                     (Method::Sparse, _) => sparse::grow(&mut factor, self.nu, self.seed)?,
@@ -390,18 +485,28 @@ impl Basis {
                 let mut fitted = self.assemble(gram, rows, Some(pivots), coefficients, offset, stop);
                 fitted.pivot_norms = norms;
                 fitted.residual = residual;
-                Ok((fitted, if want_features { factor.into_features() } else { None }))
+                fitted.precision = gram.precision();
+                if let Some(rounded) = factor.rounded() {
+                    fitted.warnings.extend(about_rounding(&rounded, &fitted));
+                    fitted.rounding_error = Some(rounded.error);
+                }
+                fitted.n_kernel_evaluations = gram.evaluations();
+                Ok((fitted, if hold == Hold::ForGood { factor.into_kept() } else { None }))
             }
         }
     }
 
     /// What choosing pivots among these rows will be like. A pivot costs a kernel value a row, and a product with those before
     /// it, whose values are computed again where the factor is not kept.
-    fn stage(&self, rows: &Rows, cap: usize, want_features: bool) -> Stage {
+    fn stage(&self, rows: Either, cap: usize, hold: Hold) -> Stage {
         /// Flops of what is done with a row's products to make a kernel value of them, about.
         const FORMULA: usize = 30;
-        let value = FORMULA + 2 * rows.stored().len() / rows.n();
-        let head = match self.hold(rows.n(), cap, want_features) {
+        let stored = match rows {
+            Either::Double(rows) => rows.stored().len(),
+            Either::Single(rows) => rows.n() * rows.p(),
+        };
+        let value = FORMULA + 2 * stored / rows.n();
+        let head = match hold {
             Hold::Never => value * PENDING / (value + 2 * PENDING),
             _ => value / 2,
         };
@@ -409,7 +514,7 @@ impl Basis {
         Stage { name: "choosing pivots", total: cap, done: 0, growth: Growth::Linear(head), open }
     }
 
-    fn find_components(&self, gram: &Gram, rows: &Rows) -> Result<FittedBasis> {
+    fn find_components(&self, gram: &Gram, rows: Either) -> Result<FittedBasis> {
         let n = gram.n();
         let keep = kpca::Keep { cap: self.n_components.map(|m| m.min(n)), share: self.tol };
         let mut warnings = Vec::new();
@@ -437,7 +542,7 @@ impl Basis {
     fn assemble(
         &self,
         gram: &Gram,
-        rows: &Rows,
+        rows: Either,
         pivots: Option<Vec<usize>>,
         matrix: Mat<f64>,
         offset: Vec<f64>,
@@ -458,6 +563,8 @@ impl Basis {
             pivot_norms: Vec::new(),
             eigenvalues: None,
             residual: 0.0,
+            precision: Precision::Double,
+            rounding_error: None,
             n_kernel_evaluations: gram.evaluations(),
             n_rows: rows.n(),
             stop,
@@ -466,7 +573,7 @@ impl Basis {
     }
 
     /// The rows with these indices, as landmarks.
-    fn landmarks_at(&self, rows: &Rows, indices: Vec<usize>) -> Landmarks {
+    fn landmarks_at(&self, rows: Either, indices: Vec<usize>) -> Landmarks {
         match self.shape {
             Shape::Precomputed => Landmarks::Columns { indices, n: rows.n() },
             _ => Landmarks::Rows(rows.select(&indices)),
@@ -474,7 +581,12 @@ impl Basis {
     }
 
     /// The kernel with its width as a number.
-    pub(crate) fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>) -> Result<Kernel> {
+    pub(crate) fn resolve_kernel<'r>(
+        &self,
+        rows: impl Into<Either<'r>>,
+        labels: Option<&Labels>,
+    ) -> Result<Kernel> {
+        let rows = rows.into();
         let gamma = if self.gamma == Gamma::Loo && self.shape.uses_gamma() {
             loo::resolve(
                 self.shape,
@@ -491,7 +603,7 @@ impl Basis {
         Ok(kernel)
     }
 
-    fn check(&self, rows: &Rows, labels: Option<&Labels>) -> Result<()> {
+    fn check(&self, rows: Either, labels: Option<&Labels>) -> Result<()> {
         if rows.n() == 0 || rows.p() == 0 {
             return Err(Error::data(format!(
                 "the data has {} rows and {} columns; at least one of each is needed",
@@ -516,6 +628,13 @@ impl Basis {
             return Err(Error::argument(format!(
                 "center = true is for the basis `kpca` alone, not for `{}`\n\
                  hint: leave it out, or use method = `kpca`",
+                self.method.name()
+            )));
+        }
+        if self.precision == Some(Precision::Single) && !self.is_pivoted() {
+            return Err(Error::argument(format!(
+                "precision = `single` is for the bases `kobl`, `sparse`, `nystrom` and `rpcholesky`, not for `{}`\n\
+                 hint: leave it out, or use method = `kobl`",
                 self.method.name()
             )));
         }
@@ -544,7 +663,7 @@ impl Basis {
         rows.check_finite(None)
     }
 
-    fn check_landmarks(&self, landmarks: &Rows, rows: &Rows) -> Result<()> {
+    fn check_landmarks(&self, landmarks: &Rows, rows: Either) -> Result<()> {
         if self.shape == Shape::Precomputed {
             return Err(Error::argument("landmarks cannot be given as rows when the kernel is precomputed"));
         }
@@ -589,9 +708,9 @@ impl Basis {
     }
 
     /// What becomes of the factor of n rows.
-    fn hold(&self, n: usize, cap: usize, want_features: bool) -> Hold {
-        let kept = 8 * (n * cap) as u64;
-        match want_features {
+    fn hold(&self, n: usize, cap: usize, room: Room) -> Hold {
+        let kept = room.bytes() * (n * cap) as u64;
+        match room.want_features {
             // What is kept of a fit shall be small.
             _ if self.checkpoint.is_some() && self.is_pivoted() => Hold::Never,
             true => Hold::ForGood,
@@ -622,7 +741,7 @@ impl Basis {
 
     /// Bytes that the fit will need beside the rows.
     pub fn estimated_memory(&self, n: usize) -> u64 {
-        self.memory_for(n, self.most_components(n), false)
+        self.memory_for(n, self.most_components(n), self.room(false))
     }
 
     /// The most components that a fit on n rows can have.
@@ -630,8 +749,13 @@ impl Basis {
         self.cap(n, &mut Vec::new())
     }
 
-    fn memory_for(&self, n: usize, cap: usize, want_features: bool) -> u64 {
-        let hold = self.hold(n, cap, want_features);
+    /// What a fit on rows in double precision keeps.
+    fn room(&self, want_features: bool) -> Room {
+        Room { precision: self.precision.unwrap_or(Precision::Double), want_features, widen: true }
+    }
+
+    fn memory_for(&self, n: usize, cap: usize, room: Room) -> u64 {
+        let hold = self.hold(n, cap, room);
         let (n, cap) = (n as u64, cap as u64);
         match self.method {
             Method::GramSchmidt => 3 * 8 * cap * cap,
@@ -643,8 +767,8 @@ impl Basis {
             Method::Csi => {
                 (n * csi_bytes(cap as usize)).min(self.memory.max(2 * cap * csi_bytes(cap as usize)))
             }
-            _ if hold == Hold::Never && !want_features => without_factor(n as usize, cap as usize),
-            _ => 8 * n * cap,
+            _ if hold == Hold::Never && !room.want_features => without_factor(n as usize, cap as usize),
+            _ => room.bytes() * n * cap,
         }
     }
 
@@ -660,8 +784,12 @@ impl Basis {
 
     /// An error with the estimate unless a fit on n rows keeps to the limit on memory.
     pub(crate) fn check_memory(&self, n: usize, want_features: bool) -> Result<()> {
+        self.check_room(n, self.room(want_features))
+    }
+
+    fn check_room(&self, n: usize, room: Room) -> Result<()> {
         let cap = self.most_components(n);
-        let needed = self.memory_for(n, cap, want_features);
+        let needed = self.memory_for(n, cap, room);
         if needed <= self.memory {
             return Ok(());
         }
@@ -680,6 +808,41 @@ impl Basis {
             bytes(needed),
             bytes(self.memory)
         )))
+    }
+}
+
+/// What the user should know of a fit in single precision.
+fn about_rounding(rounded: &Rounded, fitted: &FittedBasis) -> Option<String> {
+    const HINT: &str = "hint: use precision = `double`";
+    if rounded.error > pivoted::ERROR {
+        let error = rounded.error;
+        return Some(format!("single precision left an error of {error:.1e} in the coordinates\n{HINT}"));
+    }
+    let (m, residual) = (fitted.n_components(), fitted.residual);
+    (fitted.stop == Stop::Rank && rounded.ends_early).then(|| {
+        format!(
+            "single precision tells no more than {m} components apart, which leave {residual:.1e}\n{HINT}"
+        )
+    })
+}
+
+/// What a fit keeps of every coordinate.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    precision: Precision,
+    want_features: bool,
+    /// Features in single precision are handed over in double.
+    widen: bool,
+}
+
+impl Room {
+    /// Bytes a coordinate.
+    fn bytes(self) -> u64 {
+        match self.precision {
+            Precision::Double => 8,
+            Precision::Single if self.want_features && self.widen => 12,
+            Precision::Single => 4,
+        }
     }
 }
 
@@ -709,11 +872,11 @@ impl FittedBasis {
         self.expansion.orthogonality_loss(rows)
     }
 
-    fn relative_residual(&self, rows: &Rows, monitor: &Monitor) -> Result<f64> {
+    fn relative_residual(&self, rows: Either, monitor: &Monitor) -> Result<f64> {
         if self.expansion.origin.is_some() {
             return Ok(self.residual);
         }
-        let diagonal = self.expansion.diagonal(rows)?;
+        let diagonal = diagonal_of(self.expansion.kernel, rows);
         let residuals = self.expansion.residuals(rows, &diagonal, monitor)?;
         let trace: f64 = diagonal.iter().sum();
         Ok(if trace > 0.0 { residuals.iter().sum::<f64>() / trace } else { 0.0 })

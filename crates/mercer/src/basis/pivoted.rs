@@ -9,25 +9,27 @@
 //! Rows of G at the pivots are the Cholesky factor of `K_PP`, so A = (`G_PP`)⁻¹ gives z(x) = A·k(x, P).
 //!
 //! cost    n·m² flops by matrix products on panels of rows, n·(m+1) kernel values; candidates add theirs, and without G every
-//!         pass over the rows those of the pivots so far: about n·m²/192 in all. Memory 8·n·m bytes with G, 17·n without
+//!         pass over the rows those of the pivots so far: about n·m²/192 in all. Memory 8·n·m bytes with G (4·n·m in single
+//!         precision), 17·n without
 //! differs A grows by one row a pivot, so that its size is known: an order that is not greedy (`sparse`, `nystrom`,
 //!         `rpcholesky`, `csi`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
-//!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite
+//!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite.
+//!         In single precision G is, with half the memory, and what is made of it for all rows. Whatever decides on a pivot
+//!         or enters A is in double: rows of G at the candidates are computed again, |candidates|·j kernel values a pass
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::columns::{Columns, New, next, take};
+use super::expansion::Blocks;
 use super::kept::Kept;
-use super::zeros::Zeros;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
-use crate::kernel::{Gram, Shape};
+use crate::kernel::{Gram, Precision, Shape};
 use crate::linalg::product;
 use crate::monitor::Monitor;
 
@@ -42,6 +44,12 @@ const NOT_PSD: f64 = 1e-8;
 
 /// The largest loss of orthogonality that rounding in one coefficient row may cause.
 const LOSS: f64 = 1e-6;
+
+/// The largest error, in units of √max k(x,x), that single precision may cause in a coordinate: ‖a‖₁ times that of a value.
+pub(crate) const ERROR: f64 = 1e-4;
+
+/// Rows whose coordinates in single precision are compared with double precision in the end.
+const COMPARED: usize = 256;
 
 /// Pivots that wait for one pass over the rows.
 pub(crate) const PENDING: usize = 96;
@@ -70,13 +78,39 @@ pub(crate) enum Hold {
 
 /// G, or nothing of it.
 enum Factor {
-    /// n×width, row-major, of which as many columns are filled as there are pivots. `last`: it is the result, too.
-    Kept {
-        g: Zeros,
-        width: usize,
-        last: bool,
-    },
+    Double(Columns<f64>),
+    Single(Columns<f32>),
     Again,
+}
+
+/// What single precision did.
+pub(crate) struct Rounded {
+    /// The largest error of a coordinate or a squared residual, relative to √max k(x,x) or max k(x,x).
+    pub(crate) error: f64,
+    /// More is left than double precision would leave.
+    pub(crate) ends_early: bool,
+}
+
+/// Coordinates of all rows, row-major n×m.
+pub(crate) enum Features {
+    Double(Vec<f64>),
+    Single(Vec<f32>),
+}
+
+impl Features {
+    pub(crate) fn double(self) -> Vec<f64> {
+        match self {
+            Self::Double(values) => values,
+            Self::Single(values) => values.into_iter().map(f64::from).collect(),
+        }
+    }
+
+    pub(crate) fn single(self) -> Vec<f32> {
+        match self {
+            Self::Double(values) => values.into_iter().map(|v| v as f32).collect(),
+            Self::Single(values) => values,
+        }
+    }
 }
 
 /// A growing factor G of K with what is left of the diagonal.
@@ -114,9 +148,10 @@ impl<'a> Pivoted<'a> {
         // Where the rule and not the cap is expected to stop it, memory grows with the basis.
         let width = if n <= super::UNCAPPED_ROWS { cap.min(PENDING) } else { cap };
         let last = hold == Hold::ForGood;
-        let g = match hold {
-            Hold::Never => Factor::Again,
-            _ => Factor::Kept { g: zeros(n * width, last), width, last },
+        let g = match (hold, gram.precision()) {
+            (Hold::Never, _) => Factor::Again,
+            (_, Precision::Double) => Factor::Double(Columns::new(n, width, last)),
+            (_, Precision::Single) => Factor::Single(Columns::new(n, width, last)),
         };
         Ok(Self {
             gram,
@@ -141,7 +176,7 @@ impl<'a> Pivoted<'a> {
 
     /// Squared residuals at or below this are nothing but rounding.
     pub(crate) fn floor(&self) -> f64 {
-        RANK.max(10.0 * self.gram.rounding()) * self.largest
+        RANK.max(10.0 * self.gram.panel_rounding()) * self.largest
     }
 
     /// How many pivots may still be chosen.
@@ -154,23 +189,34 @@ impl<'a> Pivoted<'a> {
         first_of_largest(&self.residual, &self.is_pivot, TIE * self.largest)
     }
 
-    /// Row i of G, as far as it is filled.
+    /// Row i of G, as far as it is filled, in double precision.
     fn row(&self, i: usize) -> Cow<'_, [f64]> {
         match &self.g {
-            Factor::Kept { g, width, .. } => Cow::Borrowed(&g[i * width..i * width + self.pivots.len()]),
-            Factor::Again => {
+            Factor::Double(columns) => Cow::Borrowed(columns.row(i, self.pivots.len())),
+            Factor::Single(_) | Factor::Again => {
                 Cow::Owned(self.rows_again(&self.gram.select(&[i])).row(0).iter().copied().collect())
             }
         }
     }
 
-    /// Rows of G, as far as they are filled.
+    /// Rows of G, as far as they are filled, in double precision.
     fn rows(&self, rows: &[usize], selected: &Rows) -> Mat<f64> {
         match &self.g {
-            Factor::Kept { g, width, .. } => {
-                Mat::from_fn(rows.len(), self.pivots.len(), |a, c| g[rows[a] * width + c])
+            Factor::Double(columns) => {
+                Mat::from_fn(rows.len(), self.pivots.len(), |a, c| columns.row(rows[a], c + 1)[c])
             }
-            Factor::Again => self.rows_again(selected),
+            Factor::Single(_) | Factor::Again => self.rows_again(selected),
+        }
+    }
+
+    /// Squared residuals of some rows, whose rows of G these are.
+    fn residuals(&self, rows: &[usize], g: &Mat<f64>) -> Vec<f64> {
+        match &self.g {
+            Factor::Single(_) => {
+                let left = |(a, &i): (usize, &usize)| self.diagonal[i] - g.row(a).squared_norm_l2();
+                rows.iter().enumerate().map(|at| left(at).max(0.0)).collect()
+            }
+            _ => rows.iter().map(|&i| self.residual[i]).collect(),
         }
     }
 
@@ -181,67 +227,55 @@ impl<'a> Pivoted<'a> {
         if j > 0 {
             self.gram.against(&self.gram.panel(&self.pivots), selected, &mut k);
         }
-        product(MatRef::from_row_major_slice(&k, h, j), self.coefficients().transpose())
+        let a = self.coefficients();
+        let blocks = Blocks::of(a.as_ref());
+        let mut g = Mat::zeros(h, j);
+        g.par_row_chunks_mut(PANEL).zip(k.par_chunks((PANEL * j).max(1))).for_each(|(g, k)| {
+            blocks.multiply(a.as_ref(), MatRef::from_row_major_slice(k, g.nrows(), j), g);
+        });
+        g
     }
 
     /// Adds the pivots that `candidates` has eliminated: one pass over all rows.
     pub(crate) fn flush(&mut self, candidates: &Candidates) -> Result<()> {
         let new: Vec<usize> = candidates.eliminated.iter().map(|&local| candidates.rows[local]).collect();
         if new.is_empty() {
+            self.correct(candidates);
             return Ok(());
         }
         self.grow(new.len());
         let (j, b) = (self.pivots.len(), new.len());
         let factor = candidates.factor();
-        let l = MatRef::from_row_major_slice(&factor, b, b);
         // Rows of G at the new pivots, and what takes the earlier pivots' part out of their columns.
         let earlier = Mat::from_fn(b, j, |c, k| candidates.g[(candidates.eliminated[c], k)]);
-        let panel = self.gram.panel(&new);
         let (gram, monitor, residual) = (self.gram, self.monitor, &mut self.residual);
-        // The next columns of G on a panel of rows: (K(:, P) − G G_Pᵀ) L⁻ᵀ.
-        let next = |rows: Range<usize>, done: MatRef<'_, f64>, part: MatRef<'_, f64>| {
-            monitor.check()?;
-            let h = rows.len();
-            let mut t = vec![0.0; h * b];
-            gram.fill(&panel, rows, &mut t);
-            let mut new = MatMut::from_row_major_slice_mut(&mut t, h, b);
-            matmul(new.as_mut(), Accum::Add, done, part, -1.0, Par::Seq);
-            solve_lower_triangular_in_place(l, new.transpose_mut(), Par::Seq);
-            Ok::<_, Error>(t)
-        };
-        let take = |residual: &mut f64, t: &[f64]| *residual -= t.iter().map(|v| v * v).sum::<f64>();
+        let block = New { pivots: &new, earlier: earlier.as_ref(), factor: &factor };
         match &mut self.g {
-            Factor::Kept { g, width, .. } => {
-                let width = *width;
-                let panels = g.par_chunks_mut(PANEL * width).zip(residual.par_chunks_mut(PANEL));
-                panels.enumerate().try_for_each(|(at, (g, residual))| {
-                    let rows = at * PANEL..at * PANEL + residual.len();
-                    let done = MatRef::from_row_major_slice(g, rows.len(), width).subcols(0, j);
-                    let t = next(rows, done, earlier.transpose())?;
-                    for ((t, row), residual) in t.chunks_exact(b).zip(g.chunks_exact_mut(width)).zip(residual)
-                    {
-                        row[j..j + b].copy_from_slice(t);
-                        take(residual, t);
-                    }
-                    Ok::<_, Error>(())
-                })?;
-                for (c, &i) in new.iter().enumerate() {
-                    // Exactly triangular at the pivots, whatever the products rounded to.
-                    g[i * width + j..i * width + j + b].copy_from_slice(&factor[c * b..(c + 1) * b]);
-                }
+            Factor::Double(columns) => {
+                let panel = gram.panel(&new);
+                columns.add(&block, residual, |rows, out| gram.fill(&panel, rows, out), monitor)?;
+            }
+            Factor::Single(columns) => {
+                let panel = gram.single_panel(&new);
+                columns.add(&block, residual, |rows, out| gram.fill_single(&panel, rows, out), monitor)?;
             }
             Factor::Again => {
+                let panel = gram.panel(&new);
+                let l = MatRef::from_row_major_slice(&factor, b, b);
                 let a = triangular(&self.coefficients);
                 let part = product(a.transpose(), earlier.transpose());
                 let before = gram.panel(&self.pivots);
                 residual.par_chunks_mut(PANEL).enumerate().try_for_each(|(at, residual)| {
+                    monitor.check()?;
                     let rows = at * PANEL..at * PANEL + residual.len();
                     let mut k = vec![0.0; rows.len() * j];
                     if j > 0 {
                         gram.fill(&before, rows.clone(), &mut k);
                     }
                     let done = MatRef::from_row_major_slice(&k, rows.len(), j);
-                    let t = next(rows, done, part.as_ref())?;
+                    let mut t = vec![0.0; rows.len() * b];
+                    gram.fill(&panel, rows, &mut t);
+                    next(&mut t, done, part.as_ref(), l);
                     t.chunks_exact(b).zip(residual).for_each(|(t, residual)| take(residual, t));
                     Ok::<_, Error>(())
                 })?;
@@ -254,12 +288,23 @@ impl<'a> Pivoted<'a> {
         }
         self.pivots.extend(&new);
         self.coefficients.extend(candidates.coefficients.iter().cloned());
+        self.correct(candidates);
         self.clip_residuals()?;
         self.monitor.advance(b);
         Ok(())
     }
 
-    /// Whether the coefficients that this row would add to A are small enough for double precision.
+    /// Where residuals are rounded to single precision the candidates' are known better: a row that nothing is left of must
+    /// not look as if it were.
+    fn correct(&mut self, candidates: &Candidates) {
+        if self.is_single() {
+            for (&i, &left) in candidates.rows.iter().zip(&candidates.residual) {
+                self.residual[i] = left;
+            }
+        }
+    }
+
+    /// Whether the coefficients that this row would add to A are small enough for the precision.
     pub(crate) fn is_sound(&self, i: usize) -> bool {
         let row = self.row(i);
         let earlier = self.coefficients.iter().zip(row.iter().copied());
@@ -268,12 +313,20 @@ impl<'a> Pivoted<'a> {
 
     fn is_small(&self, coefficients: &[f64]) -> bool {
         let size: f64 = coefficients.iter().map(|a| a.abs()).sum();
-        self.gram.rounding() * self.largest * size * size <= loss_limit(self.gram)
+        let error = f64::from(f32::EPSILON) * self.largest.sqrt() * size;
+        (!self.is_single() || error <= ERROR)
+            && self.gram.rounding() * self.largest * size * size <= loss_limit(self.gram)
+    }
+
+    fn is_single(&self) -> bool {
+        matches!(self.g, Factor::Single(_))
     }
 
     /// (K − G Gᵀ)[:, i], at n kernel values. G must be kept.
     pub(crate) fn residual_column(&self, i: usize) -> Vec<f64> {
-        let Factor::Kept { g, width, .. } = &self.g else { unreachable!("`csi` keeps its factor") };
+        let Factor::Double(Columns { g, width, .. }) = &self.g else {
+            unreachable!("`csi` keeps its factor in double precision")
+        };
         let panel = self.gram.panel(&[i]);
         let own = self.row(i);
         let mut column = vec![0.0; self.n()];
@@ -302,7 +355,9 @@ impl<'a> Pivoted<'a> {
         for &earlier in &self.pivots {
             column[earlier] = 0.0;
         }
-        let Factor::Kept { g, width, .. } = &mut self.g else { unreachable!("`csi` keeps its factor") };
+        let Factor::Double(Columns { g, width, .. }) = &mut self.g else {
+            unreachable!("`csi` keeps its factor in double precision")
+        };
         for (i, c) in column.iter().enumerate() {
             g[i * *width + j] = *c;
             self.residual[i] -= c * c;
@@ -329,16 +384,11 @@ impl<'a> Pivoted<'a> {
     /// Makes room for b more columns.
     fn grow(&mut self, b: usize) {
         let (n, needed) = (self.n(), self.pivots.len() + b);
-        let Factor::Kept { g, width, last } = &mut self.g else { return };
-        if needed <= *width {
-            return;
+        match &mut self.g {
+            Factor::Double(columns) => columns.grow(n, needed, self.cap),
+            Factor::Single(columns) => columns.grow(n, needed, self.cap),
+            Factor::Again => {}
         }
-        let wider = (2 * *width).max(needed).min(self.cap.max(needed));
-        let mut new = zeros(n * wider, *last);
-        for (new, old) in new.chunks_exact_mut(wider).zip(g.chunks_exact(*width)) {
-            new[..old.len()].copy_from_slice(old);
-        }
-        (*g, *width) = (new, wider);
     }
 
     /// A = (`G_PP`)⁻¹, m×m lower triangular.
@@ -351,19 +401,36 @@ impl<'a> Pivoted<'a> {
         self.residual.iter().sum::<f64>() / self.diagonal.iter().sum::<f64>()
     }
 
+    /// What single precision did to some rows, which are computed again in double; None if everything was.
+    pub(crate) fn rounded(&self) -> Option<Rounded> {
+        let Factor::Single(columns) = &self.g else { return None };
+        let (n, m) = (self.n(), self.pivots.len());
+        let rows: Vec<usize> = (0..COMPARED.min(n)).map(|at| at * n / COMPARED.min(n)).collect();
+        let right = self.rows_again(&self.gram.select(&rows));
+        let (mut error, mut most) = (0.0f64, 0.0f64);
+        for ((a, &i), left) in rows.iter().enumerate().zip(self.residuals(&rows, &right)) {
+            let pairs = columns.row(i, m).iter().zip(right.row(a).iter());
+            let coordinate = pairs.map(|(g, z)| (f64::from(*g) - z).abs()).fold(0.0, f64::max);
+            let residual = (self.residual[i] - left).abs();
+            error = error.max(coordinate / self.largest.sqrt()).max(residual / self.largest);
+            most = most.max(left);
+        }
+        Some(Rounded { error, ends_early: most > RANK * self.largest })
+    }
+
     /// Z, row-major n×m; None where it was not kept.
     pub(crate) fn into_features(self) -> Option<Vec<f64>> {
+        self.into_kept().map(Features::double)
+    }
+
+    /// The same in the precision that it was kept in.
+    pub(crate) fn into_kept(self) -> Option<Features> {
         let (n, m) = (self.n(), self.pivots.len());
-        let Factor::Kept { mut g, width, .. } = self.g else { return None };
-        if m < width {
-            for i in 1..n {
-                g.copy_within(i * width..i * width + m, i * m);
-            }
+        match self.g {
+            Factor::Double(columns) => Some(Features::Double(columns.into_vec(n, m))),
+            Factor::Single(columns) => Some(Features::Single(columns.into_vec(n, m))),
+            Factor::Again => None,
         }
-        let mut features = g.into_vec();
-        features.truncate(n * m);
-        features.shrink_to_fit();
-        Some(features)
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -374,10 +441,6 @@ impl<'a> Pivoted<'a> {
 /// The rows of A as a matrix.
 fn triangular(rows: &[Vec<f64>]) -> Mat<f64> {
     Mat::from_fn(rows.len(), rows.len(), |i, j| rows[i].get(j).copied().unwrap_or(0.0))
-}
-
-fn zeros(len: usize, last: bool) -> Zeros {
-    if last { Zeros::lasting(len) } else { Zeros::passing(len) }
 }
 
 /// The row that a pivot adds to A: (e − Σ ℓ_k A_k)/r, ℓ its row of G and r its residual norm.
@@ -406,7 +469,7 @@ pub(crate) fn loss_limit(gram: &Gram) -> f64 {
 
 /// `NOT_PSD`; likewise.
 fn not_psd_limit(gram: &Gram) -> f64 {
-    NOT_PSD.max(1e4 * gram.rounding())
+    NOT_PSD.max(1e4 * gram.panel_rounding())
 }
 
 pub(crate) fn not_psd(gram: &Gram, row: usize, value: f64) -> Error {
@@ -449,11 +512,12 @@ pub(crate) struct Candidates {
 impl Candidates {
     pub(crate) fn new(factor: &Pivoted, rows: Vec<usize>) -> Self {
         let selected = factor.gram.select(&rows);
+        let g = factor.rows(&rows, &selected);
         Self {
-            residual: rows.iter().map(|&i| factor.residual[i]).collect(),
+            residual: factor.residuals(&rows, &g),
             eliminated: Vec::new(),
             taken: vec![false; rows.len()],
-            g: factor.rows(&rows, &selected),
+            g,
             selected,
             columns: Vec::new(),
             coefficients: Vec::new(),
@@ -481,7 +545,7 @@ impl Candidates {
         next_coefficients(flushed.chain(pending), self.residual[position].sqrt())
     }
 
-    /// Whether something is left of the candidate, and its coefficients are small enough for double precision.
+    /// Whether something is left of the candidate, and its coefficients are small enough for the precision.
     pub(crate) fn is_sound(&self, factor: &Pivoted, position: usize) -> bool {
         if self.residual[position] <= factor.floor() {
             return false;
@@ -489,10 +553,14 @@ impl Candidates {
         factor.is_small(&self.next_coefficients(factor, position))
     }
 
-    /// Makes the candidate at this position a pivot.
-    pub(crate) fn eliminate(&mut self, factor: &Pivoted, position: usize) {
+    /// Makes the candidate at this position a pivot; false if its coefficients are too large for single precision.
+    pub(crate) fn eliminate(&mut self, factor: &Pivoted, position: usize) -> bool {
         let norm = self.residual[position].sqrt();
-        self.coefficients.push(self.next_coefficients(factor, position));
+        let next = self.next_coefficients(factor, position);
+        if factor.is_single() && !factor.is_small(&next) {
+            return false;
+        }
+        self.coefficients.push(next);
         let mut column = vec![0.0; self.rows.len()];
         factor.gram.column(&self.selected, self.rows[position], &mut column);
         let j = self.g.ncols();
@@ -520,6 +588,7 @@ impl Candidates {
         self.taken[position] = true;
         self.columns.push(column);
         self.eliminated.push(position);
+        true
     }
 
     /// The Cholesky factor of the eliminated rows' residual Gram matrix, row-major and lower triangular.

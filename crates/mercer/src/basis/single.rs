@@ -20,10 +20,12 @@ use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::data::single::Single;
 use crate::error::{Error, Result};
+use crate::kernel::Precision;
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::products::Products;
+use crate::kernel::single::{RANGE, is_in_range};
 use crate::monitor::Monitor;
 
 /// The largest rounding error of a feature, in units of √k(x,x).
@@ -32,20 +34,8 @@ const ERROR: f64 = 1e-5;
 /// The same, as a share of what the feature reaches.
 const SHARE: f64 = 1e-4;
 
-/// Squares and kernel values up to this, and the largest down to its reciprocal, are far from overflow and underflow.
-const RANGE: f64 = 1e25;
-
 /// Fewer rows than this are done in double precision before it would be known whether single is enough.
 const FEW: usize = 64;
-
-/// What features of rows in single precision are computed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// 53 bits; features are rounded in the end.
-    Double,
-    /// 24 bits.
-    Single,
-}
 
 impl Expansion {
     /// What features of rows in single precision are computed in. Rows whose products are too large for single precision,
@@ -72,7 +62,7 @@ impl Expansion {
         let Landmarks::Rows(rows @ Rows::Dense(landmarks)) = &self.landmarks else { return None };
         let products = Products::new(self.kernel, landmarks, rows.n(), rows.p()).filter(|_| rows.n() > 0)?;
         let largest = diagonal(self.kernel, rows).into_iter().fold(0.0, f64::max);
-        let in_range = largest >= 1.0 / RANGE && self.is_in_range(rows);
+        let in_range = largest >= 1.0 / RANGE && is_in_range(self.kernel, rows);
         if !in_range || !self.is_precise(rows, largest.sqrt()) {
             return None;
         }
@@ -84,16 +74,6 @@ impl Expansion {
             blocks: Blocks::of(self.matrix.as_ref()),
             offset: self.offset.iter().map(|b| *b as f32).collect(),
         })
-    }
-
-    /// Whether no product of these rows, and no kernel value that is made of it, is too large for single precision.
-    fn is_in_range(&self, rows: &Rows) -> bool {
-        if self.kernel.shape.statistic() != Statistic::Product {
-            return true;
-        }
-        let Rows::Dense(d) = rows else { return false };
-        let square = |i: usize| d.row(i).iter().map(|v| v * v).sum::<f64>();
-        (0..rows.n()).all(|i| square(i) <= RANGE) && diagonal(self.kernel, rows).iter().all(|k| *k <= RANGE)
     }
 
     /// Whether rounding the kernel values costs little of any feature; `unit` is the largest √k(x,x).
@@ -180,7 +160,7 @@ impl Expansion {
         }
         let double = scaled(rows.double(range.clone()), scaling).ok()?;
         match scaling {
-            _ if !self.is_in_range(&double) => None,
+            _ if products && !is_in_range(self.kernel, &double) => None,
             Some(_) => Some(double.stored().iter().map(|v| *v as f32).collect()),
             None => Some(Cow::Borrowed(rows.slice(range))),
         }

@@ -3,7 +3,7 @@
 //!   accept x when k(x,x) − k_dᵀ K_dd⁻¹ k_d > ν·k(x,x)         d the rows kept so far
 //!
 //! cost    n·m² flops by matrix products, at most 1.4·n·(m+1) kernel values
-//! stops   at the end of the pass, or at the cap
+//! stops   at the end of the pass, or at the cap; rows that are numerically dependent on earlier ones are left out
 //! source  sk-relief.txt 4 (approximate linear dependence; Engel, Mannor & Meir 2004)
 //! differs a row that fails the test once always will, so rows are decided in blocks with the same outcome
 
@@ -20,6 +20,7 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
     let block = BLOCK.min(2 * factor.n() / 5).max(1);
     let floor = factor.floor();
     let mut next = factor.place.first().map_or(0, |&next| next as usize);
+    let mut stop = if factor.place.get(1) == Some(&1) { Stop::Rank } else { Stop::Rule };
     while next < order.len() {
         factor.check()?;
         let is_new = |residual: f64, i: usize| residual > (nu * factor.diagonal[i]).max(floor);
@@ -35,7 +36,11 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
         let mut candidates = Candidates::new(factor, rows);
         for position in 0..candidates.rows.len() {
             let row = candidates.rows[position];
-            if !is_new(candidates.residual[position], row) || !candidates.is_sound(factor, position) {
+            if !is_new(candidates.residual[position], row) {
+                continue;
+            }
+            if !candidates.is_sound(factor, position) {
+                stop = Stop::Rank;
                 continue;
             }
             if candidates.eliminated.len() == factor.room() {
@@ -51,7 +56,7 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
         }
         factor.flush(&candidates)?;
         next = end;
-        factor.keep(|| vec![next as u64])?;
+        factor.keep(|| vec![next as u64, u64::from(stop == Stop::Rank)])?;
     }
-    Ok(Stop::Rule)
+    Ok(stop)
 }

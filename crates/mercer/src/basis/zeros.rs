@@ -6,24 +6,25 @@
 
 use std::ops::{Deref, DerefMut};
 
+use bytemuck::Pod;
 use memmap2::MmapMut;
 
 /// Smaller buffers gain nothing.
 const LARGE: usize = 1 << 22;
 
 /// n zeros.
-pub(crate) enum Zeros {
-    Heap(Vec<f64>),
+pub(crate) enum Zeros<T> {
+    Heap(Vec<T>),
     Pages(MmapMut),
 }
 
-impl Zeros {
+impl<T: Pod> Zeros<T> {
     /// Memory for numbers that are used here and then dropped.
     pub(crate) fn passing(len: usize) -> Self {
         if len < LARGE {
             return Self::lasting(len);
         }
-        match MmapMut::map_anon(len * size_of::<f64>()) {
+        match MmapMut::map_anon(len * size_of::<T>()) {
             Ok(pages) => {
                 // Without huge pages it is only slower.
                 #[cfg(target_os = "linux")]
@@ -36,10 +37,10 @@ impl Zeros {
 
     /// Memory that [`into_vec`](Self::into_vec) can hand on without a copy.
     pub(crate) fn lasting(len: usize) -> Self {
-        Self::Heap(vec![0.0; len])
+        Self::Heap(vec![T::zeroed(); len])
     }
 
-    pub(crate) fn into_vec(self) -> Vec<f64> {
+    pub(crate) fn into_vec(self) -> Vec<T> {
         match self {
             Self::Heap(values) => values,
             Self::Pages(pages) => bytemuck::cast_slice(&pages).to_vec(),
@@ -47,10 +48,10 @@ impl Zeros {
     }
 }
 
-impl Deref for Zeros {
-    type Target = [f64];
+impl<T: Pod> Deref for Zeros<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[f64] {
+    fn deref(&self) -> &[T] {
         match self {
             Self::Heap(values) => values,
             Self::Pages(pages) => bytemuck::cast_slice(pages),
@@ -58,8 +59,8 @@ impl Deref for Zeros {
     }
 }
 
-impl DerefMut for Zeros {
-    fn deref_mut(&mut self) -> &mut [f64] {
+impl<T: Pod> DerefMut for Zeros<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::Heap(values) => values,
             Self::Pages(pages) => bytemuck::cast_slice_mut(pages),

@@ -3,6 +3,7 @@
 pub(crate) mod store;
 pub mod rows;
 pub mod single;
+pub mod either;
 pub mod labels;
 pub mod scale;
 pub mod table;
@@ -14,6 +15,7 @@ pub mod read;
 #[cfg(feature = "formats")]
 pub mod write;
 
+pub use either::Either;
 pub use labels::{Column, Labels, Task};
 pub use rows::{Csr, Dense, Rows};
 pub use scale::{Scale, Scaling};

@@ -60,6 +60,16 @@ impl<'a> Single<'a> {
         Rows::dense(values, range.len(), self.p).unwrap_or_else(|e| unreachable!("{e}"))
     }
 
+    /// Copies of the rows with these indices, in double precision.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn select(&self, indices: &[usize]) -> Rows<'static> {
+        let row = |&i: &usize| self.slice(i..i + 1).iter().map(|v| f64::from(*v));
+        let values: Vec<f64> = indices.iter().flat_map(row).collect();
+        Rows::dense(values, indices.len(), self.p).unwrap_or_else(|e| unreachable!("{e}"))
+    }
+
     /// An error that names the first NaN or infinity, as [`Rows::check_finite`].
     pub fn check_finite(&self, names: Option<&[String]>) -> Result<()> {
         if self.values.iter().all(|v| v.is_finite()) {

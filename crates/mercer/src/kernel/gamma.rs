@@ -16,6 +16,8 @@ use faer::MatRef;
 
 use super::block::Panel;
 use super::kernel::{Kernel, Shape};
+use super::real::Real;
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -85,27 +87,22 @@ pub fn gamma_from_sigma(sigma: f64) -> f64 {
 }
 
 /// The widths that `align` and `loo` try.
-pub(crate) fn grid(shape: Shape, rows: &Rows) -> Result<Vec<f64>> {
+pub(crate) fn grid<'r>(shape: Shape, rows: impl Into<Either<'r>>) -> Result<Vec<f64>> {
     let scale = scale(shape, rows)?;
     Ok((-4..=3).map(|half| scale * 10f64.powf(f64::from(half) / 2.0)).collect())
 }
 
 /// 1/(p·var X), or 1/(p·sd X) for `laplacian`.
-pub(crate) fn scale(shape: Shape, rows: &Rows) -> Result<f64> {
+pub(crate) fn scale<'r>(shape: Shape, rows: impl Into<Either<'r>>) -> Result<f64> {
+    let rows = rows.into();
     let count = rows.n() as f64 * rows.p() as f64;
-    let values = rows.stored();
-    let zeros = count - values.len() as f64;
-    // Divided by the largest magnitude first, so that squares neither overflow nor vanish.
-    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    if largest == 0.0 {
-        return Ok(1.0);
-    }
-    let mean = values.iter().map(|v| v / largest).sum::<f64>() / count;
-    let square = values.iter().map(|v| (v / largest - mean).powi(2)).sum::<f64>() + zeros * mean * mean;
-    let sd = (square / count).sqrt() * largest;
+    let sd = match rows {
+        Either::Double(rows) => deviation(rows.stored(), count),
+        Either::Single(rows) => deviation(rows.slice(0..rows.n()), count),
+    };
     let p = rows.p() as f64;
     let gamma = if shape == Shape::Laplacian { 1.0 / (p * sd) } else { 1.0 / p / sd / sd };
-    if square == 0.0 {
+    if sd == 0.0 {
         Ok(1.0)
     } else if gamma.is_finite() && gamma > 0.0 {
         Ok(gamma)
@@ -117,11 +114,25 @@ pub(crate) fn scale(shape: Shape, rows: &Rows) -> Result<f64> {
     }
 }
 
+/// Standard deviation of so many numbers, of which those not given are 0.
+fn deviation<T: Real>(values: &[T], count: f64) -> f64 {
+    let zeros = count - values.len() as f64;
+    // Divided by the largest magnitude first, so that squares neither overflow nor vanish.
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.double().abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    let mean = values.iter().map(|v| v.double() / largest).sum::<f64>() / count;
+    let square =
+        values.iter().map(|v| (v.double() / largest - mean).powi(2)).sum::<f64>() + zeros * mean * mean;
+    (square / count).sqrt() * largest
+}
+
 /// Every rule but `loo`.
 pub(crate) fn resolve(
     rule: Gamma,
     shape: Shape,
-    rows: &Rows,
+    rows: Either,
     labels: Option<&Labels>,
     seed: u64,
 ) -> Result<f64> {

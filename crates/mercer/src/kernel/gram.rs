@@ -9,6 +9,9 @@ use rayon::prelude::*;
 use super::block::{PANEL, Panel};
 use super::kernel::{Kernel, Statistic};
 use super::pairs::Unit;
+use super::real::{Precision, Real};
+use super::single::{RANGE, SinglePanel, squares_fit};
+use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -17,20 +20,22 @@ use crate::monitor::Monitor;
 #[derive(Debug)]
 pub struct Gram<'a> {
     kernel: Kernel,
-    rows: &'a Rows<'a>,
+    rows: Either<'a>,
     rounding: f64,
+    precision: Precision,
     evaluations: AtomicU64,
 }
 
 impl<'a> Gram<'a> {
     /// Checks the rows against the kernel.
-    pub fn new(kernel: Kernel, rows: &'a Rows<'a>) -> Result<Self> {
+    pub fn new(kernel: Kernel, rows: impl Into<Either<'a>>) -> Result<Self> {
         Self::with_rounding(kernel, rows, f64::EPSILON)
     }
 
     /// The same for values whose relative rounding error is not that of double precision.
-    pub fn with_rounding(kernel: Kernel, rows: &'a Rows<'a>, rounding: f64) -> Result<Self> {
-        check_rows(kernel, rows, 0)?;
+    pub fn with_rounding(kernel: Kernel, rows: impl Into<Either<'a>>, rounding: f64) -> Result<Self> {
+        let rows = rows.into();
+        check_parts(kernel, rows)?;
         if kernel.shape.statistic() == Statistic::Given {
             if rows.is_sparse() || rows.n() != rows.p() {
                 return Err(Error::data(format!(
@@ -42,13 +47,40 @@ impl<'a> Gram<'a> {
             }
             check_symmetric(rows, 1e-8f64.max(10.0 * rounding))?;
         }
-        if diagonal(kernel, rows).iter().all(|v| *v == 0.0) {
+        if diagonal_of(kernel, rows).iter().all(|v| *v == 0.0) {
             return Err(Error::data(
                 "k(x,x) = 0 for every row: the rows are all zero in the kernel's space, so there is no basis\n\
                  hint: look at the rows, or use a kernel such as `rbf`",
             ));
         }
-        Ok(Self { kernel, rows, rounding, evaluations: AtomicU64::new(0) })
+        Ok(Self { kernel, rows, rounding, precision: Precision::Double, evaluations: AtomicU64::new(0) })
+    }
+
+    /// Whether all values are within the range of single precision.
+    pub(crate) fn fits_single(&self) -> bool {
+        let largest = diagonal_of(self.kernel, self.rows).into_iter().fold(0.0, f64::max);
+        let products = self.kernel.shape.statistic() == Statistic::Product;
+        (1.0 / RANGE..=RANGE).contains(&largest)
+            && (!products || parts(self.rows).all(|(_, part)| squares_fit(self.kernel, &part)))
+    }
+
+    /// The same with panels, and what is made of them, in single precision.
+    pub(crate) fn in_single(mut self) -> Self {
+        self.precision = Precision::Single;
+        self
+    }
+
+    /// The relative rounding error of panels of values.
+    pub(crate) fn panel_rounding(&self) -> f64 {
+        match self.precision {
+            Precision::Double => self.rounding,
+            Precision::Single => self.rounding.max(f64::from(f32::EPSILON)),
+        }
+    }
+
+    /// What panels of values are computed in.
+    pub(crate) fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The relative rounding error of the values.
@@ -79,7 +111,7 @@ impl<'a> Gram<'a> {
     /// k(x,x) of every row.
     pub fn diagonal(&self) -> Vec<f64> {
         self.count(self.n());
-        diagonal(self.kernel, self.rows)
+        diagonal_of(self.kernel, self.rows)
     }
 
     /// The training rows with these indices as landmarks.
@@ -93,7 +125,20 @@ impl<'a> Gram<'a> {
     /// Values of the rows in a range against a panel's landmarks, row-major into `out`.
     pub fn fill(&self, panel: &Panel, range: Range<usize>, out: &mut [f64]) {
         self.count(out.len());
-        panel.fill(&self.rows.slice(range), out);
+        panel.fill(&self.rows.part(range), out);
+    }
+
+    /// The training rows with these indices as landmarks in single precision.
+    pub(crate) fn single_panel(&self, landmarks: &[usize]) -> SinglePanel {
+        let given = self.kernel.shape.statistic() == Statistic::Given;
+        let rows = (!given).then(|| self.rows.select(landmarks));
+        SinglePanel::new(self.kernel, rows.as_ref(), self.panel(landmarks))
+    }
+
+    /// [`fill`](Self::fill) in single precision.
+    pub(crate) fn fill_single(&self, panel: &SinglePanel, range: Range<usize>, out: &mut [f32]) {
+        self.count(out.len());
+        panel.fill(self.rows, range, out);
     }
 
     /// Values of selected rows against a panel's landmarks, row-major into `out`.
@@ -120,7 +165,9 @@ impl<'a> Gram<'a> {
         self.count(out.len());
         match (selected, self.rows, self.kernel.shape.statistic()) {
             // One sparse row needs no index of all p columns.
-            (Rows::Sparse(selected), Rows::Sparse(rows), statistic) if statistic != Statistic::Cosine => {
+            (Rows::Sparse(selected), Either::Double(Rows::Sparse(rows)), statistic)
+                if statistic != Statistic::Cosine =>
+            {
                 let (unit, own) = (Unit::of(self.kernel), rows.row(landmark));
                 out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(selected.row(i), own));
                 self.kernel.finish(out);
@@ -177,18 +224,58 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
     }
 }
 
-fn check_symmetric(rows: &Rows, tolerance: f64) -> Result<()> {
-    let Rows::Dense(d) = rows else { return Ok(()) };
-    let largest = d.values().iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    for i in 0..rows.n() {
+/// The same of rows in either precision.
+pub(crate) fn diagonal_of(kernel: Kernel, rows: Either) -> Vec<f64> {
+    match (rows, kernel.shape.statistic()) {
+        (Either::Double(rows), _) => diagonal(kernel, rows),
+        (Either::Single(rows), Statistic::Given) => {
+            (0..rows.n()).map(|i| f64::from(rows.slice(i..i + 1)[i])).collect()
+        }
+        (Either::Single(_), Statistic::Product | Statistic::Cosine) => {
+            parts(rows).flat_map(|(_, part)| diagonal(kernel, &part)).collect()
+        }
+        _ => vec![1.0; rows.n()],
+    }
+}
+
+/// Panels of rows in double precision, each with its place; all at once where they are in it.
+fn parts(rows: Either<'_>) -> impl Iterator<Item = (usize, Rows<'_>)> {
+    let n = rows.n();
+    let step = if matches!(rows, Either::Single(_)) { PANEL } else { n.max(1) };
+    (0..n).step_by(step).map(move |start| (start, rows.part(start..n.min(start + step))))
+}
+
+/// [`check_rows`] of rows in either precision.
+pub(crate) fn check_parts(kernel: Kernel, rows: Either) -> Result<()> {
+    kernel.check()?;
+    match kernel.shape.statistic() {
+        Statistic::Product | Statistic::ChiSquared => {
+            parts(rows).try_for_each(|(first, part)| check_rows(kernel, &part, first))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_symmetric(rows: Either, tolerance: f64) -> Result<()> {
+    match rows {
+        Either::Double(Rows::Dense(d)) => check_halves(d.values(), rows.n(), tolerance),
+        Either::Double(Rows::Sparse(_)) => Ok(()),
+        Either::Single(s) => check_halves(s.slice(0..s.n()), s.n(), tolerance),
+    }
+}
+
+fn check_halves<T: Real>(values: &[T], n: usize, tolerance: f64) -> Result<()> {
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.double().abs()));
+    let at = |i: usize, j: usize| values[i * n + j].double();
+    for i in 0..n {
         for j in 0..i {
-            if (d.row(i)[j] - d.row(j)[i]).abs() > tolerance * largest {
+            if (at(i, j) - at(j, i)).abs() > tolerance * largest {
                 return Err(Error::data(format!(
                     "a precomputed kernel must be symmetric, but it holds {} at ({}, {}) and {} at ({}, {})",
-                    d.row(i)[j],
+                    at(i, j),
                     i + 1,
                     j + 1,
-                    d.row(j)[i],
+                    at(j, i),
                     j + 1,
                     i + 1
                 )));

@@ -6,6 +6,7 @@ pub(crate) mod exp;
 pub(crate) mod pairs;
 pub(crate) mod products;
 pub mod block;
+pub(crate) mod single;
 pub mod gram;
 pub mod gamma;
 
@@ -13,3 +14,4 @@ pub use block::Panel;
 pub use gamma::Gamma;
 pub use gram::Gram;
 pub use kernel::{Kernel, Shape};
+pub use real::Precision;

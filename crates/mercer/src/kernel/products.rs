@@ -8,6 +8,8 @@
 //!         double precision from the difference of the rows, so equal rows are at distance 0 exactly and none is negative;
 //!         γ is inside, and u is found in double precision, so rows of any scale neither overflow nor vanish
 
+use std::borrow::Cow;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -45,10 +47,9 @@ struct Distances<T> {
 impl<T: Real> Products<T> {
     /// Makes landmarks ready; None for kernels that are no function of products or squared distances.
     pub(crate) fn new(kernel: Kernel, landmarks: &Dense, l: usize, p: usize) -> Option<Self> {
-        let cast = |values: &[f64]| values.iter().map(|v| T::of(*v)).collect();
         let (side, points) = match kernel.shape.statistic() {
-            Statistic::Product => (Side::Products, cast(landmarks.values())),
-            Statistic::Cosine => (Side::Cosines, cast(&unit_length(landmarks.values(), p))),
+            Statistic::Product => (Side::Products, cast(landmarks.values()).into_owned()),
+            Statistic::Cosine => (Side::Cosines, cast(&unit_length(landmarks.values(), p)).into_owned()),
             Statistic::SquaredDistance => {
                 let (root, shift) = (kernel.gamma.sqrt(), mean(landmarks, l, p));
                 let (points, norms) = shifted(landmarks.values(), &shift, root);
@@ -65,13 +66,14 @@ impl<T: Real> Products<T> {
     }
 
     /// What the kernel is a function of: products, or distances multiplied by γ; row-major into `out` (n×l).
-    pub(crate) fn statistics(&self, rows: &[T], out: &mut [T]) {
+    /// Rows may be in another precision than the result.
+    pub(crate) fn statistics<S: Real>(&self, rows: &[S], out: &mut [T]) {
         if self.p == 0 {
             return out.fill(T::ZERO);
         }
         match &self.side {
-            Side::Products => self.multiply(rows, T::ONE, out),
-            Side::Cosines => self.multiply(&unit_length(rows, self.p), T::ONE, out),
+            Side::Products => self.multiply(&cast(rows), T::ONE, out),
+            Side::Cosines => self.multiply(&cast(&unit_length(rows, self.p)), T::ONE, out),
             Side::Distances(distances) => {
                 let (u, row_norms) = shifted(rows, &distances.shift, distances.root);
                 self.multiply(&u, T::of(-2.0), out);
@@ -99,14 +101,14 @@ impl<T: Real> Products<T> {
 
 impl<T: Real> Distances<T> {
     /// Distances of one row that have cancelled, from the differences.
-    fn look_again(&self, row: &[T], row_norm: T, out: &mut [T]) {
+    fn look_again<S: Real>(&self, row: &[S], row_norm: T, out: &mut [T]) {
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || {
                 let landmarks = self.landmarks.chunks_exact(row.len());
                 for ((s, &norm), landmark) in out.iter_mut().zip(&self.norms).zip(landmarks) {
                     if is_cancelled(*s, row_norm + norm) {
-                        *s = T::of(T::squared_distance(row, landmark, self.root));
+                        *s = T::of(S::squared_distance(row, landmark, self.root));
                     }
                 }
             },
@@ -130,6 +132,14 @@ fn add_norms<T: Real>(out: &mut [T], row_norm: T, norms: &[T]) -> bool {
         },
     );
     cancelled > 0
+}
+
+/// Numbers in the precision that is wanted, as they are if they are in it.
+fn cast<S: Real, T: Real>(values: &[S]) -> Cow<'_, [T]> {
+    match bytemuck::try_cast_slice(values) {
+        Ok(same) if size_of::<S>() == size_of::<T>() => Cow::Borrowed(same),
+        _ => values.iter().map(|v| T::of(v.double())).collect(),
+    }
 }
 
 fn mean(rows: &Dense, n: usize, p: usize) -> Vec<f64> {

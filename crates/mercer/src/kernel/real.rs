@@ -10,6 +10,41 @@ use bytemuck::Pod;
 use faer::traits::RealField;
 
 use super::exp::{exp, exp_single};
+use crate::error::{Error, Result};
+
+/// What panels are computed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 53 bits.
+    Double,
+    /// 24 bits.
+    Single,
+}
+
+impl Precision {
+    /// The names of both.
+    pub const NAMES: [&'static str; 2] = ["double", "single"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Double => "double",
+            Self::Single => "single",
+        }
+    }
+
+    /// The precision with this name.
+    pub fn named(name: &str) -> Result<Self> {
+        match name {
+            "double" => Ok(Self::Double),
+            "single" => Ok(Self::Single),
+            _ => Err(Error::argument(format!(
+                "precision = `{name}` is not known; use one of {}",
+                Self::NAMES.join(", ")
+            ))),
+        }
+    }
+}
 
 /// f64 or f32.
 pub(crate) trait Real: RealField + Copy + Pod + Neg<Output = Self> + Sum + Send + Sync {

@@ -4,7 +4,7 @@ use super::{BASES, Kind, Parameter, SELECTORS};
 use crate::evidence::approximate::Search;
 use crate::evidence::neighbours::Metric;
 use crate::extract::Start;
-use crate::kernel::{Gamma, Shape};
+use crate::kernel::{Gamma, Precision, Shape};
 
 const ANY: f64 = f64::INFINITY;
 
@@ -88,6 +88,14 @@ pub const PARAMETERS: &[Parameter] = &[
         default: Some("0.1"),
         none: None,
         help: "sparse: share of k(x,x) that must be new for a row to be kept",
+    },
+    Parameter {
+        name: "precision",
+        kind: Kind::Choice(&Precision::NAMES),
+        default: None,
+        none: Some("that of the rows: single for float32, else double"),
+        help: "kobl, sparse, nystrom, rpcholesky: what the coordinates of all rows are computed in; single takes half the \
+               memory and about half the time",
     },
     Parameter {
         name: "center",

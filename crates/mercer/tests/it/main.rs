@@ -11,6 +11,7 @@ mod select;
 mod extract;
 mod map;
 mod single;
+mod single_fit;
 mod importance;
 mod systems;
 mod evaluate;

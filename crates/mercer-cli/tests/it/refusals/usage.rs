@@ -80,6 +80,7 @@ fn values_that_a_parameter_may_not_have() {
         ("kobl", "seed -1"),
         ("csi", "tol 2"),
         ("sparse", "nu 1"),
+        ("sparse", "precision half"),
         ("kpca", "center=perhaps"),
         ("gda", "basis raw"),
         ("gda", "basis-components 0"),

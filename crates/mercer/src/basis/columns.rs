@@ -1,0 +1,122 @@
+//! Columns of G that are kept, in double or single precision, and the pass over all rows that adds some.
+//!
+//!   G[:, new] = (K(:, P) − G G_Pᵀ) L⁻ᵀ
+//!
+//! cost    n·b kernel values and 2·n·j·b flops by matrix products on panels of rows, for b new pivots after j earlier ones
+//! differs in single precision values, products and the solve are; G_P and L come in double and are rounded
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::zeros::Zeros;
+use crate::error::{Error, Result};
+use crate::kernel::block::PANEL;
+use crate::kernel::real::Real;
+use crate::monitor::Monitor;
+
+/// n×width, row-major, of which as many columns are filled as there are pivots.
+pub(super) struct Columns<T> {
+    pub(super) g: Zeros<T>,
+    pub(super) width: usize,
+    /// It is the result, too.
+    last: bool,
+}
+
+/// b pivots that a pass adds after j earlier ones.
+pub(super) struct New<'a> {
+    /// Their rows.
+    pub(super) pivots: &'a [usize],
+    /// Rows of G at them, b×j.
+    pub(super) earlier: MatRef<'a, f64>,
+    /// The Cholesky factor of their residual Gram matrix, b×b, row-major.
+    pub(super) factor: &'a [f64],
+}
+
+impl<T: Real> Columns<T> {
+    /// Room for `width` columns of n numbers.
+    pub(super) fn new(n: usize, width: usize, last: bool) -> Self {
+        let g = if last { Zeros::lasting(n * width) } else { Zeros::passing(n * width) };
+        Self { g, width, last }
+    }
+
+    /// The first j numbers of row i.
+    pub(super) fn row(&self, i: usize, j: usize) -> &[T] {
+        &self.g[i * self.width..i * self.width + j]
+    }
+
+    /// Makes room for so many columns, of at most `cap`.
+    pub(super) fn grow(&mut self, n: usize, needed: usize, cap: usize) {
+        if needed <= self.width {
+            return;
+        }
+        let mut wider = Self::new(n, (2 * self.width).max(needed).min(cap.max(needed)), self.last);
+        for (new, old) in wider.g.chunks_exact_mut(wider.width).zip(self.g.chunks_exact(self.width)) {
+            new[..old.len()].copy_from_slice(old);
+        }
+        *self = wider;
+    }
+
+    /// Adds the columns of new pivots and takes them out of the residuals. `fill` computes kernel values of a range of rows
+    /// against the new pivots.
+    pub(super) fn add(
+        &mut self,
+        new: &New,
+        residual: &mut [f64],
+        fill: impl Fn(Range<usize>, &mut [T]) + Sync,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let (b, j, width) = (new.pivots.len(), new.earlier.ncols(), self.width);
+        let earlier = Mat::from_fn(b, j, |c, k| T::of(new.earlier[(c, k)]));
+        let l = Mat::from_fn(b, b, |c, k| T::of(new.factor[c * b + k]));
+        let panels = self.g.par_chunks_mut(PANEL * width).zip(residual.par_chunks_mut(PANEL));
+        panels.enumerate().try_for_each(|(at, (g, residual))| {
+            monitor.check()?;
+            let rows = at * PANEL..at * PANEL + residual.len();
+            let done = MatRef::from_row_major_slice(g, rows.len(), width).subcols(0, j);
+            let mut t = vec![T::ZERO; rows.len() * b];
+            fill(rows, &mut t);
+            next(&mut t, done, earlier.transpose(), l.as_ref());
+            for ((t, row), residual) in t.chunks_exact(b).zip(g.chunks_exact_mut(width)).zip(residual) {
+                row[j..j + b].copy_from_slice(t);
+                take(residual, t);
+            }
+            Ok::<_, Error>(())
+        })?;
+        for (c, &i) in new.pivots.iter().enumerate() {
+            // Exactly triangular at the pivots, whatever the products rounded to.
+            let row = &mut self.g[i * width + j..i * width + j + b];
+            row.iter_mut().zip(&new.factor[c * b..(c + 1) * b]).for_each(|(g, l)| *g = T::of(*l));
+        }
+        Ok(())
+    }
+
+    /// The first m columns, row-major n×m.
+    pub(super) fn into_vec(self, n: usize, m: usize) -> Vec<T> {
+        let Self { mut g, width, .. } = self;
+        if m < width {
+            for i in 1..n {
+                g.copy_within(i * width..i * width + m, i * m);
+            }
+        }
+        let mut features = g.into_vec();
+        features.truncate(n * m);
+        features.shrink_to_fit();
+        features
+    }
+}
+
+/// The next columns of G on a panel of rows, in the place of their kernel values t: (t − done·part) L⁻ᵀ.
+pub(super) fn next<T: Real>(t: &mut [T], done: MatRef<'_, T>, part: MatRef<'_, T>, l: MatRef<'_, T>) {
+    let mut new = MatMut::from_row_major_slice_mut(t, done.nrows(), l.nrows());
+    matmul(new.as_mut(), Accum::Add, done, part, -T::ONE, Par::Seq);
+    solve_lower_triangular_in_place(l, new.transpose_mut(), Par::Seq);
+}
+
+/// Takes a row's new coordinates out of its squared residual.
+pub(super) fn take<T: Real>(residual: &mut f64, t: &[T]) {
+    *residual -= t.iter().map(|v| v.double() * v.double()).sum::<f64>();
+}

@@ -1,0 +1,66 @@
+//! Kernel values in single precision: by products where the kernel allows, else in double precision and rounded.
+//!
+//! differs where products or kernel values would leave the range of single precision there is no panel of it
+
+use std::ops::Range;
+
+use super::block::Panel;
+use super::gram::diagonal;
+use super::kernel::{Kernel, Statistic};
+use super::products::Products;
+use crate::data::either::Either;
+use crate::data::rows::Rows;
+
+/// Squares and kernel values up to this, and the largest down to its reciprocal, are far from overflow and underflow.
+pub(crate) const RANGE: f64 = 1e25;
+
+/// Landmark rows made ready to be met in single precision.
+pub(crate) struct SinglePanel {
+    kernel: Kernel,
+    products: Option<Products<f32>>,
+    double: Panel,
+}
+
+impl SinglePanel {
+    /// `double` is the panel of the same landmarks; none are given for a precomputed kernel.
+    pub(crate) fn new(kernel: Kernel, landmarks: Option<&Rows>, double: Panel) -> Self {
+        let products = match landmarks {
+            Some(rows @ Rows::Dense(d)) => Products::new(kernel, d, rows.n(), rows.p()),
+            _ => None,
+        };
+        Self { kernel, products, double }
+    }
+
+    /// Values of the rows in a range, row-major into `out`. Sequential, as [`Panel::fill`].
+    pub(crate) fn fill(&self, rows: Either, range: Range<usize>, out: &mut [f32]) {
+        match (&self.products, rows) {
+            (Some(products), Either::Single(rows)) => products.statistics(rows.slice(range), out),
+            (Some(products), Either::Double(Rows::Dense(rows))) => {
+                let p = products.p();
+                products.statistics(&rows.values()[range.start * p..range.end * p], out);
+            }
+            _ => {
+                let mut values = vec![0.0; out.len()];
+                self.double.fill(&rows.part(range), &mut values);
+                out.iter_mut().zip(values).for_each(|(o, v)| *o = v as f32);
+                return;
+            }
+        }
+        self.kernel.finish(out);
+    }
+}
+
+/// Whether no product of these rows, and no kernel value that is made of it, is too large for single precision.
+pub(crate) fn is_in_range(kernel: Kernel, rows: &Rows) -> bool {
+    squares_fit(kernel, rows) && diagonal(kernel, rows).iter().all(|k| *k <= RANGE)
+}
+
+/// Whether no product of these rows is too large; only dense rows have products in single precision.
+pub(crate) fn squares_fit(kernel: Kernel, rows: &Rows) -> bool {
+    match (kernel.shape.statistic(), rows) {
+        (Statistic::Product, Rows::Dense(d)) => {
+            (0..rows.n()).all(|i| d.row(i).iter().map(|v| v * v).sum::<f64>() <= RANGE)
+        }
+        _ => true,
+    }
+}
