@@ -119,6 +119,9 @@ class KLFE(_Extractor):
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=1
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
+        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
     n_queries : int, default=None
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
@@ -163,7 +166,7 @@ class KLFE(_Extractor):
 
     _method = "klfe"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
+        "n_neighbors", "neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
     )
 
     def __init__(
@@ -171,6 +174,7 @@ class KLFE(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 1,
         *,
+        neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
         random_state: RandomState = None,
@@ -178,6 +182,7 @@ class KLFE(_Extractor):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis
         self.random_state = random_state
@@ -626,6 +631,9 @@ class KANMM(_Extractor):
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=5
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
+        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
     n_queries : int, default=None
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
@@ -670,7 +678,7 @@ class KANMM(_Extractor):
 
     _method = "kanmm"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
+        "n_neighbors", "neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
     )
 
     def __init__(
@@ -678,6 +686,7 @@ class KANMM(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
+        neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
         random_state: RandomState = None,
@@ -685,6 +694,7 @@ class KANMM(_Extractor):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis
         self.random_state = random_state

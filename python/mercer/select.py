@@ -200,6 +200,9 @@ class Relief(_Selector):
         Sum differences (1) or their squares (2).
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "euclidean".
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
+        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
@@ -253,6 +256,7 @@ class Relief(_Selector):
         n_neighbors: int = 1,
         power: int = 1,
         metric: str | None = None,
+        neighbors: str = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         random_state: RandomState = None,
@@ -262,6 +266,7 @@ class Relief(_Selector):
         self.n_neighbors = n_neighbors
         self.power = power
         self.metric = metric
+        self.neighbors = neighbors
         self.n_queries = n_queries
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -282,6 +287,9 @@ class ReliefF(_Selector):
         Hits, and misses of each other class, that a row is compared with.
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "manhattan".
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
+        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
@@ -337,6 +345,7 @@ class ReliefF(_Selector):
         *,
         n_neighbors: int = 10,
         metric: str | None = None,
+        neighbors: str = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         random_state: RandomState = None,
@@ -345,6 +354,7 @@ class ReliefF(_Selector):
         self.n_features = n_features
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.neighbors = neighbors
         self.n_queries = n_queries
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -365,6 +375,9 @@ class RReliefF(_Selector):
         The neighbour of rank r weighs exp(-(r/sigma)**2).
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows, whose columns are divided by their range; None: "manhattan".
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
+        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
@@ -419,6 +432,7 @@ class RReliefF(_Selector):
         n_neighbors: int = 70,
         sigma: float = 20.0,
         metric: str | None = None,
+        neighbors: str = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         task: Task = "auto",
@@ -429,6 +443,7 @@ class RReliefF(_Selector):
         self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.metric = metric
+        self.neighbors = neighbors
         self.n_queries = n_queries
         self.categorical_features = categorical_features
         self.task = task

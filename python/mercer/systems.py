@@ -270,6 +270,9 @@ class KRelief(_System):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
+        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None
@@ -310,7 +313,7 @@ class KRelief(_System):
 
     _method = "k-relief"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_features", "n_neighbors", "power", "n_queries", weighted=["boolean"], random_state=["random_state"]
+        "n_features", "n_neighbors", "power", "neighbors", "n_queries", weighted=["boolean"], random_state=["random_state"]
     )
 
     def __init__(
@@ -321,6 +324,7 @@ class KRelief(_System):
         weighted: bool = False,
         *,
         basis: Basis = None,
+        neighbors: str = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -330,6 +334,7 @@ class KRelief(_System):
         self.power = power
         self.weighted = weighted
         self.basis = basis
+        self.neighbors = neighbors
         self.n_queries = n_queries
         self.random_state = random_state
         self.verbose = verbose
@@ -343,6 +348,7 @@ class KRelief(_System):
             self.n_features,
             n_neighbors=self.n_neighbors,
             power=self.power,
+            neighbors=self.neighbors,
             n_queries=self.n_queries,
             random_state=seed,
             verbose=self.verbose,
@@ -373,6 +379,9 @@ class SKRelief(KRelief):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "sparse". Kernel settings live in the basis alone:
         `SKRelief(basis=KernelBasis("sparse", gamma=0.1, nu=0.05))`, searched as `basis__gamma`.
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
+        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None
@@ -424,6 +433,7 @@ class SKRelief(KRelief):
         nu: float = 0.1,
         *,
         basis: Basis = None,
+        neighbors: str = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -434,6 +444,7 @@ class SKRelief(KRelief):
             power,
             weighted,
             basis=basis,
+            neighbors=neighbors,
             n_queries=n_queries,
             random_state=random_state,
             verbose=verbose,

@@ -1,4 +1,5 @@
-//! The dense solves that several stages share. Sequential: the same bits from any number of threads.
+//! The dense solves that several stages share. Small ones are sequential, large eigenproblems are always cut into as many
+//! pieces: the same bits from any number of threads.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -209,6 +210,12 @@ pub(crate) fn eigen(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64
     interruptible(a.nrows(), monitor, move || decompose(a))
 }
 
+/// Matrices with as many rows are worth threads.
+const LARGE: usize = 500;
+
+/// Pieces that a large eigenproblem is cut into, whoever works on them: with their number its bits would change.
+const PIECES: usize = 4;
+
 /// Work on a matrix with this many rows. A large one takes seconds in which nothing can be asked; it runs on a thread of
 /// its own, so that a stop is answered at once. That thread then finishes by itself, and its result is dropped.
 fn interruptible<T: Send + 'static>(
@@ -216,12 +223,14 @@ fn interruptible<T: Send + 'static>(
     monitor: &Monitor,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    const LARGE: usize = 500;
     if rows < LARGE {
         return work();
     }
     let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || send.send(work()));
+    // As many threads as the caller has, which meanwhile waits; its own could not wait and work.
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build();
+    let threads = threads.map_err(|e| Error::Numerical(format!("no threads to work on: {e}")))?;
+    std::thread::spawn(move || send.send(threads.install(work)));
     loop {
         match receive.recv_timeout(Duration::from_millis(20)) {
             Ok(result) => return result,
@@ -235,16 +244,16 @@ fn interruptible<T: Send + 'static>(
 
 fn decompose(a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
+    let par = if n < LARGE { Par::Seq } else { Par::rayon(PIECES) };
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
-    let scratch =
-        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, faer::prelude::default());
+    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, faer::prelude::default());
     let mut memory = MemBuffer::new(scratch);
     self_adjoint_evd(
         a.as_ref(),
         values.as_mut(),
         Some(vectors.as_mut()),
-        Par::Seq,
+        par,
         MemStack::new(&mut memory),
         faer::prelude::default(),
     )

@@ -7,6 +7,7 @@
 
 mod references;
 mod reliefs;
+mod approximate;
 mod others;
 mod laws;
 
