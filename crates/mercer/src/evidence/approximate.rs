@@ -48,8 +48,8 @@ impl Search {
     }
 }
 
-/// Fewer rows than this are compared one by one: an index would take longer.
-pub(crate) const WORTHWHILE: usize = 4_096;
+/// Fewer rows than this are compared one by one: an index would take longer, and find less.
+pub(crate) const WORTHWHILE: usize = 20_000;
 
 /// One cell in so many is searched.
 const SEARCHED: usize = 8;
@@ -72,8 +72,14 @@ impl Index {
         let points: Vec<f32> = rows.flat_map(|row| frame.ready(row, 1.0)).collect();
         let count = (n as f64).sqrt() as usize;
         let rows = (&points[..], n, points.len() / n.max(1));
-        let cells = IvfIndex::build(rows, Dist::SquaredEuclidean, Some(count), None, 0, Verbosity::Quiet)
-            .map_err(|e| Error::Numerical(format!("no index of the rows could be built: {e}")))?;
+        let no_index =
+            |e: &dyn std::fmt::Display| Error::Numerical(format!("no index of the rows could be built: {e}"));
+        // By one thread: on several its centres would depend on their number.
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| no_index(&e))?;
+        let euclidean = Dist::SquaredEuclidean;
+        let cells = alone
+            .install(|| IvfIndex::build(rows, euclidean, Some(count), None, 0, Verbosity::Quiet))
+            .map_err(|e| no_index(&e))?;
         Ok(Self { cells, searched: count.div_ceil(SEARCHED), same: metric == Metric::Euclidean })
     }
 

@@ -222,7 +222,7 @@ impl<'a> Space<'a> {
     /// use mercer::evidence::{approximate::Search, differences::Differences, neighbours::{Groups, Metric, Space}};
     /// use mercer::{Monitor, data::synth};
     ///
-    /// let table = synth::generate("ringnorm?n=5000")?;
+    /// let table = synth::generate("ringnorm?n=20000")?;
     /// let space = Space::Plain(Differences::new(&table.rows, &[], false)?, Metric::Euclidean);
     /// let monitor = Monitor::default();
     /// let (_, note) = space.nearest_by(Search::Approximate, Groups::All, 5, &[0, 7], &monitor, |f| f.to_vec())?;
