@@ -12,7 +12,10 @@ use mercer::evaluate::Judge;
 use mercer::select::Columns;
 use mercer::{Basis, FeatureMap, Gamma, Kernel, Monitor, Recipe, Result, Rows, methods};
 
-const JOBS: [(&str, fn() -> Result<()>); 19] = [
+/// A name and what it does.
+type Job = (&'static str, fn() -> Result<()>);
+
+const JOBS: [Job; 19] = [
     ("kobl", || fit("kobl", 2_000, &[("n_components", "100"), ("threshold", "0")])),
     ("rpcholesky", || fit("rpcholesky", 2_000, &[("n_components", "100")])),
     ("kpca", || fit("kpca", 520, &[("n_components", "4"), ("gamma", "0.001")])),
