@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUST := -p mercer -p mercer-cli --features mercer/formats
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint test test-rust test-python gen bench papers check check-browser clean
+.PHONY: help setup demo fmt lint test test-rust test-python gen bench instructions papers check check-browser clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -62,11 +62,14 @@ bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes half a
 	set -e; for script in basis single components selection extraction judges growth; do $(BIN)/python bench/$$script.py; done
 	cargo bench -p mercer --bench basis
 
+instructions: ## Hold the instructions of small jobs against bench/instructions.json (needs valgrind)
+	$(PYTHON) tools/instructions.py
+
 papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minutes; PAPER=takes; DATA=DIR)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/python experiments/run.py $(PAPER) $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)")
 
-check: lint test ## All that continuous integration runs
+check: lint test instructions ## All that continuous integration runs
 
 check-browser: ## Open the report's pages in Chromium (installed if it is missing; Debian)
 	command -v chromium || { SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \

@@ -9,7 +9,6 @@
 //!         whose pivots were chosen without the labels
 
 use faer::MatRef;
-use rayon::prelude::*;
 
 use super::kobl::{self, Threshold};
 use super::pivoted::{Hold, Pivoted};
@@ -18,10 +17,9 @@ use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::block::PANEL;
 use crate::kernel::gamma::grid;
-use crate::kernel::gram::check_rows;
-use crate::kernel::{Gram, Kernel, Panel, Shape};
+use crate::kernel::widths::Widths;
+use crate::kernel::{Gram, Kernel, Shape};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -81,11 +79,11 @@ pub(crate) fn widths_tried(
     labels: &Labels,
     monitor: &Monitor,
 ) -> Result<Vec<Tried>> {
-    let shared = Shared::of(shape, widths, rows, monitor)?;
+    let shared = shared(shape, widths, rows, monitor)?;
     let mut tried = Vec::with_capacity(widths.len());
     let mut failed = None;
     for &gamma in widths {
-        match shared.try_width(Kernel { shape, gamma }, size, rows, labels, monitor) {
+        match try_width(Kernel { shape, gamma }, shared.as_ref(), size, rows, labels, monitor) {
             Ok(one) => tried.push(one),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // A width at which the kernel overflows or is not positive semi-definite is no candidate.
@@ -108,56 +106,29 @@ pub(crate) fn widths_tried(
     }
 }
 
-/// What the widths have in common: all distances between the rows, where they are few and long. Then a width costs n²
-/// exponentials, and not n·m products of p numbers.
-struct Shared {
-    /// n×n distances times the first width; None: every width computes its own.
-    statistics: Option<(Vec<f64>, f64)>,
+/// All distances, where the rows are few and long: then a width costs n² exponentials, and not n·m products of p numbers.
+fn shared<'a>(shape: Shape, widths: &[f64], rows: &'a Rows, monitor: &Monitor) -> Result<Option<Widths<'a>>> {
+    if !shape.is_stationary() || widths.len() < 2 || rows.n() > SHARED_ROWS || rows.p() < SHARED_COLUMNS {
+        return Ok(None);
+    }
+    monitor.check()?;
+    Widths::new(shape, widths[0], rows).map(Some)
 }
 
-impl Shared {
-    fn of(shape: Shape, widths: &[f64], rows: &Rows, monitor: &Monitor) -> Result<Self> {
-        let n = rows.n();
-        if !shape.is_stationary() || widths.len() < 2 || n > SHARED_ROWS || rows.p() < SHARED_COLUMNS {
-            return Ok(Self { statistics: None });
-        }
-        monitor.check()?;
-        let kernel = Kernel { shape, gamma: widths[0] };
-        check_rows(kernel, rows, 0)?;
-        let panel = Panel::new(kernel, rows);
-        let mut out = vec![0.0; n * n];
-        out.par_chunks_mut(PANEL * n).enumerate().for_each(|(at, out)| {
-            let first = at * PANEL;
-            panel.statistics(&rows.slice(first..first + out.len() / n), out);
-        });
-        // From products, d(x, x') and d(x', x) may differ in the last digit.
-        for i in 0..n {
-            out[i * n + i] = 0.0;
-            for j in 0..i {
-                out[j * n + i] = out[i * n + j];
-            }
-        }
-        Ok(Self { statistics: Some((out, widths[0])) })
-    }
-
-    fn try_width(
-        &self,
-        kernel: Kernel,
-        size: usize,
-        rows: &Rows,
-        labels: &Labels,
-        monitor: &Monitor,
-    ) -> Result<Tried> {
-        monitor.check()?;
-        let Some((statistics, unit)) = &self.statistics else {
-            return try_kernel(&Gram::new(kernel, rows)?, kernel.gamma, size, labels, monitor);
-        };
-        let n = rows.n();
-        let mut values: Vec<f64> = statistics.iter().map(|v| v * (kernel.gamma / unit)).collect();
-        values.par_chunks_mut(PANEL * n).for_each(|part| kernel.finish(part));
-        let values = Rows::dense(values, n, n)?;
-        try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, size, labels, monitor)
-    }
+fn try_width(
+    kernel: Kernel,
+    shared: Option<&Widths>,
+    size: usize,
+    rows: &Rows,
+    labels: &Labels,
+    monitor: &Monitor,
+) -> Result<Tried> {
+    monitor.check()?;
+    let Some(shared) = shared else {
+        return try_kernel(&Gram::new(kernel, rows)?, kernel.gamma, size, labels, monitor);
+    };
+    let values = Rows::dense(shared.values(kernel.gamma)?, rows.n(), rows.n())?;
+    try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, size, labels, monitor)
 }
 
 fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &Monitor) -> Result<Tried> {

@@ -6,7 +6,7 @@
 //!   align   of scale × 10^{−2, −1.5, …, 1.5} the one with the largest centred alignment of K and YYᵀ on that sample
 //!   loo     the same grid by leave-one-out error; needs a basis, so it lives in `basis/loo.rs`
 //!
-//! cost    scale: one pass; median, align: 10⁶ kernel values (align: for each of 8 widths)
+//! cost    scale: one pass; median, align: 10⁶ distances, and align 10⁶ kernel values for each of 8 widths
 //! source  Cortes, Mohri & Rostamizadeh 2012 for centred alignment
 //! differs the median is over pairs of distinct rows; where it is 0 (many duplicates) the mean stands in
 
@@ -17,6 +17,7 @@ use faer::MatRef;
 use super::block::Panel;
 use super::kernel::{Kernel, Shape};
 use super::real::Real;
+use super::widths::Widths;
 use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -206,9 +207,12 @@ pub(crate) fn alignments(
     let own = product(y.transpose(), y).norm_l2();
     let mut found = Vec::with_capacity(grid.len());
     let mut failed = None;
+    let n = rows.n();
+    let widths = Widths::new(shape, grid[grid.len() / 2], rows)?;
     for &gamma in grid {
-        match (Kernel { shape, gamma }).matrix(rows, rows) {
-            Ok(mut k) => {
+        match widths.values(gamma) {
+            Ok(values) => {
+                let mut k = MatRef::from_column_major_slice(&values, n, n).to_owned();
                 center_gram(&mut k);
                 let across = product(y.transpose(), product(k.as_ref(), y).as_ref());
                 let alignment = across.diagonal().column_vector().sum() / (k.norm_l2() * own);

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::block::{PANEL, Panel};
 use super::kernel::{Kernel, Statistic};
 use super::pairs::Unit;
+use super::products::distances_to;
 use super::real::{Precision, Real};
 use super::single::{RANGE, SinglePanel, squares_fit};
 use crate::data::either::Either;
@@ -170,6 +171,10 @@ impl<'a> Gram<'a> {
             {
                 let (unit, own) = (Unit::of(self.kernel), rows.row(landmark));
                 out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(selected.row(i), own));
+                self.kernel.finish(out);
+            }
+            (Rows::Dense(selected), Either::Double(Rows::Dense(rows)), Statistic::SquaredDistance) => {
+                distances_to(rows.row(landmark), selected, self.kernel.gamma.sqrt(), out);
                 self.kernel.finish(out);
             }
             _ => self.panel(&[landmark]).fill(selected, out),

@@ -8,6 +8,7 @@ pub(crate) mod products;
 pub mod block;
 pub(crate) mod single;
 pub mod gram;
+pub(crate) mod widths;
 pub mod gamma;
 
 pub use block::Panel;

@@ -116,6 +116,18 @@ impl<T: Real> Distances<T> {
     }
 }
 
+/// γ‖x−y‖² of rows x and one row y, with root = √γ: as [`Products`] of that one landmark would give them, without products.
+pub(crate) fn distances_to(y: &[f64], rows: &Dense, root: f64, out: &mut [f64]) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (i, o) in out.iter_mut().enumerate() {
+                *o = f64::squared_distance(rows.row(i), y, root);
+            }
+        },
+    );
+}
+
 /// Adds the norms to −2⟨u,v⟩; whether any result has cancelled.
 fn add_norms<T: Real>(out: &mut [T], row_norm: T, norms: &[T]) -> bool {
     let cancelled = pulp::Arch::new().dispatch(
@@ -154,14 +166,31 @@ fn mean(rows: &Dense, n: usize, p: usize) -> Vec<f64> {
 
 /// root·(x − shift) for all rows, and the squared norms. The rows may be in another precision than the result.
 fn shifted<S: Real, T: Real>(rows: &[S], shift: &[f64], root: f64) -> (Vec<T>, Vec<T>) {
-    let mut u = Vec::with_capacity(rows.len());
-    let mut norms = Vec::with_capacity(rows.len() / shift.len().max(1));
-    for row in rows.chunks_exact(shift.len().max(1)) {
-        let start = u.len();
-        u.extend(row.iter().zip(shift).map(|(x, s)| T::of(root * (x.double() - s))));
-        norms.push(T::of(u[start..].iter().map(|v: &T| v.double() * v.double()).sum()));
-    }
+    let p = shift.len().max(1);
+    let mut u = vec![T::ZERO; rows.len()];
+    let mut norms = vec![T::ZERO; rows.len() / p];
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for ((row, u), norm) in rows.chunks_exact(p).zip(u.chunks_exact_mut(p)).zip(&mut norms) {
+                u.iter_mut().zip(row).zip(shift).for_each(|((u, x), s)| *u = T::of(root * (x.double() - s)));
+                *norm = T::of(sum_of_squares(u));
+            }
+        },
+    );
     (u, norms)
+}
+
+/// Σv² in eight sums: in one, every number would wait for the one before.
+#[inline(always)]
+fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
+    let square = |v: &T| v.double() * v.double();
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for eight in eights {
+        sums.iter_mut().zip(eight).for_each(|(sum, v)| *sum += square(v));
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(square).sum::<f64>()
 }
 
 /// Rows divided by their length (by their largest number first, so that no square overflows); zero rows stay zero.

@@ -67,8 +67,24 @@ pub(crate) trait Real: RealField + Copy + Pod + Neg<Output = Self> + Sum + Send 
     fn root(self) -> Self;
     /// e^x for x ≤ 0; `FMA`: fused multiply-add is one instruction.
     fn exp<const FMA: bool>(self) -> Self;
-    /// Σ(root·(x−y))².
-    fn squared_distance(x: &[Self], y: &[f64], root: f64) -> f64;
+    /// Σ(root·(x−y))², in double precision, because differences of single ones may need more digits; in eight sums, because
+    /// in one every column would wait for the one before.
+    #[inline(always)]
+    fn squared_distance(x: &[Self], y: &[f64], root: f64) -> f64 {
+        let term = |x: Self, y: f64| {
+            let difference = root * (x.double() - y);
+            difference * difference
+        };
+        let (x, rest) = x.as_chunks::<8>();
+        let (y, their_rest) = y.as_chunks::<8>();
+        let mut sums = [0.0; 8];
+        for (x, y) in x.iter().zip(y) {
+            for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+                *sum += term(*x, *y);
+            }
+        }
+        sums.iter().sum::<f64>() + rest.iter().zip(their_rest).map(|(x, y)| term(*x, *y)).sum::<f64>()
+    }
 }
 
 impl Real for f64 {
@@ -100,11 +116,6 @@ impl Real for f64 {
     #[inline(always)]
     fn exp<const FMA: bool>(self) -> Self {
         exp::<FMA>(self)
-    }
-
-    #[inline(always)]
-    fn squared_distance(x: &[Self], y: &[f64], root: f64) -> f64 {
-        x.iter().zip(y).map(|(x, y)| (root * (x - y)).powi(2)).sum()
     }
 }
 
@@ -138,24 +149,5 @@ impl Real for f32 {
     #[inline(always)]
     fn exp<const FMA: bool>(self) -> Self {
         exp_single::<FMA>(self)
-    }
-
-    /// In double precision, because differences of single ones may need more digits; in eight sums, because a share of all
-    /// pairs comes here where rows lie in clusters.
-    #[inline(always)]
-    fn squared_distance(x: &[Self], y: &[f64], root: f64) -> f64 {
-        let term = |x: Self, y: f64| {
-            let difference = root * (f64::from(x) - y);
-            difference * difference
-        };
-        let (x, rest) = x.as_chunks::<8>();
-        let (y, their_rest) = y.as_chunks::<8>();
-        let mut sums = [0.0; 8];
-        for (x, y) in x.iter().zip(y) {
-            for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
-                *sum += term(*x, *y);
-            }
-        }
-        sums.iter().sum::<f64>() + rest.iter().zip(their_rest).map(|(x, y)| term(*x, *y)).sum::<f64>()
     }
 }
