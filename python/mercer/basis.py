@@ -164,6 +164,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     n_features_in_: int
+    _trace: float  # the sum of k(x, x) over the rows seen
 
     def __init__(
         self,
@@ -225,7 +226,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._fit(X, y, want_features=False)
         return self
 
-    @available_if(_grows)
+    @available_if(_grows)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Let the basis grow by a batch of rows; for the method "sparse".
 
@@ -247,8 +248,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Notes
         -----
-        `gamma` must be a number or "auto", because another rule would have to see all rows; else, and for other methods,
-        there is no `partial_fit`. `mercer.read_rows` makes one matrix of batches for them.
+        `gamma` must be a number or "auto", because another rule would have to see all rows; else, and for other
+        methods, there is no `partial_fit`. `mercer.read_rows` makes one matrix of batches for them.
 
         Examples
         --------

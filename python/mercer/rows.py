@@ -30,7 +30,7 @@ def read_rows(source: Any, *, target: str | int | None = None, dtype: Any = np.f
     ----------
     source : path, iterable of batches, or pyarrow table, dataset or reader
         A path tells its format by its ending: .npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc or
-        .feather; .npz, as `scipy.sparse.save_npz` writes it, and .svm or .libsvm hold sparse rows, which stay in memory.
+        .feather; .npz (of `scipy.sparse.save_npz`), .svm and .libsvm hold sparse rows, which are read into memory.
         A batch is a matrix, a frame of pandas or polars, a record batch of pyarrow, or a pair of rows and their target.
     target : str or int, default=None
         The target's column: a name, or a place (-1 is the last). Batches that are pairs and LIBSVM files need none.
@@ -80,7 +80,9 @@ def _sparse(path: Path, target: str | int | None, dtype: np.dtype[Any]) -> tuple
     try:
         rows = sparse.csr_array(sparse.load_npz(path)).astype(dtype)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}\nhint: scipy.sparse.save_npz writes such files; use .npy for dense rows") from error
+        raise ValueError(
+            f"{path}: {error}\nhint: scipy.sparse.save_npz writes such files; use .npy for dense rows"
+        ) from error
     if target is None:
         return rows, None
     if not isinstance(target, int) or not -rows.shape[1] <= target < rows.shape[1]:

@@ -685,6 +685,9 @@ class FScore(_Selector):
     array([ 7, 31])
     """
 
+    _sums: _core.FSums  # what `partial_fit` goes on from
+    _classes: list[str] | None
+
     _method = "f"
     _names: ClassVar[dict[str, str]] = {"level": "alpha"}
     _finds = ("pvalues",)
@@ -751,9 +754,7 @@ class FScore(_Selector):
         names = self._names_of_classes(y, classes) if first else self._classes
         if not first and classes is not None and names != self._names_of_classes(y, classes):
             raise ValueError(f"classes = {list(classes)}, but with the first batch they were {names}")
-        self._sums = _core.f_accumulate(
-            None if first else self._sums, as_rows(X), y, names, verbose=int(self.verbose)
-        )
+        self._sums = _core.f_accumulate(None if first else self._sums, as_rows(X), y, names, verbose=int(self.verbose))
         self._classes = names
         self.__dict__.pop("support_", None)
         found = _core.f_finish(self._sums, self._called(), self._settings())
@@ -773,7 +774,6 @@ class FScore(_Selector):
 
     def _keep(self, found: _core.Selection) -> None:
         super()._keep(found)
-        # What `partial_fit` goes on from.
         sums = found["sums"]
         if sums is not None:
             self._sums, self._classes = sums, found["classes"]
