@@ -53,6 +53,7 @@ class FittedBasis(Model):
     """What a fit gives. Sparse landmarks are `SparseParts` here, as in what `load` returns."""
 
     residual: float
+    trace: float
     precision: str
     rounding_error: float | None
     n_kernel_evaluations: int
@@ -70,8 +71,17 @@ class Selection(TypedDict):
     error_path: Numbers
     weights: Numbers | None
     penalty: float | None
+    sums: FSums | None  # the F-test's
+    classes: list[str] | None
     chosen: NDArray[np.bool_] | None
     warnings: list[str]
+
+class FSums(TypedDict):
+    """Sums of the F-test so far."""
+
+    sizes: Numbers
+    target: list[float] | None
+    columns: Numbers
 
 class Extraction(TypedDict):
     """What an extractor finds; empty arrays where it has no such thing."""
@@ -139,6 +149,18 @@ def fit_basis(
     want_features: bool = False,
     verbose: int = 0,
 ) -> FittedBasis: ...
+def grow_basis(
+    X: Rows | NDArray[np.float32],
+    settings: list[tuple[str, str]],
+    so_far: Model | None = None,
+    trace: float = 0.0,
+    *,
+    verbose: int = 0,
+) -> FittedBasis: ...
+def f_accumulate(
+    state: FSums | None, X: Rows, y: Target, classes: list[str] | None = None, *, verbose: int = 0
+) -> FSums: ...
+def f_finish(state: FSums, selector: str, settings: list[tuple[str, str]]) -> Selection | None: ...
 def fit_selector(
     X: Rows,
     y: Target | None,

@@ -164,6 +164,7 @@ class AutoFeatures(Mapped):
                 **model,
                 "landmarks": as_csr(model["landmarks"], self.n_features_in_, like=rows),
                 "residual": facts["residual"],
+                "trace": 0.0,
                 "precision": "double",
                 "rounding_error": None,
                 "n_kernel_evaluations": facts["kernel_evaluations"],

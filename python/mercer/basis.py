@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
+from numbers import Real
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from mercer import _core
@@ -18,6 +21,26 @@ from mercer._input import FLOATS, as_csr, as_given, as_rows, as_target, check_na
 
 # Which parameters of the catalogue each basis uses.
 _USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
+
+# Kernels without a width.
+_NO_GAMMA = ("linear", "cosine", "precomputed")
+
+
+def _grows(basis: KernelBasis) -> bool:
+    """Return True if such a basis takes batches; else raise what is in the way, which scikit-learn passes on."""
+    if basis.method != "sparse":
+        raise AttributeError(
+            f"the basis {basis.method!r} looks at all rows at once; only 'sparse' grows batch by batch\n"
+            "hint: mercer.read_rows makes one matrix of batches, which need not fit into memory"
+        )
+    if basis.kernel == "precomputed" or basis.landmarks is not None:
+        raise AttributeError("a basis that grows chooses among rows that arrive, not among columns or given landmarks")
+    if basis.kernel not in _NO_GAMMA and not isinstance(basis.gamma, Real) and basis.gamma != "auto":
+        raise AttributeError(
+            f"gamma = {basis.gamma!r} is a rule that would have to see all rows\n"
+            "hint: give a number, such as the `gamma_` of a fit on the first rows, or 'auto', which is 1/p"
+        )
+    return True
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -98,7 +121,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "kpca" only: eigenvalues of the (centred) kernel matrix, descending.
     residual_ : float
         Mean squared distance of the training rows from the span, over the mean of k(x, x); for centred "kpca" the
-        share of the centred trace that is left out.
+        share of the centred trace that is left out. After `partial_fit` a bound on it: what was left of every row when
+        it came.
+    n_samples_seen_ : int
+        Number of rows in `fit`, or in all batches.
     precision_ : {"single", "double"}
         What the coordinates of the training rows were computed in.
     rounding_error_ : float or None
@@ -138,6 +164,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     n_features_in_: int
+    _trace: float  # the sum of k(x, x) over the rows seen
 
     def __init__(
         self,
@@ -197,6 +224,64 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([0, 2, 1])
         """
         self._fit(X, y, want_features=False)
+        return self
+
+    @available_if(_grows)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Let the basis grow by a batch of rows; for the method "sparse".
+
+        A row is kept if more than `nu` of k(x, x) is new to the rows kept so far, in the order of arrival, whatever the
+        batches are. The basis is all that is remembered, so that batches can go on for ever; without `n_components` it
+        takes at most 1000 rows. After `fit` it grows on; `fit` starts afresh. It computes in double precision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The batch.
+        y : None
+            Not looked at.
+
+        Returns
+        -------
+        self : KernelBasis
+            The basis so far. `pivots_` count rows as they came.
+
+        Notes
+        -----
+        `gamma` must be a number or "auto", because another rule would have to see all rows; else, and for other
+        methods, there is no `partial_fit`. `mercer.read_rows` makes one matrix of batches for them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelBasis
+        >>> basis = KernelBasis("sparse", gamma=0.5, nu=0.2)
+        >>> for seed in range(5):
+        ...     batch = np.random.default_rng(seed).normal(size=(1000, 2))
+        ...     basis = basis.partial_fit(batch)
+        >>> basis.n_samples_seen_, bool(basis.residual_ < 0.2)
+        (5000, True)
+        """
+        self._validate_params()
+        first = not hasattr(self, "coefficients_")
+        X = self._non_negative(validate_data(self, X, reset=first, **self._checks()))
+        if self.precision == "single":
+            raise ValueError(
+                "precision = 'single' halves the coordinates that `fit` keeps, but `partial_fit` keeps none\n"
+                "hint: leave precision out"
+            )
+        values = self.get_params(deep=False)
+        names = [name for name in _USED["sparse"] if name not in ("seed", "center", "precision", "landmarks")]
+        fitted = _core.grow_basis(
+            as_given(X),
+            [(name, as_text(values[name])) for name in names if values[name] is not None],
+            None if first else self._model(),
+            0.0 if first else self._trace,
+            verbose=int(self.verbose),
+        )
+        self._keep(fitted, X if first else self.landmarks_)
+        for text in fitted["warnings"]:
+            warnings.warn(text, UserWarning, stacklevel=2)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
@@ -268,6 +353,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.origin_ = fitted["origin"]
         self.gamma_ = fitted["gamma"]
         self.residual_ = fitted["residual"]
+        self.n_samples_seen_ = int(json.loads(fitted["facts"])["rows"])
+        self._trace = fitted["trace"]
         self.precision_ = fitted["precision"]
         self.rounding_error_ = fitted["rounding_error"]
         self.n_kernel_evaluations_ = fitted["n_kernel_evaluations"]
@@ -414,7 +501,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _needs_y(self) -> bool:
         by_labels = isinstance(self.gamma, str) and self.gamma in ("align", "loo")
-        return self.method == "csi" or (by_labels and self.kernel not in ("linear", "cosine", "precomputed"))
+        return self.method == "csi" or (by_labels and self.kernel not in _NO_GAMMA)
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

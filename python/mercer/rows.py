@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
-ENDINGS = ".npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc, .feather"
+ENDINGS = ".npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc, .feather, .npz, .svm, .libsvm"
 
 # Rows of a file that are in memory at a time.
 BATCH = 65_536
@@ -28,16 +30,16 @@ def read_rows(source: Any, *, target: str | int | None = None, dtype: Any = np.f
     ----------
     source : path, iterable of batches, or pyarrow table, dataset or reader
         A path tells its format by its ending: .npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc or
-        .feather.
+        .feather; .npz (of `scipy.sparse.save_npz`), .svm and .libsvm hold sparse rows, which are read into memory.
         A batch is a matrix, a frame of pandas or polars, a record batch of pyarrow, or a pair of rows and their target.
     target : str or int, default=None
-        The target's column: a name, or a place (-1 is the last). Batches that are pairs need none.
+        The target's column: a name, or a place (-1 is the last). Batches that are pairs and LIBSVM files need none.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
         What the rows are kept as. Half the file with float32.
 
     Returns
     -------
-    X : numpy.memmap of shape (n_samples, n_features)
+    X : numpy.memmap or scipy.sparse.csr_array of shape (n_samples, n_features)
         The rows. (An .npy file without a target column is mapped where it is.)
     y : ndarray of shape (n_samples,) or None
         The target, in memory.
@@ -61,7 +63,33 @@ def read_rows(source: Any, *, target: str | int | None = None, dtype: Any = np.f
         array = np.load(source, mmap_mode="r")
         if array.ndim == 2 and array.dtype == dtype and array.flags.c_contiguous:
             return array, None
+    if isinstance(source, (str, Path)) and Path(source).suffix.lower() in (".npz", ".svm", ".libsvm"):
+        return _sparse(Path(source), target, np.dtype(dtype))
     return _collect(_batches(source), target, np.dtype(dtype))
+
+
+def _sparse(path: Path, target: str | int | None, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return the rows of a sparse file, and its target."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there")
+    if path.suffix.lower() != ".npz":
+        if target is not None:
+            raise ValueError(f"target = {target!r}, but a LIBSVM file has its target before the columns; leave it out")
+        rows, labels = load_svmlight_file(str(path), dtype=dtype, zero_based=False)
+        return sparse.csr_array(rows), labels
+    try:
+        rows = sparse.csr_array(sparse.load_npz(path)).astype(dtype)
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: {error}\nhint: scipy.sparse.save_npz writes such files; use .npy for dense rows"
+        ) from error
+    if target is None:
+        return rows, None
+    if not isinstance(target, int) or not -rows.shape[1] <= target < rows.shape[1]:
+        raise ValueError(f"target = {target!r}, but the {rows.shape[1]} columns have no names\nhint: count them")
+    place = target % rows.shape[1]
+    others = [j for j in range(rows.shape[1]) if j != place]
+    return sparse.csr_array(rows[:, others]), rows[:, [place]].toarray().ravel()
 
 
 def _batches(source: Any) -> Iterable[Any]:

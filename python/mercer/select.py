@@ -89,7 +89,8 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X, categorical = with_categories(X, getattr(self, "categorical_features", None))
         # NaN and infinity are refused by the Rust side, which says at which row and column.
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
-        self.__dict__.pop("support_", None)  # A fit that fails leaves nothing fitted.
+        for name in ("support_", "_sums"):  # A fit that fails leaves nothing fitted.
+            self.__dict__.pop(name, None)
         with text_explained(X):
             if self._needs_y:
                 X, y = validate_data(self, X, y, ensure_min_samples=2, **checks)
@@ -118,15 +119,18 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             verbose=int(self.verbose),
         )
         self.n_features_in_ = X.shape[1]
+        self._keep(found)
+        for text in found["warnings"]:
+            warnings.warn(text, UserWarning, stacklevel=3)
+        return self
+
+    def _keep(self, found: _core.Selection) -> None:
         self.scores_ = found["scores"]
         self.ranking_ = found["ranking"]
         self.support_ = found["support"]
         self.n_features_ = int(self.support_.sum())
         for name in self._finds:
             setattr(self, f"{name}_", found[name])  # type: ignore[literal-required]
-        for text in found["warnings"]:
-            warnings.warn(text, UserWarning, stacklevel=3)
-        return self
 
     def _called(self) -> str:
         """Return the selector's name in the catalogue."""
@@ -696,6 +700,9 @@ class FScore(_Selector):
     array([ 7, 31])
     """
 
+    _sums: _core.FSums  # what `partial_fit` goes on from
+    _classes: list[str] | None
+
     _method = "f"
     _names: ClassVar[dict[str, str]] = {"level": "alpha"}
     _finds = ("pvalues",)
@@ -717,6 +724,74 @@ class FScore(_Selector):
         self.alpha = alpha
         self.task = task
         self.verbose = verbose
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Add a batch of rows, and score the columns by all rows so far.
+
+        Counts, means and spreads are merged exactly, so that scores are those of one `fit` on all rows, to rounding,
+        however the rows are cut into batches. After `fit` it goes on; `fit` starts afresh.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            The batch.
+        y : array-like of shape (n_samples,)
+            Its labels. The first batch decides whether they are classes or numbers, unless `task` says so.
+        classes : array-like of shape (n_classes,), default=None
+            All classes, with the first batch; None: those of the first batch, and any other is refused later.
+
+        Returns
+        -------
+        self : object
+            The selector. It counts as fitted once there are rows of two classes and more rows than classes, or three
+            rows whose numbers differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import FScore
+        >>> X = np.random.default_rng(0).normal(size=(200, 5))
+        >>> y = X[:, 3] > 0
+        >>> test = FScore(1)
+        >>> for i in range(0, 200, 20):
+        ...     test = test.partial_fit(X[i : i + 20], y[i : i + 20], classes=[False, True])
+        >>> test.get_support(indices=True)
+        array([3])
+        >>> bool(np.allclose(test.scores_, FScore().fit(X, y).scores_, rtol=1e-10))
+        True
+        """
+        self._validate_params()
+        first = not hasattr(self, "_sums")
+        checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
+        with text_explained(X):
+            X, y = validate_data(self, X, y, reset=first, **checks)
+        y = as_target(y)
+        names = self._names_of_classes(y, classes) if first else self._classes
+        if not first and classes is not None and names != self._names_of_classes(y, classes):
+            raise ValueError(f"classes = {list(classes)}, but with the first batch they were {names}")
+        self._sums = _core.f_accumulate(None if first else self._sums, as_rows(X), y, names, verbose=int(self.verbose))
+        self._classes = names
+        self.__dict__.pop("support_", None)
+        found = _core.f_finish(self._sums, self._called(), self._settings())
+        if found is not None:
+            self._keep({**found, "sums": self._sums, "classes": names})
+            for text in found["warnings"]:
+                warnings.warn(text, UserWarning, stacklevel=2)
+        return self
+
+    def _names_of_classes(self, y: _core.Target, classes: Any) -> list[str] | None:
+        """Return what the classes are called; None: the labels are numbers."""
+        if classes is None:
+            return _core.decide(y, task=self.task)[1]
+        if self.task == "numbers":
+            raise ValueError("classes are given, but task = 'numbers'\nhint: leave one of the two out")
+        return _core.decide(as_target(classes), task="classes")[1]
+
+    def _keep(self, found: _core.Selection) -> None:
+        super()._keep(found)
+        sums = found["sums"]
+        if sums is not None:
+            self._sums, self._classes = sums, found["classes"]
 
     def _called(self) -> str:
         return self.mode or self._method

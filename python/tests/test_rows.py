@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 import mercer
 from mercer.rows import read_rows
@@ -72,6 +74,31 @@ def test_batches_of_every_kind(tmp_path):
         rows, labels = read_rows(source, target=None if at == 0 else -1)
         np.testing.assert_array_equal(rows, X)
         assert len(labels) == len(X)
+
+
+def test_sparse_files_are_read_as_they_are(tmp_path):
+    rows = sparse.csr_matrix(np.where(X > 0.5, X, 0.0))
+    sparse.save_npz(tmp_path / "rows.npz", rows)
+    dump_svmlight_file(rows, y, str(tmp_path / "rows.svm"), zero_based=False)
+    there, none = read_rows(tmp_path / "rows.npz", dtype=np.float32)
+    assert none is None
+    assert (there.format, there.dtype) == ("csr", np.float32)
+    there, labels = read_rows(tmp_path / "rows.svm")
+    np.testing.assert_allclose(there.toarray(), rows.toarray(), rtol=1e-12)
+    assert labels.tolist() == [float(label) for label in y]
+    there, labels = read_rows(str(tmp_path / "rows.npz"), target=-2)
+    np.testing.assert_array_equal(there.toarray(), rows.toarray()[:, [0, 1, 3]])
+    np.testing.assert_array_equal(labels, rows.toarray()[:, 2])
+    np.savez(tmp_path / "dense.npz", X)
+    for name, options, words in [
+        ("dense.npz", {}, "save_npz"),
+        ("rows.npz", {"target": "a"}, "count them"),
+        ("rows.svm", {"target": 0}, "leave it out"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            read_rows(tmp_path / name, **options)
+    with pytest.raises(FileNotFoundError, match="is not there"):
+        read_rows(tmp_path / "none.npz")
 
 
 def test_estimators_see_no_difference():

@@ -67,6 +67,7 @@ def is_precomputed(estimator):
 @parametrize_with_checks(
     [
         *[KernelBasis(method, n_components=5) for method in METHODS],
+        KernelBasis("sparse", gamma=0.5),
         KernelBasis("kpca", center=True),
         KernelBasis("kobl", kernel="precomputed"),
         KernelBasis("kobl", kernel="chi2", gamma="median"),

@@ -2,12 +2,13 @@
 
 use mercer::basis::Precision;
 use mercer::evaluate::portrait;
-use mercer::{FeatureMap, methods};
+use mercer::{FeatureMap, FittedBasis, methods};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{EitherRows, PyExpansion, PyRows, Target, dictionary};
+use crate::convert::{EitherRows, PyExpansion, PyRows, Target, dictionary, feature_map};
+use crate::extract::as_fitted;
 use crate::gate::{exception, memory, run};
 
 /// Fit a basis. Settings are texts, by the names of the catalogue.
@@ -49,16 +50,60 @@ pub(crate) fn fit_basis<'py>(
             (fitted, features.map(|z| matrix(py, z, rows.n())).transpose()?)
         }
     };
-    let (residual, evaluations) = (fitted.residual, fitted.n_kernel_evaluations);
+    let out = found(py, fitted)?;
+    out.set_item("features", features)?;
+    Ok(out)
+}
+
+/// The basis `sparse` after one more batch. `so_far` is the model of the batches before, and `trace` their sum of k(x,x).
+#[pyfunction]
+#[pyo3(signature = (X, settings, so_far=None, trace=0.0, *, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn grow_basis<'py>(
+    py: Python<'py>,
+    X: EitherRows<'py>,
+    settings: Vec<(String, String)>,
+    so_far: Option<&Bound<'py, PyAny>>,
+    trace: f64,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut basis = methods::basis("sparse", &settings).map_err(exception)?;
+    basis.memory = memory()?;
+    let so_far = match so_far {
+        Some(model) => {
+            let before = as_fitted(&mut feature_map(model)?).map_err(exception)?;
+            Some(FittedBasis { trace, ..before })
+        }
+        None => None,
+    };
+    let so_far = so_far.as_ref();
+    let grown = match X {
+        EitherRows::Double(rows) => {
+            let rows = rows.rows()?;
+            run(py, verbose, |monitor| basis.monitor(monitor).grow(so_far, &rows))?
+        }
+        EitherRows::Single(rows) => {
+            let rows = rows.rows()?;
+            run(py, verbose, |monitor| basis.monitor(monitor).grow(so_far, &rows))?
+        }
+    };
+    let out = found(py, grown)?;
+    out.set_item("features", py.None())?;
+    Ok(out)
+}
+
+/// A fitted basis as a dictionary, without features.
+fn found(py: Python<'_>, fitted: FittedBasis) -> PyResult<Bound<'_, PyDict>> {
+    let (residual, trace, evaluations) = (fitted.residual, fitted.trace, fitted.n_kernel_evaluations);
     let (precision, rounding_error) = (fitted.precision.name(), fitted.rounding_error);
     let warnings = fitted.warnings.clone();
     let out = dictionary(py, FeatureMap::from(fitted))?;
     out.set_item("residual", residual)?;
+    out.set_item("trace", trace)?;
     out.set_item("precision", precision)?;
     out.set_item("rounding_error", rounding_error)?;
     out.set_item("n_kernel_evaluations", evaluations)?;
     out.set_item("warnings", warnings)?;
-    out.set_item("features", features)?;
     Ok(out)
 }
 

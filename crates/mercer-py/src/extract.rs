@@ -92,10 +92,11 @@ pub(crate) fn class_means<'py>(
     python_rows(py, &means)
 }
 
-/// The basis that a map was made from, as far as an extractor looks at it. Its expansion is taken out of the map.
-fn as_fitted(map: &mut FeatureMap) -> mercer::Result<FittedBasis> {
+/// The basis that a map was made from, as far as an extractor or another batch looks at it. Its expansion is taken out of
+/// the map.
+pub(crate) fn as_fitted(map: &mut FeatureMap) -> mercer::Result<FittedBasis> {
     let fact = |name: &str| map.facts.get(name).and_then(serde_json::Value::as_f64);
-    let (residual, n_rows) = (fact("residual").unwrap_or(0.0), fact("rows").unwrap_or(0.0));
+    let number = |name: &str| fact(name).unwrap_or(0.0);
     let nothing = Expansion {
         kernel: map.expansion.kernel,
         landmarks: Landmarks::Columns { indices: Vec::new(), n: 0 },
@@ -106,15 +107,16 @@ fn as_fitted(map: &mut FeatureMap) -> mercer::Result<FittedBasis> {
     Ok(FittedBasis {
         method: Method::named(&map.method)?,
         expansion: std::mem::replace(&mut map.expansion, nothing),
-        pivots: Vec::new(),
-        pivot_norms: Vec::new(),
+        pivots: map.pivots.clone(),
+        pivot_norms: map.pivot_norms.clone(),
         eigenvalues: (!map.eigenvalues.is_empty()).then(|| map.eigenvalues.clone()),
-        residual,
+        residual: number("residual"),
+        trace: 0.0,
         precision: if fact("rounding_error").is_some() { Precision::Single } else { Precision::Double },
         rounding_error: fact("rounding_error"),
-        n_kernel_evaluations: 0,
-        n_rows: n_rows as usize,
-        stop: Stop::Rank,
+        n_kernel_evaluations: number("kernel_evaluations") as u64,
+        n_rows: number("rows") as usize,
+        stop: if map.facts.get("stopped_by").is_some_and(|by| by == "cap") { Stop::Cap } else { Stop::Rule },
         warnings: Vec::new(),
     })
 }

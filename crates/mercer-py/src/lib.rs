@@ -25,7 +25,7 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::basis::{fit_basis, orthogonality_loss, reconstruction_cost, residuals};
+    use crate::basis::{fit_basis, grow_basis, orthogonality_loss, reconstruction_cost, residuals};
     #[pymodule_export]
     use crate::evaluate::{advise, compare, fit_auto, folds, judge, splits, svm_dual};
     #[pymodule_export]
@@ -46,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use crate::pool::n_threads;
     #[pymodule_export]
-    use crate::select::fit_selector;
+    use crate::select::{f_accumulate, f_finish, fit_selector};
     #[pymodule_export]
     use crate::systems::{compose, default_basis};
 

@@ -73,7 +73,7 @@ fn a_system_that_cannot_be_fitted_is_refused_before_the_work() {
     hint: leave one of them out
     ");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--n-features", "1.5"]].concat()), @"error: n_features = 1.5, but it must be a whole number of at least 1, a share above 0 and at most 1, `positive` or `all`");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["k-relief", "--threshold", "0.1"]].concat()), @"error: `threshold` is not a parameter of `k-relief` with `gram-schmidt`; it has basis, n_features, n_neighbors, power, n_queries, weighted, seed, kernel, gamma, degree, coef0, alpha, n_components, tol");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["k-relief", "--threshold", "0.1"]].concat()), @"error: `threshold` is not a parameter of `k-relief` with `gram-schmidt`; it has basis, n_features, n_neighbors, power, neighbors, n_queries, weighted, seed, kernel, gamma, degree, coef0, alpha, n_components, tol");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--selector", "fdr", "--alpha", "0.01"]].concat()), @r"
     error: alpha = 0.01 is for the kernel `rq`, but kernel = rbf
     hint: leave it out; the level of fpr, fdr and fwe is `--level`

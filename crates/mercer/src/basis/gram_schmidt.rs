@@ -91,7 +91,7 @@ pub(crate) fn run(gram: &Gram, cap: usize, tol: f64, monitor: &Monitor) -> Resul
             }
             let square = bilinear(&t, &remaining, &t);
             if square < -loss_limit(gram) * (m + 1) as f64 * largest {
-                return Err(not_psd(gram, rows[i], square));
+                return Err(not_psd(gram.kernel(), rows[i], square));
             }
             let norm = square.max(0.0).sqrt();
             let own = diagonal[rows[i]].max(0.0).sqrt();

@@ -15,6 +15,7 @@ use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::kernel::gram::diagonal_of;
 
 const STOPS: [(&str, Stop); 3] = [("rule", Stop::Rule), ("cap", Stop::Cap), ("rank", Stop::Rank)];
 
@@ -69,6 +70,7 @@ impl Kept {
             pivot_norms: found.numbers("norms"),
             eigenvalues: has_values.then(|| found.numbers("eigenvalues")),
             residual: number(&facts, "residual")?,
+            trace: diagonal_of(self.kernel(basis)?, rows).iter().sum(),
             n_kernel_evaluations: facts.get("evaluations")?.as_u64()?,
             n_rows: rows.n(),
             // With a checkpoint a basis is fitted in double precision.

@@ -100,7 +100,7 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
         // All that can be seen of negative eigenvalues from the other end: the positive ones exceed the trace.
         let left = trace - values.iter().sum::<f64>();
         if left < negative * n as f64 {
-            return Err(not_psd(gram, 0, left));
+            return Err(not_psd(gram.kernel(), 0, left));
         }
         (values, vectors)
     } else {
@@ -108,7 +108,7 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
         drop(k);
         let (values, vectors) = eigen(whole, monitor)?;
         if let Some(&lowest) = values.last().filter(|v| **v < negative) {
-            return Err(not_psd(gram, 0, lowest));
+            return Err(not_psd(gram.kernel(), 0, lowest));
         }
         (values, vectors)
     };

@@ -13,6 +13,7 @@ pub(crate) mod kept;
 pub(crate) mod kobl;
 pub(crate) mod gram_schmidt;
 pub(crate) mod sparse;
+mod growing;
 pub(crate) mod kpca;
 pub(crate) mod nystrom;
 pub(crate) mod rpcholesky;
@@ -178,6 +179,8 @@ pub struct FittedBasis {
     /// Mean squared residual over mean k(x,x), on the training rows; centred `kpca`: share of the centred trace of the
     /// rows it was chosen from.
     pub residual: f64,
+    /// Sum of k(x,x) over the training rows.
+    pub trace: f64,
     /// What the rows' coordinates were computed in.
     pub precision: Precision,
     /// Single precision: the largest error of a coordinate or a squared residual, relative to √max k(x,x) or max k(x,x),
@@ -404,6 +407,9 @@ impl Basis {
             fitted.n_kernel_evaluations += (rows.n() * (1 + fitted.expansion.landmarks.len())) as u64;
             fitted.residual = fitted.relative_residual(rows, &self.monitor)?;
         }
+        if !own {
+            fitted.trace = diagonal_of(kernel, rows).iter().sum();
+        }
         kept.iter_mut().try_for_each(|kept| kept.finish(&fitted))?;
         Ok((fitted, features))
     }
@@ -563,6 +569,7 @@ impl Basis {
             pivot_norms: Vec::new(),
             eigenvalues: None,
             residual: 0.0,
+            trace: diagonal_of(gram.kernel(), rows).iter().sum(),
             precision: Precision::Double,
             rounding_error: None,
             n_kernel_evaluations: gram.evaluations(),

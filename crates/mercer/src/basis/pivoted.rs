@@ -29,7 +29,7 @@ use super::kept::Kept;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
-use crate::kernel::{Gram, Precision, Shape};
+use crate::kernel::{Gram, Kernel, Precision, Shape};
 use crate::linalg::product;
 use crate::monitor::Monitor;
 
@@ -40,10 +40,10 @@ pub(crate) const TIE: f64 = 1e-12;
 pub(crate) const RANK: f64 = 1e-10;
 
 /// A squared residual below minus this, relative to max k(x,x), is no rounding.
-const NOT_PSD: f64 = 1e-8;
+pub(super) const NOT_PSD: f64 = 1e-8;
 
 /// The largest loss of orthogonality that rounding in one coefficient row may cause.
-const LOSS: f64 = 1e-6;
+pub(super) const LOSS: f64 = 1e-6;
 
 /// The largest error, in units of √max k(x,x), that single precision may cause in a coordinate: ‖a‖₁ times that of a value.
 pub(crate) const ERROR: f64 = 1e-4;
@@ -142,7 +142,7 @@ impl<'a> Pivoted<'a> {
         let diagonal = gram.diagonal();
         let magnitude = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         if let Some(i) = diagonal.iter().position(|v| *v < -not_psd_limit(gram) * magnitude) {
-            return Err(not_psd(gram, i, diagonal[i]));
+            return Err(not_psd(gram.kernel(), i, diagonal[i]));
         }
         let cap = cap.min(n);
         // Where the rule and not the cap is expected to stop it, memory grows with the basis.
@@ -375,7 +375,7 @@ impl<'a> Pivoted<'a> {
     fn clip_residuals(&mut self) -> Result<()> {
         let limit = -not_psd_limit(self.gram) * self.largest;
         if let Some(i) = self.residual.iter().position(|r| *r < limit || r.is_nan()) {
-            return Err(not_psd(self.gram, i, self.residual[i]));
+            return Err(not_psd(self.gram.kernel(), i, self.residual[i]));
         }
         self.residual.iter_mut().for_each(|r| *r = r.max(0.0));
         Ok(())
@@ -439,12 +439,15 @@ impl<'a> Pivoted<'a> {
 }
 
 /// The rows of A as a matrix.
-fn triangular(rows: &[Vec<f64>]) -> Mat<f64> {
+pub(super) fn triangular(rows: &[Vec<f64>]) -> Mat<f64> {
     Mat::from_fn(rows.len(), rows.len(), |i, j| rows[i].get(j).copied().unwrap_or(0.0))
 }
 
 /// The row that a pivot adds to A: (e − Σ ℓ_k A_k)/r, ℓ its row of G and r its residual norm.
-fn next_coefficients<'r>(earlier: impl Iterator<Item = (&'r Vec<f64>, f64)>, norm: f64) -> Vec<f64> {
+pub(super) fn next_coefficients<'r>(
+    earlier: impl Iterator<Item = (&'r Vec<f64>, f64)>,
+    norm: f64,
+) -> Vec<f64> {
     let mut next = Vec::new();
     for (row, l) in earlier {
         next.resize(row.len(), 0.0);
@@ -472,9 +475,9 @@ fn not_psd_limit(gram: &Gram) -> f64 {
     NOT_PSD.max(1e4 * gram.panel_rounding())
 }
 
-pub(crate) fn not_psd(gram: &Gram, row: usize, value: f64) -> Error {
-    let name = gram.kernel().shape.name();
-    let hint = match gram.kernel().shape {
+pub(crate) fn not_psd(kernel: Kernel, row: usize, value: f64) -> Error {
+    let name = kernel.shape.name();
+    let hint = match kernel.shape {
         Shape::Precomputed => {
             "give a matrix of inner products; adding to its diagonal makes one of any symmetric matrix"
         }

@@ -124,6 +124,31 @@ impl Labels {
         }
     }
 
+    /// The same classes among these, in their order; an error if one is not.
+    ///
+    /// ```
+    /// use mercer::Labels;
+    ///
+    /// let batch = Labels::classes(&["b", "b"]).among(vec!["a".into(), "b".into()])?;
+    /// assert_eq!(batch, Labels::Classes { codes: vec![1, 1], names: vec!["a".into(), "b".into()] });
+    /// assert!(Labels::classes(&["c"]).among(vec!["a".into(), "b".into()]).is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn among(&self, names: Vec<String>) -> Result<Self> {
+        let Self::Classes { codes, names: own } = self else { return Ok(self.clone()) };
+        let place = |name: &String| {
+            names.iter().position(|known| known == name).ok_or_else(|| {
+                Error::data(format!(
+                    "the class `{name}` is not among those of the first batch: {}\n\
+                     hint: name all classes (`classes`) with the first batch, or say task = numbers if they are numbers",
+                    names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ")
+                ))
+            })
+        };
+        let places: Vec<usize> = own.iter().map(place).collect::<Result<_>>()?;
+        Ok(Self::Classes { codes: codes.iter().map(|&g| places[g]).collect(), names })
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {

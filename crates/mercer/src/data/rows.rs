@@ -207,6 +207,33 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// These rows and more below them, stored as these are.
+    pub(crate) fn joined(&self, more: &Rows) -> Rows<'static> {
+        match (self, more) {
+            (Self::Dense(d), _) => {
+                let values = [d.values(), &more.to_dense()].concat();
+                Rows::Dense(Dense { values: values.into(), n: d.n + more.n(), p: d.p })
+            }
+            (Self::Sparse(_), Rows::Dense(_)) => self.joined(&more.to_sparse()),
+            (Self::Sparse(own), Rows::Sparse(s)) => {
+                let mut indptr = vec![0];
+                let (mut columns, mut values) = (Vec::new(), Vec::new());
+                let rows = (0..self.n()).map(|i| own.row(i)).chain((0..more.n()).map(|i| s.row(i)));
+                for (c, v) in rows {
+                    columns.extend_from_slice(c);
+                    values.extend_from_slice(v);
+                    indptr.push(columns.len());
+                }
+                Rows::Sparse(Csr {
+                    indptr: indptr.into(),
+                    indices: columns.into(),
+                    values: values.into(),
+                    p: s.p,
+                })
+            }
+        }
+    }
+
     /// The numbers that are stored: all of a dense matrix, the non-zero ones of a sparse one.
     pub(crate) fn stored(&self) -> &[f64] {
         match self {

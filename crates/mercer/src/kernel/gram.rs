@@ -49,10 +49,7 @@ impl<'a> Gram<'a> {
             check_symmetric(rows, 1e-8f64.max(10.0 * rounding))?;
         }
         if diagonal_of(kernel, rows).iter().all(|v| *v == 0.0) {
-            return Err(Error::data(
-                "k(x,x) = 0 for every row: the rows are all zero in the kernel's space, so there is no basis\n\
-                 hint: look at the rows, or use a kernel such as `rbf`",
-            ));
+            return Err(all_zero());
         }
         Ok(Self { kernel, rows, rounding, precision: Precision::Double, evaluations: AtomicU64::new(0) })
     }
@@ -164,20 +161,9 @@ impl<'a> Gram<'a> {
     /// Values of selected rows against one training row.
     pub(crate) fn column(&self, selected: &Rows, landmark: usize, out: &mut [f64]) {
         self.count(out.len());
-        match (selected, self.rows, self.kernel.shape.statistic()) {
-            // One sparse row needs no index of all p columns.
-            (Rows::Sparse(selected), Either::Double(Rows::Sparse(rows)), statistic)
-                if statistic != Statistic::Cosine =>
-            {
-                let (unit, own) = (Unit::of(self.kernel), rows.row(landmark));
-                out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(selected.row(i), own));
-                self.kernel.finish(out);
-            }
-            (Rows::Dense(selected), Either::Double(Rows::Dense(rows)), Statistic::SquaredDistance) => {
-                distances_to(rows.row(landmark), selected, self.kernel.gamma.sqrt(), out);
-                self.kernel.finish(out);
-            }
-            _ => self.panel(&[landmark]).fill(selected, out),
+        match (self.rows, self.kernel.shape.statistic()) {
+            (Either::Single(_), _) | (_, Statistic::Given) => self.panel(&[landmark]).fill(selected, out),
+            (Either::Double(rows), _) => column_of(self.kernel, selected, rows, landmark, out),
         }
     }
 
@@ -198,6 +184,31 @@ impl<'a> Gram<'a> {
     fn count(&self, values: usize) {
         self.evaluations.fetch_add(values as u64, Ordering::Relaxed);
     }
+}
+
+/// Values of some rows against one row of others.
+pub(crate) fn column_of(kernel: Kernel, rows: &Rows, others: &Rows, landmark: usize, out: &mut [f64]) {
+    match (rows, others, kernel.shape.statistic()) {
+        // One sparse row needs no index of all p columns.
+        (Rows::Sparse(rows), Rows::Sparse(others), statistic) if statistic != Statistic::Cosine => {
+            let (unit, own) = (Unit::of(kernel), others.row(landmark));
+            out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(rows.row(i), own));
+            kernel.finish(out);
+        }
+        (Rows::Dense(rows), Rows::Dense(others), Statistic::SquaredDistance) => {
+            distances_to(others.row(landmark), rows, kernel.gamma.sqrt(), out);
+            kernel.finish(out);
+        }
+        _ => Panel::new(kernel, &others.select(&[landmark])).fill(rows, out),
+    }
+}
+
+/// There is no basis of nothing.
+pub(crate) fn all_zero() -> Error {
+    Error::data(
+        "k(x,x) = 0 for every row: the rows are all zero in the kernel's space, so there is no basis\n\
+         hint: look at the rows, or use a kernel such as `rbf`",
+    )
 }
 
 /// k(x,x) of every row; the diagonal of a precomputed kernel's square matrix.

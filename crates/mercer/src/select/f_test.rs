@@ -4,20 +4,16 @@
 //!
 //! p = P(F > f) with c−1 and n−c, or 1 and n−2, degrees of freedom.
 //!
-//! cost    three passes over a column in the cache; sparse: over what is stored, plus c a column
+//! cost    that of the sums, see `f_sums`
 //! source  Fisher 1925; eks.txt 4.1; levels: Benjamini & Hochberg 1995, and Bonferroni
-//! differs means first, then squares about them, so an offset does no harm; 1−r² is summed from the residuals. A
+//! differs means first, then squares about them, so an offset does no harm; 1−r² is summed from what is left. A
 //!         constant column has F = 0, one that is constant in every class the largest number there is; so has one
 //!         whose 1−r² double precision cannot tell from 0
 
-use super::by_column::{Column, each_column};
+use super::f_sums::FSums;
 use super::tails::f_upper;
-use super::{Columns, Scores};
-use crate::data::labels::Labels;
+use super::{Columns, Scores, finite};
 use crate::error::{Error, Result};
-
-/// Columns that are transposed together: two cache lines a row.
-const AT_ONCE: usize = 16;
 
 /// Which columns the test itself keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -62,13 +58,18 @@ impl FTest {
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
         columns.check("f", false)?;
         self.level.check()?;
-        let labels = columns.labels("f")?;
-        labels.require_two("f")?;
+        columns.labels("f")?.require_two("f")?;
         columns.monitor.begin("testing columns", columns.rows.p());
-        let (scores, d1, d2) = match labels {
-            Labels::Classes { codes, names } => by_classes(columns, codes, names.len())?,
-            Labels::Numbers(_) => by_numbers(columns, labels)?,
-        };
+        let sums = FSums::of(columns)?;
+        let found = self.score_sums(&sums)?;
+        Ok(Scores { sums: Some(sums), ..found })
+    }
+
+    /// The same from what rows of one batch or many add up to.
+    pub fn score_sums(&self, sums: &FSums) -> Result<Scores> {
+        self.level.check()?;
+        let (scores, d1, d2) = sums.test()?;
+        let scores = finite(scores, "f")?;
         let pvalues: Vec<f64> = scores.iter().map(|&f| f_upper(f, d1, d2)).collect();
         let chosen = self.level.choose(&pvalues);
         Ok(Scores { scores, pvalues: Some(pvalues), chosen, ..Scores::default() })
@@ -103,120 +104,10 @@ impl Level {
     }
 }
 
-/// F of every column, and its two degrees of freedom.
-fn by_classes(columns: &Columns, codes: &[usize], names: usize) -> Result<(Vec<f64>, f64, f64)> {
-    let mut sizes = vec![0.0; names];
-    codes.iter().for_each(|&g| sizes[g] += 1.0);
-    let (n, c) = (codes.len(), sizes.iter().filter(|size| **size > 0.0).count());
-    if c < 2 {
-        return Err(Error::data("`f` needs at least 2 classes, but all rows are of one"));
-    }
-    if n <= c {
-        return Err(Error::data(format!(
-            "`f` compares the spread within classes, but {n} rows in {c} classes leave no degree of freedom for it; \
-             more rows than classes are needed"
-        )));
-    }
-    let (d1, d2) = ((c - 1) as f64, (n - c) as f64);
-    let scores =
-        each_column(columns.rows, AT_ONCE, columns.monitor, |_, x| Ok(class_f(x, codes, &sizes, d1, d2)))?;
-    Ok((scores, d1, d2))
-}
-
-/// F of one column for classes.
-fn class_f(column: Column, codes: &[usize], sizes: &[f64], d1: f64, d2: f64) -> f64 {
-    let c = sizes.len();
-    let (mut low, mut high) = (vec![f64::INFINITY; c], vec![f64::NEG_INFINITY; c]);
-    let mut zeros = sizes.to_vec();
-    column.visit(|i, x| {
-        let g = codes[i];
-        low[g] = low[g].min(x);
-        high[g] = high[g].max(x);
-        zeros[g] -= 1.0;
-    });
-    for g in (0..c).filter(|&g| zeros[g] > 0.0) {
-        low[g] = low[g].min(0.0);
-        high[g] = high[g].max(0.0);
-    }
-    let least = low.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = high.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if least == most {
-        return 0.0;
-    }
-    let classes: Vec<usize> = (0..c).filter(|&g| sizes[g] > 0.0).collect();
-    if classes.iter().all(|&g| low[g] == high[g]) {
-        return f64::MAX;
-    }
-    let unit = Column::unit(least, most);
-    // About a number of the class itself, so that neither an offset nor a far class costs digits.
-    let mut mean = vec![0.0; c];
-    column.visit(|i, x| mean[codes[i]] += unit * x - unit * low[codes[i]]);
-    for &g in &classes {
-        mean[g] = unit * low[g] + (mean[g] - zeros[g] * (unit * low[g])) / sizes[g];
-    }
-    let mut within = 0.0;
-    column.visit(|i, x| within += (unit * x - mean[codes[i]]).powi(2));
-    within += classes.iter().map(|&g| zeros[g] * mean[g] * mean[g]).sum::<f64>();
-    let n: f64 = sizes.iter().sum();
-    let base = mean[classes[0]];
-    let overall = base + classes.iter().map(|&g| sizes[g] * (mean[g] - base)).sum::<f64>() / n;
-    let between: f64 = classes.iter().map(|&g| sizes[g] * (mean[g] - overall).powi(2)).sum();
-    (between / d1 / (within / d2)).min(f64::MAX)
-}
-
-/// F of every column, and its two degrees of freedom.
-fn by_numbers(columns: &Columns, labels: &Labels) -> Result<(Vec<f64>, f64, f64)> {
-    let n = labels.len();
-    if n < 3 {
-        return Err(Error::data(format!(
-            "`f` correlates columns with numbers, but {n} rows leave no degree of freedom for it; at least 3 are needed"
-        )));
-    }
-    let (y, _, _) = labels.centered();
-    let all: f64 = y.iter().map(|v| v * v).sum();
-    let d2 = (n - 2) as f64;
-    let scores = each_column(columns.rows, AT_ONCE, columns.monitor, |_, x| Ok(number_f(x, &y, all, d2)))?;
-    Ok((scores, 1.0, d2))
-}
-
-/// F of one column for numbers, y their deviations from the mean and `all` the sum of their squares.
-fn number_f(column: Column, y: &[f64], all: f64, d2: f64) -> f64 {
-    let n = y.len() as f64;
-    let zeros = n - column.values().len() as f64;
-    let ends = if zeros > 0.0 { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-    let (low, high) = column.values().iter().fold(ends, |(low, high), &v| (v.min(low), v.max(high)));
-    if low == high {
-        return 0.0;
-    }
-    let unit = Column::unit(low, high);
-    let base = unit * low;
-    let above: f64 = column.values().iter().map(|x| unit * x - base).sum();
-    let mean = base + (above - zeros * base) / n;
-    // Of the rows where the column is 0 only sums over y are needed: those over all rows less those over the others.
-    let (mut square, mut product, mut y_sum, mut y_square) = (zeros * mean * mean, 0.0, 0.0, 0.0);
-    column.visit(|i, x| {
-        let deviation = unit * x - mean;
-        square += deviation * deviation;
-        product += deviation * y[i];
-        y_sum += y[i];
-        y_square += y[i] * y[i];
-    });
-    if zeros > 0.0 {
-        product += mean * y_sum;
-    }
-    let slope = product / all;
-    let mut left = 0.0;
-    column.visit(|i, x| left += (unit * x - mean - slope * y[i]).powi(2));
-    if zeros > 0.0 {
-        left += zeros * mean * mean - 2.0 * mean * slope * y_sum + slope * slope * (all - y_square);
-    }
-    let (explained, unexplained) = (slope * product / square, left / square);
-    if unexplained < f64::EPSILON { f64::MAX } else { explained / unexplained * d2 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::labels::Labels;
     use crate::data::rows::Rows;
     use crate::data::synth;
     use crate::monitor::Monitor;
@@ -307,5 +198,70 @@ mod tests {
         assert_eq!(kept(Level::Fdr(0.05)), [0, 1, 2, 4]);
         assert_eq!(kept(Level::Fwe(0.05)), [4]);
         assert!(Level::Fdr(1.0).check().is_err() && Level::None.choose(&p).is_none());
+    }
+
+    /// Sums of batches of these sizes, the last size again and again.
+    fn in_batches(rows: &Rows, labels: &Labels, sizes: &[usize]) -> FSums {
+        let (mut sums, mut start, mut at): (Option<FSums>, usize, usize) = (None, 0, 0);
+        while start < rows.n() {
+            let end = rows.n().min(start + sizes[at.min(sizes.len() - 1)]);
+            let here: Vec<usize> = (start..end).collect();
+            let (part, their) = (rows.slice(start..end), labels.select(&here));
+            let batch = FSums::of(&Columns::new(&part, &their, &Monitor::default())).expect("sums");
+            match &mut sums {
+                None => sums = Some(batch),
+                Some(sums) => sums.merge(&batch).expect("fits"),
+            }
+            (start, at) = (end, at + 1);
+        }
+        sums.expect("rows")
+    }
+
+    #[test]
+    fn how_rows_are_cut_into_batches_does_not_matter() {
+        // Columns: as they are; far from zero; tiny; huge; constant; nearly the target; exactly it; mostly zero.
+        let (x, _) = numbers(400);
+        let y: Vec<f64> = (0..400).map(|i| 1e5 + x[i * 10]).collect();
+        let values: Vec<f64> = (0..400)
+            .flat_map(|i| {
+                let v = x[i * 10 + 1];
+                let near = y[i] + 1e-5 * v;
+                [v, 1e6 + v, 1e-200 * v, 1e300 * v, 0.1, near, y[i], if i % 9 == 0 { v } else { 0.0 }]
+            })
+            .collect();
+        let rows = Rows::dense(values, 400, 8).expect("rows");
+        let codes: Vec<usize> =
+            (0..400).map(|i| usize::from(y[i] > 1e5 + 0.4) + usize::from(i % 3 == 0)).collect();
+        let classes = Labels::Classes { codes, names: (0..4).map(|g| g.to_string()).collect() };
+        for labels in [Labels::Numbers(y), classes] {
+            for rows in [rows.slice(0..400), rows.to_sparse()] {
+                let whole = scores(&rows, &labels);
+                for sizes in [&[1][..], &[3, 150, 1, 200], &[199]] {
+                    let sums = in_batches(&rows, &labels, sizes);
+                    let found = FTest::default().score_sums(&sums).expect("scores");
+                    for (j, (a, b)) in found.scores.iter().zip(&whole.scores).enumerate() {
+                        // Of 16 digits the offset takes 6, and so does the target's.
+                        let tolerance = if j == 1 || j == 5 { 1e-8 } else { 1e-10 };
+                        assert!((a - b).abs() <= tolerance * b, "{j}: {a} {b}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_rows_are_not_enough_yet_and_others_do_not_merge() {
+        let one = Rows::dense(vec![1.0, 2.0], 1, 2).expect("rows");
+        let of = |rows: &Rows, labels: &Labels| {
+            FSums::of(&Columns::new(rows, labels, &Monitor::default())).expect("sums")
+        };
+        let mut numbers = of(&one, &Labels::Numbers(vec![1.0]));
+        assert!(!numbers.is_enough() && FTest::default().score_sums(&numbers).is_err());
+        let two = Labels::Classes { codes: vec![0], names: vec!["a".into(), "b".into()] };
+        let mut classes = of(&one, &two);
+        assert!(!classes.is_enough() && FTest::default().score_sums(&classes).is_err());
+        assert!(numbers.merge(&classes).is_err() && classes.merge(&numbers).is_err());
+        let narrow = of(&Rows::dense(vec![1.0], 1, 1).expect("rows"), &two);
+        assert!(classes.merge(&narrow).is_err());
     }
 }

@@ -9,6 +9,7 @@ pub mod rrelieff;
 pub mod irelief;
 pub mod multisurf;
 pub mod kffs;
+pub mod f_sums;
 pub mod f_test;
 pub mod mutual_info;
 pub mod laplacian;
@@ -22,6 +23,7 @@ mod tails;
 
 use std::str::FromStr;
 
+pub use f_sums::FSums;
 pub use f_test::{FTest, Level};
 pub use irelief::IRelief;
 pub use kffs::Kffs;
@@ -73,6 +75,8 @@ pub struct Scores {
     pub error_path: Vec<f64>,
     /// `relief`, `irelief`: max(z, 0)/‖max(z, 0)‖₂.
     pub weights: Option<Vec<f64>>,
+    /// F-test: what it was made from, to which more batches can be added.
+    pub sums: Option<FSums>,
     /// `lasso`: the penalty that cross-validation chose.
     pub penalty: Option<f64>,
     /// What the user should know.

@@ -6,6 +6,7 @@ mod architecture;
 mod data;
 mod kernel;
 mod basis;
+mod growing;
 mod checkpoint;
 mod select;
 mod extract;

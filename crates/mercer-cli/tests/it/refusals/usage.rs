@@ -98,6 +98,7 @@ fn values_that_a_parameter_may_not_have() {
         ("eks --selector relief", "power 3"),
         ("eks --selector relief", "n-queries 0"),
         ("eks --selector relief", "metric taxi"),
+        ("eks --selector relief", "neighbors some"),
         ("eks --selector rrelieff", "sigma 0"),
         ("eks --selector irelief", "width 0"),
         ("takes", "weighted=1"),
