@@ -30,6 +30,9 @@ use crate::monitor::Monitor;
 pub(crate) const QUERIES: usize = 64;
 pub(crate) const BASE: usize = 1_024;
 
+/// Rows whose neighbours are found both ways, to know how good an approximate search is.
+const ASKED: usize = 100;
+
 /// A tree is used from this many rows on, doubled for each column. Measured: with k = 10 it then takes between half and
 /// a twentieth of the time, and a quarter as many rows would make it slower.
 const TREE_ROWS: usize = 500;
@@ -247,8 +250,6 @@ impl<'a> Space<'a> {
         let way = self.approximate_way()?;
         let base = self.base(groups.classes(), &way)?;
         let found = self.among(&base, &way, groups, k, queries, monitor, hand_on)?;
-        /// Rows whose neighbours are found both ways.
-        const ASKED: usize = 100;
         let asked: Vec<usize> =
             queries.iter().copied().step_by(queries.len().div_ceil(ASKED).max(1)).collect();
         let most = self.among(&base, &way, groups, k, &asked, monitor, <[Found]>::to_vec)?.concat();
@@ -287,7 +288,7 @@ impl<'a> Space<'a> {
                     (Way::Sieve(frame), Rows::Dense(rows)) => {
                         let ready = Block::new(frame, (0..queries.len()).map(|at| rows.row(at)));
                         ready
-                            .map(|block| self.sieve(&block, &base, groups, k, queries, monitor))
+                            .map(|block| self.sieve(&block, base, groups, k, queries, monitor))
                             .transpose()?
                     }
                     _ => None,
