@@ -197,3 +197,27 @@ fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
 fn unit_length<T: Real>(rows: &[T], p: usize) -> Vec<T> {
     rows.chunks_exact(p.max(1)).flat_map(unit_row).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::rows::Rows;
+    use crate::data::synth;
+
+    #[test]
+    fn distances_to_one_row_are_bit_by_bit_those_by_products() {
+        let rows = synth::generate("ringnorm?n=50&seed=1").expect("rows").rows;
+        // Every 20 numbers a row, then every 3, of which no eight can be summed at a time.
+        for p in [20, 3] {
+            let rows = Rows::dense(rows.to_dense()[..30 * p].to_vec(), 30, p).expect("rows");
+            let Rows::Dense(dense) = &rows else { unreachable!("they are dense") };
+            let Rows::Dense(one) = rows.select(&[7]) else { unreachable!("they are dense") };
+            let (mut direct, mut by_products) = (vec![0.0; 30], vec![0.0; 30]);
+            distances_to(dense.row(7), dense, 0.3f64.sqrt(), &mut direct);
+            let products = Products::<f64>::new(Kernel::rbf(0.3), &one, 1, p).expect("distances");
+            products.statistics(dense.values(), &mut by_products);
+            assert_eq!(direct, by_products);
+            assert_eq!(direct[7], 0.0);
+        }
+    }
+}
