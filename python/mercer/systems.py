@@ -313,7 +313,13 @@ class KRelief(_System):
 
     _method = "k-relief"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_features", "n_neighbors", "power", "neighbors", "n_queries", weighted=["boolean"], random_state=["random_state"]
+        "n_features",
+        "n_neighbors",
+        "power",
+        "neighbors",
+        "n_queries",
+        weighted=["boolean"],
+        random_state=["random_state"],
     )
 
     def __init__(

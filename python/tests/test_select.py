@@ -195,6 +195,25 @@ def test_a_sample_of_queries_comes_close_and_more_than_there_are_means_all(kind)
     assert (some.scores_ != everything.scores_).any()
 
 
+@pytest.mark.parametrize("kind", [Relief, ReliefF, RReliefF])
+def test_approximate_neighbours_say_how_many_they_found(kind):
+    X = np.random.default_rng(0).normal(size=(45_000, 6))
+    y = X[:, 1] * X[:, 3] > 0
+    settings = {"n_neighbors": 10, "n_queries": 300}
+    with pytest.warns(UserWarning, match=r"neighbours are approximate: \d+\.\d % of the true ones were found"):
+        some = kind(2, neighbors="approx", **settings).fit(X, y)
+    everything = kind(2, **settings).fit(X, y)
+    assert list(some.get_support(indices=True)) == list(everything.get_support(indices=True)) == [1, 3]
+    with pytest.raises(ValueError, match="'neighbors' parameter"):
+        kind(neighbors="some").fit(X[:10], y[:10])
+
+
+def test_approximate_neighbours_are_refused_where_there_is_no_index():
+    X = rows(60)
+    with pytest.raises(ValueError, match="without missing values"):
+        ReliefF(neighbors="approx").fit(np.where(X > 2, np.nan, X), labels(X))
+
+
 THREADED = """
 import hashlib
 import numpy as np
