@@ -243,7 +243,8 @@ impl Part {
 
     fn write(&self, unfinished: &Path, facts: &Map<String, Value>, lists: Vec<List>) -> std::io::Result<()> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.is_dir()) {
-            fs::create_dir(folder)?;
+            // Another part may have made it meanwhile.
+            fs::create_dir(folder).or_else(|e| if folder.is_dir() { Ok(()) } else { Err(e) })?;
         }
         let names: Vec<Value> = lists.iter().map(|(name, length, _)| json!([name, length])).collect();
         let about: Map<String, Value> =
