@@ -368,35 +368,29 @@ impl pulp::NullaryFnOnce for Distance<'_> {
 
     #[inline(always)]
     fn call(self) -> f64 {
+        let (a, b, unit) = (self.a, self.b, self.unit);
         match (self.range, self.metric) {
-            (Some(range), Metric::Manhattan) => self.sum(
+            (Some(range), Metric::Manhattan) => sum_in_lanes(
+                [a, b, range],
                 #[inline(always)]
-                |j, d| d / range[j],
+                |[a, b, range]| (a - b).abs() / range,
             ),
-            (Some(range), Metric::Euclidean) => self.sum(
+            (Some(range), Metric::Euclidean) => sum_in_lanes(
+                [a, b, range],
                 #[inline(always)]
-                |j, d| (d / range[j]) * (d / range[j]),
+                |[a, b, range]| ((a - b) / range) * ((a - b) / range),
             ),
-            (None, Metric::Manhattan) => self.sum(
+            (None, Metric::Manhattan) => sum_in_lanes(
+                [a, b],
                 #[inline(always)]
-                |_, d| d * self.unit,
+                |[a, b]| (a - b).abs() * unit,
             ),
-            (None, Metric::Euclidean) => self.sum(
+            (None, Metric::Euclidean) => sum_in_lanes(
+                [a, b],
                 #[inline(always)]
-                |_, d| (d * self.unit) * (d * self.unit),
+                |[a, b]| ((a - b) * unit) * ((a - b) * unit),
             ),
         }
-    }
-}
-
-impl Distance<'_> {
-    #[inline(always)]
-    fn sum(&self, term: impl Fn(usize, f64) -> f64) -> f64 {
-        sum_in_lanes(
-            self.a.len(),
-            #[inline(always)]
-            |j| term(j, (self.a[j] - self.b[j]).abs()),
-        )
     }
 }
 
@@ -405,25 +399,30 @@ fn weighted_plain(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
         #[inline(always)]
         || {
             sum_in_lanes(
-                a.len(),
+                [a, b, weights],
                 #[inline(always)]
-                |j| weights[j] * (a[j] - b[j]).abs(),
+                |[a, b, weight]| weight * (a - b).abs(),
             )
         },
     )
 }
 
-/// Σ term(j) over 0..len.
+/// Σ term over the numbers that stand at the same place of slices of one length.
 #[inline(always)]
-pub(crate) fn sum_in_lanes(len: usize, term: impl Fn(usize) -> f64) -> f64 {
+pub(crate) fn sum_in_lanes<const N: usize>(slices: [&[f64]; N], term: impl Fn([f64; N]) -> f64) -> f64 {
     let mut sums = [0.0; LANES];
-    let whole = len / LANES * LANES;
-    for at in (0..whole).step_by(LANES) {
+    // Whole chunks, because a place that may lie beyond a slice would keep the loop from being vectorised.
+    let chunks = slices.map(|slice| slice.as_chunks::<LANES>());
+    let whole = chunks[0].0.len();
+    let wholes = chunks.map(|(chunks, _)| &chunks[..whole]);
+    for at in 0..whole {
+        let here = wholes.map(|chunks| &chunks[at]);
         for (lane, sum) in sums.iter_mut().enumerate() {
-            *sum += term(at + lane);
+            *sum += term(here.map(|chunk| chunk[lane]));
         }
     }
-    sums.iter().sum::<f64>() + (whole..len).map(term).sum::<f64>()
+    let rest = chunks.map(|(_, rest)| rest);
+    sums.iter().sum::<f64>() + (0..rest[0].len()).map(|j| term(rest.map(|rest| rest[j]))).sum::<f64>()
 }
 
 fn add_plain(a: &[f64], b: &[f64], factor: &[f64], power: u32, weight: f64, sums: &mut [f64]) {

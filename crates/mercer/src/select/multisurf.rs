@@ -99,10 +99,9 @@ impl pulp::NullaryFnOnce for NearerThanUsual<'_> {
 #[inline(always)]
 fn power_sum<const POWER: u32>(distances: &[f64], from: f64) -> f64 {
     sum_in_lanes(
-        distances.len(),
+        [distances],
         #[inline(always)]
-        |i| {
-            let d = distances[i];
+        |[d]| {
             let term = match POWER {
                 0 => 1.0,
                 1 => d - from,
