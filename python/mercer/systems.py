@@ -272,7 +272,7 @@ class KRelief(_System):
         live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
+        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None
@@ -387,7 +387,7 @@ class SKRelief(KRelief):
         `SKRelief(basis=KernelBasis("sparse", gamma=0.1, nu=0.05))`, searched as `basis__gamma`.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. It pays above some 10⁵ rows.
+        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None
