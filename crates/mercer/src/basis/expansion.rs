@@ -103,6 +103,18 @@ impl Expansion {
         check_rows(self.kernel, rows, first)
     }
 
+    /// An error unless the memory given is for the features of n rows.
+    pub(super) fn check_shape(&self, given: (usize, usize), n: usize) -> Result<()> {
+        let q = self.n_features();
+        if given == (n, q) {
+            return Ok(());
+        }
+        let (rows, columns) = given;
+        Err(Error::argument(format!(
+            "memory for {rows} × {columns} features was given, but {n} × {q} are needed"
+        )))
+    }
+
     /// z of every row into `out` (n×q). `prepare` is applied to each panel of rows first, with its place.
     pub(crate) fn apply<'r>(
         &self,
@@ -112,14 +124,7 @@ impl Expansion {
         monitor: &Monitor,
     ) -> Result<()> {
         let q = self.n_features();
-        if (out.nrows(), out.ncols()) != (rows.n(), q) {
-            return Err(Error::argument(format!(
-                "memory for {} × {} features was given, but {} × {q} are needed",
-                out.nrows(),
-                out.ncols(),
-                rows.n()
-            )));
-        }
+        self.check_shape((out.nrows(), out.ncols()), rows.n())?;
         if rows.n() == 0 || q == 0 {
             return Ok(());
         }

@@ -19,7 +19,7 @@ use super::expansion::{Blocks, Expansion, Landmarks, Ready};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::data::single::Single;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::Precision;
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::diagonal;
@@ -108,14 +108,7 @@ impl Expansion {
         monitor: &Monitor,
     ) -> Result<Precision> {
         let q = self.n_features();
-        if (out.nrows(), out.ncols()) != (rows.n(), q) {
-            return Err(Error::argument(format!(
-                "memory for {} × {} features was given, but {} × {q} are needed",
-                out.nrows(),
-                out.ncols(),
-                rows.n()
-            )));
-        }
+        self.check_shape((out.nrows(), out.ncols()), rows.n())?;
         // Refuses another number of columns.
         self.check(&rows.double(0..0), names, 0)?;
         rows.check_finite(names)?;

@@ -127,22 +127,7 @@ impl<'a> Rows<'a> {
                 let values: Vec<f64> = indices.iter().flat_map(|&i| d.row(i).iter().copied()).collect();
                 Rows::Dense(Dense { values: values.into(), n: indices.len(), p: d.p })
             }
-            Self::Sparse(s) => {
-                let mut indptr = vec![0];
-                let (mut columns, mut values) = (Vec::new(), Vec::new());
-                for &i in indices {
-                    let (c, v) = s.row(i);
-                    columns.extend_from_slice(c);
-                    values.extend_from_slice(v);
-                    indptr.push(columns.len());
-                }
-                Rows::Sparse(Csr {
-                    indptr: indptr.into(),
-                    indices: columns.into(),
-                    values: values.into(),
-                    p: s.p,
-                })
-            }
+            Self::Sparse(s) => Rows::Sparse(Csr::of_rows(indices.iter().map(|&i| s.row(i)), s.p)),
         }
     }
 
@@ -216,20 +201,8 @@ impl<'a> Rows<'a> {
             }
             (Self::Sparse(_), Rows::Dense(_)) => self.joined(&more.to_sparse()),
             (Self::Sparse(own), Rows::Sparse(s)) => {
-                let mut indptr = vec![0];
-                let (mut columns, mut values) = (Vec::new(), Vec::new());
                 let rows = (0..self.n()).map(|i| own.row(i)).chain((0..more.n()).map(|i| s.row(i)));
-                for (c, v) in rows {
-                    columns.extend_from_slice(c);
-                    values.extend_from_slice(v);
-                    indptr.push(columns.len());
-                }
-                Rows::Sparse(Csr {
-                    indptr: indptr.into(),
-                    indices: columns.into(),
-                    values: values.into(),
-                    p: s.p,
-                })
+                Rows::Sparse(Csr::of_rows(rows, s.p))
             }
         }
     }
@@ -355,6 +328,20 @@ impl Dense<'_> {
     /// The rows as a matrix, n×p.
     pub fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_row_major_slice(&self.values, self.n, self.p)
+    }
+}
+
+impl Csr<'static> {
+    /// Copies of rows, each its columns and values.
+    fn of_rows<'r>(rows: impl Iterator<Item = (&'r [u32], &'r [f64])>, p: usize) -> Self {
+        let mut indptr = vec![0];
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for (columns, numbers) in rows {
+            indices.extend_from_slice(columns);
+            values.extend_from_slice(numbers);
+            indptr.push(indices.len());
+        }
+        Self { indptr: indptr.into(), indices: indices.into(), values: values.into(), p }
     }
 }
 
