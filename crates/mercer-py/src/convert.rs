@@ -351,9 +351,15 @@ pub(crate) fn whole(py: Python<'_>, values: Vec<usize>) -> Bound<'_, PyArray1<is
 }
 
 pub(crate) fn matrix_array<'py>(py: Python<'py>, matrix: &Mat<f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let mut values = Vec::with_capacity(matrix.nrows() * matrix.ncols());
-    for row in matrix.row_iter() {
-        values.extend(row.iter());
+    /// Rows that are written together: a row at a time would touch every column's memory again for each.
+    const ROWS: usize = 64;
+    let (m, n) = (matrix.nrows(), matrix.ncols());
+    let mut values = vec![0.0; m * n];
+    for (at, rows) in values.chunks_mut((ROWS * n).max(1)).enumerate() {
+        for j in 0..n {
+            let column = matrix.col(j).get(at * ROWS..m.min((at + 1) * ROWS));
+            rows.iter_mut().skip(j).step_by(n).zip(column.iter()).for_each(|(v, c)| *v = *c);
+        }
     }
-    PyArray1::from_vec(py, values).reshape([matrix.nrows(), matrix.ncols()])
+    PyArray1::from_vec(py, values).reshape([m, n])
 }

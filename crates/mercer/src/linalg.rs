@@ -1,6 +1,8 @@
 //! The dense solves that several stages share. Small ones are sequential, large eigenproblems are always cut into as many
 //! pieces: the same bits from any number of threads.
 
+mod tridiagonal;
+
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -8,18 +10,23 @@ use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::cholesky::llt::solve::solve_in_place;
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::evd::{
+    ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
+};
+use faer::linalg::householder::apply_block_householder_sequence_on_the_left_in_place_with_conj as apply_reflections;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::perm::swap_cols_idx;
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use tridiagonal::tridiagonalise;
 
 /// A·B.
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
@@ -40,6 +47,20 @@ pub(crate) fn tall_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
             .zip(a.par_row_chunks(ROWS))
             .for_each(|(out, a)| matmul(out, Accum::Replace, a, b, 1.0, Par::Seq));
     }
+    out
+}
+
+/// Aᵀ with row i multiplied by scale(i).
+pub(crate) fn scaled_transpose(a: MatRef<'_, f64>, scale: impl Fn(usize) -> f64 + Sync) -> Mat<f64> {
+    // A tile of as many rows and columns stays in the cache, where whole rows of A would not.
+    const TILE: usize = 64;
+    let mut out = Mat::zeros(a.ncols(), a.nrows());
+    out.par_col_chunks_mut(TILE).enumerate().for_each(|(at, mut out)| {
+        for (i, column) in a.get(at * TILE..at * TILE + out.ncols(), ..).col_iter().enumerate() {
+            let scale = scale(i);
+            column.iter().enumerate().for_each(|(j, v)| out[(i, j)] = v * scale);
+        }
+    });
     out
 }
 
@@ -242,26 +263,36 @@ fn interruptible<T: Send + 'static>(
     }
 }
 
-fn decompose(a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+/// Three steps, of which the first, `tridiagonalise`, is our own in place of faer's where it matters.
+fn decompose(mut a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
-    let par = if n < LARGE { Par::Seq } else { Par::rayon(PIECES) };
+    let large = n >= LARGE;
+    let par = if large { Par::rayon(PIECES) } else { Par::Seq };
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
     let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, faer::prelude::default());
     let mut memory = MemBuffer::new(scratch);
-    self_adjoint_evd(
-        a.as_ref(),
-        values.as_mut(),
-        Some(vectors.as_mut()),
-        par,
-        MemStack::new(&mut memory),
-        faer::prelude::default(),
-    )
+    let stack = MemStack::new(&mut memory);
+    let (out, settings) = (Some(vectors.as_mut()), faer::prelude::default());
+    if large {
+        let mut factors = Mat::zeros(recommended_block_size::<f64>(n, n), n - 1);
+        tridiagonalise(a.as_mut(), factors.as_mut());
+        let (mut diagonal, mut beside) = (Diag::zeros(n), Diag::zeros(n));
+        (0..n).for_each(|i| diagonal[i] = a[(i, i)]);
+        (1..n).for_each(|i| beside[i - 1] = a[(i, i - 1)]);
+        let t = (diagonal.as_ref(), beside.as_ref());
+        tridiagonal_self_adjoint_evd(t.0, t.1, values.as_mut(), out, par, stack, settings).map(|()| {
+            let (reflections, vectors) = (a.get(1.., ..n - 1), vectors.get_mut(1.., ..));
+            apply_reflections(reflections, factors.as_ref(), Conj::No, vectors, par, stack);
+        })
+    } else {
+        self_adjoint_evd(a.as_ref(), values.as_mut(), out, par, stack, settings)
+    }
     .map_err(|_| Error::Numerical(format!("the eigenvalues of a {n}×{n} matrix did not converge")))?;
     drop((a, memory));
     let descending = (0..n).rev().map(|i| values.column_vector()[i]).collect();
-
-    Ok((descending, vectors.reverse_cols().to_owned()))
+    (0..n / 2).for_each(|j| swap_cols_idx(vectors.as_mut(), j, n - 1 - j));
+    Ok((descending, vectors))
 }
 
 /// Singular values, descending, and left singular vectors (columns); as many as the smaller side of A.
@@ -366,5 +397,53 @@ mod tests {
             assert!((self_product(x.as_ref()) - expected).norm_max() <= 1e-12 * a.norm_max());
         }
         assert!(Cholesky::new(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 2.0 })).is_none());
+    }
+
+    /// A V = V Λ and VᵀV = I to rounding, Λ descends, and Σλ and Σλ² are those of A.
+    fn check_eigen(a: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
+        let n = a.nrows();
+        let (values, vectors) = eigen(a.clone(), &Monitor::default()).expect("eigenvalues");
+        assert!(values.is_sorted_by(|a, b| a >= b));
+        let scaled = Mat::from_fn(n, n, |i, j| vectors[(i, j)] * values[j]);
+        let size = a.norm_max().max(f64::MIN_POSITIVE) * n as f64;
+        assert!((product(a.as_ref(), vectors.as_ref()) - scaled).norm_max() <= 1e-14 * size);
+        let unit = self_product(vectors.as_ref()) - Mat::<f64>::identity(n, n);
+        assert!(unit.norm_max() <= 1e-13, "{n}: {:e}", unit.norm_max());
+        let trace: f64 = (0..n).map(|i| a[(i, i)]).sum();
+        assert!((values.iter().sum::<f64>() - trace).abs() <= 1e-13 * size);
+        (values, vectors)
+    }
+
+    #[test]
+    fn eigenvectors_of_any_size_and_kind() {
+        let wild = |i: usize, j: usize| ((i * j + 7 * (i + j)) % 101) as f64 / 50.0 - 1.0;
+        // Below and above what is worth threads, and sizes that fill no strip and no block of columns.
+        for n in [1, 2, 3, 130, LARGE - 1, LARGE, LARGE + 1, 517, 2 * LARGE + 3] {
+            check_eigen(&Mat::from_fn(n, n, wild));
+        }
+        let n = LARGE + 11;
+        for scale in [1e-140, 1e140] {
+            check_eigen(&Mat::from_fn(n, n, |i, j| scale * wild(i, j)));
+        }
+        // Nothing to reflect, nothing at all, one direction, two blocks, and values that are far apart.
+        let (values, _) = check_eigen(&Mat::from_fn(n, n, |i, j| if i == j { i as f64 } else { 0.0 }));
+        assert!(values.iter().enumerate().all(|(i, v)| (v - (n - 1 - i) as f64).abs() < 1e-10));
+        check_eigen(&Mat::zeros(n, n));
+        let (values, _) = check_eigen(&Mat::full(n, n, 1.0));
+        assert!((values[0] - n as f64).abs() < 1e-10 && values[1..].iter().all(|v| v.abs() < 1e-10));
+        check_eigen(&Mat::from_fn(n, n, |i, j| if (i < 200) == (j < 200) { wild(i, j) } else { 0.0 }));
+        check_eigen(&Mat::from_fn(n, n, |i, j| wild(i, j) * (-((i + j) as f64) / 20.0).exp()));
+    }
+
+    #[test]
+    fn large_eigenvectors_do_not_depend_on_the_number_of_threads() {
+        let n = LARGE + 301;
+        let a =
+            Mat::from_fn(n, n, |i, j| (-((i as f64 - j as f64) / 9.0).powi(2)).exp() + ((i * j) % 7) as f64);
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| eigen(a.clone(), &Monitor::default()).expect("eigenvalues"))
+        };
+        assert!(on(1) == on(2) && on(1) == on(3));
     }
 }

@@ -10,7 +10,7 @@
 //! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Scale};
+use faer::{Accum, ColRef, Mat, MatMut, MatRef, Par, Scale};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ use super::rpcholesky;
 use crate::error::{Error, Result};
 use crate::kernel::Gram;
 use crate::kernel::block::PANEL;
-use crate::linalg::{eigen, positive_signs, product, sum_in_order, tall_product};
+use crate::linalg::{eigen, positive_signs, product, scaled_transpose, sum_in_order, tall_product};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -104,7 +104,8 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
         }
         (values, vectors)
     } else {
-        let whole = MatRef::from_row_major_slice(&k, n, n).to_owned();
+        // Symmetric: its rows may as well be its columns, which are copied faster.
+        let whole = MatRef::from_column_major_slice(&k, n, n).to_owned();
         drop(k);
         let (values, vectors) = eigen(whole, monitor)?;
         if let Some(&lowest) = values.last().filter(|v| **v < negative) {
@@ -120,9 +121,11 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
         ));
     }
     let signs = positive_signs(vectors.subcols(0, m));
-    let coefficients = Mat::from_fn(m, n, |i, j| vectors[(j, i)] * signs[i] / values[i].sqrt());
+    let scale = |i: usize| signs[i] / values[i].sqrt();
+    let coefficients = scaled_transpose(vectors.subcols(0, m), scale);
     let offset = if centered {
-        (0..m).map(|i| (0..n).map(|j| coefficients[(i, j)] * means[j]).sum()).collect()
+        let means = ColRef::from_slice(&means);
+        (0..m).map(|i| scale(i) * (means.transpose() * vectors.col(i))).collect()
     } else {
         vec![0.0; m]
     };

@@ -1,0 +1,225 @@
+//! A symmetric matrix made tridiagonal by reflections, the first step to all of its eigenvectors.
+//!
+//!   A = Q T Qᵀ,   Q = H₀ H₁ …,   H = I − v vᵀ/τ;   a reflection takes v wᵀ + w vᵀ out of A,  w = (I − v vᵀ/2τ) A v/τ
+//!
+//! cost    4n³/3 flops, half of them products of A's lower half with one vector: that half, n²/2 numbers, is read once a
+//!         column, and from memory where the cache does not hold it, which is what it takes its time for
+//! source  Dongarra, Sorensen & Hammarling 1989 (reflections of several columns are taken out of A together)
+//! differs faer's own takes each reflection out of A at once, which reads and writes A a column: more than twice as long
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use faer::linalg::householder::make_householder_in_place;
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::{Accum, ColMut, ColRef, Mat, MatMut, MatRef, Par};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::{product, self_product};
+
+/// Reflections that are taken out of A together.
+const TOGETHER: usize = 32;
+
+/// Parts that A's lower half is cut into, and the width of strips that it is updated in: fixed, so that the bits do not
+/// depend on the number of threads.
+const PARTS: usize = 4;
+const STRIP: usize = 256;
+
+/// Fewer rows than this are not worth other threads.
+const FEW: usize = 256;
+
+/// Makes the lower half of A tridiagonal: T on its diagonal and the one below, and the reflections' vectors, whose first
+/// number is 1 and not there, below that. `factors`, b×(n − 1): what b reflections at a time are applied by.
+pub(super) fn tridiagonalise(mut a: MatMut<'_, f64>, mut factors: MatMut<'_, f64>) {
+    let n = a.nrows();
+    // v and w of each reflection that is not taken out of A yet, side by side.
+    let mut pairs = Mat::<f64>::zeros(n, 2 * TOGETHER);
+    let mut taus = vec![f64::INFINITY; n.saturating_sub(1)];
+    for start in (0..n).step_by(TOGETHER) {
+        let end = n.min(start + TOGETHER);
+        for k in start..end {
+            let waiting = pairs.get(k.., ..2 * (k - start));
+            subtract(a.as_mut().get_mut(k.., k), waiting, &swapped(waiting.row(0).transpose()));
+            if k + 1 == n {
+                break;
+            }
+            let (mut head, mut tail) = a.as_mut().get_mut(k + 1.., k).split_at_row_mut(1);
+            taus[k] = make_householder_in_place(&mut head[0], tail.as_mut()).tau;
+            let v = std::iter::once(1.0).chain(tail.iter().copied()).collect::<Vec<f64>>();
+            let w =
+                partner(a.as_ref().get(k + 1.., k + 1..), &v, taus[k], pairs.get(k + 1.., ..2 * (k - start)));
+            let mut own = pairs.get_mut(k + 1.., 2 * (k - start)..2 * (k - start) + 2);
+            own.as_mut().col_mut(0).iter_mut().zip(v).for_each(|(own, v)| *own = v);
+            own.col_mut(1).iter_mut().zip(w).for_each(|(own, w)| *own = w);
+        }
+        if end < n {
+            update(a.as_mut().get_mut(end.., end..), pairs.get(end.., ..2 * (end - start)));
+        }
+    }
+    let block = factors.nrows();
+    for start in (0..taus.len()).step_by(block) {
+        let width = block.min(taus.len() - start);
+        let below = a.as_ref().get(start + 1.., start..start + width);
+        let v = Mat::from_fn(below.nrows(), width, |i, j| match i.cmp(&j) {
+            Ordering::Less => 0.0,
+            Ordering::Equal => 1.0,
+            Ordering::Greater => below[(i, j)],
+        });
+        let mut factor = factors.as_mut().get_mut(..width, start..start + width);
+        factor.copy_from(self_product(v.as_ref()));
+        (0..width).for_each(|j| factor[(j, j)] = taus[start + j]);
+    }
+}
+
+/// v and w change places: what each v and w is multiplied by in the product v wᵀ + w vᵀ.
+fn swapped(pairs: ColRef<'_, f64>) -> Mat<f64> {
+    Mat::from_fn(pairs.nrows(), 1, |i, _| pairs[i ^ 1])
+}
+
+/// Takes the reflections that wait out of a column.
+fn subtract(column: ColMut<'_, f64>, pairs: MatRef<'_, f64>, by: &Mat<f64>) {
+    if pairs.ncols() > 0 {
+        matmul(column.as_mat_mut(), Accum::Add, pairs, by.as_ref(), -1.0, Par::Seq);
+    }
+}
+
+/// w of the reflection with v, for the A that the reflections which wait will leave.
+fn partner(a: MatRef<'_, f64>, v: &[f64], tau: f64, pairs: MatRef<'_, f64>) -> Vec<f64> {
+    let mut w = times(a, v);
+    let v = ColRef::from_slice(v);
+    if pairs.ncols() > 0 {
+        let by = product(pairs.transpose(), v.as_mat());
+        subtract(ColMut::from_slice_mut(&mut w), pairs, &swapped(by.col(0)));
+    }
+    let half = v.transpose() * ColRef::from_slice(&w) / (2.0 * tau);
+    w.iter_mut().zip(v.iter()).for_each(|(w, v)| *w = (*w - half * v) / tau);
+    w
+}
+
+/// A·v from the lower half of A.
+fn times(a: MatRef<'_, f64>, v: &[f64]) -> Vec<f64> {
+    let n = a.nrows();
+    // As much of the triangle for each.
+    let bound = |part: usize| n - (n as f64 * (1.0 - part as f64 / PARTS as f64).sqrt()) as usize;
+    let part = |part: usize| {
+        let columns = bound(part)..bound(part + 1);
+        let mut out = vec![0.0; n - columns.start];
+        pulp::Arch::new().dispatch(Times { a, v, columns, out: &mut out });
+        out
+    };
+    let parts: Vec<Vec<f64>> =
+        if n < FEW { (0..PARTS).map(part).collect() } else { (0..PARTS).into_par_iter().map(part).collect() };
+    let mut parts = parts.into_iter();
+    let mut sum = parts.next().unwrap_or_default();
+    for part in parts {
+        let start = n - part.len();
+        sum[start..].iter_mut().zip(part).for_each(|(sum, v)| *sum += v);
+    }
+    sum
+}
+
+/// What some columns of the lower half, and the rows that mirror them, add to A·v; `out` starts at the first of them.
+struct Times<'a> {
+    a: MatRef<'a, f64>,
+    v: &'a [f64],
+    columns: Range<usize>,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Times<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        /// Columns that are read together.
+        const WIDTH: usize = 4;
+        let Self { a, v, columns, out } = self;
+        let first = columns.start;
+        for start in columns.clone().step_by(WIDTH) {
+            let end = columns.end.min(start + WIDTH);
+            for j in start..end {
+                out[j - first] += a[(j, j)] * v[j];
+                for i in j + 1..end {
+                    out[i - first] += a[(i, j)] * v[j];
+                    out[j - first] += a[(i, j)] * v[i];
+                }
+            }
+            let below = |j: usize| &a.col(j).try_as_col_major().expect("columns").as_slice()[end..];
+            if end - start == WIDTH {
+                let four = [below(start), below(start + 1), below(start + 2), below(start + 3)];
+                let by = [v[start], v[start + 1], v[start + 2], v[start + 3]];
+                let sums = four_columns(simd, four, by, &v[end..], &mut out[end - first..]);
+                out[start - first..][..WIDTH].iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+            } else {
+                for j in start..end {
+                    for (i, a) in below(j).iter().enumerate() {
+                        out[end - first + i] += a * v[j];
+                        out[j - first] += a * v[end + i];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// out += Σ column·by; the columns' products with v.
+#[inline(always)]
+fn four_columns<S: Simd>(
+    simd: S,
+    columns: [&[f64]; 4],
+    by: [f64; 4],
+    v: &[f64],
+    out: &mut [f64],
+) -> [f64; 4] {
+    let [a, b, c, d] = columns.map(|column| S::as_simd_f64s(&column[..v.len()]));
+    let (v, v_rest) = S::as_simd_f64s(v);
+    let (out, out_rest) = S::as_mut_simd_f64s(out);
+    let all = by.map(|by| simd.splat_f64s(by));
+    let mut sums = [simd.splat_f64s(0.0); 4];
+    for (((((a, b), c), d), v), out) in a.0.iter().zip(b.0).zip(c.0).zip(d.0).zip(v).zip(out) {
+        let mut sum = *out;
+        for (place, column) in [*a, *b, *c, *d].into_iter().enumerate() {
+            sum = simd.mul_add_f64s(column, all[place], sum);
+            sums[place] = simd.mul_add_f64s(column, *v, sums[place]);
+        }
+        *out = sum;
+    }
+    let mut totals = sums.map(|sum| simd.reduce_sum_f64s(sum));
+    for (i, (v, out)) in v_rest.iter().zip(out_rest).enumerate() {
+        for (place, column) in [a.1, b.1, c.1, d.1].into_iter().enumerate() {
+            *out += column[i] * by[place];
+            totals[place] += column[i] * v;
+        }
+    }
+    totals
+}
+
+/// Takes reflections out of the lower half of A, in strips of columns.
+fn update(a: MatMut<'_, f64>, pairs: MatRef<'_, f64>) {
+    let (n, count) = (a.nrows(), pairs.ncols());
+    let others = Mat::from_fn(count, n, |j, i| pairs[(i, j ^ 1)]);
+    let strip = |(at, strip): (usize, MatMut<'_, f64>)| {
+        let (start, end) = (at * STRIP, at * STRIP + strip.ncols());
+        let (_, strip) = strip.split_at_row_mut(start);
+        let (top, below) = strip.split_at_row_mut(end - start);
+        let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        let others = others.get(.., start..end);
+        triangular_matmul(
+            top,
+            lower,
+            Accum::Add,
+            pairs.get(start..end, ..),
+            whole,
+            others,
+            whole,
+            -1.0,
+            Par::Seq,
+        );
+        if end < n {
+            matmul(below, Accum::Add, pairs.get(end.., ..), others, -1.0, Par::Seq);
+        }
+    };
+    a.par_col_chunks_mut(STRIP).enumerate().for_each(strip);
+}
