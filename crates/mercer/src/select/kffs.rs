@@ -49,8 +49,7 @@ impl Kffs {
         columns.check("kffs", false)?;
         let (codes, c) = columns.labels("kffs")?.require_classes("kffs")?;
         let (n, p) = (columns.rows.n(), columns.rows.p());
-        let votes = votes(columns, codes, c)?;
-        let mut ensemble = Ensemble { codes, counts: vec![0; n * c], c };
+        let mut ensemble = Ensemble::new(columns, codes, c)?;
         let mut weights = self.reweight.then(|| vec![1.0 / n as f64; n]);
         let mut left: Vec<usize> = (0..p).collect();
         let mut found = Scores { scores: vec![0.0; p], order: Some(Vec::new()), ..Scores::default() };
@@ -58,19 +57,21 @@ impl Kffs {
         while !left.is_empty() {
             columns.monitor.check()?;
             let (at, wrong) = match &weights {
-                None => votes.fewest(&ensemble, &left),
-                Some(weights) => votes.lightest(&ensemble, &left, weights, columns.monitor)?,
+                None => (ensemble.fewest(&left), None),
+                Some(weights) => ensemble.lightest(&left, weights, columns.monitor)?,
             };
             let column = left.remove(at);
-            let right = ensemble.take(|i| votes.vote(column, i));
-            let errors = right.iter().filter(|right| !**right).count() as f64 / n as f64;
+            let mistakes = ensemble.take(column);
+            let errors =
+                mistakes.iter().map(|bits| bits.count_ones() as usize).sum::<usize>() as f64 / n as f64;
             let epsilon = wrong.unwrap_or(errors).clamp(CLIP, 1.0 - CLIP);
             found.scores[column] = ((1.0 - epsilon) / epsilon).ln().max(0.0);
             found.order.iter_mut().for_each(|order| order.push(column));
             found.error_path.push(errors);
             if let Some(weights) = &mut weights {
                 let lighter = epsilon / (1.0 - epsilon);
-                weights.iter_mut().zip(&right).filter(|(_, right)| **right).for_each(|(w, _)| *w *= lighter);
+                let rows = weights.iter_mut().enumerate();
+                rows.filter(|(i, _)| !is_set(&mistakes, *i)).for_each(|(_, w)| *w *= lighter);
                 let sum: f64 = weights.iter().sum();
                 weights.iter_mut().for_each(|w| *w /= sum);
             }
@@ -80,23 +81,143 @@ impl Kffs {
     }
 }
 
-/// How many voted for each class, row by row.
-struct Ensemble<'a> {
-    codes: &'a [usize],
-    counts: Vec<u32>,
-    c: usize,
+/// Rows as bits: 64 to a number.
+const BITS: usize = u64::BITS as usize;
+
+/// Numbers of bits that a thread takes at a time.
+const WORDS: usize = 64;
+
+fn is_set(bits: &[u64], i: usize) -> bool {
+    bits[i / BITS] >> (i % BITS) & 1 == 1
+}
+
+/// The columns, each a voter, and what those that were taken say together.
+enum Ensemble<'a> {
+    Two(TwoClasses),
+    Many(ManyClasses<'a>),
 }
 
 impl Ensemble<'_> {
-    /// Adds one vote a row; whether each row is right then.
-    fn take(&mut self, vote: impl Fn(usize) -> usize) -> Vec<bool> {
-        let mut right = Vec::with_capacity(self.codes.len());
-        for (i, &class) in self.codes.iter().enumerate() {
-            let (vote, counts) = (vote(i), &mut self.counts[i * self.c..(i + 1) * self.c]);
-            right.push(winner(counts, vote) == class);
-            counts[vote] += 1;
+    /// The place among those left of the column with which the ensemble makes the fewest errors.
+    fn fewest(&self, left: &[usize]) -> usize {
+        let errors: Vec<usize> = match self {
+            Self::Two(two) => left.par_iter().map(|&column| two.errors(column)).collect(),
+            Self::Many(many) => left.par_iter().map(|&column| many.mistakes(column).count()).collect(),
+        };
+        (0..left.len()).min_by_key(|&at| errors[at]).unwrap_or(0)
+    }
+
+    /// The same by weighted errors, with the sum of the weights that the ensemble then gets wrong.
+    fn lightest(&self, left: &[usize], weights: &[f64], monitor: &Monitor) -> Result<(usize, Option<f64>)> {
+        let weigh = |&column: &usize| {
+            monitor.check()?;
+            Ok(match self {
+                Self::Two(two) => two.mistakes(column).map(|i| weights[i]).sum(),
+                Self::Many(many) => many.mistakes(column).map(|i| weights[i]).sum(),
+            })
+        };
+        let errors: Vec<f64> = left.par_iter().map(weigh).collect::<Result<_>>()?;
+        let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = errors.iter().position(|&e| e <= least + EQUAL).unwrap_or(0);
+        Ok((best, Some(errors[best])))
+    }
+
+    /// Takes a column; the rows that the ensemble is wrong about then, as bits.
+    fn take(&mut self, column: usize) -> Vec<u64> {
+        match self {
+            Self::Two(two) => two.take(column),
+            Self::Many(many) => many.take(column),
         }
-        right
+    }
+}
+
+/// Two classes: everything as bits, one a row.
+struct TwoClasses {
+    /// Of each column, the rows that it is wrong about.
+    wrong: Vec<Vec<u64>>,
+    /// Right votes less wrong ones, of each row.
+    lead: Vec<i32>,
+    /// The rows that the next vote decides: |lead| ≤ 1.
+    open: Vec<u64>,
+    /// The rows that stay wrong whatever the next vote is: lead < −1.
+    lost: Vec<u64>,
+}
+
+impl TwoClasses {
+    fn new(wrong: Vec<Vec<u64>>, n: usize) -> Self {
+        let words = n.div_ceil(BITS);
+        Self { wrong, lead: vec![0; n], open: vec![u64::MAX; words], lost: vec![0; words] }
+    }
+
+    /// The rows that the ensemble is wrong about if this column is taken next, as bits.
+    fn with(&self, column: usize) -> impl Iterator<Item = u64> {
+        let words = self.wrong[column].iter().zip(&self.open).zip(&self.lost);
+        words.map(|((wrong, open), lost)| lost | (wrong & open))
+    }
+
+    fn errors(&self, column: usize) -> usize {
+        self.with(column).map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// The same rows by number, ascending.
+    fn mistakes(&self, column: usize) -> impl Iterator<Item = usize> {
+        self.with(column).enumerate().flat_map(|(word, bits)| {
+            (0..BITS).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * BITS + bit)
+        })
+    }
+
+    fn take(&mut self, column: usize) -> Vec<u64> {
+        let mistakes = self.with(column).collect();
+        let leads = self.lead.par_chunks_mut(WORDS * BITS).zip(self.wrong[column].par_chunks(WORDS));
+        let known = self.open.par_chunks_mut(WORDS).zip(self.lost.par_chunks_mut(WORDS));
+        leads.zip(known).for_each(|((lead, wrong), (open, lost))| {
+            for (((lead, wrong), open), lost) in lead.chunks_mut(BITS).zip(wrong).zip(open).zip(lost) {
+                (*open, *lost) = (0, 0);
+                for (bit, lead) in lead.iter_mut().enumerate() {
+                    *lead += 1 - 2 * (wrong >> bit & 1) as i32;
+                    *open |= u64::from(lead.abs() <= 1) << bit;
+                    *lost |= u64::from(*lead < -1) << bit;
+                }
+            }
+        });
+        mistakes
+    }
+}
+
+/// More classes: a vote is a class.
+struct ManyClasses<'a> {
+    /// Of each column, row by row.
+    votes: Vec<Vec<u16>>,
+    codes: &'a [usize],
+    c: usize,
+    /// How many voted for each class, row after row.
+    counts: Vec<u32>,
+    /// Whether the row is wrong for each next vote, row after row.
+    wrong: Vec<bool>,
+}
+
+impl<'a> ManyClasses<'a> {
+    fn new(votes: Vec<Vec<u16>>, codes: &'a [usize], c: usize) -> Self {
+        let wrong = codes.iter().flat_map(|&class| (0..c).map(move |vote| vote != class)).collect();
+        Self { votes, codes, c, counts: vec![0; codes.len() * c], wrong }
+    }
+
+    /// The rows that the ensemble is wrong about if this column is taken next, ascending.
+    fn mistakes(&self, column: usize) -> impl Iterator<Item = usize> {
+        let rows = self.votes[column].iter().zip(self.wrong.chunks_exact(self.c)).enumerate();
+        rows.filter(|(_, (vote, wrong))| wrong[usize::from(**vote)]).map(|(i, _)| i)
+    }
+
+    fn take(&mut self, column: usize) -> Vec<u64> {
+        let mut mistakes = vec![0; self.codes.len().div_ceil(BITS)];
+        self.mistakes(column).for_each(|i| mistakes[i / BITS] |= 1 << (i % BITS));
+        let rows = self.counts.par_chunks_exact_mut(self.c).zip(self.wrong.par_chunks_exact_mut(self.c));
+        let voted = self.codes.par_iter().zip(&self.votes[column]);
+        rows.zip(voted).with_min_len(WORDS * BITS).for_each(|((counts, wrong), (&class, &vote))| {
+            counts[usize::from(vote)] += 1;
+            wrong.iter_mut().enumerate().for_each(|(vote, wrong)| *wrong = winner(counts, vote) != class);
+        });
+        mistakes
     }
 }
 
@@ -106,113 +227,33 @@ fn winner(counts: &[u32], vote: usize) -> usize {
     if counts[vote] + 1 >= most { vote } else { counts.iter().position(|&n| n == most).unwrap_or(0) }
 }
 
-/// What each column says about each row.
-enum Votes {
-    /// Two classes: a bit a row, set where the column is wrong.
-    Two { wrong: Vec<Vec<u64>>, codes: Vec<usize> },
-    /// The class itself.
-    Many(Vec<Vec<u16>>),
-}
-
-/// Whether the row is wrong for each possible vote, row after row.
-fn table(ensemble: &Ensemble) -> Vec<bool> {
-    let lines = ensemble.codes.iter().zip(ensemble.counts.chunks_exact(ensemble.c));
-    lines
-        .flat_map(|(&class, counts)| (0..counts.len()).map(move |vote| winner(counts, vote) != class))
-        .collect()
-}
-
-impl Votes {
-    fn vote(&self, column: usize, i: usize) -> usize {
-        match self {
-            Self::Two { wrong, codes } => codes[i] ^ (wrong[column][i / 64] >> (i % 64) & 1) as usize,
-            Self::Many(votes) => votes[column][i] as usize,
+impl<'a> Ensemble<'a> {
+    /// The voters, of whom none is taken yet.
+    fn new(columns: &Columns, codes: &'a [usize], c: usize) -> Result<Self> {
+        let (n, p) = (columns.rows.n(), columns.rows.p());
+        if c > usize::from(u16::MAX) {
+            return Err(Error::data(format!(
+                "{c} classes are more than `kffs` can tell apart; at most 65535 are allowed"
+            )));
         }
-    }
-
-    /// The place among those left of the column whose ensemble makes the fewest errors.
-    fn fewest(&self, ensemble: &Ensemble, left: &[usize]) -> (usize, Option<f64>) {
-        let table = table(ensemble);
-        let errors: Vec<usize> = match self {
-            Self::Two { wrong, .. } => {
-                let (open, lost) = open_rows(&table);
-                let count = |column: &usize| {
-                    let bits = wrong[*column].iter().zip(&open).map(|(w, o)| (w & o).count_ones() as usize);
-                    lost + bits.sum::<usize>()
-                };
-                left.par_iter().map(count).collect()
+        columns.monitor.begin("fitting weak classifiers", p);
+        let share: Vec<f64> = (0..c)
+            .map(|class| codes.iter().filter(|&&code| code == class).count() as f64 / n as f64)
+            .collect();
+        let fits = |column: Column| column_votes(&column.whole(n), codes, &share);
+        if c > 2 {
+            let votes = each_column(columns.rows, MOST, columns.monitor, |_, column| Ok(fits(column)))?;
+            return Ok(Self::Many(ManyClasses::new(votes, codes, c)));
+        }
+        let wrong = each_column(columns.rows, MOST, columns.monitor, |_, column| {
+            let mut bits = vec![0u64; n.div_ceil(BITS)];
+            for (i, vote) in fits(column).into_iter().enumerate() {
+                bits[i / BITS] |= u64::from(usize::from(vote) != codes[i]) << (i % BITS);
             }
-            Self::Many(votes) => {
-                let c = ensemble.c;
-                let count = |column: &usize| {
-                    let lines = votes[*column].iter().zip(table.chunks_exact(c));
-                    lines.map(|(&vote, wrong)| usize::from(wrong[vote as usize])).sum()
-                };
-                left.par_iter().map(count).collect()
-            }
-        };
-        let best = (0..left.len()).min_by_key(|&at| errors[at]).unwrap_or(0);
-        (best, None)
+            Ok(bits)
+        })?;
+        Ok(Self::Two(TwoClasses::new(wrong, n)))
     }
-
-    /// The same by weighted errors, with the sum of the weights that the winner gets wrong.
-    fn lightest(
-        &self,
-        ensemble: &Ensemble,
-        left: &[usize],
-        weights: &[f64],
-        monitor: &Monitor,
-    ) -> Result<(usize, Option<f64>)> {
-        let (table, c) = (table(ensemble), ensemble.c);
-        let weigh = |&column: &usize| {
-            monitor.check()?;
-            let wrong = |i: &usize| table[i * c + self.vote(column, *i)];
-            Ok((0..weights.len()).filter(wrong).map(|i| weights[i]).sum())
-        };
-        let errors: Vec<f64> = left.par_iter().map(weigh).collect::<Result<_>>()?;
-        let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
-        let best = errors.iter().position(|&e| e <= least + EQUAL).unwrap_or(0);
-        Ok((best, Some(errors[best])))
-    }
-}
-
-/// Two classes: the rows that a vote decides, as bits, and how many of the others are wrong.
-fn open_rows(table: &[bool]) -> (Vec<u64>, usize) {
-    let mut open = vec![0u64; (table.len() / 2).div_ceil(64)];
-    let mut lost = 0;
-    for (i, line) in table.chunks_exact(2).enumerate() {
-        if line[0] == line[1] {
-            lost += usize::from(line[0]);
-        } else {
-            open[i / 64] |= 1 << (i % 64);
-        }
-    }
-    (open, lost)
-}
-
-fn votes(columns: &Columns, codes: &[usize], c: usize) -> Result<Votes> {
-    let (n, p) = (columns.rows.n(), columns.rows.p());
-    if c > usize::from(u16::MAX) {
-        return Err(Error::data(format!(
-            "{c} classes are more than `kffs` can tell apart; at most 65535 are allowed"
-        )));
-    }
-    columns.monitor.begin("fitting weak classifiers", p);
-    let share: Vec<f64> =
-        (0..c).map(|class| codes.iter().filter(|&&code| code == class).count() as f64 / n as f64).collect();
-    let fits = |column: Column| column_votes(&column.whole(n), codes, &share);
-    if c > 2 {
-        let votes = each_column(columns.rows, MOST, columns.monitor, |_, column| Ok(fits(column)))?;
-        return Ok(Votes::Many(votes));
-    }
-    let wrong = each_column(columns.rows, MOST, columns.monitor, |_, column| {
-        let mut bits = vec![0u64; n.div_ceil(64)];
-        for (i, vote) in fits(column).into_iter().enumerate() {
-            bits[i / 64] |= u64::from(usize::from(vote) != codes[i]) << (i % 64);
-        }
-        Ok(bits)
-    })?;
-    Ok(Votes::Two { wrong, codes: codes.to_vec() })
 }
 
 /// The class with the largest fit for each row. Of equal fits the lower class wins, of two classes the higher.
