@@ -22,11 +22,17 @@ def machine() -> str:
     return f"{model}, {THREADS} threads, NumPy {np.__version__}, load {os.getloadavg()[0]:.1f}"
 
 
+# A shorter job is called again and again, as timeit does: one call of some milliseconds is mostly threads waking up.
+SHORT = 0.2
+
+
 def seconds(job) -> tuple[float, float]:
     """Return seconds by the clock and of all processors, child processes counted when they have ended."""
-    start, busy = time.perf_counter(), sum(os.times()[:4])
-    job()
-    return time.perf_counter() - start, sum(os.times()[:4]) - busy
+    start, busy, calls = time.perf_counter(), sum(os.times()[:4]), 0
+    while calls == 0 or time.perf_counter() - start < SHORT:
+        job()
+        calls += 1
+    return (time.perf_counter() - start) / calls, (sum(os.times()[:4]) - busy) / calls
 
 
 def side_by_side(jobs: dict, repeats: int) -> dict:

@@ -10,6 +10,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::neighbours::Metric;
 use crate::basis::{DEFAULT_MEMORY, bytes};
 use crate::data::rows::{Dense, Rows};
@@ -443,35 +445,51 @@ fn add_plain(a: &[f64], b: &[f64], factor: &[f64], power: u32, weight: f64, sums
     );
 }
 
+/// Rows that one thread makes ready at a time.
+const ROWS: usize = 512;
+
 /// Smallest and largest value of each column, missing ones aside; 0 and 0 where all are missing.
 fn extremes(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
     let (n, p) = (rows.n(), rows.p());
-    let mut low = vec![f64::INFINITY; p];
-    let mut high = vec![f64::NEG_INFINITY; p];
-    let mut stored = vec![0usize; p];
-    let mut see = |j: usize, v: f64| {
-        stored[j] += 1;
-        // Comparisons with NaN are false.
-        if v < low[j] {
-            low[j] = v;
+    // Comparisons with NaN are false.
+    let below = |low: &mut f64, v: f64| *low = if v < *low { v } else { *low };
+    let above = |high: &mut f64, v: f64| *high = if v > *high { v } else { *high };
+    let none = || (vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
+    let (mut low, mut high) = match rows {
+        Rows::Dense(d) => {
+            let see = |(mut low, mut high): (Vec<f64>, Vec<f64>), values: &[f64]| {
+                for row in values.chunks_exact(p.max(1)) {
+                    low.iter_mut().zip(row).for_each(|(low, v)| below(low, *v));
+                    high.iter_mut().zip(row).for_each(|(high, v)| above(high, *v));
+                }
+                (low, high)
+            };
+            let merge = |(mut low, mut high): (Vec<f64>, Vec<f64>), others: (Vec<f64>, Vec<f64>)| {
+                low.iter_mut().zip(others.0).for_each(|(low, v)| below(low, v));
+                high.iter_mut().zip(others.1).for_each(|(high, v)| above(high, v));
+                (low, high)
+            };
+            d.values().par_chunks((ROWS * p).max(1)).fold(none, see).reduce(none, merge)
         }
-        if v > high[j] {
-            high[j] = v;
+        Rows::Sparse(s) => {
+            let (mut low, mut high) = none();
+            let mut stored = vec![0usize; p];
+            for i in 0..n {
+                for (&j, &v) in s.row(i).0.iter().zip(s.row(i).1) {
+                    let j = j as usize;
+                    stored[j] += 1;
+                    below(&mut low[j], v);
+                    above(&mut high[j], v);
+                }
+            }
+            for j in (0..p).filter(|&j| stored[j] < n) {
+                (low[j], high[j]) = (low[j].min(0.0), high[j].max(0.0));
+            }
+            (low, high)
         }
     };
-    for i in 0..n {
-        match rows {
-            Rows::Dense(d) => d.row(i).iter().enumerate().for_each(|(j, &v)| see(j, v)),
-            Rows::Sparse(s) => s.row(i).0.iter().zip(s.row(i).1).for_each(|(&j, &v)| see(j as usize, v)),
-        }
-    }
-    for j in 0..p {
-        if stored[j] < n {
-            (low[j], high[j]) = (low[j].min(0.0), high[j].max(0.0));
-        }
-        if low[j] > high[j] {
-            (low[j], high[j]) = (0.0, 0.0);
-        }
+    for (low, high) in low.iter_mut().zip(&mut high).filter(|(low, high)| low > high) {
+        (*low, *high) = (0.0, 0.0);
     }
     (low, high)
 }
@@ -479,14 +497,19 @@ fn extremes(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
 /// New rows with every stored value replaced, by one rule for dense rows and by another for sparse ones.
 fn map_values(
     rows: &Rows,
-    dense: impl Fn(usize, f64) -> f64,
+    dense: impl Fn(usize, f64) -> f64 + Sync,
     sparse: impl Fn(usize, f64) -> f64,
 ) -> Result<Rows<'static>> {
     let (n, p) = (rows.n(), rows.p());
     match rows {
         Rows::Dense(d) => {
-            let values: Vec<f64> =
-                (0..n).flat_map(|i| d.row(i).iter().enumerate().map(|(j, &v)| dense(j, v))).collect();
+            let mut values = vec![0.0; n * p];
+            let chunk = (ROWS * p).max(1);
+            values.par_chunks_mut(chunk).zip(d.values().par_chunks(chunk)).for_each(|(new, old)| {
+                for (new, old) in new.chunks_exact_mut(p).zip(old.chunks_exact(p)) {
+                    new.iter_mut().zip(old).enumerate().for_each(|(j, (new, &v))| *new = dense(j, v));
+                }
+            });
             Rows::dense(values, n, p)
         }
         Rows::Sparse(s) => {
