@@ -32,36 +32,42 @@ const FEW: usize = 256;
 
 /// Makes the lower half of A tridiagonal: T on its diagonal and the one below, and the reflections' vectors, whose first
 /// number is 1 and not there, below that. `factors`, b×(n − 1): what b reflections at a time are applied by.
-pub(super) fn tridiagonalise(mut a: MatMut<'_, f64>, mut factors: MatMut<'_, f64>) {
+pub(super) fn tridiagonalise(mut a: MatMut<'_, f64>, factors: MatMut<'_, f64>) {
     let n = a.nrows();
     // v and w of each reflection that is not taken out of A yet, side by side.
     let mut pairs = Mat::<f64>::zeros(n, 2 * TOGETHER);
-    let mut taus = vec![f64::INFINITY; n.saturating_sub(1)];
+    let mut taus = Vec::with_capacity(n);
     for start in (0..n).step_by(TOGETHER) {
         let end = n.min(start + TOGETHER);
         for k in start..end {
-            let waiting = pairs.get(k.., ..2 * (k - start));
+            let known = 2 * (k - start);
+            let waiting = pairs.get(k.., ..known);
             subtract(a.as_mut().get_mut(k.., k), waiting, &swapped(waiting.row(0).transpose()));
             if k + 1 == n {
                 break;
             }
             let (mut head, mut tail) = a.as_mut().get_mut(k + 1.., k).split_at_row_mut(1);
-            taus[k] = make_householder_in_place(&mut head[0], tail.as_mut()).tau;
-            let v = std::iter::once(1.0).chain(tail.iter().copied()).collect::<Vec<f64>>();
-            let w =
-                partner(a.as_ref().get(k + 1.., k + 1..), &v, taus[k], pairs.get(k + 1.., ..2 * (k - start)));
-            let mut own = pairs.get_mut(k + 1.., 2 * (k - start)..2 * (k - start) + 2);
+            let tau = make_householder_in_place(&mut head[0], tail.as_mut()).tau;
+            let v: Vec<f64> = std::iter::once(1.0).chain(tail.iter().copied()).collect();
+            let w = partner(a.as_ref().get(k + 1.., k + 1..), &v, tau, pairs.get(k + 1.., ..known));
+            let mut own = pairs.get_mut(k + 1.., known..known + 2);
             own.as_mut().col_mut(0).iter_mut().zip(v).for_each(|(own, v)| *own = v);
             own.col_mut(1).iter_mut().zip(w).for_each(|(own, w)| *own = w);
+            taus.push(tau);
         }
         if end < n {
             update(a.as_mut().get_mut(end.., end..), pairs.get(end.., ..2 * (end - start)));
         }
     }
-    let block = factors.nrows();
-    for start in (0..taus.len()).step_by(block) {
-        let width = block.min(taus.len() - start);
-        let below = a.as_ref().get(start + 1.., start..start + width);
+    block_factors(a.as_ref(), &taus, factors);
+}
+
+/// For each block of reflections the upper half of VᵀV, with τ on its diagonal: their product is I − V·(this)⁻¹·Vᵀ.
+fn block_factors(a: MatRef<'_, f64>, taus: &[f64], mut factors: MatMut<'_, f64>) {
+    let starts = (0..taus.len()).step_by(factors.nrows());
+    for (start, taus) in starts.zip(taus.chunks(factors.nrows())) {
+        let width = taus.len();
+        let below = a.get(start + 1.., start..start + width);
         let v = Mat::from_fn(below.nrows(), width, |i, j| match i.cmp(&j) {
             Ordering::Less => 0.0,
             Ordering::Equal => 1.0,
@@ -69,7 +75,7 @@ pub(super) fn tridiagonalise(mut a: MatMut<'_, f64>, mut factors: MatMut<'_, f64
         });
         let mut factor = factors.as_mut().get_mut(..width, start..start + width);
         factor.copy_from(self_product(v.as_ref()));
-        (0..width).for_each(|j| factor[(j, j)] = taus[start + j]);
+        factor.diagonal_mut().column_vector_mut().iter_mut().zip(taus).for_each(|(own, tau)| *own = *tau);
     }
 }
 
