@@ -199,7 +199,7 @@ def test_a_sample_of_queries_comes_close_and_more_than_there_are_means_all(kind)
 def test_approximate_neighbours_say_how_many_they_found(kind):
     X = np.random.default_rng(0).normal(size=(45_000, 6))
     y = X[:, 1] * X[:, 3] > 0
-    settings = {"n_neighbors": 10, "n_queries": 300}
+    settings = {"n_neighbors": 10, "n_queries": 20_000}
     with pytest.warns(UserWarning, match=r"neighbours are approximate: \d+\.\d % of the true ones were found"):
         some = kind(2, neighbors="approx", **settings).fit(X, y)
     everything = kind(2, **settings).fit(X, y)

@@ -17,7 +17,9 @@ use super::tame::squarable;
 use crate::data::labels::Labels;
 use crate::data::rows::{Dense, Rows};
 use crate::error::{Error, Result};
-use crate::evidence::neighbours::{BASE, Metric, Nearest, QUERIES, any_below, tree_pays};
+use crate::evidence::nearest::Nearest;
+use crate::evidence::neighbours::Metric;
+use crate::evidence::search::{BASE, QUERIES, tree_pays};
 use crate::evidence::sieve::{Block, Frame, Near, Tiles};
 use crate::evidence::tree::Tree;
 use crate::kernel::gram::diagonal;
@@ -256,8 +258,9 @@ impl<'a> Distances<'a> {
         nearest: &mut [Nearest],
     ) -> bool {
         let mut near: Vec<Near> = (0..queries.n()).map(|_| Near::new(k)).collect();
+        let of: Vec<usize> = (0..queries.n()).collect();
         for (at, tiles) in tiles.iter().enumerate() {
-            block.scan(tiles, at * BASE, &mut near.iter_mut().collect::<Vec<_>>());
+            block.scan(tiles, at * BASE, &mut near, &of);
             if Near::are_too_many(&near) {
                 return false;
             }
@@ -269,7 +272,6 @@ impl<'a> Distances<'a> {
     }
 
     fn compare(&self, first: usize, panel: &Panel, queries: &Rows, nearest: &mut [Nearest]) {
-        const CHUNK: usize = 16;
         let l = panel.n_landmarks();
         let mut distances = vec![0.0; queries.n() * l];
         if self.metric.is_some() || self.kernel.shape.statistic() == Statistic::ChiSquared {
@@ -282,16 +284,9 @@ impl<'a> Distances<'a> {
             }
         }
         for (i, (nearest, line)) in nearest.iter_mut().zip(distances.chunks_exact(l)).enumerate() {
-            for (at, chunk) in line.chunks(CHUNK).enumerate() {
-                if !any_below(chunk, nearest.bound()) {
-                    continue;
-                }
-                for (&distance, j) in chunk.iter().zip(first + at * CHUNK..) {
-                    if distance <= nearest.bound() {
-                        nearest.offer(self.exact(queries, i, j, distance), j);
-                    }
-                }
-            }
+            nearest.scan(line, |nearest, at, distance| {
+                nearest.offer(self.exact(queries, i, first + at, distance), first + at);
+            });
         }
     }
 

@@ -3,7 +3,9 @@
 pub mod differences;
 pub(crate) mod tree;
 pub(crate) mod sieve;
+pub(crate) mod nearest;
 pub mod approximate;
+pub(crate) mod search;
 pub mod neighbours;
 pub mod moments;
 pub mod margins;

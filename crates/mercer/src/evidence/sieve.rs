@@ -57,6 +57,11 @@ impl Frame {
         moved.map(|v| v as f32)
     }
 
+    /// The row that is this point in the frame.
+    pub(crate) fn row(&self, point: &[f32]) -> Vec<f64> {
+        point.iter().zip(&self.shift).map(|(&v, s)| f64::from(v) / self.unit + s).collect()
+    }
+
     /// |x|, and something for what vanishes.
     fn size(&self, row: &[f64]) -> f64 {
         let moved = row.iter().zip(&self.shift).map(|(v, s)| v * self.unit - s * self.unit);
@@ -150,16 +155,63 @@ impl Block {
         Some(Self { metric: frame.metric, p, points, parts, sizes, share: frame.share as f32 })
     }
 
-    /// Offers the rows of the tiles, of which the first has this number, to each query.
-    pub(crate) fn scan(&self, tiles: &Tiles, first: usize, near: &mut [&mut Near]) {
+    /// Some of the queries.
+    pub(crate) fn pick(&self, queries: &[usize]) -> Self {
+        let mut points = Vec::with_capacity(queries.len().next_multiple_of(TOGETHER) * self.p);
+        queries.iter().for_each(|q| points.extend_from_slice(&self.points[q * self.p..(q + 1) * self.p]));
+        points.resize(queries.len().next_multiple_of(TOGETHER) * self.p, 0.0);
+        let of = |numbers: &[f32]| queries.iter().map(|&q| numbers[q]).collect();
+        Self { points, parts: of(&self.parts), sizes: of(&self.sizes), ..*self }
+    }
+
+    /// Number of queries.
+    pub(crate) fn n(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Offers the rows of the tiles, of which the first has this number, to each query: what is near query i is kept in
+    /// `near[of[i]]`.
+    pub(crate) fn scan(&self, tiles: &Tiles, first: usize, near: &mut [Near], of: &[usize]) {
         match self.metric {
             Metric::Euclidean => {
-                pulp::Arch::new().dispatch(Scan::<true> { block: self, tiles, first, near });
+                pulp::Arch::new().dispatch(Scan::<true> { block: self, tiles, first, near, of });
             }
             Metric::Manhattan => {
-                pulp::Arch::new().dispatch(Scan::<false> { block: self, tiles, first, near });
+                pulp::Arch::new().dispatch(Scan::<false> { block: self, tiles, first, near, of });
             }
         }
+    }
+
+    /// The k nearest of n rows in tiles for each query, nearest first, by what single precision says.
+    pub(crate) fn nearest(&self, tiles: &Tiles, n: usize, k: usize) -> Vec<Vec<usize>> {
+        let places = tiles.parts.len();
+        let mut least = vec![0.0; self.n() * places];
+        match self.metric {
+            Metric::Euclidean => {
+                pulp::Arch::new().dispatch(Lines::<true> { block: self, tiles, least: &mut least });
+            }
+            Metric::Manhattan => {
+                pulp::Arch::new().dispatch(Lines::<false> { block: self, tiles, least: &mut least });
+            }
+        }
+        // Distance and row in one number, which is compared at once.
+        let keyed = |(row, least): (usize, &f32)| {
+            let bits = least.to_bits();
+            let ordered = if least.is_sign_negative() { !bits } else { bits | 1 << 31 };
+            u64::from(ordered) << 32 | row as u64
+        };
+        let mut keys = Vec::with_capacity(n);
+        let of_query = |least: &[f32]| {
+            keys.clear();
+            keys.extend(least[..n].iter().enumerate().map(keyed));
+            if k < n {
+                keys.select_nth_unstable(k);
+                keys.truncate(k);
+            }
+            keys.sort_unstable();
+            keys.iter().map(|key| (key & u64::from(u32::MAX)) as usize).collect()
+        };
+        least.chunks_exact(places).map(of_query).collect()
     }
 
     /// Lets the query hold on to rows of a tile, given the least that their distances can be.
@@ -182,14 +234,15 @@ impl Block {
 }
 
 /// One pass of the queries over the tiles; `PRODUCT`: euclidean.
-struct Scan<'a, 'n, const PRODUCT: bool> {
+struct Scan<'a, const PRODUCT: bool> {
     block: &'a Block,
     tiles: &'a Tiles,
     first: usize,
-    near: &'a mut [&'n mut Near],
+    near: &'a mut [Near],
+    of: &'a [usize],
 }
 
-impl<const PRODUCT: bool> WithSimd for Scan<'_, '_, PRODUCT> {
+impl<const PRODUCT: bool> WithSimd for Scan<'_, PRODUCT> {
     type Output = ();
 
     #[inline(always)]
@@ -198,17 +251,10 @@ impl<const PRODUCT: bool> WithSimd for Scan<'_, '_, PRODUCT> {
         let tiles = self.tiles.points.chunks_exact((height * p).max(1));
         for (at, (tile, parts)) in tiles.zip(self.tiles.parts.chunks_exact(height)).enumerate() {
             for (quad, points) in block.points.chunks_exact((TOGETHER * p).max(1)).enumerate() {
-                let mut least = [load(simd, parts); TOGETHER];
-                for start in (0..p).step_by(COLUMNS) {
-                    let end = p.min(start + COLUMNS);
-                    let rows = std::array::from_fn(|q| &points[q * p + start..q * p + end]);
-                    let sums = tile_sums::<S, PRODUCT>(simd, &tile[start * height..end * height], rows);
-                    for (least, sums) in least.iter_mut().zip(sums) {
-                        *least = std::array::from_fn(|v| simd.add_f32s(least[v], sums[v]));
-                    }
-                }
+                let least = tile_least::<S, PRODUCT>(simd, p, tile, parts, points);
                 for (query, least) in (quad * TOGETHER..).zip(&least) {
-                    let Some(near) = self.near.get_mut(query) else { break };
+                    let Some(&of) = self.of.get(query) else { break };
+                    let near = &mut self.near[of];
                     let limit = simd.splat_f32s(near.limit - block.parts[query]);
                     let within = least.map(|l| simd.less_than_or_equal_f32s(l, limit));
                     if simd.first_true_m32s(simd.or_m32s(within[0], within[1])) < S::F32_LANES {
@@ -220,6 +266,54 @@ impl<const PRODUCT: bool> WithSimd for Scan<'_, '_, PRODUCT> {
             }
         }
     }
+}
+
+/// The least that the distances of the queries to the rows of tiles can be, less what the query adds to it: line by line.
+struct Lines<'a, const PRODUCT: bool> {
+    block: &'a Block,
+    tiles: &'a Tiles,
+    least: &'a mut [f32],
+}
+
+impl<const PRODUCT: bool> WithSimd for Lines<'_, PRODUCT> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (p, height, places) = (self.block.p, VECTORS * S::F32_LANES, self.tiles.parts.len());
+        let tiles = self.tiles.points.chunks_exact((height * p).max(1));
+        for (at, (tile, parts)) in tiles.zip(self.tiles.parts.chunks_exact(height)).enumerate() {
+            let quads = self.block.points.chunks_exact((TOGETHER * p).max(1));
+            for (points, lines) in quads.zip(self.least.chunks_mut(TOGETHER * places)) {
+                let least = tile_least::<S, PRODUCT>(simd, p, tile, parts, points);
+                for (line, least) in lines.chunks_exact_mut(places).zip(&least) {
+                    line[at * height..(at + 1) * height].copy_from_slice(bytemuck::cast_slice(least));
+                }
+            }
+        }
+    }
+}
+
+/// The same of the rows of one tile and a few queries.
+#[inline(always)]
+fn tile_least<S: Simd, const PRODUCT: bool>(
+    simd: S,
+    p: usize,
+    tile: &[f32],
+    parts: &[f32],
+    points: &[f32],
+) -> [[S::f32s; VECTORS]; TOGETHER] {
+    let height = VECTORS * S::F32_LANES;
+    let mut least = [load(simd, parts); TOGETHER];
+    for start in (0..p).step_by(COLUMNS) {
+        let end = p.min(start + COLUMNS);
+        let rows = std::array::from_fn(|q| &points[q * p + start..q * p + end]);
+        let sums = tile_sums::<S, PRODUCT>(simd, &tile[start * height..end * height], rows);
+        for (least, sums) in least.iter_mut().zip(sums) {
+            *least = std::array::from_fn(|v| simd.add_f32s(least[v], sums[v]));
+        }
+    }
+    least
 }
 
 /// As many numbers as a tile is high.
@@ -350,7 +444,7 @@ mod tests {
                     let tiles = Tiles::new(&frame, (0..n).map(|i| dense.row(i)));
                     let block = Block::new(&frame, (0..n).map(|i| dense.row(i))).expect("within range");
                     let mut near: Vec<Near> = (0..n).map(|_| Near::new(k)).collect();
-                    block.scan(&tiles, 0, &mut near.iter_mut().collect::<Vec<_>>());
+                    block.scan(&tiles, 0, &mut near, &(0..n).collect::<Vec<_>>());
                     for (i, near) in near.iter_mut().enumerate() {
                         let distance = |j: usize| -> f64 {
                             let pairs = dense.row(i).iter().zip(dense.row(j)).map(|(a, b)| (a - b).abs());
@@ -370,6 +464,31 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_nearest_by_single_precision_alone_are_near() {
+        let (n, p) = (150, 7);
+        let rows = Rows::dense(rows("plain", n, p), n, p).expect("rows");
+        let Rows::Dense(dense) = &rows else { unreachable!("made so") };
+        for metric in [Metric::Euclidean, Metric::Manhattan] {
+            let frame = Frame::new(dense, n, p, metric);
+            let tiles = Tiles::new(&frame, (0..n).map(|i| dense.row(i)));
+            let block = Block::new(&frame, (3..20).map(|i| dense.row(i))).expect("within range");
+            for (i, near) in (3..).zip(block.nearest(&tiles, n, 9)) {
+                let distance = |j: usize| -> f64 {
+                    let pairs = dense.row(i).iter().zip(dense.row(j)).map(|(a, b)| (a - b).abs());
+                    if metric == Metric::Euclidean { pairs.map(|d| d * d).sum() } else { pairs.sum() }
+                };
+                let mut all: Vec<usize> = (0..n).collect();
+                all.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+                assert_eq!(near, all[..9], "{metric:?}");
+            }
+            assert!(block.nearest(&tiles, n, n).iter().all(|near| near.len() == n));
+            let some = block.pick(&[5, 2]);
+            assert_eq!(some.n(), 2);
+            assert_eq!(some.nearest(&tiles, n, 1), [[8], [5]]);
         }
     }
 
