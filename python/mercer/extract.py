@@ -120,8 +120,9 @@ class KLFE(_Extractor):
     n_neighbors : int, default=1
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
+        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
@@ -632,8 +633,9 @@ class KANMM(_Extractor):
     n_neighbors : int, default=5
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
+        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.

@@ -205,8 +205,9 @@ class Relief(_Selector):
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "euclidean".
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
+        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
@@ -292,8 +293,9 @@ class ReliefF(_Selector):
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
+        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
@@ -380,8 +382,9 @@ class RReliefF(_Selector):
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows, whose columns are divided by their range; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
+        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None

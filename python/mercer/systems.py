@@ -271,8 +271,9 @@ class KRelief(_System):
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
+        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None
@@ -386,8 +387,9 @@ class SKRelief(KRelief):
         The basis, or its method's name; None: "sparse". Kernel settings live in the basis alone:
         `SKRelief(basis=KernelBasis("sparse", gamma=0.1, nu=0.05))`, searched as `basis__gamma`.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or most of them by an index of cells, with a warning that says
-        what share of the true ones was found on a sample of rows. Up to 500 000 rows of 20 columns "exact" was faster.
+        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None

@@ -99,7 +99,7 @@ fn odd_rows_have_neighbours_all_the_same() {
     let line: Vec<f64> = (0..n * 3).map(|i| f64::from(i as u32 / 3)).collect();
     let flat: Vec<f64> =
         (0..n * 3).map(|i| if i % 3 == 1 { 7.0 } else { (f64::from(i as u32)).sin() }).collect();
-    // Narrow clusters far apart, which single precision cannot tell apart.
+    // Narrow clusters far apart, a row of each in turn, which single precision cannot tell apart.
     let apart: Vec<f64> =
         (0..n * 3).map(|i| 1e6 * f64::from(i as u32 / 3 % 40) + (f64::from(i as u32)).sin()).collect();
     let kinds =
