@@ -32,7 +32,7 @@ const SHARING: usize = 2_048;
 
 /// A tree is used from this many rows on, four times as many for each column. Measured beside the sieve on noise, k = 10: it
 /// takes 0.9 of the time at 8 000 rows of 5 columns, 0.7 at 128 000 of 6, 0.2 at 128 000 of 3, and 1.7 at 128 000 of 8.
-const TREE_ROWS: usize = 16;
+const TREE_ROWS: usize = 8;
 
 /// Whether a tree of n rows of p columns finds neighbours faster than comparing with all.
 pub(crate) fn tree_pays(n: usize, p: usize) -> bool {
