@@ -1,6 +1,6 @@
 //! Stage 3 for Python: fit a basis, and measure one.
 
-use mercer::basis::Precision;
+use mercer::basis::{Features, Precision};
 use mercer::evaluate::portrait;
 use mercer::{FeatureMap, FittedBasis, methods};
 use numpy::{Element, PyArray1, PyArrayMethods};
@@ -11,7 +11,7 @@ use crate::convert::{EitherRows, PyExpansion, PyRows, Target, dictionary, featur
 use crate::extract::as_fitted;
 use crate::gate::{exception, memory, run};
 
-/// Fit a basis. Settings are texts, by the names of the catalogue.
+/// Fit a basis. Settings are texts, by the names of the catalogue. Features come in the basis' precision.
 #[pyfunction]
 #[pyo3(signature = (X, y, method, settings, *, landmarks=None, center=false, precision=None, want_features=false, verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -36,19 +36,14 @@ pub(crate) fn fit_basis<'py>(
     basis.precision = precision.map(Precision::named).transpose().map_err(exception)?;
     basis.memory = memory()?;
     let labels = labels.as_ref();
-    let (fitted, features) = match X {
-        EitherRows::Double(rows) => {
-            let rows = rows.rows()?;
-            let fit = |monitor: &_| basis.monitor(monitor).fit_with(&rows, labels, want_features);
-            let (fitted, features) = run(py, verbose, fit)?;
-            (fitted, features.map(|z| matrix(py, z, rows.n())).transpose()?)
-        }
-        EitherRows::Single(rows) => {
-            let rows = rows.rows()?;
-            let fit = |monitor: &_| basis.monitor(monitor).fit_single(&rows, labels, want_features);
-            let (fitted, features) = run(py, verbose, fit)?;
-            (fitted, features.map(|z| matrix(py, z, rows.n())).transpose()?)
-        }
+    let rows = X.rows()?;
+    let rows = rows.view();
+    let fit = |monitor: &_| basis.monitor(monitor).fit_either(rows, labels, want_features);
+    let (fitted, features) = run(py, verbose, fit)?;
+    let features = match features {
+        Some(Features::Double(z)) => Some(matrix(py, z, rows.n())?),
+        Some(Features::Single(z)) => Some(matrix(py, z, rows.n())?),
+        None => None,
     };
     let out = found(py, fitted)?;
     out.set_item("features", features)?;
@@ -77,16 +72,9 @@ pub(crate) fn grow_basis<'py>(
         None => None,
     };
     let so_far = so_far.as_ref();
-    let grown = match X {
-        EitherRows::Double(rows) => {
-            let rows = rows.rows()?;
-            run(py, verbose, |monitor| basis.monitor(monitor).grow(so_far, &rows))?
-        }
-        EitherRows::Single(rows) => {
-            let rows = rows.rows()?;
-            run(py, verbose, |monitor| basis.monitor(monitor).grow(so_far, &rows))?
-        }
-    };
+    let rows = X.rows()?;
+    let rows = rows.view();
+    let grown = run(py, verbose, |monitor| basis.monitor(monitor).grow(so_far, rows))?;
     let out = found(py, grown)?;
     out.set_item("features", py.None())?;
     Ok(out)

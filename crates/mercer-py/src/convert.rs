@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 use mercer::basis::{Expansion, Landmarks};
-use mercer::data::{Column, Scaling, Single, Task};
+use mercer::data::{Column, Either, Scaling, Single, Task};
 use mercer::{FeatureMap, Kernel, Labels, Rows, Shape};
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -54,6 +54,30 @@ impl Matrix<'_> {
 pub(crate) enum EitherRows<'py> {
     Single(Matrix<'py, f32>),
     Double(PyRows<'py>),
+}
+
+/// The same as Rust has them.
+pub(crate) enum OfEither<'a> {
+    Single(Single<'a>),
+    Double(Rows<'a>),
+}
+
+impl EitherRows<'_> {
+    pub(crate) fn rows(&self) -> PyResult<OfEither<'_>> {
+        Ok(match self {
+            Self::Single(matrix) => OfEither::Single(matrix.rows()?),
+            Self::Double(rows) => OfEither::Double(rows.rows()?),
+        })
+    }
+}
+
+impl OfEither<'_> {
+    pub(crate) fn view(&self) -> Either<'_> {
+        match self {
+            Self::Single(rows) => rows.into(),
+            Self::Double(rows) => rows.into(),
+        }
+    }
 }
 
 impl Matrix<'_, f32> {

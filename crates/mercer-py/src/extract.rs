@@ -8,7 +8,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{PyRows, Target, dictionary, feature_map, matrix_array, python_rows};
+use crate::convert::{EitherRows, Target, dictionary, feature_map, matrix_array, python_rows};
 use crate::gate::{exception, memory, run};
 
 /// Settings as texts, by the names of the catalogue.
@@ -34,7 +34,7 @@ pub(crate) fn check_extractor(
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_extractor<'py>(
     py: Python<'py>,
-    X: PyRows<'py>,
+    X: EitherRows<'py>,
     y: Option<Target<'py>>,
     extractor: &str,
     settings: Settings,
@@ -51,7 +51,7 @@ pub(crate) fn fit_extractor<'py>(
         let basis = as_fitted(&mut map)?;
         let labels = labels.as_ref();
         let found = extractor.directions(&Coordinates {
-            rows: &rows,
+            rows: rows.view(),
             labels,
             basis: &basis,
             features: None,
@@ -80,14 +80,14 @@ pub(crate) fn fit_extractor<'py>(
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 pub(crate) fn class_means<'py>(
     py: Python<'py>,
-    X: PyRows<'py>,
+    X: EitherRows<'py>,
     y: Target<'py>,
     kernel: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (rows, labels) = (X.rows()?, y.labels("auto")?);
     let shape = Shape::named(kernel, 3, 1.0, 1.0).map_err(exception)?;
     let settings = Basis::new(Method::GramSchmidt, Kernel { shape, gamma: 1.0 });
-    let basis = run(py, 0, |_| AkdaQr::basis(&settings, &rows, &labels))?;
+    let basis = run(py, 0, |_| AkdaQr::basis(&settings, rows.view(), &labels))?;
     let means = basis.landmarks.ok_or_else(|| exception(Error::Data("there are no class means".into())))?;
     python_rows(py, &means)
 }

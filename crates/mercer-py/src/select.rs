@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{Matrix, PyExpansion, PyRows, Target, whole};
+use crate::convert::{EitherRows, Matrix, PyExpansion, PyRows, Target, whole};
 use crate::gate::{exception, run};
 
 /// Score columns and keep the best. Settings are texts, by the names of the catalogue. `space`: a fitted basis and
@@ -19,12 +19,12 @@ use crate::gate::{exception, run};
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_selector<'py>(
     py: Python<'py>,
-    X: PyRows<'py>,
+    X: EitherRows<'py>,
     y: Option<Target<'py>>,
     selector: &str,
     settings: Vec<(String, String)>,
     categorical: Option<Vec<usize>>,
-    space: Option<(PyExpansion<'py>, PyRows<'py>)>,
+    space: Option<(PyExpansion<'py>, EitherRows<'py>)>,
     task: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -33,14 +33,16 @@ pub(crate) fn fit_selector<'py>(
     let (selector, keep) = methods::selector(selector, &settings).map_err(exception)?;
     let categorical = categorical.unwrap_or_default();
     let space = match &space {
-        Some((expansion, rows)) => Some((expansion.kernel()?, rows.rows()?)),
-        None => None,
+        // Only neighbours are sought there, for which rows in single precision are copied.
+        Some((expansion, rows)) if selector.seeks_neighbours() => Some((expansion.kernel()?, rows.rows()?)),
+        _ => None,
     };
+    let space = space.as_ref().map(|(kernel, rows)| (*kernel, rows.view().whole()));
     let (scores, kept) = run(py, verbose, |monitor| {
         let scores = selector.score(&Columns {
-            rows: &rows,
+            rows: rows.view(),
             labels: labels.as_ref(),
-            space: space.as_ref().map(|(kernel, rows)| (*kernel, rows)),
+            space: space.as_ref().map(|(kernel, rows)| (*kernel, &**rows)),
             categorical: &categorical,
             monitor,
         })?;

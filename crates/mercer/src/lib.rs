@@ -28,6 +28,7 @@
 
 pub mod error;
 pub mod monitor;
+mod real;
 mod linalg;
 mod random;
 mod whole_file;

@@ -26,26 +26,27 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::real::{Precision, Real};
 use tridiagonal::tridiagonalise;
 
 /// A·B.
-pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 {
-        matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+        matmul(out.as_mut(), Accum::Replace, a, b, T::ONE, Par::Seq);
     }
     out
 }
 
 /// A·B for an A with many rows, panels of which are shared out to the threads of the current pool.
-pub(crate) fn tall_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn tall_product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     const ROWS: usize = 2_048;
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 && b.ncols() > 0 {
         // Fixed panels, so that the bits do not depend on the number of threads.
         out.par_row_chunks_mut(ROWS)
             .zip(a.par_row_chunks(ROWS))
-            .for_each(|(out, a)| matmul(out, Accum::Replace, a, b, 1.0, Par::Seq));
+            .for_each(|(out, a)| matmul(out, Accum::Replace, a, b, T::ONE, Par::Seq));
     }
     out
 }
@@ -64,21 +65,22 @@ pub(crate) fn scaled_transpose(a: MatRef<'_, f64>, scale: impl Fn(usize) -> f64 
     out
 }
 
-/// AᵀA with both halves the same to the bit, in half the flops of a product.
-pub(crate) fn self_product(a: MatRef<'_, f64>) -> Mat<f64> {
+/// AᵀA, in double precision, with both halves the same to the bit, in half the flops of a product.
+pub(crate) fn self_product<T: Real>(a: MatRef<'_, T>) -> Mat<f64> {
     let mut out = lower_product(a.transpose(), a);
     mirror(&mut out);
     out
 }
 
-/// The lower half of A·B, a square matrix; the other half is 0.
-pub(crate) fn lower_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = Mat::zeros(a.nrows(), b.ncols());
+/// The lower half of A·B, a square matrix; the other half is 0. The product is one of their precision, to be added up in
+/// double.
+pub(crate) fn lower_product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<f64> {
+    let mut out = Mat::<T>::zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 && b.ncols() > 0 {
         let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-        triangular_matmul(out.as_mut(), lower, Accum::Replace, a, whole, b, whole, 1.0, Par::Seq);
+        triangular_matmul(out.as_mut(), lower, Accum::Replace, a, whole, b, whole, T::ONE, Par::Seq);
     }
-    out
+    T::widened(out)
 }
 
 /// The lower half of a square matrix, copied to the upper one.
@@ -331,18 +333,24 @@ pub(crate) fn pseudo_inverse(a: Mat<f64>, monitor: &Monitor) -> Result<Mat<f64>>
 
 /// The value that decides a feature's sign: the one of largest magnitude, and of those that are equal up to rounding the
 /// first. Rows come in their order, in parts if need be.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Deciding {
+    /// Magnitudes this close, relative to the largest, are equal.
+    equal: f64,
     /// Values that exceed all before them, from the first that may still be equal to the largest on.
     records: Vec<f64>,
 }
 
 impl Deciding {
+    /// Before any row of features that were computed in this precision.
+    pub(crate) fn new(precision: Precision) -> Self {
+        Self { equal: precision.tolerance(1e-9), records: Vec::new() }
+    }
+
     pub(crate) fn see(&mut self, value: f64) {
-        /// Magnitudes this close, relative to the largest, are equal.
-        const EQUAL: f64 = 1e-9;
         if self.records.last().is_none_or(|last| value.abs() > last.abs()) {
-            self.records.retain(|earlier| earlier.abs() >= value.abs() * (1.0 - EQUAL));
+            let equal = self.equal;
+            self.records.retain(|earlier| earlier.abs() >= value.abs() * (1.0 - equal));
             self.records.push(value);
         }
     }
@@ -358,10 +366,10 @@ impl Deciding {
 }
 
 /// The deciding value of each column.
-pub(crate) fn deciding(features: MatRef<'_, f64>) -> Vec<Deciding> {
+pub(crate) fn deciding<T: Real>(features: MatRef<'_, T>) -> Vec<Deciding> {
     let of = |j: usize| {
-        let mut deciding = Deciding::default();
-        features.col(j).iter().for_each(|&v| deciding.see(v));
+        let mut deciding = Deciding::new(T::PRECISION);
+        features.col(j).iter().for_each(|&v| deciding.see(v.double()));
         deciding
     };
     (0..features.ncols()).map(of).collect()
@@ -369,7 +377,7 @@ pub(crate) fn deciding(features: MatRef<'_, f64>) -> Vec<Deciding> {
 
 /// Signs that make the entry of largest magnitude in each column positive (the first, where several are equal up to
 /// rounding).
-pub(crate) fn positive_signs(features: MatRef<'_, f64>) -> Vec<f64> {
+pub(crate) fn positive_signs<T: Real>(features: MatRef<'_, T>) -> Vec<f64> {
     deciding(features).iter().map(Deciding::sign).collect()
 }
 

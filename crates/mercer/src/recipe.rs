@@ -6,8 +6,9 @@
 
 use faer::MatRef;
 
-use crate::basis::{Basis, FittedBasis, Method, bytes};
+use crate::basis::{Basis, FittedBasis, Method, Precision, bytes};
 use crate::checkpoint::Checkpoint;
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -91,7 +92,13 @@ impl Recipe {
     }
 
     /// The basis to fit, with the default limit on memory and a monitor of its own.
-    pub fn basis(&self, rows: &Rows, labels: Option<&Labels>, warnings: &mut Vec<String>) -> Result<Basis> {
+    pub fn basis<'r>(
+        &self,
+        rows: impl Into<Either<'r>>,
+        labels: Option<&Labels>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Basis> {
+        let rows = rows.into();
         let (name, settings) = (self.card.name, &self.settings);
         let basis = match &self.top {
             Top::Nothing => methods::basis(name, settings)?,
@@ -118,7 +125,8 @@ impl Recipe {
     }
 
     /// Bytes that the whole fit on n rows may need beside them: the basis', then those of what comes on top, which keeps the
-    /// rows' coordinates where it looks at pairs of rows or at columns.
+    /// rows' coordinates where it looks at pairs of rows or at columns. With `precision` = single a coordinate takes 4
+    /// bytes in place of 8.
     ///
     /// ```
     /// use mercer::{data::synth, recipe::Recipe};
@@ -137,16 +145,20 @@ impl Recipe {
         let chosen_from = basis.landmarks.as_ref().map_or(n, Rows::n);
         let m = basis.most_components(chosen_from) as u64;
         let landmarks = if basis.method == Method::Kpca { chosen_from as u64 } else { m };
-        let (basis_itself, coordinates) = (8 * m * landmarks, 8 * n as u64 * m);
+        let precision = basis.wanted();
+        let (basis_itself, coordinates) = (8 * m * landmarks, precision.bytes() * n as u64 * m);
         let on_top = match &self.top {
             Top::Nothing => 0,
+            Top::System(system) if precision == Precision::Single && system.selector.widens() => {
+                basis_itself + coordinates + 8 * n as u64 * m
+            }
             Top::System(_) => basis_itself + coordinates,
             Top::Extractor(extractor) => {
                 // Sums over the rows, those that wait for their turn, and the solver's copies, as measured.
                 let parts = waiting(n.div_ceil(extract::ROWS), 8 * (m * m) as usize) as u64;
                 let again = 8 * m * m * (14 + 2 * parts);
                 let kept = 2 * coordinates + 8 * m * m * (10 + parts);
-                let keeps = Limits { memory: basis.memory, ..self.limits }.keep(n, m as usize);
+                let keeps = Limits { memory: basis.memory, ..self.limits }.keep(n, m as usize, precision);
                 basis_itself
                     + match extractor.keeps_coordinates() {
                         true if keeps => kept,
@@ -179,14 +191,15 @@ impl Recipe {
 
     /// The map from a basis that was fitted on these rows; `features` are their coordinates in it, row-major n×m, where
     /// the caller has them already.
-    pub fn finish(
+    pub fn finish<'r>(
         &self,
-        rows: &Rows,
+        rows: impl Into<Either<'r>>,
         labels: Option<&Labels>,
         basis: FittedBasis,
         features: Option<&[f64]>,
         monitor: &Monitor,
     ) -> Result<Made> {
+        let rows = rows.into();
         let m = basis.n_components();
         if let Some(given) = features
             && given.len() != rows.n() * m
@@ -206,7 +219,7 @@ impl Recipe {
                 found.map
             }
             Top::Extractor(extractor) => {
-                let features = features.map(|z| MatRef::from_row_major_slice(z, rows.n(), m));
+                let features = features.map(|z| MatRef::from_row_major_slice(z, rows.n(), m).into());
                 let seen =
                     Coordinates { rows, labels, basis: &basis, features, limits: self.limits, monitor };
                 let found = extractor.directions(&seen)?;

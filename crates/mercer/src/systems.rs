@@ -8,16 +8,21 @@
 //! Neighbours are sought in the kernel's space, differences are those of the basis' coordinates, and what is kept stays in
 //! the basis' order.
 //!
-//! cost    n·l kernel values and 2·n·m·l flops for the coordinates, then the selector's
+//! cost    n·l kernel values and 2·n·m·l flops for the coordinates, then the selector's; memory n·m numbers, in single
+//!         precision where the basis was fitted in it
 //! source  takes.txt; sk-relief.txt; eks.txt
-
-use std::borrow::Cow;
+//! differs coordinates in single precision are widened a few columns or rows at a time where they are scored; `irelief`,
+//!         `laplacian` and `lasso` take a copy in double. Neighbours of rows in single precision are sought in a copy of
+//!         the rows, n·p numbers
 
 use faer::MatMut;
 
-use crate::basis::{FittedBasis, Method};
+use crate::basis::expansion::Panels;
+use crate::basis::{FittedBasis, Method, Precision};
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::single::Single;
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
 use crate::map::FeatureMap;
@@ -129,9 +134,9 @@ impl System {
 
     /// Scores the coordinates that a basis, fitted on these rows, gives them, and keeps the best. Only the selector
     /// `laplacian` does without labels.
-    pub fn fit<'l>(
+    pub fn fit<'l, 'r>(
         &self,
-        rows: &Rows,
+        rows: impl Into<Either<'r>>,
         labels: impl Into<Option<&'l Labels>>,
         basis: FittedBasis,
     ) -> Result<FittedSystem> {
@@ -139,9 +144,9 @@ impl System {
     }
 
     /// The same with the rows' coordinates in the basis, row-major n×m, where the caller has them already.
-    pub fn fit_in<'l>(
+    pub fn fit_in<'l, 'r>(
         &self,
-        rows: &Rows,
+        rows: impl Into<Either<'r>>,
         labels: impl Into<Option<&'l Labels>>,
         basis: FittedBasis,
         features: Option<&[f64]>,
@@ -151,14 +156,15 @@ impl System {
     }
 
     /// Scores of all coordinates; `features` as in [`fit_in`](Self::fit_in).
-    pub(crate) fn scores(
+    pub(crate) fn scores<'r>(
         &self,
-        rows: &Rows,
+        rows: impl Into<Either<'r>>,
         labels: Option<&Labels>,
         basis: &FittedBasis,
         features: Option<&[f64]>,
     ) -> Result<Scores> {
         self.check(labels)?;
+        let rows = rows.into();
         let kernel = basis.expansion.kernel;
         if kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
             return Err(Error::data(
@@ -167,21 +173,31 @@ impl System {
         }
         basis.expansion.check(rows, None, 0)?;
         let (n, m) = (rows.n(), basis.n_components());
-        let z = if let Some(given) = features {
-            Cow::Borrowed(given)
-        } else {
-            let mut z = vec![0.0; n * m];
-            let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-            basis.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
-            Cow::Owned(z)
+        let wide = self.selector.seeks_neighbours().then(|| rows.whole());
+        let score = |coordinates: Either| {
+            self.selector.score(&Columns {
+                rows: coordinates,
+                labels,
+                space: wide.as_deref().map(|rows| (kernel, rows)),
+                categorical: &[],
+                monitor: &self.monitor,
+            })
         };
-        self.selector.score(&Columns {
-            rows: &Rows::dense(z, n, m)?,
-            labels,
-            space: Some((kernel, rows)),
-            categorical: &[],
-            monitor: &self.monitor,
-        })
+        match (features, basis.precision) {
+            (Some(given), _) => score((&Rows::dense(given, n, m)?).into()),
+            (None, Precision::Double) => {
+                let mut z = vec![0.0; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                basis.expansion.ready().all(rows, out, &self.monitor)?;
+                score((&Rows::dense(z, n, m)?).into())
+            }
+            (None, Precision::Single) => {
+                let mut z = vec![0.0f32; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                basis.expansion.narrow(n).all(rows, out, &self.monitor)?;
+                score((&Single::new(z, n, m)?).into())
+            }
+        }
     }
 
     /// An error unless the system can be fitted on such labels; `fit` asks too, but after the basis was fitted.

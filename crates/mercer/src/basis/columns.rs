@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use super::zeros::Zeros;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
-use crate::kernel::real::Real;
 use crate::monitor::Monitor;
+use crate::real::Real;
 
 /// n×width, row-major, of which as many columns are filled as there are pivots.
 pub(super) struct Columns<T> {

@@ -3,6 +3,7 @@
 //! cost    l kernel values and 2·q·l flops a row, half of that where A is triangular; memory beyond the result: a panel of 256 rows a thread
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -12,11 +13,11 @@ use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
-use crate::kernel::gram::{check_rows, diagonal};
-use crate::kernel::real::Real;
+use crate::kernel::gram::{check_parts, check_rows, diagonal};
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::{product, tall_product};
 use crate::monitor::Monitor;
+use crate::real::Real;
 
 /// The rows that a map compares new rows with.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +87,13 @@ impl Expansion {
 
     /// An error unless the rows have the right number of columns and numbers that the kernel can use.
     /// `first` is the place of the first of these rows among all, for the message.
-    pub(crate) fn check(&self, rows: &Rows, names: Option<&[String]>, first: usize) -> Result<()> {
+    pub(crate) fn check<'r>(
+        &self,
+        rows: impl Into<Either<'r>>,
+        names: Option<&[String]>,
+        first: usize,
+    ) -> Result<()> {
+        let rows = rows.into();
         if rows.p() != self.landmarks.p() {
             let hint = if self.kernel.shape == Shape::Precomputed {
                 "\nhint: a precomputed kernel needs the values of each new row against all training rows"
@@ -100,7 +107,10 @@ impl Expansion {
             )));
         }
         rows.check_finite(names)?;
-        check_rows(self.kernel, rows, first)
+        match rows {
+            Either::Double(rows) => check_rows(self.kernel, rows, first),
+            Either::Single(_) => check_parts(self.kernel, rows),
+        }
     }
 
     /// An error unless the memory given is for the features of n rows.
@@ -259,6 +269,50 @@ impl Expansion {
             ));
         }
         Ok(diagonal(self.kernel, rows))
+    }
+}
+
+/// An expansion made ready to give features in the precision T.
+pub(crate) trait Panels<T: Real>: Sync {
+    /// Number of features q.
+    fn n_features(&self) -> usize;
+
+    /// z of the rows of a range, at most a panel of them, into `out`, by this thread alone.
+    fn fill(&self, rows: Either, here: Range<usize>, out: MatMut<'_, T>);
+
+    /// z of the rows of a range, by this thread alone.
+    fn of(&self, rows: Either, range: Range<usize>) -> Mat<T> {
+        let mut z = Mat::zeros(range.len(), self.n_features());
+        for start in range.clone().step_by(PANEL) {
+            let here = start..range.end.min(start + PANEL);
+            self.fill(rows, here.clone(), z.as_mut().subrows_mut(start - range.start, here.len()));
+        }
+        z
+    }
+
+    /// z of every row into `out`, n×q, by all threads.
+    fn all(&self, rows: Either, out: MatMut<'_, T>, monitor: &Monitor) -> Result<()> {
+        if rows.n() == 0 || self.n_features() == 0 {
+            return Ok(());
+        }
+        monitor.begin("transforming rows", rows.n());
+        out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, out)| {
+            monitor.check()?;
+            let h = out.nrows();
+            self.fill(rows, at * PANEL..at * PANEL + h, out);
+            monitor.advance(h);
+            Ok(())
+        })
+    }
+}
+
+impl Panels<f64> for Ready<'_> {
+    fn n_features(&self) -> usize {
+        self.expansion.n_features()
+    }
+
+    fn fill(&self, rows: Either, here: Range<usize>, out: MatMut<'_, f64>) {
+        self.apply(&rows.part(here), out);
     }
 }
 

@@ -23,13 +23,11 @@ pub(crate) mod ridge;
 pub(crate) mod preimage;
 pub(crate) mod gradient;
 
-use std::borrow::Cow;
-
 use faer::{Mat, MatMut};
 
 pub use expansion::{Expansion, Landmarks};
 pub use kobl::Threshold;
-pub use pivoted::Stop;
+pub use pivoted::{Features, Stop};
 
 use crate::checkpoint::Checkpoint;
 use crate::data::either::Either;
@@ -43,8 +41,9 @@ use crate::kernel::gram::{check_parts, diagonal_of};
 use crate::kernel::{Gamma, Gram, Kernel, Shape};
 use crate::monitor::{Growth, Monitor, Stage};
 use crate::random;
+use expansion::Panels;
 use kept::Kept;
-use pivoted::{Features, Hold, PENDING, Pivoted, Rounded};
+use pivoted::{Hold, PENDING, Pivoted, Rounded};
 
 /// Up to this many rows a basis without `n_components` is as large as its rule wants.
 pub const UNCAPPED_ROWS: usize = 5_000;
@@ -285,8 +284,37 @@ impl Basis {
         labels: Option<&Labels>,
         want_features: bool,
     ) -> Result<(FittedBasis, Option<Vec<f64>>)> {
-        let (fitted, features) = self.fit_either(rows.into(), labels, want_features)?;
+        let (fitted, features) = self.fit_in(rows.into(), labels, Want::of(want_features, true))?;
         Ok((fitted, features.map(Features::double)))
+    }
+
+    /// The same on rows in either precision, with features in that of the basis. `gram-schmidt`, `kpca` and `csi` take a copy
+    /// in double precision of rows in single.
+    ///
+    /// ```
+    /// use mercer::basis::{Features, Precision};
+    /// use mercer::{Basis, Kernel, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 5.0], 3, 1)?;
+    /// let basis = Basis::kobl(Kernel::rbf(1.0)).precision(Precision::Single);
+    /// let (basis, z) = basis.fit_either(&rows, None, true)?;
+    /// assert_eq!(basis.precision, Precision::Single);
+    /// assert!(matches!(z, Some(Features::Single(z)) if z[..3] == [1.0, 0.0, 0.0]));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit_either<'r>(
+        &self,
+        rows: impl Into<Either<'r>>,
+        labels: Option<&Labels>,
+        want_features: bool,
+    ) -> Result<(FittedBasis, Option<Features>)> {
+        let (rows, want) = (rows.into(), Want::of(want_features, false));
+        if matches!(rows, Either::Double(_)) || self.is_pivoted() {
+            return self.fit_in(rows, labels, want);
+        }
+        rows.check_finite(None)?;
+        let rounding = self.rounding_of(rows);
+        Self { rounding, ..self.clone() }.fit_in((&*rows.whole()).into(), labels, want)
     }
 
     /// The same on rows in single precision, read where they lie, and with features in it. `gram-schmidt`, `kpca` and `csi`
@@ -309,30 +337,24 @@ impl Basis {
         labels: Option<&Labels>,
         want_features: bool,
     ) -> Result<(FittedBasis, Option<Vec<f32>>)> {
-        if self.is_pivoted() {
-            let (fitted, features) = self.fit_either(rows.into(), labels, want_features)?;
-            return Ok((fitted, features.map(Features::single)));
-        }
-        rows.check_finite(None)?;
-        let (fitted, features) = Self { rounding: self.rounding_of(rows.into()), ..self.clone() }
-            .fit_either((&rows.double(0..rows.n())).into(), labels, want_features)?;
+        let (fitted, features) = self.fit_either(rows, labels, want_features)?;
         Ok((fitted, features.map(Features::single)))
     }
 
-    fn fit_either(
+    fn fit_in(
         &self,
         rows: Either,
         labels: Option<&Labels>,
-        want_features: bool,
+        want: Want,
     ) -> Result<(FittedBasis, Option<Features>)> {
         self.check(rows, labels)?;
         let mut kept = Kept::open(self, rows, labels)?;
         let (fitted, features) = match kept.as_mut().and_then(|kept| kept.finished(self, rows)) {
             Some(fitted) => (fitted, None),
-            None => self.fit_now(rows, labels, want_features, &mut kept)?,
+            None => self.fit_now(rows, labels, want, &mut kept)?,
         };
         let features = match features {
-            None if want_features => Some(self.features(rows, &fitted.expansion)?),
+            None if want != Want::Nothing => Some(self.features(rows, &fitted, want)?),
             features => features,
         };
         Ok((fitted, features))
@@ -343,7 +365,7 @@ impl Basis {
         &self,
         rows: Either,
         labels: Option<&Labels>,
-        want_features: bool,
+        want: Want,
         kept: &mut Option<Kept>,
     ) -> Result<(FittedBasis, Option<Features>)> {
         let mut warnings = Vec::new();
@@ -358,7 +380,8 @@ impl Basis {
             Either::Single(_) => self.precision.unwrap_or(Precision::Single),
             Either::Double(_) => self.precision.unwrap_or(Precision::Double),
         };
-        let room = Room { precision: wanted, want_features, widen: matches!(rows, Either::Double(_)) };
+        let want_features = want != Want::Nothing;
+        let room = Room { precision: wanted, want_features, widen: want == Want::Double };
         self.check_room(given.n(), room)?;
         let sample = self.sample(given.n(), cap, &mut warnings);
         let selected = sample.as_ref().map(|places| (given.select(places), labels.map(|y| y.select(places))));
@@ -415,22 +438,18 @@ impl Basis {
     }
 
     /// Coordinates of all rows from their kernel values.
-    fn features(&self, rows: Either, expansion: &Expansion) -> Result<Features> {
-        let (n, m) = (rows.n(), expansion.n_features());
-        match rows {
-            Either::Double(rows) => {
-                let mut z = vec![0.0; n * m];
-                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-                expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, &self.monitor)?;
-                Ok(Features::Double(z))
-            }
-            Either::Single(rows) => {
-                let mut z = vec![0.0; n * m];
-                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-                expansion.apply_single(rows, None, None, out, &self.monitor)?;
-                Ok(Features::Single(z))
-            }
+    fn features(&self, rows: Either, basis: &FittedBasis, want: Want) -> Result<Features> {
+        let (n, m) = (rows.n(), basis.n_components());
+        if want == Want::Double || basis.precision == Precision::Double {
+            let mut z = vec![0.0; n * m];
+            let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+            basis.expansion.ready().all(rows, out, &self.monitor)?;
+            return Ok(Features::Double(z));
         }
+        let mut z = vec![0.0; n * m];
+        let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+        basis.expansion.narrow(n).all(rows, out, &self.monitor)?;
+        Ok(Features::Single(z))
     }
 
     /// The relative rounding error of kernel values of these rows, before anything is computed in single precision.
@@ -758,7 +777,12 @@ impl Basis {
 
     /// What a fit on rows in double precision keeps.
     fn room(&self, want_features: bool) -> Room {
-        Room { precision: self.precision.unwrap_or(Precision::Double), want_features, widen: true }
+        Room { precision: self.wanted(), want_features, widen: true }
+    }
+
+    /// What coordinates of rows in double precision will be in, unless the kernel's values leave the range of single.
+    pub(crate) fn wanted(&self) -> Precision {
+        self.precision.unwrap_or(Precision::Double)
     }
 
     fn memory_for(&self, n: usize, cap: usize, room: Room) -> u64 {
@@ -831,6 +855,26 @@ fn about_rounding(rounded: &Rounded, fitted: &FittedBasis) -> Option<String> {
             "single precision tells no more than {m} components apart, which leave {residual:.1e}\n{HINT}"
         )
     })
+}
+
+/// What a fit hands over beside the basis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Want {
+    Nothing,
+    /// Features in the basis' precision.
+    Own,
+    /// Features in double precision.
+    Double,
+}
+
+impl Want {
+    fn of(features: bool, double: bool) -> Self {
+        match (features, double) {
+            (false, _) => Self::Nothing,
+            (true, false) => Self::Own,
+            (true, true) => Self::Double,
+        }
+    }
 }
 
 /// What a fit keeps of every coordinate.

@@ -92,8 +92,11 @@ pub(crate) struct Rounded {
 }
 
 /// Coordinates of all rows, row-major n×m.
-pub(crate) enum Features {
+#[derive(Clone, Debug, PartialEq)]
+pub enum Features {
+    /// In double precision.
     Double(Vec<f64>),
+    /// In single precision.
     Single(Vec<f32>),
 }
 

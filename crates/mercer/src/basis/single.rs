@@ -8,25 +8,26 @@
 //!         precision is kept to where eps·√max k·‖a‖₁ is at most 1e−5, in units of √k(x,x), and 1e−4 of what the feature
 //!         itself reaches on the landmarks: features of a large scale may be off by more, and those of a small one must not
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use faer::{ColRef, Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::expansion::{Blocks, Expansion, Landmarks, Ready};
+use super::expansion::{Blocks, Expansion, Landmarks, Panels, Ready};
+use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::data::single::Single;
 use crate::error::Result;
-use crate::kernel::Precision;
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::products::Products;
 use crate::kernel::single::{RANGE, is_in_range};
 use crate::monitor::Monitor;
+use crate::real::Precision;
+use crate::real::Real;
 
 /// The largest rounding error of a feature, in units of √k(x,x).
 const ERROR: f64 = 1e-5;
@@ -112,8 +113,8 @@ impl Expansion {
         // Refuses another number of columns.
         self.check(&rows.double(0..0), names, 0)?;
         rows.check_finite(names)?;
-        let single = if rows.n() < FEW { None } else { self.single() };
-        let (precision, stage) = match single {
+        let narrow = self.narrow(rows.n());
+        let (precision, stage) = match narrow.single {
             Some(_) => (Precision::Single, "transforming rows in single precision"),
             None => (Precision::Double, "transforming rows in double precision"),
         };
@@ -121,18 +122,22 @@ impl Expansion {
             return Ok(precision);
         }
         monitor.begin(stage, rows.n());
-        let double = OnceLock::new();
         out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, out)| {
             monitor.check()?;
             let here = at * PANEL..at * PANEL + out.nrows();
             let h = here.len();
-            let part = single.as_ref().and_then(|_| self.part(rows, scaling, here.clone()));
-            if let (Some(single), Some(part)) = (&single, part) {
-                single.apply(&part, out);
-            } else {
-                let part = scaled(rows.double(here.clone()), scaling)?;
-                self.check(&part, names, here.start)?;
-                round(double.get_or_init(|| self.ready()), &part, out);
+            let scaled = scaling.map(|scaling| scaling.apply(&rows.double(here.clone()))).transpose()?;
+            match (narrow.single_for(rows.into(), here.clone(), scaled.as_ref()), scaled) {
+                (Some(single), None) => single.apply(rows.slice(here), out),
+                (Some(single), Some(scaled)) => {
+                    let values: Vec<f32> = scaled.stored().iter().map(|v| *v as f32).collect();
+                    single.apply(&values, out);
+                }
+                (None, scaled) => {
+                    let part = scaled.unwrap_or_else(|| rows.double(here.clone()));
+                    self.check(&part, names, here.start)?;
+                    narrow.round(&part, out);
+                }
             }
             monitor.advance(h);
             Ok(())
@@ -140,22 +145,63 @@ impl Expansion {
         Ok(precision)
     }
 
-    /// Rows of a range, scaled; None if they are too large for single precision.
-    fn part<'r>(
-        &self,
-        rows: &'r Single,
-        scaling: Option<&Scaling>,
-        range: Range<usize>,
-    ) -> Option<Cow<'r, [f32]>> {
-        let products = self.kernel.shape.statistic() == Statistic::Product;
-        if scaling.is_none() && !products {
-            return Some(Cow::Borrowed(rows.slice(range)));
+    /// Made ready to give features in single precision to panels of n rows.
+    pub(crate) fn narrow(&self, n: usize) -> Narrow<'_> {
+        Narrow {
+            expansion: self,
+            single: if n < FEW { None } else { self.single() },
+            double: OnceLock::new(),
         }
-        let double = scaled(rows.double(range.clone()), scaling).ok()?;
-        match scaling {
-            _ if products && !is_in_range(self.kernel, &double) => None,
-            Some(_) => Some(double.stored().iter().map(|v| *v as f32).collect()),
-            None => Some(Cow::Borrowed(rows.slice(range))),
+    }
+}
+
+/// An expansion that gives features in single precision: computed in it where that is precise enough, else in double
+/// precision and rounded.
+pub(crate) struct Narrow<'a> {
+    expansion: &'a Expansion,
+    single: Option<ReadySingle<'a>>,
+    double: OnceLock<Ready<'a>>,
+}
+
+impl Narrow<'_> {
+    /// The map in single precision, where that is precise enough and no product of these rows is too large for it.
+    fn single_for(
+        &self,
+        rows: Either,
+        here: Range<usize>,
+        scaled: Option<&Rows>,
+    ) -> Option<&ReadySingle<'_>> {
+        let kernel = self.expansion.kernel;
+        let fits = || match scaled {
+            _ if kernel.shape.statistic() != Statistic::Product => true,
+            Some(scaled) => is_in_range(kernel, scaled),
+            None => is_in_range(kernel, &rows.part(here)),
+        };
+        self.single.as_ref().filter(|_| fits())
+    }
+
+    /// z in double precision, rounded.
+    fn round(&self, rows: &Rows, mut out: MatMut<'_, f32>) {
+        let z = self.double.get_or_init(|| self.expansion.ready()).of(rows);
+        for (j, z) in z.col_iter().enumerate() {
+            out.as_mut().col_mut(j).iter_mut().zip(z.iter()).for_each(|(o, z)| *o = *z as f32);
+        }
+    }
+}
+
+impl Panels<f32> for Narrow<'_> {
+    fn n_features(&self) -> usize {
+        self.expansion.n_features()
+    }
+
+    fn fill(&self, rows: Either, here: Range<usize>, out: MatMut<'_, f32>) {
+        match (self.single_for(rows, here.clone(), None), rows) {
+            (Some(single), Either::Single(rows)) => single.apply(rows.slice(here), out),
+            (Some(single), Either::Double(Rows::Dense(dense))) => {
+                let p = rows.p();
+                single.apply(&dense.values()[here.start * p..here.end * p], out);
+            }
+            _ => self.round(&rows.part(here), out),
         }
     }
 }
@@ -166,21 +212,6 @@ fn largest(values: ColRef<'_, f64>) -> usize {
         if v.abs() > best.1 { (at, v.abs()) } else { best }
     };
     values.iter().enumerate().fold((0, 0.0), larger).0
-}
-
-fn scaled(rows: Rows<'static>, scaling: Option<&Scaling>) -> Result<Rows<'static>> {
-    match scaling {
-        Some(scaling) => scaling.apply(&rows),
-        None => Ok(rows),
-    }
-}
-
-/// Features in double precision, rounded into `out`.
-fn round(ready: &Ready, rows: &Rows, mut out: MatMut<'_, f32>) {
-    let z = ready.of(rows);
-    for (j, z) in z.col_iter().enumerate() {
-        out.as_mut().col_mut(j).iter_mut().zip(z.iter()).for_each(|(o, z)| *o = *z as f32);
-    }
 }
 
 /// An expansion in single precision.
@@ -194,7 +225,7 @@ struct ReadySingle<'a> {
 
 impl ReadySingle<'_> {
     /// z of a few rows into `out`, by this thread alone.
-    fn apply(&self, rows: &[f32], mut out: MatMut<'_, f32>) {
+    fn apply<S: Real>(&self, rows: &[S], mut out: MatMut<'_, f32>) {
         let (h, l) = (out.nrows(), self.matrix.ncols());
         let mut k = vec![0.0; h * l];
         self.products.statistics(rows, &mut k);

@@ -1,5 +1,6 @@
 //! Rows in double or single precision, read where they lie.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::rows::Rows;
@@ -78,6 +79,36 @@ impl<'a> Either<'a> {
         match self {
             Self::Double(rows) => rows.slice(range),
             Self::Single(rows) => rows.double(range),
+        }
+    }
+
+    /// All rows in double precision: themselves, or a copy of those in single.
+    pub fn whole(self) -> Cow<'a, Rows<'a>> {
+        match self {
+            Self::Double(rows) => Cow::Borrowed(rows),
+            Self::Single(rows) => Cow::Owned(rows.double(0..rows.n())),
+        }
+    }
+
+    /// Whether these are the same rows, of the same kind and with the same numbers.
+    pub(crate) fn equals(self, other: &Rows) -> bool {
+        match self {
+            Self::Double(rows) => rows == other,
+            Self::Single(rows) => {
+                (rows.n(), rows.p(), false) == (other.n(), other.p(), other.is_sparse())
+                    && rows.slice(0..rows.n()).iter().zip(other.stored()).all(|(a, b)| f64::from(*a) == *b)
+            }
+        }
+    }
+
+    /// An error that names the first infinity, as [`check_finite`](Self::check_finite); NaN is allowed.
+    pub(crate) fn check_no_infinity(self, names: Option<&[String]>) -> Result<()> {
+        match self {
+            Self::Double(rows) => rows.check_no_infinity(names),
+            Self::Single(rows) if rows.slice(0..rows.n()).iter().any(|v| v.is_infinite()) => {
+                rows.double(0..rows.n()).check_no_infinity(names)
+            }
+            Self::Single(_) => Ok(()),
         }
     }
 

@@ -70,6 +70,11 @@ impl<'a> Single<'a> {
         Rows::dense(values, indices.len(), self.p).unwrap_or_else(|e| unreachable!("{e}"))
     }
 
+    /// Whether any value is missing.
+    pub(crate) fn any_nan(&self) -> bool {
+        self.values.iter().any(|v| v.is_nan())
+    }
+
     /// An error that names the first NaN or infinity, as [`Rows::check_finite`].
     pub fn check_finite(&self, names: Option<&[String]>) -> Result<()> {
         if self.values.iter().all(|v| v.is_finite()) {

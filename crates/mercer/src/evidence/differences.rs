@@ -14,8 +14,11 @@ use rayon::prelude::*;
 
 use super::neighbours::Metric;
 use crate::basis::{DEFAULT_MEMORY, bytes};
+use crate::data::either::Either;
 use crate::data::rows::{Dense, Rows};
+use crate::data::single::Single;
 use crate::error::{Error, Result};
+use crate::real::Real;
 
 /// Beyond these magnitudes squares overflow or vanish.
 const SQUARABLE: std::ops::Range<f64> = 1e-100..1e100;
@@ -35,6 +38,8 @@ pub struct Differences<'a> {
     nominal: Vec<bool>,
     missing: bool,
     unit: f64,
+    /// Rows in single precision and without gaps, of which only pairs are looked at; those above are then none.
+    single: Option<&'a Single<'a>>,
 }
 
 impl<'a> Differences<'a> {
@@ -50,18 +55,32 @@ impl<'a> Differences<'a> {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn new(rows: &'a Rows<'a>, categorical: &[usize], by_range: bool) -> Result<Self> {
+        Self::of(Cow::Borrowed(rows), categorical, by_range)
+    }
+
+    /// The same of rows that may be its own.
+    pub(crate) fn of(rows: Cow<'a, Rows<'a>>, categorical: &[usize], by_range: bool) -> Result<Self> {
         let missing = rows.stored().iter().any(|v| v.is_nan());
         let mut nominal = if categorical.is_empty() { Vec::new() } else { vec![false; rows.p()] };
         categorical.iter().for_each(|&j| nominal[j] = true);
         let rows = if rows.is_sparse() && (missing || !nominal.is_empty()) {
             let hint = "fill the gaps, or encode the categories as columns of 0 and 1";
-            densified(rows, "sparse rows with missing values or categories are", hint)?
+            let what = "sparse rows with missing values or categories are";
+            densified(rows, what, hint)?
         } else {
-            Cow::Borrowed(rows)
+            rows
         };
         let factor = vec![1.0; rows.p()];
-        let mut found =
-            Self { prepared: rows.clone(), rows, range: None, factor, nominal, missing, unit: 1.0 };
+        let mut found = Self {
+            prepared: rows.clone(),
+            rows,
+            range: None,
+            factor,
+            nominal,
+            missing,
+            unit: 1.0,
+            single: None,
+        };
         if by_range {
             found.divide_by_range()?;
         } else {
@@ -70,8 +89,30 @@ impl<'a> Differences<'a> {
         Ok(found)
     }
 
+    /// Of rows in single precision, read where they lie: their numbers are there, and only pairs of rows are looked at.
+    pub(crate) fn of_single(rows: &'a Single<'a>, by_range: bool) -> Result<Self> {
+        let nothing: Cow<Rows> = Cow::Owned(Rows::dense(Vec::new(), 0, rows.p())?);
+        let mut found = Self {
+            prepared: nothing.clone(),
+            rows: nothing,
+            range: None,
+            factor: vec![1.0; rows.p()],
+            nominal: Vec::new(),
+            missing: false,
+            unit: 1.0,
+            single: Some(rows),
+        };
+        if by_range {
+            found.divide_by_range()?;
+        }
+        Ok(found)
+    }
+
     fn divide_by_range(&mut self) -> Result<()> {
-        let (low, high) = extremes(&self.rows);
+        let (low, high) = match self.single {
+            Some(rows) => extremes(rows.into()),
+            None => extremes((&*self.rows).into()),
+        };
         let range: Vec<f64> = low.iter().zip(&high).map(|(low, high)| high - low).collect();
         if let Some(j) = (0..range.len()).find(|&j| !range[j].is_finite() && !self.is_nominal(j)) {
             return Err(Error::Numerical(format!(
@@ -112,7 +153,7 @@ impl<'a> Differences<'a> {
 
     /// Number of rows.
     pub fn n(&self) -> usize {
-        self.rows.n()
+        self.single.map_or(self.rows.n(), Single::n)
     }
 
     /// Number of columns.
@@ -173,6 +214,10 @@ impl<'a> Differences<'a> {
     /// The distance of two rows, from their own numbers: equal distances are equal numbers. Euclidean: squared.
     pub fn distance(&self, metric: Metric, i: usize, k: usize) -> f64 {
         let term = |d: f64| if metric == Metric::Euclidean { d * d } else { d };
+        if let Some(rows) = self.single {
+            let pairs = rows.slice(i..i + 1).iter().zip(rows.slice(k..k + 1)).enumerate();
+            return pairs.map(|(j, (a, b))| term(self.difference(j, a.double(), b.double()))).sum();
+        }
         match &*self.rows {
             Rows::Dense(d) => {
                 if self.is_plain() {
@@ -226,6 +271,12 @@ impl<'a> Differences<'a> {
         sums: &mut [f64],
         counts: Option<&mut [f64]>,
     ) {
+        if let Some(rows) = self.single {
+            // No range of such numbers is too small to have an inverse, and none of them is missing.
+            counts.into_iter().flatten().for_each(|count| *count += weight);
+            add_plain(rows.slice(i..i + 1), rows.slice(k..k + 1), &self.factor, power, weight, sums);
+            return;
+        }
         match (&*self.rows, counts) {
             (Rows::Dense(d), None) if self.is_plain() && self.factor.len() == self.p() => {
                 add_plain(d.row(i), d.row(k), &self.factor, power, weight, sums);
@@ -261,10 +312,23 @@ impl Differences<'_> {
         mut square: Option<&mut [f64]>,
         mut counts: Option<&mut [f64]>,
     ) {
+        if let Some(rows) = self.single {
+            let rows = rows.slice(0..rows.n());
+            counts.into_iter().flatten().for_each(|count| *count += neighbours.len() as f64);
+            pulp::Arch::new().dispatch(GroupSums {
+                rows,
+                i,
+                neighbours,
+                factor: &self.factor,
+                linear,
+                square,
+            });
+            return;
+        }
         match (&*self.rows, &counts) {
             (Rows::Dense(rows), None) if self.is_plain() && self.factor.len() == self.p() => {
-                let sums =
-                    GroupSums { rows, row: rows.row(i), neighbours, factor: &self.factor, linear, square };
+                let rows = rows.values();
+                let sums = GroupSums { rows, i, neighbours, factor: &self.factor, linear, square };
                 pulp::Arch::new().dispatch(sums);
             }
             _ => {
@@ -280,9 +344,10 @@ impl Differences<'_> {
 }
 
 /// Differences of a row to its neighbours, with the sums of a few columns in registers.
-struct GroupSums<'a> {
-    rows: &'a Dense<'a>,
-    row: &'a [f64],
+struct GroupSums<'a, T> {
+    /// All rows, row-major.
+    rows: &'a [T],
+    i: usize,
     neighbours: &'a [usize],
     factor: &'a [f64],
     linear: &'a mut [f64],
@@ -290,12 +355,12 @@ struct GroupSums<'a> {
 }
 
 // A type of its own, because a closure of this size would not be inlined into the dispatch, and so not be vectorised.
-impl pulp::NullaryFnOnce for GroupSums<'_> {
+impl<T: Real> pulp::NullaryFnOnce for GroupSums<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn call(mut self) {
-        let p = self.row.len();
+        let p = self.factor.len();
         let mut at = 0;
         while at + LANES <= p {
             self.columns::<LANES>(at);
@@ -308,16 +373,17 @@ impl pulp::NullaryFnOnce for GroupSums<'_> {
     }
 }
 
-impl GroupSums<'_> {
+impl<T: Real> GroupSums<'_, T> {
     #[inline(always)]
     fn columns<const WIDTH: usize>(&mut self, at: usize) {
-        let own: [f64; WIDTH] = std::array::from_fn(|lane| self.row[at + lane]);
+        let p = self.factor.len();
+        let own: [f64; WIDTH] = std::array::from_fn(|lane| self.rows[self.i * p + at + lane].double());
         let (mut linear, mut square) = ([0.0; WIDTH], [0.0; WIDTH]);
         let squares = self.square.is_some();
         for &neighbour in self.neighbours {
-            let Some(other) = self.rows.row(neighbour)[at..].first_chunk::<WIDTH>() else { continue };
+            let Some(other) = self.rows[neighbour * p + at..].first_chunk::<WIDTH>() else { continue };
             for lane in 0..WIDTH {
-                let d = own[lane] - other[lane];
+                let d = own[lane] - other[lane].double();
                 linear[lane] += d.abs();
                 if squares {
                     square[lane] += d * d;
@@ -337,9 +403,9 @@ impl GroupSums<'_> {
 }
 
 /// The rows, dense: as they are or as a copy, unless that would take more than the usual memory.
-pub(crate) fn densified<'a>(rows: &'a Rows<'a>, what: &str, hint: &str) -> Result<Cow<'a, Rows<'a>>> {
+pub(crate) fn densified<'a>(rows: Cow<'a, Rows<'a>>, what: &str, hint: &str) -> Result<Cow<'a, Rows<'a>>> {
     if !rows.is_sparse() {
-        return Ok(Cow::Borrowed(rows));
+        return Ok(rows);
     }
     let needed = 8 * (rows.n() as u64) * (rows.p() as u64);
     if needed > DEFAULT_MEMORY {
@@ -427,18 +493,18 @@ pub(crate) fn sum_in_lanes<const N: usize>(slices: [&[f64]; N], term: impl Fn([f
     sums.iter().sum::<f64>() + (0..rest[0].len()).map(|j| term(rest.map(|rest| rest[j]))).sum::<f64>()
 }
 
-fn add_plain(a: &[f64], b: &[f64], factor: &[f64], power: u32, weight: f64, sums: &mut [f64]) {
+fn add_plain<T: Real>(a: &[T], b: &[T], factor: &[f64], power: u32, weight: f64, sums: &mut [f64]) {
     pulp::Arch::new().dispatch(
         #[inline(always)]
         || {
             if power == 2 {
                 for (((s, a), b), f) in sums.iter_mut().zip(a).zip(b).zip(factor) {
-                    let d = (a - b) * f;
+                    let d = (a.double() - b.double()) * f;
                     *s += weight * (d * d);
                 }
             } else {
                 for (((s, a), b), f) in sums.iter_mut().zip(a).zip(b).zip(factor) {
-                    *s += weight * ((a - b) * f).abs();
+                    *s += weight * ((a.double() - b.double()) * f).abs();
                 }
             }
         },
@@ -448,31 +514,41 @@ fn add_plain(a: &[f64], b: &[f64], factor: &[f64], power: u32, weight: f64, sums
 /// Rows that one thread makes ready at a time.
 const ROWS: usize = 512;
 
-/// Smallest and largest value of each column, missing ones aside; 0 and 0 where all are missing.
-fn extremes(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
-    let (n, p) = (rows.n(), rows.p());
-    // Comparisons with NaN are false.
-    let below = |low: &mut f64, v: f64| *low = if v < *low { v } else { *low };
-    let above = |high: &mut f64, v: f64| *high = if v > *high { v } else { *high };
+// Comparisons with NaN are false.
+fn below(low: &mut f64, v: f64) {
+    *low = if v < *low { v } else { *low };
+}
+
+fn above(high: &mut f64, v: f64) {
+    *high = if v > *high { v } else { *high };
+}
+
+/// Smallest and largest value of each column of row-major rows; infinite where all are missing.
+fn dense_extremes<T: Real>(rows: &[T], p: usize) -> (Vec<f64>, Vec<f64>) {
     let none = || (vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
-    let (mut low, mut high) = match rows {
-        Rows::Dense(d) => {
-            let see = |(mut low, mut high): (Vec<f64>, Vec<f64>), values: &[f64]| {
-                for row in values.chunks_exact(p.max(1)) {
-                    low.iter_mut().zip(row).for_each(|(low, v)| below(low, *v));
-                    high.iter_mut().zip(row).for_each(|(high, v)| above(high, *v));
-                }
-                (low, high)
-            };
-            let merge = |(mut low, mut high): (Vec<f64>, Vec<f64>), others: (Vec<f64>, Vec<f64>)| {
-                low.iter_mut().zip(others.0).for_each(|(low, v)| below(low, v));
-                high.iter_mut().zip(others.1).for_each(|(high, v)| above(high, v));
-                (low, high)
-            };
-            d.values().par_chunks((ROWS * p).max(1)).fold(none, see).reduce(none, merge)
+    let see = |(mut low, mut high): (Vec<f64>, Vec<f64>), values: &[T]| {
+        for row in values.chunks_exact(p.max(1)) {
+            low.iter_mut().zip(row).for_each(|(low, v)| below(low, v.double()));
+            high.iter_mut().zip(row).for_each(|(high, v)| above(high, v.double()));
         }
-        Rows::Sparse(s) => {
-            let (mut low, mut high) = none();
+        (low, high)
+    };
+    let merge = |(mut low, mut high): (Vec<f64>, Vec<f64>), others: (Vec<f64>, Vec<f64>)| {
+        low.iter_mut().zip(others.0).for_each(|(low, v)| below(low, v));
+        high.iter_mut().zip(others.1).for_each(|(high, v)| above(high, v));
+        (low, high)
+    };
+    rows.par_chunks((ROWS * p).max(1)).fold(none, see).reduce(none, merge)
+}
+
+/// Smallest and largest value of each column, missing ones aside; 0 and 0 where all are missing.
+fn extremes(rows: Either) -> (Vec<f64>, Vec<f64>) {
+    let (n, p) = (rows.n(), rows.p());
+    let (mut low, mut high) = match rows {
+        Either::Single(s) => dense_extremes(s.slice(0..n), p),
+        Either::Double(Rows::Dense(d)) => dense_extremes(d.values(), p),
+        Either::Double(Rows::Sparse(s)) => {
+            let (mut low, mut high) = (vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
             let mut stored = vec![0usize; p];
             for i in 0..n {
                 for (&j, &v) in s.row(i).0.iter().zip(s.row(i).1) {

@@ -18,6 +18,7 @@ use faer::{Mat, MatRef};
 use crate::error::{Error, Result};
 use crate::linalg::{lower_product, mirror, product, sum_in_order};
 use crate::monitor::Monitor;
+use crate::real::Real;
 
 /// Which kind of neighbours a pair is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +122,14 @@ pub type Pairs<'a> = (&'a [Vec<usize>], &'a (dyn Fn(usize) -> f64 + Sync));
 /// # Panics
 /// If a neighbour's index is not below n, or if there are not n lists.
 pub fn scatter(z: MatRef<'_, f64>, lists: &[Pairs], monitor: &Monitor) -> Result<Mat<f64>> {
+    scatter_in(z, lists, monitor)
+}
+
+/// The same of features of either precision: differences are taken in double, products are those of their precision.
+pub(crate) fn scatter_in<T: Real>(z: MatRef<'_, T>, lists: &[Pairs], monitor: &Monitor) -> Result<Mat<f64>> {
     let (n, m) = (z.nrows(), z.ncols());
     let edges = Edges::new(n, lists);
-    let means: Vec<f64> = z.col_iter().map(|column| column.sum() / n as f64).collect();
+    let means: Vec<f64> = z.col_iter().map(|column| T::sum_of(column) / n as f64).collect();
     monitor.begin("adding up differences", n);
     let mut sum = sum_in_order(n.div_ceil(ROWS), m, m, monitor, |at| {
         let rows = at * ROWS..n.min((at + 1) * ROWS);
@@ -136,8 +142,8 @@ pub fn scatter(z: MatRef<'_, f64>, lists: &[Pairs], monitor: &Monitor) -> Result
 
 /// The same over the pairs of some rows, from the features `z` of these rows and all their neighbours, whose places among
 /// all rows are `places`, ascending. By this thread alone.
-pub(crate) fn scatter_of_few(
-    z: MatRef<'_, f64>,
+pub(crate) fn scatter_of_few<T: Real>(
+    z: MatRef<'_, T>,
     places: &[usize],
     rows: &[usize],
     lists: &[Pairs],
@@ -160,7 +166,7 @@ pub(crate) fn scatter_of_few(
         .zip(&weights)
         .map(|(near, weight)| (&near[..], weight as &(dyn Fn(usize) -> f64 + Sync)))
         .collect();
-    let means: Vec<f64> = z.col_iter().map(|column| column.sum() / z.nrows() as f64).collect();
+    let means: Vec<f64> = z.col_iter().map(|column| T::sum_of(column) / z.nrows() as f64).collect();
     let mut sum = Edges::new(z.nrows(), &lists).scatter(z, &means, 0..z.nrows());
     mirror(&mut sum);
     sum
@@ -206,15 +212,16 @@ impl Edges {
     }
 
     /// What these rows add to the lower half of ZᵀE, `z` about its means.
-    fn scatter(&self, z: MatRef<'_, f64>, means: &[f64], rows: Range<usize>) -> Mat<f64> {
+    fn scatter<T: Real>(&self, z: MatRef<'_, T>, means: &[f64], rows: Range<usize>) -> Mat<f64> {
         let m = z.ncols();
-        let mut e = Mat::zeros(rows.len(), m);
+        let mut e = Mat::<T>::zeros(rows.len(), m);
         for (e, z) in e.col_iter_mut().zip(z.col_iter()) {
+            let apart = |i: usize, &(j, weight): &(usize, f64)| weight * (z[i].double() - z[j].double());
             for (e, i) in e.iter_mut().zip(rows.clone()) {
-                *e = self.of(i).iter().map(|&(j, weight)| weight * (z[i] - z[j])).sum();
+                *e = T::of(self.of(i).iter().map(|pair| apart(i, pair)).sum());
             }
         }
-        let centred = Mat::from_fn(rows.len(), m, |i, c| z[(rows.start + i, c)] - means[c]);
+        let centred = Mat::from_fn(rows.len(), m, |i, c| T::of(z[(rows.start + i, c)].double() - means[c]));
         lower_product(centred.transpose(), e.as_ref())
     }
 }

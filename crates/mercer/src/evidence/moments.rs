@@ -14,6 +14,7 @@ use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
 use crate::linalg::{product, self_product};
+use crate::real::Real;
 
 /// Sums over rows of m features and c targets.
 ///
@@ -72,6 +73,11 @@ impl Moments {
 
     /// Adds rows: z is h×m, y is h×c.
     pub fn accumulate(&mut self, z: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<()> {
+        self.accumulate_in(z, y)
+    }
+
+    /// The same with features of either precision: means are taken in double, the product is one of their precision.
+    pub(crate) fn accumulate_in<T: Real>(&mut self, z: MatRef<'_, T>, y: MatRef<'_, f64>) -> Result<()> {
         let (h, m, c) = (z.nrows(), self.m, self.c);
         if z.ncols() != m || y.ncols() != c || y.nrows() != h {
             return Err(Error::argument(format!(
@@ -84,12 +90,12 @@ impl Moments {
         if h == 0 {
             return Ok(());
         }
-        let mut w = Mat::from_fn(h, m + c, |i, j| if j < m { z[(i, j)] } else { y[(i, j - m)] });
+        let mut w = Mat::from_fn(h, m + c, |i, j| if j < m { z[(i, j)] } else { T::of(y[(i, j - m)]) });
         let mut take_mean = || -> Vec<f64> {
             w.col_iter_mut()
                 .map(|column| {
-                    let mean = column.sum() / h as f64;
-                    column.iter_mut().for_each(|v| *v -= mean);
+                    let mean = T::sum_of(column.as_ref()) / h as f64;
+                    column.iter_mut().for_each(|v| *v = T::of(v.double() - mean));
                     mean
                 })
                 .collect()

@@ -10,10 +10,12 @@
 
 use super::{Coordinates, Directions, gda};
 use crate::basis::{Basis, Method, Threshold};
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
+use crate::real::Real;
 
 /// Discriminant analysis among the images of the class means.
 ///
@@ -42,8 +44,10 @@ impl Default for AkdaQr {
 
 impl AkdaQr {
     /// The basis on the class means, to be fitted on the same rows: kernel, γ, seed, memory and monitor are those of the
-    /// settings, and a rule for γ looks at the rows, not at the means. Sparse rows have sparse means.
-    pub fn basis(settings: &Basis, rows: &Rows, labels: &Labels) -> Result<Basis> {
+    /// settings, and a rule for γ looks at the rows, not at the means. Sparse rows have sparse means. It is few coordinates,
+    /// always in double precision.
+    pub fn basis<'r>(settings: &Basis, rows: impl Into<Either<'r>>, labels: &Labels) -> Result<Basis> {
+        let rows = rows.into();
         let (codes, c) = labels.require_classes("akda-qr")?;
         if settings.shape == Shape::Precomputed {
             return Err(Error::argument(
@@ -62,6 +66,7 @@ impl AkdaQr {
             threshold: Threshold::Linear,
             tol: None,
             center: false,
+            precision: None,
             ..settings.clone()
         })
     }
@@ -80,25 +85,14 @@ impl AkdaQr {
 }
 
 /// The means of the classes that have rows, in class order.
-fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
+fn class_means(rows: Either, codes: &[usize], c: usize) -> Result<Rows<'static>> {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); c];
     codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
     members.retain(|members| !members.is_empty());
     let p = rows.p();
     let mut sums = vec![0.0; p];
     match rows {
-        Rows::Dense(rows) => {
-            let mut means = Vec::with_capacity(members.len() * p);
-            for members in &members {
-                sums.fill(0.0);
-                for &i in members {
-                    sums.iter_mut().zip(rows.row(i)).for_each(|(sum, v)| *sum += v);
-                }
-                means.extend(sums.iter().map(|sum| sum / members.len() as f64));
-            }
-            Rows::dense(means, members.len(), p)
-        }
-        Rows::Sparse(rows) => {
+        Either::Double(Rows::Sparse(rows)) => {
             let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
             for members in &members {
                 let mut columns: Vec<u32> = members.iter().flat_map(|&i| rows.row(i).0).copied().collect();
@@ -119,7 +113,26 @@ fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> 
             }
             Rows::sparse(indptr, indices, values, p)
         }
+        rows => {
+            let mut means = Vec::with_capacity(members.len() * p);
+            for members in &members {
+                sums.fill(0.0);
+                for &i in members {
+                    match rows {
+                        Either::Single(rows) => add(&mut sums, rows.slice(i..i + 1)),
+                        Either::Double(Rows::Dense(rows)) => add(&mut sums, rows.row(i)),
+                        Either::Double(Rows::Sparse(_)) => unreachable!("these are dense"),
+                    }
+                }
+                means.extend(sums.iter().map(|sum| sum / members.len() as f64));
+            }
+            Rows::dense(means, members.len(), p)
+        }
     }
+}
+
+fn add<T: Real>(sums: &mut [f64], row: &[T]) {
+    sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v.double());
 }
 
 #[cfg(test)]
@@ -134,7 +147,7 @@ mod tests {
         let sparse = dense.to_sparse();
         let (codes, expected) = ([0, 0, 2, 2], [0.5, 0.0, 0.0, 1.5, 0.0, 3.0]);
         let [from_dense, from_sparse] =
-            [&dense, &sparse].map(|rows| class_means(rows, &codes, 3).expect("means"));
+            [&dense, &sparse].map(|rows| class_means(rows.into(), &codes, 3).expect("means"));
         assert_eq!(from_dense.to_dense(), expected);
         assert!(from_sparse.is_sparse() && from_sparse.stored().len() == 3);
         assert_eq!(from_sparse.to_dense(), expected);

@@ -58,7 +58,9 @@ pub(super) fn discriminate(
     let factor = summary.between_factor();
     let classes = factor.ncols();
     let mean = summary.mean;
-    let Some(found) = ratio::solve(summary.total, reg, factor.as_ref(), coordinates.monitor)? else {
+    let Some(found) =
+        ratio::solve(summary.total, reg, factor.as_ref(), coordinates.precision(), coordinates.monitor)?
+    else {
         return Err(Error::data(format!(
             "`{method}`: all rows are equal in the basis' coordinates, so there is nothing to tell them apart by"
         )));

@@ -7,7 +7,8 @@
 //!         features of all rows are kept, n·m numbers, where they fit into memory, and else made again
 //! source  Yan et al. 2007
 //! differs neighbours are those of the kernel's space. Pairs at equal distances: the lower row in the class, then the lower
-//!         other row; a pair may count for both of its classes. Hits count from both of their rows if each is near the other
+//!         other row; a pair may count for both of its classes. Hits count from both of their rows if each is near the other.
+//!         Neighbours of rows in single precision are sought in a copy of the rows in double, n·p numbers
 
 use super::{Coordinates, Directions, as_rows, count, ratio, shares, turn};
 use crate::error::{Error, Result};
@@ -54,8 +55,11 @@ impl Kmfa {
     pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         let (labels, codes, c) = coordinates.classes("kmfa")?;
         let monitor = coordinates.monitor;
-        let space = Space::of_kernel(coordinates.basis.expansion.kernel, coordinates.rows)?;
-        let (hits, pairs) = self.neighbours(&space, codes, c, monitor)?;
+        let (hits, pairs) = {
+            let rows = coordinates.rows.whole();
+            let space = Space::of_kernel(coordinates.basis.expansion.kernel, &rows)?;
+            self.neighbours(&space, codes, c, monitor)?
+        };
         let (within, z) = coordinates.scatter(&[(&hits, &|_| 1.0)])?;
         let m = within.ncols();
         let apart = coordinates.differences(&pairs, z.as_ref());
@@ -65,7 +69,8 @@ impl Kmfa {
                     .into(),
             ));
         }
-        let Some(found) = ratio::solve(within, self.reg, apart.as_ref(), monitor)? else {
+        let precision = coordinates.precision();
+        let Some(found) = ratio::solve(within, self.reg, apart.as_ref(), precision, monitor)? else {
             return Err(Error::data(
                 "`kmfa`: no row has a hit that differs from it, so there is nothing to keep together\n\
                  hint: classes need at least two rows; `gda` does without",

@@ -13,6 +13,7 @@ use super::{Coordinates, Directions, as_rows};
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
+use crate::real::Precision;
 
 /// What is left of a centroid, relative to its norm, up to which it depends on the earlier ones.
 const DEPENDENT: f64 = 1e-8;
@@ -36,7 +37,7 @@ impl Koc {
     pub(super) fn find(coordinates: &Coordinates) -> Result<Directions> {
         let (labels, _, _) = coordinates.classes("koc")?;
         let summary = coordinates.moments(Some(labels))?;
-        let (vectors, left_out) = centroids(&summary);
+        let (vectors, left_out) = centroids(&summary, coordinates.precision());
         if vectors.ncols() == 0 {
             return Err(Error::data("`koc`: every class has its centroid at 0 in the basis' coordinates"));
         }
@@ -47,18 +48,19 @@ impl Koc {
 }
 
 /// An orthonormal basis (columns) of the centroids of the classes that have rows, and those whose centroid adds nothing.
-pub(super) fn centroids(summary: &Summary) -> (Mat<f64>, Vec<usize>) {
+pub(super) fn centroids(summary: &Summary, precision: Precision) -> (Mat<f64>, Vec<usize>) {
     let (sums, sizes) = (summary.sums(), summary.sizes());
     let classes: Vec<usize> = (0..sizes.len()).filter(|&j| sizes[j] > 0.0).collect();
     let means =
         Mat::from_fn(sums.nrows(), classes.len(), |i, at| sums[(i, classes[at])] / sizes[classes[at]]);
-    let (vectors, kept) = orthonormal(means.as_ref());
+    let (vectors, kept) = orthonormal(means.as_ref(), precision);
     let left_out = (0..classes.len()).filter(|at| !kept.contains(at)).map(|at| classes[at]).collect();
     (vectors, left_out)
 }
 
-/// The columns orthogonalised twice in their order, and which of them were kept.
-pub(super) fn orthonormal(columns: MatRef<'_, f64>) -> (Mat<f64>, Vec<usize>) {
+/// The columns, made of features of this precision, orthogonalised twice in their order, and which of them were kept.
+pub(super) fn orthonormal(columns: MatRef<'_, f64>, precision: Precision) -> (Mat<f64>, Vec<usize>) {
+    let dependent = precision.tolerance(DEPENDENT);
     let m = columns.nrows();
     let mut basis = Mat::zeros(m, 0);
     let mut kept = Vec::new();
@@ -72,7 +74,7 @@ pub(super) fn orthonormal(columns: MatRef<'_, f64>) -> (Mat<f64>, Vec<usize>) {
             }
         }
         let norm = left.norm_l2();
-        if norm > DEPENDENT * own && kept.len() < m {
+        if norm > dependent * own && kept.len() < m {
             basis.resize_with(m, kept.len() + 1, |i, _| left[i] / norm);
             kept.push(at);
         }

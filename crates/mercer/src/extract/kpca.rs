@@ -60,7 +60,8 @@ impl Kpca {
             if self.center { (summary.total, summary.mean) } else { (summary.gram(), Vec::new()) };
         let trace: f64 = (0..scatter.nrows()).map(|i| scatter[(i, i)]).sum();
         let (values, vectors) = eigen(scatter, coordinates.monitor)?;
-        let rank = values.iter().take_while(|v| **v > (RANK * values[0]).max(NOTHING * size)).count();
+        let [rank_of, nothing] = [RANK, NOTHING].map(|share| coordinates.precision().tolerance(share));
+        let rank = values.iter().take_while(|v| **v > (rank_of * values[0]).max(nothing * size)).count();
         let q = self.count(rank)?;
         let mut directions = coordinates.oriented(as_rows(vectors.as_ref(), q), origin)?;
         directions.explained = values[..q].iter().map(|v| v / trace).collect();
@@ -84,7 +85,7 @@ impl Kpca {
     fn components_themselves(&self, coordinates: &Coordinates) -> Result<Option<Directions>> {
         let basis = coordinates.basis;
         let all_rows = match &basis.expansion.landmarks {
-            Landmarks::Rows(landmarks) => landmarks == coordinates.rows,
+            Landmarks::Rows(landmarks) => coordinates.rows.equals(landmarks),
             Landmarks::Columns { indices, .. } => indices.iter().copied().eq(0..coordinates.rows.n()),
         };
         let Some(values) = basis.eigenvalues.as_ref().filter(|_| all_rows) else { return Ok(None) };

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::left_singular;
 use crate::monitor::Monitor;
+use crate::real::Precision;
 
 /// Covariance up to this share of the deviations' product is rounding.
 const NOTHING: f64 = 1e-13;
@@ -55,7 +56,8 @@ impl Kpls {
         let labels = coordinates.labels.ok_or_else(|| Error::argument("`kpls` looks at the labels"))?;
         let (labels, unit) = without_unit(labels);
         let summary = coordinates.moments(Some(&labels))?;
-        let found = components(&summary, self.n_components, coordinates.monitor)?;
+        let precision = coordinates.precision();
+        let found = components(&summary, self.n_components, precision, coordinates.monitor)?;
         let most = found.values.len();
         if most == 0 {
             return Err(Error::data(
@@ -85,13 +87,19 @@ pub(super) struct Components {
     pub(super) values: Vec<f64>,
 }
 
-/// Up to `wanted` components; fewer where nothing is left.
-pub(super) fn components(summary: &Summary, wanted: usize, monitor: &Monitor) -> Result<Components> {
+/// Up to `wanted` components of sums of features of this precision; fewer where nothing is left.
+pub(super) fn components(
+    summary: &Summary,
+    wanted: usize,
+    precision: Precision,
+    monitor: &Monitor,
+) -> Result<Components> {
+    let [nothing, spent] = [NOTHING, RANK].map(|share| precision.tolerance(share));
     let m = summary.mean.len();
     let mut found = Components { rotations: Mat::zeros(m, 0), values: Vec::new() };
     let largest = summary.cross.norm_max();
     let most = |total: &Mat<f64>| (0..total.nrows()).fold(0.0f64, |m, i| m.max(total[(i, i)])).sqrt();
-    if largest <= NOTHING * most(&summary.total) * most(&summary.target_total) {
+    if largest <= nothing * most(&summary.total) * most(&summary.target_total) {
         return Ok(found);
     }
     let mut cross = &summary.cross * Scale(1.0 / largest);
@@ -114,7 +122,7 @@ pub(super) fn components(summary: &Summary, wanted: usize, monitor: &Monitor) ->
         if k == 0 {
             (first_value, first_scatter) = (value, scatter);
         }
-        if value <= RANK * first_value || scatter <= RANK * first_scatter || scatter <= 0.0 {
+        if value <= spent * first_value || scatter <= spent * first_scatter || scatter <= 0.0 {
             break;
         }
         p.iter_mut().for_each(|v| *v /= scatter);

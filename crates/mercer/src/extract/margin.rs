@@ -3,10 +3,12 @@
 //!   Σ = Σ_i (Σ_{j ∈ misses} ω ΔΔᵀ − Σ_{j ∈ hits} ω ΔΔᵀ),  Δ = z_i − z_j;   ω = 1, or one over the number of neighbours
 //!
 //! Neighbours are those of the kernel's space, not of the basis' coordinates.
+//!
+//! differs neighbours of rows in single precision are sought in a copy of the rows in double, n·p numbers
 
 use faer::Mat;
 
-use super::{Coordinates, Directions, RANK, as_rows, count, shares, turn};
+use super::{Coordinates, Directions, Kept, RANK, as_rows, count, shares, turn};
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::Neighbours;
 use crate::linalg::eigen;
@@ -15,7 +17,7 @@ use crate::random;
 /// The positive eigenvalues of Σ, descending, with their vectors (columns), and the features of all rows, if they were kept.
 pub(super) struct Margin<'a> {
     coordinates: &'a Coordinates<'a>,
-    z: Option<Mat<f64>>,
+    z: Option<Kept>,
     values: Vec<f64>,
     vectors: Mat<f64>,
     warnings: Vec<String>,
@@ -34,8 +36,9 @@ pub(super) fn solve<'a>(
     let (n, limits) = (coordinates.rows.n(), coordinates.limits);
     let queries = random::sample(n, limits.n_queries.unwrap_or(n), limits.seed);
     let kernel = coordinates.basis.expansion.kernel;
-    let (found, note) =
-        Neighbours::find_for(&queries, kernel, coordinates.rows, codes, k, limits.neighbors, monitor)?;
+    let rows = coordinates.rows.whole();
+    let (found, note) = Neighbours::find_for(&queries, kernel, &rows, codes, k, limits.neighbors, monitor)?;
+    drop(rows);
     let stand_for = n as f64 / queries.len() as f64;
     let share = |neighbours: &[usize]| if mean { stand_for / neighbours.len() as f64 } else { stand_for };
     let (margin, z) = coordinates.scatter(&[
@@ -50,7 +53,8 @@ pub(super) fn solve<'a>(
     monitor.begin("solving for directions", 0);
     let (mut values, mut vectors) = eigen(margin, monitor)?;
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    let positive = values.iter().take_while(|v| **v > RANK * largest).count();
+    let positive =
+        values.iter().take_while(|v| **v > coordinates.precision().tolerance(RANK) * largest).count();
     if positive == 0 {
         return Err(Error::data(format!(
             "`{method}`: in no direction are the nearest misses farther away than the nearest hits\n\

@@ -17,7 +17,6 @@ pub mod kpca;
 mod ratio;
 mod margin;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use faer::{Mat, MatRef};
@@ -32,9 +31,10 @@ pub use kpca::Kpca;
 pub use kpls::Kpls;
 pub use skfe::{Skfe, Start};
 
-use crate::basis::{Basis, DEFAULT_MEMORY, Expansion, FittedBasis, Method};
+use crate::basis::expansion::Panels;
+use crate::basis::{Basis, DEFAULT_MEMORY, FittedBasis, Method};
+use crate::data::either::Either;
 use crate::data::labels::Labels;
-use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
 use crate::evidence::margins::{self, Pairs};
@@ -43,6 +43,7 @@ use crate::kernel::Shape;
 use crate::kernel::block::PANEL;
 use crate::linalg::{Deciding, deciding, in_order, positive_signs, product, sum_in_order, tall_product};
 use crate::monitor::Monitor;
+use crate::real::{Precision, Real};
 
 /// Rows whose features are added up together.
 pub(crate) const ROWS: usize = 1_024;
@@ -85,20 +86,74 @@ impl Default for Directions {
 }
 
 /// Labelled rows seen through a basis that was fitted on them.
+///
+/// What is computed from them is computed in the basis' precision: with a basis that was fitted in single precision
+/// features of rows are in single precision, and so are products of panels of them, whose results are added up in double.
+///
+/// ```
+/// use mercer::extract::{Coordinates, Gda, Limits};
+/// use mercer::{Basis, Kernel, Labels, Monitor, data::Single};
+///
+/// let rows = Single::new(vec![0.0f32, 1.0, 4.0, 5.0], 4, 1)?;
+/// let labels = Labels::classes(&["a", "a", "b", "b"]);
+/// let (basis, _) = Basis::kobl(Kernel::linear()).fit_single(&rows, None, false)?;
+/// let seen = Coordinates {
+///     rows: (&rows).into(),
+///     labels: Some(&labels),
+///     basis: &basis,
+///     features: None,
+///     limits: Limits::default(),
+///     monitor: &Monitor::default(),
+/// };
+/// let found = Gda { reg: 0.0, n_components: None }.directions(&seen)?;
+/// assert!((found.eigenvalues[0] - 16.0 / 17.0).abs() < 1e-6);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Coordinates<'a> {
     /// n training rows.
-    pub rows: &'a Rows<'a>,
+    pub rows: Either<'a>,
     /// What the rows are to be told apart by; `kpca` does without.
     pub labels: Option<&'a Labels>,
     /// The basis.
     pub basis: &'a FittedBasis,
-    /// The rows' coordinates in it, n×m, where the caller has them already; None: they are computed where needed.
-    pub features: Option<MatRef<'a, f64>>,
+    /// The rows' coordinates in it, n×m, where the caller has them already, and then in their precision; None: they are
+    /// computed where needed.
+    pub features: Option<Known<'a>>,
     /// How many rows are compared with their neighbours, and what may be kept.
     pub limits: Limits,
     /// Progress out, stop in.
     pub monitor: &'a Monitor,
+}
+
+/// Coordinates of all rows that the caller has already, in either precision.
+#[derive(Clone, Copy, Debug)]
+pub enum Known<'a> {
+    /// n×m in double precision.
+    Double(MatRef<'a, f64>),
+    /// n×m in single precision.
+    Single(MatRef<'a, f32>),
+}
+
+impl<'a> From<MatRef<'a, f64>> for Known<'a> {
+    fn from(features: MatRef<'a, f64>) -> Self {
+        Self::Double(features)
+    }
+}
+
+impl<'a> From<MatRef<'a, f32>> for Known<'a> {
+    fn from(features: MatRef<'a, f32>) -> Self {
+        Self::Single(features)
+    }
+}
+
+impl Known<'_> {
+    fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Double(z) => (z.nrows(), z.ncols()),
+            Self::Single(z) => (z.nrows(), z.ncols()),
+        }
+    }
 }
 
 /// What an extractor that compares rows with their neighbours may look at and keep.
@@ -122,8 +177,8 @@ impl Default for Limits {
 
 impl Limits {
     /// Whether coordinates of n rows in a basis of m are kept: twice, as they are and about their mean.
-    pub(crate) fn keep(&self, n: usize, m: usize) -> bool {
-        2 * 8 * (n as u64) * (m as u64) <= self.memory
+    pub(crate) fn keep(&self, n: usize, m: usize, precision: Precision) -> bool {
+        2 * precision.bytes() * (n as u64) * (m as u64) <= self.memory
     }
 }
 
@@ -226,7 +281,12 @@ impl Extractor {
 
     /// The basis to fit on these rows, from its settings: the settings as they are, except for `akda-qr`, whose landmarks
     /// are the class means.
-    pub fn basis(&self, settings: Basis, rows: &Rows, labels: Option<&Labels>) -> Result<Basis> {
+    pub fn basis<'r>(
+        &self,
+        settings: Basis,
+        rows: impl Into<Either<'r>>,
+        labels: Option<&Labels>,
+    ) -> Result<Basis> {
         match (self, labels) {
             (Self::AkdaQr(_), Some(labels)) => AkdaQr::basis(&settings, rows, labels),
             (Self::AkdaQr(_), None) => self.check(None).map(|()| settings),
@@ -291,13 +351,11 @@ impl<'a> Coordinates<'a> {
                 "a precomputed kernel must be the square matrix that the basis was fitted on",
             ));
         }
-        if let Some(given) = self.features
-            && (given.nrows(), given.ncols()) != (n, self.basis.n_components())
+        if let Some((h, width)) = self.features.map(|given| given.shape())
+            && (h, width) != (n, self.basis.n_components())
         {
             return Err(Error::argument(format!(
-                "coordinates {} × {} were given for {n} rows in a basis of {}",
-                given.nrows(),
-                given.ncols(),
+                "coordinates {h} × {width} were given for {n} rows in a basis of {}",
                 self.basis.n_components()
             )));
         }
@@ -316,18 +374,50 @@ impl<'a> Coordinates<'a> {
         Ok((labels, codes, c))
     }
 
+    /// What the rows' features are in: that of the basis, or of those that the caller has.
+    pub(crate) fn precision(&self) -> Precision {
+        match self.features {
+            Some(Known::Double(_)) => Precision::Double,
+            Some(Known::Single(_)) => Precision::Single,
+            None => self.basis.precision,
+        }
+    }
+
+    /// The rows' features in double or, the other way round, in single precision.
+    fn source(&self) -> In<Source<'a, f64>, Source<'a, f32>> {
+        let (rows, expansion) = (self.rows, &self.basis.expansion);
+        match (self.features, self.basis.precision) {
+            (Some(Known::Double(given)), _) => In::Double(Source::Given(given)),
+            (Some(Known::Single(given)), _) => In::Single(Source::Given(given)),
+            (None, Precision::Double) => In::Double(Source::Made(rows, Box::new(expansion.ready()))),
+            (None, Precision::Single) => In::Single(Source::Made(rows, Box::new(expansion.narrow(rows.n())))),
+        }
+    }
+
     /// Σ ω ΔΔᵀ over the pairs in these lists, and the features of all rows, n×m, if they were kept for it.
-    fn scatter(&self, lists: &[Pairs]) -> Result<(Mat<f64>, Option<Mat<f64>>)> {
+    fn scatter(&self, lists: &[Pairs]) -> Result<(Mat<f64>, Option<Kept>)> {
+        Ok(match self.source() {
+            In::Double(source) => {
+                let (sum, z) = self.scatter_in(&source, lists)?;
+                (sum, z.map(Kept::Double))
+            }
+            In::Single(source) => {
+                let (sum, z) = self.scatter_in(&source, lists)?;
+                (sum, z.map(Kept::Single))
+            }
+        })
+    }
+
+    fn scatter_in<T: Real>(&self, source: &Source<T>, lists: &[Pairs]) -> Result<(Mat<f64>, Option<Mat<T>>)> {
         let (n, m) = (self.rows.n(), self.basis.n_components());
         let busy: Vec<usize> =
             (0..n).filter(|&i| lists.iter().any(|(near, _)| !near[i].is_empty())).collect();
         // Few rows and their neighbours are fewer than all rows.
         let few = 4 * busy.len() < n && self.features.is_none();
-        if self.limits.keep(n, m) && !few {
-            let z = self.features()?;
-            return Ok((margins::scatter(z.as_ref(), lists, self.monitor)?, Some(z)));
+        if self.limits.keep(n, m, T::PRECISION) && !few {
+            let z = source.all(self.monitor)?;
+            return Ok((margins::scatter_in(z.as_ref(), lists, self.monitor)?, Some(z)));
         }
-        let ready = self.basis.expansion.ready();
         self.monitor.begin("adding up differences", busy.len());
         let sum = sum_in_order(busy.len().div_ceil(ROWS), m, m, self.monitor, |at| {
             let rows = &busy[panel(at, ROWS, busy.len())];
@@ -336,10 +426,7 @@ impl<'a> Coordinates<'a> {
                 rows.iter().flat_map(|i| std::iter::once(*i).chain(near(i))).collect();
             involved.sort_unstable();
             involved.dedup();
-            let z = match self.features {
-                Some(given) => Mat::from_fn(involved.len(), m, |i, j| given[(involved[i], j)]),
-                None => ready.of(&self.rows.select(&involved)),
-            };
+            let z = source.at(&involved);
             self.monitor.advance(rows.len());
             margins::scatter_of_few(z.as_ref(), &involved, rows, lists)
         })?;
@@ -347,53 +434,47 @@ impl<'a> Coordinates<'a> {
     }
 
     /// Differences of pairs of rows, a column a pair; `features` are those of all rows, if they were kept.
-    fn differences(&self, pairs: &[(usize, usize)], features: Option<&Mat<f64>>) -> Mat<f64> {
-        let m = self.basis.n_components();
-        let side = |rows: Vec<usize>| match (features, self.features) {
-            (Some(z), _) => Mat::from_fn(rows.len(), m, |i, j| z[(rows[i], j)]),
-            (None, Some(given)) => Mat::from_fn(rows.len(), m, |i, j| given[(rows[i], j)]),
-            (None, None) => self.basis.expansion.ready().of(&self.rows.select(&rows)),
-        };
-        let ours = side(pairs.iter().map(|pair| pair.0).collect());
-        let theirs = side(pairs.iter().map(|pair| pair.1).collect());
-        (ours - theirs).transpose().to_owned()
+    fn differences(&self, pairs: &[(usize, usize)], features: Option<&Kept>) -> Mat<f64> {
+        match (features, self.source()) {
+            (Some(Kept::Double(z)), _) => apart(pairs, &Source::Given(z.as_ref())),
+            (Some(Kept::Single(z)), _) => apart(pairs, &Source::Given(z.as_ref())),
+            (None, In::Double(source)) => apart(pairs, &source),
+            (None, In::Single(source)) => apart(pairs, &source),
+        }
     }
 
     /// Signs of directions (q×m) from the features of all rows, if there are any, or else from features made again.
-    fn signs_of(&self, matrix: MatRef<'_, f64>, features: Option<&Mat<f64>>) -> Result<Vec<f64>> {
-        match features {
-            Some(z) => Ok(positive_signs(tall_product(z.as_ref(), matrix.transpose()).as_ref())),
-            None => self.signs(matrix, &[]),
-        }
-    }
-
-    /// The features of all rows, n×m. Methods that need no pairs of rows take [`moments`](Self::moments) instead.
-    fn features(&self) -> Result<Mat<f64>> {
-        if let Some(given) = self.features {
-            return Ok(given.to_owned());
-        }
-        let mut z = Mat::zeros(self.rows.n(), self.basis.n_components());
-        self.basis.expansion.apply(self.rows, |part, _| Ok(Cow::Owned(part)), z.as_mut(), self.monitor)?;
-        Ok(z)
+    fn signs_of(&self, matrix: MatRef<'_, f64>, features: Option<&Kept>) -> Result<Vec<f64>> {
+        Ok(match features {
+            Some(Kept::Double(z)) => positive_signs(tall_product(z.as_ref(), matrix.transpose()).as_ref()),
+            Some(Kept::Single(z)) => {
+                let matrix = rounded::<f32>(matrix);
+                positive_signs(tall_product(z.as_ref(), matrix.transpose()).as_ref())
+            }
+            None => self.signs(matrix, &[])?,
+        })
     }
 
     /// Means and scatters of features and targets (one-hot classes, the numbers, or none), panel by panel; the features
     /// are not kept.
     fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
+        match self.source() {
+            In::Double(source) => self.moments_in(&source, labels),
+            In::Single(source) => self.moments_in(&source, labels),
+        }
+    }
+
+    fn moments_in<T: Real>(&self, source: &Source<T>, labels: Option<&Labels>) -> Result<Summary> {
         let (n, m, c) = (self.rows.n(), self.basis.n_components(), labels.map_or(0, Labels::n_targets));
-        let ready = self.basis.expansion.ready();
         self.monitor.begin("adding up features", n);
         let mut sums = Moments::new(m, c);
         let part = |at: usize| {
             let rows = panel(at, ROWS, n);
-            let z = match self.features {
-                Some(given) => given.subrows(rows.start, rows.len()).to_owned(),
-                None => ready.of(&self.rows.slice(rows.clone())),
-            };
+            let z = source.of(rows.clone());
             let target = |i: usize, j: usize| labels.map_or(0.0, |labels| labels.target(rows.start + i, j));
             let y = Mat::from_fn(rows.len(), c, target);
             let mut part = Moments::new(m, c);
-            let added = part.accumulate(z.as_ref(), y.as_ref());
+            let added = part.accumulate_in(z.as_ref(), y.as_ref());
             self.monitor.advance(rows.len());
             added.map(|()| part)
         };
@@ -414,31 +495,119 @@ impl<'a> Coordinates<'a> {
     }
 
     fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
-        let (n, q) = (self.rows.n(), matrix.nrows());
+        // The map itself, where the features are made again: it needs no coordinates.
         let composed = self.features.is_none().then(|| self.basis.expansion.composed(matrix, offset, &[]));
-        let ready = composed.as_ref().map(Expansion::ready);
+        match (self.features, &composed) {
+            (Some(Known::Single(given)), _) => self.signs_in(|rows| along(given, rows, matrix, offset)),
+            (Some(Known::Double(given)), _) => self.signs_in(|rows| along(given, rows, matrix, offset)),
+            (None, Some(map)) if self.basis.precision == Precision::Single => {
+                let made = map.narrow(self.rows.n());
+                self.signs_in(|rows| made.of(self.rows, rows))
+            }
+            (None, Some(map)) => {
+                let made = map.ready();
+                self.signs_in(|rows| Panels::of(&made, self.rows, rows))
+            }
+            (None, None) => unreachable!("features are given or made"),
+        }
+    }
+
+    /// Signs that `features` of panels of rows ask for.
+    fn signs_in<T: Real>(&self, features: impl Fn(Range<usize>) -> Mat<T> + Sync) -> Result<Vec<f64>> {
+        let n = self.rows.n();
         self.monitor.begin("choosing signs", n);
-        let mut found = vec![Deciding::default(); q];
+        let mut found: Vec<Deciding> = Vec::new();
         let part = |at: usize| {
             let rows = panel(at, PANEL, n);
-            let mut features = Mat::zeros(rows.len(), q);
-            if let Some(given) = self.features {
-                features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
-                for (j, b) in offset.iter().enumerate() {
-                    features.col_mut(j).iter_mut().for_each(|v| *v -= b);
-                }
-            }
-            if let Some(ready) = &ready {
-                ready.apply(&self.rows.slice(rows.clone()), features.as_mut());
-            }
+            let features = features(rows.clone());
             self.monitor.advance(rows.len());
             deciding(features.as_ref())
         };
-        in_order(n.div_ceil(PANEL), 64 * q, self.monitor, part, |part| {
+        in_order(n.div_ceil(PANEL), 64 * self.basis.n_components(), self.monitor, part, |part| {
+            if found.is_empty() {
+                found = vec![Deciding::new(T::PRECISION); part.len()];
+            }
             found.iter_mut().zip(&part).for_each(|(found, part)| found.then(part));
             Ok(())
         })?;
         Ok(found.iter().map(Deciding::sign).collect())
+    }
+}
+
+/// Features of rows along directions, from their coordinates.
+fn along<T: Real>(
+    given: MatRef<'_, T>,
+    rows: Range<usize>,
+    matrix: MatRef<'_, f64>,
+    offset: &[f64],
+) -> Mat<T> {
+    let matrix = rounded::<T>(matrix);
+    let mut features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
+    for (column, b) in features.col_iter_mut().zip(offset) {
+        column.iter_mut().for_each(|v| *v = T::of(v.double() - b));
+    }
+    features
+}
+
+/// Differences of pairs of rows, a column a pair.
+fn apart<T: Real>(pairs: &[(usize, usize)], source: &Source<T>) -> Mat<f64> {
+    let ours = T::widened(source.at(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>()));
+    let theirs = T::widened(source.at(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>()));
+    (ours - theirs).transpose().to_owned()
+}
+
+/// The same matrix in the precision T.
+fn rounded<T: Real>(matrix: MatRef<'_, f64>) -> Mat<T> {
+    Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| T::of(matrix[(i, j)]))
+}
+
+/// Features of all rows, n×m, that were kept.
+enum Kept {
+    Double(Mat<f64>),
+    Single(Mat<f32>),
+}
+
+/// Something in one of two precisions.
+enum In<D, S> {
+    Double(D),
+    Single(S),
+}
+
+/// Where features of rows come from in the precision T.
+enum Source<'a, T: Real> {
+    /// From the caller.
+    Given(MatRef<'a, T>),
+    /// From the basis.
+    Made(Either<'a>, Box<dyn Panels<T> + 'a>),
+}
+
+impl<T: Real> Source<'_, T> {
+    /// Of the rows of a range, by this thread alone.
+    fn of(&self, rows: Range<usize>) -> Mat<T> {
+        match self {
+            Self::Given(given) => given.subrows(rows.start, rows.len()).to_owned(),
+            Self::Made(all, made) => made.of(*all, rows),
+        }
+    }
+
+    /// Of the rows with these indices, by this thread alone.
+    fn at(&self, rows: &[usize]) -> Mat<T> {
+        match self {
+            Self::Given(given) => Mat::from_fn(rows.len(), given.ncols(), |i, j| given[(rows[i], j)]),
+            Self::Made(all, made) => made.of((&all.select(rows)).into(), 0..rows.len()),
+        }
+    }
+
+    /// Of all rows, n×m. Methods that need no pairs of rows take [`Coordinates::moments`] instead.
+    fn all(&self, monitor: &Monitor) -> Result<Mat<T>> {
+        match self {
+            Self::Given(given) => Ok(given.to_owned()),
+            Self::Made(rows, made) => {
+                let mut z = Mat::zeros(rows.n(), made.n_features());
+                made.all(*rows, z.as_mut(), monitor)?;
+                Ok(z)
+            }
+        }
     }
 }
 
@@ -492,6 +661,7 @@ mod tests {
     use super::*;
     use crate::basis::Threshold;
     use crate::data::labels::Task;
+    use crate::data::rows::Rows;
     use crate::data::synth;
     use crate::kernel::{Gamma, Kernel};
     use crate::linalg::positive_signs;
@@ -700,7 +870,7 @@ mod tests {
             let basis = if matches!(extractor, Extractor::AkdaQr(_)) { &means } else { &basis };
             let stopped = extractor.directions(&Coordinates {
                 features: None,
-                rows: &rows,
+                rows: (&rows).into(),
                 labels: Some(&labels),
                 basis,
                 limits: Limits::default(),

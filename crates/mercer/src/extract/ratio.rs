@@ -15,6 +15,7 @@ use super::RANK;
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, eigen, left_singular, product};
 use crate::monitor::Monitor;
+use crate::real::Precision;
 
 /// From this ratio of T's smallest eigenvalue to its largest on a Cholesky factor is used.
 const SOUND: f64 = 1e-10;
@@ -36,13 +37,15 @@ pub(super) fn check(reg: f64) -> Result<()> {
     Err(Error::argument(format!("reg = {reg}, but it must be a finite number of at least 0")))
 }
 
-/// Solves for a scatter S (m×m) and a factor F (m×c); None if S is 0.
+/// Solves for a scatter S (m×m) and a factor F (m×c), both from features of this precision; None if S is 0.
 pub(super) fn solve(
     scatter: Mat<f64>,
     reg: f64,
     factor: MatRef<'_, f64>,
+    precision: Precision,
     monitor: &Monitor,
 ) -> Result<Option<Ratio>> {
+    let [sound, rank_of, nothing] = [SOUND, RANK, NOTHING].map(|share| precision.tolerance(share));
     let m = scatter.nrows();
     let unit = (0..m).map(|i| scatter[(i, i)]).sum::<f64>() / m as f64;
     if unit < f64::MIN_POSITIVE {
@@ -52,7 +55,7 @@ pub(super) fn solve(
     // In units of the mean scatter, so that nothing overflows or vanishes.
     let t = scatter * Scale(1.0 / unit);
     let mut whitened = factor * Scale(1.0 / unit.sqrt());
-    let factored = if reg >= SOUND * m as f64 {
+    let factored = if reg >= sound * m as f64 {
         let mut t = t.clone();
         (0..m).for_each(|i| t[(i, i)] += reg);
         Cholesky::watched(t, monitor)?
@@ -66,14 +69,15 @@ pub(super) fn solve(
         (values, vectors)
     } else {
         let (within, axes) = eigen(t, monitor)?;
-        let rank = within.iter().take_while(|v| **v + reg > RANK * (within[0] + reg)).count();
+        let rank = within.iter().take_while(|v| **v + reg > rank_of * (within[0] + reg)).count();
         let axes = Mat::from_fn(m, rank, |i, j| axes[(i, j)] / (within[j] + reg).sqrt());
         let (values, vectors) = left_singular(product(axes.transpose(), whitened.as_ref()), monitor)?;
         (values, product(axes.as_ref(), vectors.as_ref()))
     };
     let values: Vec<f64> = values.iter().map(|s| s * s).collect();
     let largest = values.first().copied().unwrap_or(0.0);
-    let rank = values.iter().take_while(|v| **v > RANK * largest && largest * (1.0 + reg) > NOTHING).count();
+    let rank =
+        values.iter().take_while(|v| **v > rank_of * largest && largest * (1.0 + reg) > nothing).count();
     vectors.resize_with(m, rank, |_, _| 0.0);
     vectors *= Scale(1.0 / unit.sqrt());
     Ok(Some(Ratio { values: values[..rank].to_vec(), vectors }))
@@ -115,8 +119,9 @@ mod tests {
                 (7, 30, 2, 1e-13),
             ] {
                 let (s, f) = problem(m, rank, c, unit);
-                let found =
-                    solve(s.clone(), reg, f.as_ref(), &Monitor::default()).expect("solved").expect("some");
+                let found = solve(s.clone(), reg, f.as_ref(), Precision::Double, &Monitor::default())
+                    .expect("solved")
+                    .expect("some");
                 let (problem, norm) = losses(&s, reg, &f, &found);
                 assert!(problem < 1e-9 && norm < 1e-9, "{m} {rank} {c} {reg} {unit}: {problem} {norm}");
                 assert_eq!(found.values.len(), m.min(rank).min(c));
@@ -127,10 +132,15 @@ mod tests {
     #[test]
     fn nothing_to_set_in_relation_is_none_and_no_direction() {
         let zero = Mat::zeros(3, 3);
-        assert!(solve(zero, 1e-3, Mat::zeros(3, 2).as_ref(), &Monitor::default()).expect("ran").is_none());
+        assert!(
+            solve(zero, 1e-3, Mat::zeros(3, 2).as_ref(), Precision::Double, &Monitor::default())
+                .expect("ran")
+                .is_none()
+        );
         let (s, _) = problem(3, 9, 2, 1.0);
-        let found =
-            solve(s, 1e-3, Mat::zeros(3, 2).as_ref(), &Monitor::default()).expect("ran").expect("some");
+        let found = solve(s, 1e-3, Mat::zeros(3, 2).as_ref(), Precision::Double, &Monitor::default())
+            .expect("ran")
+            .expect("some");
         assert_eq!((found.values.len(), found.vectors.ncols()), (0, 0));
     }
 }

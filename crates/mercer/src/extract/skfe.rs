@@ -24,6 +24,7 @@ use crate::evidence::moments::Summary;
 use crate::linalg::{Cholesky, eigen, left_singular, product, self_product};
 use crate::monitor::{Monitor, Stage};
 use crate::random;
+use crate::real::Precision;
 
 /// A gradient below this share of the alignment is rounding.
 const FLAT: f64 = 1e-13;
@@ -118,7 +119,7 @@ impl Skfe {
         let classes = summary.sizes().iter().filter(|size| **size > 0.0).count();
         let q = count(self.n_components, classes, m, &format!("the basis has {m} coordinates"))?;
         let problem = Problem::new(&summary, self.center)?;
-        let start = self.start(&summary, &problem, q, coordinates.monitor)?;
+        let start = self.start(&summary, &problem, q, coordinates)?;
         let found = problem.climb(start, self.max_iter, self.tol, coordinates.monitor)?;
         let (spread, rotation) = eigen(found.point.within.clone(), coordinates.monitor)?;
         let vectors = product(found.point.b.as_ref(), rotation.as_ref());
@@ -137,21 +138,31 @@ impl Skfe {
     }
 
     /// B to start at, m×q with orthonormal columns.
-    fn start(&self, summary: &Summary, problem: &Problem, q: usize, monitor: &Monitor) -> Result<Mat<f64>> {
+    fn start(
+        &self,
+        summary: &Summary,
+        problem: &Problem,
+        q: usize,
+        coordinates: &Coordinates,
+    ) -> Result<Mat<f64>> {
+        let (precision, monitor) = (coordinates.precision(), coordinates.monitor);
         let m = summary.mean.len();
         let begin = match self.init {
-            Start::Koc => centroids(summary).0,
+            Start::Koc => centroids(summary, precision).0,
             Start::Gda => {
                 let factor = summary.between_factor();
-                let found =
-                    ratio::solve(summary.total.clone(), Gda::default().reg, factor.as_ref(), monitor)?;
-                found.map_or(Mat::zeros(m, 0), |found| orthonormal(found.vectors.as_ref()).0)
+                let (total, reg) = (summary.total.clone(), Gda::default().reg);
+                let found = ratio::solve(total, reg, factor.as_ref(), precision, monitor)?;
+                found.map_or(Mat::zeros(m, 0), |found| orthonormal(found.vectors.as_ref(), precision).0)
             }
-            Start::Kpls => orthonormal(kpls::components(summary, q, monitor)?.rotations.as_ref()).0,
+            Start::Kpls => {
+                let found = kpls::components(summary, q, precision, monitor)?;
+                orthonormal(found.rotations.as_ref(), precision).0
+            }
             Start::Random => {
                 let mut generator = random::generator(self.seed);
                 let normal = Mat::from_fn(m, q, |_, _| StandardNormal.sample(&mut generator));
-                orthonormal(normal.as_ref()).0
+                orthonormal(normal.as_ref(), Precision::Double).0
             }
         };
         let have = begin.ncols();
@@ -171,7 +182,7 @@ impl Skfe {
             rest - product((across + begin.as_ref() * Scale(2.0 * m as f64)).as_ref(), begin.transpose());
         let (_, axes) = eigen(rest, monitor)?;
         let filled = Mat::from_fn(m, q, |i, j| if j < have { begin[(i, j)] } else { axes[(i, j - have)] });
-        Ok(orthonormal(filled.as_ref()).0)
+        Ok(orthonormal(filled.as_ref(), Precision::Double).0)
     }
 }
 
@@ -418,7 +429,7 @@ mod tests {
         let basis = basis.fit(&table.rows).expect("fits");
         let monitor = Monitor::default();
         let coordinates = Coordinates {
-            rows: &table.rows,
+            rows: (&table.rows).into(),
             labels: Some(&labels),
             basis: &basis,
             features: None,
@@ -448,7 +459,7 @@ mod tests {
         for center in [false, true] {
             let problem = small_problem(center);
             let wave = |i: usize, j: usize| ((i * 5 + j * j * 3) as f64).cos();
-            let (b, _) = orthonormal(Mat::from_fn(8, 2, wave).as_ref());
+            let (b, _) = orthonormal(Mat::from_fn(8, 2, wave).as_ref(), Precision::Double);
             let here = problem.point(b.clone());
             let gradient = gradient_of(&problem, &b);
             let direction = tangent(b.as_ref(), Mat::from_fn(8, 2, |i, j| wave(j + 2, i)));
@@ -497,8 +508,10 @@ mod tests {
     #[test]
     fn a_square_b_has_nowhere_to_go() {
         let problem = small_problem(false);
-        let (b, kept) =
-            orthonormal(Mat::from_fn(8, 8, |i, j| (((i + 1) * (i + j * j)) as f64).sin()).as_ref());
+        let (b, kept) = orthonormal(
+            Mat::from_fn(8, 8, |i, j| (((i + 1) * (i + j * j)) as f64).sin()).as_ref(),
+            Precision::Double,
+        );
         assert_eq!(kept.len(), 8);
         let found = problem.climb(b, 50, 1e-6, &Monitor::default()).expect("climbed");
         assert!(found.path.len() < 4 && found.left.is_none(), "{:?}", found.path);

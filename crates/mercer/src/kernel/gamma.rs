@@ -16,7 +16,6 @@ use faer::MatRef;
 
 use super::block::Panel;
 use super::kernel::{Kernel, Shape};
-use super::real::Real;
 use super::widths::Widths;
 use crate::data::either::Either;
 use crate::data::labels::Labels;
@@ -24,6 +23,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::{center_gram, product};
 use crate::random;
+use crate::real::Real;
 
 /// Rows that `median` and `align` look at.
 pub(crate) const SAMPLE: usize = 1_000;

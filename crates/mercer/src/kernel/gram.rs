@@ -10,12 +10,12 @@ use super::block::{PANEL, Panel};
 use super::kernel::{Kernel, Statistic};
 use super::pairs::Unit;
 use super::products::distances_to;
-use super::real::{Precision, Real};
 use super::single::{RANGE, SinglePanel, squares_fit};
 use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::real::{Precision, Real};
 
 /// The kernel matrix of training rows, never whole: columns on demand, every value counted.
 #[derive(Debug)]

@@ -4,9 +4,9 @@
 //!
 //! Panels compute the statistic (`block.rs`) and call [`Kernel::finish`] on it; nothing else evaluates a kernel.
 
-use super::exp::{ElementWise, map_slice};
-use super::real::Real;
 use crate::error::{Error, Result};
+use crate::real::Real;
+use crate::real::exp::{ElementWise, map_slice};
 
 /// The kernel's formula, without its width.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,6 @@
 //! Stage 2: similarities. Kernels, their values as panels, and the rules that choose γ.
 
 pub mod kernel;
-pub(crate) mod real;
-pub(crate) mod exp;
 pub(crate) mod pairs;
 pub(crate) mod products;
 pub mod block;
@@ -11,8 +9,8 @@ pub mod gram;
 pub(crate) mod widths;
 pub mod gamma;
 
+pub use crate::real::Precision;
 pub use block::Panel;
 pub use gamma::Gamma;
 pub use gram::Gram;
 pub use kernel::{Kernel, Shape};
-pub use real::Precision;

@@ -4,8 +4,8 @@
 //! cost    the columns that both rows have, by an index of the landmarks; or both rows walked side by side
 
 use super::kernel::{Kernel, Statistic};
-use super::real::Real;
 use crate::data::rows::{Csr, Rows};
+use crate::real::Real;
 
 /// For each input column the landmarks that have it, with their values.
 #[derive(Debug)]

@@ -15,8 +15,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::kernel::{Kernel, Statistic};
 use super::pairs::{is_cancelled, unit_row};
-use super::real::Real;
 use crate::data::rows::Dense;
+use crate::real::Real;
 
 /// l landmarks of p columns, made ready.
 #[derive(Debug)]

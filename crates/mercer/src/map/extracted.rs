@@ -2,8 +2,8 @@
 
 use super::FeatureMap;
 use crate::basis::FittedBasis;
+use crate::data::either::Either;
 use crate::data::labels::Labels;
-use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::extract::{
     AkdaQr, Coordinates, Directions, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Limits, Skfe,
@@ -12,14 +12,14 @@ use crate::monitor::Monitor;
 
 impl Extractor {
     /// Fits on rows in the coordinates of a basis that was fitted on them; the directions tell how it went.
-    pub fn fit<'l>(
+    pub fn fit<'l, 'r>(
         &self,
-        rows: &Rows,
+        rows: impl Into<Either<'r>>,
         labels: impl Into<Option<&'l Labels>>,
         basis: FittedBasis,
         monitor: &Monitor,
     ) -> Result<(FeatureMap, Directions)> {
-        let labels = labels.into();
+        let (rows, labels) = (rows.into(), labels.into());
         let limits = Limits::default();
         let directions =
             self.directions(&Coordinates { rows, labels, basis: &basis, features: None, limits, monitor })?;
@@ -32,9 +32,9 @@ macro_rules! fit {
     ($($extractor:ident),*) => {$(
         impl $extractor {
             /// Fits on labelled rows in the coordinates of a basis that was fitted on them.
-            pub fn fit<'l>(
+            pub fn fit<'l, 'r>(
                 &self,
-                rows: &Rows,
+                rows: impl Into<Either<'r>>,
                 labels: impl Into<Option<&'l Labels>>,
                 basis: FittedBasis,
             ) -> Result<FeatureMap> {

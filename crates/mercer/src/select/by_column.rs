@@ -1,18 +1,21 @@
 //! The columns of rows, one after the other, shared out to the threads of the current pool.
 //!
-//! Dense rows are transposed a few columns at a time, sparse rows are indexed by column once. Every column is seen whole and
+//! Dense rows are transposed, and those in single precision widened, a few columns at a time; sparse rows are indexed by column once. Every column is seen whole and
 //! by one thread, so what is computed from it does not depend on their number.
 //!
 //! cost    each number read once; memory: a few columns a thread, and for sparse rows a second copy of what they store
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::pairs::Inverted;
 use crate::monitor::Monitor;
+use crate::real::Real;
 
 /// Numbers that a thread transposes at once, unless a single column has more.
 const BUFFER: usize = 1 << 21;
@@ -69,7 +72,7 @@ impl Column<'_> {
 
 /// f(j, column j) for every column, in their order. `most`: columns that a thread takes at a time.
 pub(super) fn each_column<T: Send>(
-    rows: &Rows,
+    rows: Either,
     most: usize,
     monitor: &Monitor,
     f: impl Fn(usize, Column) -> Result<T> + Sync,
@@ -78,8 +81,8 @@ pub(super) fn each_column<T: Send>(
     let width = most.min(BUFFER / n.max(1)).max(1);
     let starts: Vec<usize> = (0..p).step_by(width).collect();
     let index = match rows {
-        Rows::Sparse(csr) => Some(Inverted::new(csr, n, 1.0)),
-        Rows::Dense(_) => None,
+        Either::Double(Rows::Sparse(csr)) => Some(Inverted::new(csr, n, 1.0)),
+        _ => None,
     };
     let blocks: Result<Vec<Vec<T>>> = starts
         .par_iter()
@@ -88,12 +91,12 @@ pub(super) fn each_column<T: Send>(
             let block = start..p.min(start + width);
             let columns = block.len();
             let found: Result<Vec<T>> = match (rows, &index) {
-                (Rows::Dense(dense), _) => {
-                    values.resize(n * columns, 0.0);
-                    for i in 0..n {
-                        let row = &dense.row(i)[block.clone()];
-                        row.iter().enumerate().for_each(|(at, &v)| values[at * n + i] = v);
-                    }
+                (Either::Double(Rows::Dense(dense)), _) => {
+                    transpose(dense.values(), p, block.clone(), values);
+                    values.chunks_exact(n).zip(block).map(|(v, j)| f(j, Column::Dense(v))).collect()
+                }
+                (Either::Single(single), _) => {
+                    transpose(single.slice(0..n), p, block.clone(), values);
                     values.chunks_exact(n).zip(block).map(|(v, j)| f(j, Column::Dense(v))).collect()
                 }
                 (_, Some(index)) => block
@@ -102,7 +105,7 @@ pub(super) fn each_column<T: Send>(
                         f(j, Column::Sparse(&index.landmark[range.clone()], &index.value[range]))
                     })
                     .collect(),
-                (Rows::Sparse(_), None) => unreachable!("sparse rows were indexed"),
+                (Either::Double(Rows::Sparse(_)), None) => unreachable!("sparse rows were indexed"),
             };
             monitor.advance(columns);
             found
@@ -111,22 +114,35 @@ pub(super) fn each_column<T: Send>(
     Ok(blocks?.into_iter().flatten().collect())
 }
 
+/// Some columns of row-major rows, one after the other, in double precision.
+fn transpose<T: Real>(rows: &[T], p: usize, columns: Range<usize>, values: &mut Vec<f64>) {
+    let n = rows.len() / p;
+    values.resize(n * columns.len(), 0.0);
+    for (i, row) in rows.chunks_exact(p).enumerate() {
+        row[columns.clone()].iter().enumerate().for_each(|(at, v)| values[at * n + i] = v.double());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::single::Single;
 
     #[test]
-    fn dense_and_sparse_rows_have_the_same_columns() {
+    fn dense_sparse_and_single_rows_have_the_same_columns() {
         let values: Vec<f64> = (0..70 * 37).map(|i| if i % 3 == 0 { f64::from(i) } else { 0.0 }).collect();
         let dense = Rows::dense(values, 70, 37).expect("rows");
         let sparse = dense.to_sparse();
+        let single = Single::new(dense.to_dense().iter().map(|v| *v as f32).collect::<Vec<_>>(), 70, 37);
+        let single = single.expect("rows");
         let monitor = Monitor::default();
         let whole = |j: usize, column: Column| Ok((j, column.whole(70).into_owned()));
         let expected: Vec<_> =
             (0..37).map(|j| (j, (0..70).map(|i| dense.to_dense()[i * 37 + j]).collect())).collect();
         for most in [1, 5, 64] {
-            assert_eq!(each_column(&dense, most, &monitor, whole).expect("columns"), expected);
-            assert_eq!(each_column(&sparse, most, &monitor, whole).expect("columns"), expected);
+            assert_eq!(each_column((&single).into(), most, &monitor, whole).expect("columns"), expected);
+            assert_eq!(each_column((&dense).into(), most, &monitor, whole).expect("columns"), expected);
+            assert_eq!(each_column((&sparse).into(), most, &monitor, whole).expect("columns"), expected);
         }
     }
 }

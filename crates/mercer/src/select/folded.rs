@@ -63,7 +63,7 @@ impl Folded {
                 end - group.len()..end
             })
             .collect();
-        let (x, x_unit) = centred(columns.rows, &order, columns.monitor)?;
+        let (x, x_unit) = centred(&columns.rows.whole(), &order, columns.monitor)?;
         let (y, y_unit) = targets(labels, &order)?;
         let mut folded = Self { x, y, x_unit, y_unit, folds, sums: None };
         if p <= WHOLE_GRAM && cv * p * p <= SUMS {

@@ -58,7 +58,7 @@ impl IRelief {
             return Err(Error::argument("width must be a finite number above 0"));
         }
         let dense = densified(
-            columns.rows,
+            columns.rows.whole(),
             "for `irelief` sparse rows are",
             "use `relief`, which does not need that",
         )?;

@@ -26,7 +26,7 @@ const MOST: usize = 16;
 ///
 /// // Two clusters: the first column tells them apart, the second varies within them.
 /// let rows = Rows::dense(vec![0.0, 0.0, 0.0, 1.0, 9.0, 0.0, 9.0, 1.0], 4, 2)?;
-/// let columns = Columns { rows: &rows, labels: None, space: None, categorical: &[], monitor: &Monitor::default() };
+/// let columns = Columns { rows: (&rows).into(), labels: None, space: None, categorical: &[], monitor: &Monitor::default() };
 /// let found = Laplacian { n_neighbors: 1 }.score(&columns)?;
 /// assert!(found.scores[0] == 0.0 && (found.scores[1] + 2.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
@@ -71,7 +71,7 @@ impl Laplacian {
     /// Every edge once, with its weight.
     fn edges(&self, columns: &Columns) -> Result<Vec<(usize, usize, f64)>> {
         let n = columns.rows.n();
-        let differences = Differences::new(columns.rows, &[], false)?;
+        let differences = Differences::of(columns.rows.whole(), &[], false)?;
         let every: Vec<usize> = (0..n).collect();
         let space = Space::Plain(differences.clone(), Metric::Euclidean);
         let pairs =

@@ -35,6 +35,7 @@ pub use relief::Relief;
 pub use relieff::ReliefF;
 pub use rrelieff::RReliefF;
 
+use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -47,8 +48,10 @@ use crate::monitor::Monitor;
 /// What a selector looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// n rows of the p columns to choose among.
-    pub rows: &'a Rows<'a>,
+    /// n rows of the p columns to choose among. Those in single precision are widened a few columns or rows at a time by
+    /// all selectors but `irelief`, `laplacian` and `lasso`, which take a copy in double, and so does the Relief family
+    /// where neighbours are sought among the columns themselves.
+    pub rows: Either<'a>,
     /// What the rows are to be told apart by; the Laplacian score alone does without.
     pub labels: Option<&'a Labels>,
     /// The kernel's space, in which neighbours are sought: a kernel and the n rows it compares. None: the columns'
@@ -154,6 +157,16 @@ impl Selector {
         }
     }
 
+    /// Whether it looks at neighbours in the kernel's space, where there is one.
+    pub fn seeks_neighbours(&self) -> bool {
+        matches!(self, Self::Relief(_) | Self::ReliefF(_) | Self::RReliefF(_) | Self::MultiSurf(_))
+    }
+
+    /// Whether it takes a copy in double precision of columns in single.
+    pub(crate) fn widens(&self) -> bool {
+        matches!(self, Self::IRelief(_) | Self::Laplacian(_) | Self::Lasso(_))
+    }
+
     /// Whether its columns have weights to be multiplied by.
     pub fn has_weights(&self) -> bool {
         matches!(self, Self::Relief(_) | Self::IRelief(_) | Self::Kffs(_))
@@ -180,8 +193,8 @@ impl Selector {
 
 impl<'a> Columns<'a> {
     /// Columns with labels, neighbours in their own space, none of them categorical.
-    pub fn new(rows: &'a Rows<'a>, labels: &'a Labels, monitor: &'a Monitor) -> Self {
-        Self { rows, labels: Some(labels), space: None, categorical: &[], monitor }
+    pub fn new(rows: impl Into<Either<'a>>, labels: &'a Labels, monitor: &'a Monitor) -> Self {
+        Self { rows: rows.into(), labels: Some(labels), space: None, categorical: &[], monitor }
     }
 
     /// The labels, or an error that names the selector.
@@ -191,6 +204,17 @@ impl<'a> Columns<'a> {
                 "`{selector}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)"
             ))
         })
+    }
+
+    /// How the columns of two rows differ. `by_range`: divided by each column's range.
+    pub(crate) fn differences(&self, by_range: bool) -> Result<Differences<'a>> {
+        match (self.rows, self.space) {
+            // Neighbours are sought elsewhere, and only pairs of rows are looked at.
+            (Either::Single(rows), Some(_)) if self.categorical.is_empty() && !rows.any_nan() => {
+                Differences::of_single(rows, by_range)
+            }
+            (rows, _) => Differences::of(rows.whole(), self.categorical, by_range),
+        }
     }
 
     /// Where neighbours are sought: in the kernel's space if there is one, else among the columns by this metric.

@@ -10,7 +10,7 @@
 use super::relieff::Margins;
 use super::{Columns, Scores, finite};
 use crate::error::Result;
-use crate::evidence::differences::{Differences, sum_in_lanes};
+use crate::evidence::differences::sum_in_lanes;
 use crate::evidence::neighbours::{Metric, queries};
 
 /// Nearer than the limit by this share of the mean distance, or it is rounding.
@@ -43,7 +43,7 @@ impl MultiSurf {
         columns.check("multisurf", true)?;
         let labels = columns.labels("multisurf")?;
         let (codes, c) = labels.require_classes("multisurf")?;
-        let differences = Differences::new(columns.rows, columns.categorical, true)?;
+        let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let n = columns.rows.n();
         let queries = queries(n, self.n_queries, self.seed);

@@ -10,7 +10,6 @@
 use super::{Columns, Scores, finite};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
-use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 
 /// Relief.
@@ -52,7 +51,7 @@ impl Relief {
         columns.check("relief", true)?;
         let labels = columns.labels("relief")?;
         let (codes, _) = labels.require_classes("relief")?;
-        let differences = Differences::new(columns.rows, columns.categorical, false)?;
+        let differences = columns.differences(false)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Euclidean))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
         let p = columns.rows.p();

@@ -53,7 +53,7 @@ impl ReliefF {
         columns.check("relieff", true)?;
         let labels = columns.labels("relieff")?;
         let (codes, c) = labels.require_classes("relieff")?;
-        let differences = Differences::new(columns.rows, columns.categorical, true)?;
+        let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
         let margins = Margins::new(&differences, codes, c, true);

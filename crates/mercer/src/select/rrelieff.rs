@@ -12,7 +12,6 @@ use super::{Columns, Scores, finite};
 use crate::data::labels::Labels;
 use crate::error::Result;
 use crate::evidence::approximate::Search;
-use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 
 /// RReliefF.
@@ -63,7 +62,7 @@ impl RReliefF {
         let labels = columns.labels("rrelieff")?;
         labels.require_two("rrelieff")?;
         let target = scaled_target(labels);
-        let differences = Differences::new(columns.rows, columns.categorical, true)?;
+        let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
         let p = columns.rows.p();

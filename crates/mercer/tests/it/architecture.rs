@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 19] = [
+const ORDER: [(&str, usize); 20] = [
     ("error", 0),
     ("monitor", 1),
     ("random", 1),
     ("whole_file", 1),
+    ("real", 1),
     ("linalg", 2),
     ("data", 3),
     ("checkpoint", 4),

@@ -36,7 +36,7 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
             let all = basis.expansion.transform(&x).expect("features");
             let monitor = Monitor::default();
             let columns = Columns {
-                rows: &Rows::from_mat(all.as_ref()),
+                rows: (&Rows::from_mat(all.as_ref())).into(),
                 labels: Some(&labels),
                 space: Some((Kernel::rbf(0.05), &x)),
                 categorical: &[],

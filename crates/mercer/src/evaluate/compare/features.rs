@@ -221,10 +221,10 @@ fn along(fitted: &Fitted, extractor: &Extractor, warnings: &mut Vec<String>) -> 
     let start = Instant::now();
     let z = fitted.coordinates();
     let found = extractor.directions(&Coordinates {
-        rows: fitted.rows,
+        rows: fitted.rows.into(),
         labels: Some(fitted.labels),
         basis: &fitted.basis,
-        features: Some(z),
+        features: Some(z.into()),
         limits: Limits::default(),
         monitor: fitted.monitor,
     })?;

@@ -7,7 +7,7 @@
 //! differs below −100 (single precision: −43) the result is 0: products of smaller kernel values would be subnormal and
 //!         slow everything down
 
-use super::real::Real;
+use super::Real;
 
 /// Below this the result is 0.
 const FLUSH: f64 = -100.0;

@@ -3,14 +3,17 @@
 //! Only what is done once a kernel value or once a feature is generic: products, norms and e^x. What is done once a row or
 //! once a map stays in double precision, as it costs nothing there.
 
+pub(crate) mod exp;
+
 use std::iter::Sum;
 use std::ops::Neg;
 
 use bytemuck::Pod;
 use faer::traits::RealField;
+use faer::{ColRef, Mat};
 
-use super::exp::{exp, exp_single};
 use crate::error::{Error, Result};
+use exp::{exp, exp_single};
 
 /// What panels are computed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,25 @@ impl Precision {
     }
 }
 
+impl Precision {
+    /// What rounding may leave, relative to what it was taken from: in double precision this, in single, which has half
+    /// the digits, the root of it.
+    pub(crate) fn tolerance(self, double: f64) -> f64 {
+        match self {
+            Self::Double => double,
+            Self::Single => double.sqrt(),
+        }
+    }
+
+    /// Bytes a number.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Self::Double => 8,
+            Self::Single => 4,
+        }
+    }
+}
+
 /// f64 or f32.
 pub(crate) trait Real: RealField + Copy + Pod + Neg<Output = Self> + Sum + Send + Sync {
     /// 0.
@@ -56,6 +78,8 @@ pub(crate) trait Real: RealField + Copy + Pod + Neg<Output = Self> + Sum + Send 
     const CANCELLED: Self;
     /// ∞.
     const INFINITY: Self;
+    /// Which of the two it is.
+    const PRECISION: Precision;
 
     /// The nearest to a number in double precision.
     fn of(value: f64) -> Self;
@@ -63,6 +87,10 @@ pub(crate) trait Real: RealField + Copy + Pod + Neg<Output = Self> + Sum + Send 
     fn double(self) -> f64;
     /// The smaller of two.
     fn least(self, other: Self) -> Self;
+    /// The sum of a column, in double precision.
+    fn sum_of(column: ColRef<'_, Self>) -> f64;
+    /// A matrix in double precision; no copy of one that is.
+    fn widened(matrix: Mat<Self>) -> Mat<f64>;
     /// √x.
     fn root(self) -> Self;
     /// e^x for x ≤ 0; `FMA`: fused multiply-add is one instruction.
@@ -92,6 +120,7 @@ impl Real for f64 {
     const ONE: Self = 1.0;
     const CANCELLED: Self = 1e-3;
     const INFINITY: Self = Self::INFINITY;
+    const PRECISION: Precision = Precision::Double;
 
     #[inline(always)]
     fn of(value: f64) -> Self {
@@ -106,6 +135,14 @@ impl Real for f64 {
     #[inline(always)]
     fn least(self, other: Self) -> Self {
         self.min(other)
+    }
+
+    fn sum_of(column: ColRef<'_, Self>) -> f64 {
+        column.sum()
+    }
+
+    fn widened(matrix: Mat<Self>) -> Mat<f64> {
+        matrix
     }
 
     #[inline(always)]
@@ -125,6 +162,7 @@ impl Real for f32 {
     // With s·|k'(s)| below 0.4 for every kernel of a distance, values keep an error of a few 1e−6 at worst.
     const CANCELLED: Self = 1.0 / 32.0;
     const INFINITY: Self = Self::INFINITY;
+    const PRECISION: Precision = Precision::Single;
 
     #[inline(always)]
     fn of(value: f64) -> Self {
@@ -139,6 +177,14 @@ impl Real for f32 {
     #[inline(always)]
     fn least(self, other: Self) -> Self {
         self.min(other)
+    }
+
+    fn sum_of(column: ColRef<'_, Self>) -> f64 {
+        column.iter().map(|v| f64::from(*v)).sum()
+    }
+
+    fn widened(matrix: Mat<Self>) -> Mat<f64> {
+        Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| f64::from(matrix[(i, j)]))
     }
 
     #[inline(always)]
