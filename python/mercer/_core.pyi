@@ -162,13 +162,13 @@ def f_accumulate(
 ) -> FSums: ...
 def f_finish(state: FSums, selector: str, settings: list[tuple[str, str]]) -> Selection | None: ...
 def fit_selector(
-    X: Rows,
+    X: Rows | NDArray[np.float32],
     y: Target | None,
     selector: str,
     settings: list[tuple[str, str]],
     *,
     categorical: list[int] | None = None,
-    space: tuple[Expansion, Rows] | None = None,
+    space: tuple[Expansion, Rows | NDArray[np.float32]] | None = None,
     task: str = "auto",
     verbose: int = 0,
 ) -> Selection: ...
@@ -176,7 +176,7 @@ def check_extractor(
     y: Target | None, extractor: str, settings: list[tuple[str, str]], *, task: str = "auto"
 ) -> None: ...
 def fit_extractor(
-    X: Rows,
+    X: Rows | NDArray[np.float32],
     y: Target | None,
     extractor: str,
     settings: list[tuple[str, str]],
@@ -185,7 +185,7 @@ def fit_extractor(
     task: str = "auto",
     verbose: int = 0,
 ) -> Extraction: ...
-def class_means(X: Rows, y: Target, kernel: str) -> Numbers | SparseParts: ...
+def class_means(X: Rows | NDArray[np.float32], y: Target, kernel: str) -> Numbers | SparseParts: ...
 def moments_of_nothing(n_features: int, n_targets: int) -> Moments: ...
 def moments_accumulate(state: Moments, Z: Numbers, Y: Numbers) -> Moments: ...
 def moments_merge(state: Moments, other: Moments) -> Moments: ...

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
-from mercer._catalogue import stage
+from mercer._catalogue import allowed, stage
 from mercer._input import FLOATS, as_csr, as_given, as_rows, check_names_in, in_frame
 from mercer.basis import KernelBasis
 
@@ -23,6 +23,7 @@ Basis = KernelBasis | str | None
 # What every method on a basis lets these be.
 LIMITS: dict[str, list[Any]] = {
     "basis": [StrOptions(set(stage("basis"))), KernelBasis, None],
+    "precision": allowed("precision"),
     "verbose": ["verbose"],
 }
 
@@ -37,6 +38,8 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     n_features_in_: int
     basis_: KernelBasis
     n_components_: int
+    precision_: str
+    rounding_error_: float | None
     _map: _core.Model
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -155,20 +158,28 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _basis(self, n: int, *, seed: int = 0, **own: Any) -> KernelBasis:
         """Return the basis asked for, or the one that the method comes with, with settings of its `own`."""
+        precision: str | None = getattr(self, "precision", None)
         if isinstance(self.basis, KernelBasis):
+            if precision is not None and precision != self.basis.precision:
+                raise ValueError(
+                    f"precision = {precision!r}, but the basis is a KernelBasis, which has its own\n"
+                    "hint: say it there: KernelBasis(precision=...)"
+                )
             copy: KernelBasis = clone(self.basis)
             return copy
         if self.basis is not None:
-            return KernelBasis(self.basis, random_state=seed, verbose=self.verbose)
+            return KernelBasis(self.basis, random_state=seed, precision=precision, verbose=self.verbose)
         method, texts = _core.default_basis(self._method, n)
         for text in texts:
             warnings.warn(text, UserWarning, stacklevel=4)
-        return KernelBasis(method, random_state=seed, verbose=self.verbose, **own)
+        return KernelBasis(method, random_state=seed, precision=precision, verbose=self.verbose, **own)
 
     def _keep_map(self, basis: KernelBasis, model: _core.Model) -> None:
         """Keep a fitted basis and the map of what was made of its coordinates."""
         model["landmarks"] = as_csr(model["landmarks"], self.n_features_in_, like=basis.landmarks_)
         self.basis_ = basis
+        self.precision_ = basis.precision_
+        self.rounding_error_ = basis.rounding_error_
         self._map = model
         self.n_components_ = len(model["matrix"])
 

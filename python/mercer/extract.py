@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from mercer import _core
 from mercer._catalogue import allowed, as_seed, as_text
-from mercer._input import as_csr, as_rows, as_target
+from mercer._input import as_csr, as_given, as_target
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
 from mercer.select import RandomState, Task
@@ -60,6 +60,14 @@ class _Extractor(Mapped):
         >>> extractor = GDA().fit([[0.0], [0.5], [4.0], [4.5]], ["a", "a", "b", "b"])
         >>> extractor.n_components_
         1
+
+        Rows in single precision are read where they lie, and so is what is computed from them:
+
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+        >>> extractor = GDA(basis="kobl").fit(X, X[:, 0] > 0)
+        >>> extractor.precision_, extractor.rounding_error_ < 1e-4, extractor.transform(X).dtype
+        ('single', True, dtype('float32'))
         """
         self._validate_params()
         seed = as_seed(getattr(self, "random_state", None))
@@ -76,7 +84,7 @@ class _Extractor(Mapped):
         self._place(basis, rows, target)
         rows, _ = basis._fit(X, y, want_features=False)
         found = _core.fit_extractor(
-            as_rows(rows), target, self._method, settings, basis._model(), task=task, verbose=int(self.verbose)
+            as_given(rows), target, self._method, settings, basis._model(), task=task, verbose=int(self.verbose)
         )
         self._keep_map(basis, found["model"])
         self._keep(found)
@@ -103,7 +111,7 @@ class _Extractor(Mapped):
         values = self.get_params(deep=False)
         if "random_state" in values:
             values["seed"] = seed
-        others = ("basis", "verbose", "task", "random_state")
+        others = ("basis", "precision", "verbose", "task", "random_state")
         return [(name, as_text(value)) for name, value in values.items() if value is not None and name not in others]
 
 
@@ -131,6 +139,11 @@ class KLFE(_Extractor):
         settings live in the basis alone: `KLFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -146,6 +159,11 @@ class KLFE(_Extractor):
         Margins along the directions, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all positive ones.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -179,6 +197,7 @@ class KLFE(_Extractor):
         n_queries: int | None = None,
         basis: Basis = None,
         random_state: RandomState = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -187,6 +206,7 @@ class KLFE(_Extractor):
         self.n_queries = n_queries
         self.basis = basis
         self.random_state = random_state
+        self.precision = precision
         self.verbose = verbose
 
 
@@ -214,6 +234,11 @@ class SKFE(_Extractor):
         `SKFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     random_state : int, RandomState instance or None, default=None
         Seed of a random start, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -233,6 +258,11 @@ class SKFE(_Extractor):
         The alignment at the start and after each step; it never falls.
     n_iter_ : int
         Number of steps.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -268,6 +298,7 @@ class SKFE(_Extractor):
         *,
         basis: Basis = None,
         random_state: RandomState = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -277,6 +308,7 @@ class SKFE(_Extractor):
         self.center = center
         self.basis = basis
         self.random_state = random_state
+        self.precision = precision
         self.verbose = verbose
 
     def _keep(self, found: _core.Extraction) -> None:
@@ -305,6 +337,11 @@ class GDA(_Extractor):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -320,6 +357,11 @@ class GDA(_Extractor):
         Share of the scatter along each direction that is between the classes, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -348,11 +390,13 @@ class GDA(_Extractor):
         reg: float = 1e-3,
         *,
         basis: Basis = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.reg = reg
         self.basis = basis
+        self.precision = precision
         self.verbose = verbose
 
 
@@ -366,6 +410,11 @@ class KOC(_Extractor):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -377,6 +426,11 @@ class KOC(_Extractor):
         The directions in the basis' coordinates, orthonormal.
     offset_ : ndarray of shape (n_components_,)
         Zeros: features are those of the basis' own zero.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -402,9 +456,11 @@ class KOC(_Extractor):
         self,
         *,
         basis: Basis = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.basis = basis
+        self.precision = precision
         self.verbose = verbose
 
 
@@ -420,7 +476,8 @@ class AKDAQR(_Extractor):
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
-        gamma look at the rows, not at the means. Searched as `basis__gamma`, where it is a `KernelBasis`.
+        gamma look at the rows, not at the means. Searched as `basis__gamma`, where it is a `KernelBasis`. Its few
+        coordinates are always computed in double precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -436,6 +493,11 @@ class AKDAQR(_Extractor):
         Share of the scatter along each direction that is between the classes, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -458,7 +520,9 @@ class AKDAQR(_Extractor):
     """
 
     _method = "akda-qr"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("reg")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        name: limits for name, limits in _limits("reg").items() if name != "precision"
+    }
 
     def __init__(
         self,
@@ -474,9 +538,9 @@ class AKDAQR(_Extractor):
     def _place(self, basis: KernelBasis, rows: Any, target: _core.Target | None) -> None:
         if target is None:  # refused before
             return
-        means = _core.class_means(as_rows(rows), target, basis.kernel)
+        means = _core.class_means(as_given(rows), target, basis.kernel)
         means = as_csr(means, rows.shape[1], like=rows)
-        own = {"threshold": "linear", "tol": None, "n_components": None, "center": False}
+        own = {"threshold": "linear", "tol": None, "n_components": None, "center": False, "precision": None}
         basis.set_params(method="gram-schmidt", landmarks=means, **own)
 
 
@@ -494,6 +558,11 @@ class KPLS(_Extractor):
         live in the basis alone: `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are; "auto" looks at them.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -507,6 +576,11 @@ class KPLS(_Extractor):
         Subtracted from the features, so that those of the mean are 0.
     eigenvalues_ : ndarray of shape (n_components_,)
         Squared covariances with the labels, in the order found.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -539,11 +613,13 @@ class KPLS(_Extractor):
         *,
         basis: Basis = None,
         task: Task = "auto",
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.basis = basis
         self.task = task
+        self.precision = precision
         self.verbose = verbose
 
 
@@ -564,6 +640,11 @@ class KMFA(_Extractor):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -579,6 +660,11 @@ class KMFA(_Extractor):
         Scatter between classes over that within, along each direction, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -611,6 +697,7 @@ class KMFA(_Extractor):
         reg: float = 1e-3,
         *,
         basis: Basis = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -618,6 +705,7 @@ class KMFA(_Extractor):
         self.k_between = k_between
         self.reg = reg
         self.basis = basis
+        self.precision = precision
         self.verbose = verbose
 
 
@@ -644,6 +732,11 @@ class KANMM(_Extractor):
         live in the basis alone: `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -659,6 +752,11 @@ class KANMM(_Extractor):
         Margins along the directions, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all positive ones.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -692,6 +790,7 @@ class KANMM(_Extractor):
         n_queries: int | None = None,
         basis: Basis = None,
         random_state: RandomState = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -700,6 +799,7 @@ class KANMM(_Extractor):
         self.n_queries = n_queries
         self.basis = basis
         self.random_state = random_state
+        self.precision = precision
         self.verbose = verbose
 
 
@@ -716,6 +816,11 @@ class KPCA(_Extractor):
         The basis, or its method's name; None: "kpca" with the same `n_components` and `center`, whose coordinates are
         the features. Kernel settings live in the basis alone: `KPCA(basis=KernelBasis("kpca", gamma=0.1))`, searched as
         `basis__gamma`.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -731,6 +836,11 @@ class KPCA(_Extractor):
         Eigenvalues of the (centred) kernel matrix, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of its trace.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -759,11 +869,13 @@ class KPCA(_Extractor):
         center: bool = True,
         *,
         basis: Basis = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.center = center
         self.basis = basis
+        self.precision = precision
         self.verbose = verbose
 
     def _space(self, n: int, seed: int) -> KernelBasis:
@@ -771,7 +883,9 @@ class KPCA(_Extractor):
             return self._basis(n, seed=seed)
         # More components than rows are refused later, in words of this method.
         most = None if self.n_components is None else min(self.n_components, n)
-        return KernelBasis("kpca", center=self.center, n_components=most, verbose=self.verbose)
+        return KernelBasis(
+            "kpca", center=self.center, n_components=most, precision=self.precision, verbose=self.verbose
+        )
 
     def _needs_y(self) -> bool:
         basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis

@@ -101,11 +101,11 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(
         self,
-        X: _core.Rows,
+        X: _core.Rows | NDArray[np.float32],
         y: _core.Target | None,
         *,
         categorical: list[int] | None = None,
-        space: tuple[_core.Expansion, _core.Rows] | None = None,
+        space: tuple[_core.Expansion, _core.Rows | NDArray[np.float32]] | None = None,
     ) -> Self:
         """Score columns; `space` is a basis and the rows it was fitted on, for neighbours in its kernel's space."""
         found = _core.fit_selector(

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from mercer import _core
 from mercer._catalogue import allowed, as_seed, stage
-from mercer._input import as_rows, as_target
+from mercer._input import as_given, as_target
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
 from mercer.select import KFFS, LassoSelector, NFeatures, RandomState, Relief, _Selector, named
@@ -63,6 +63,15 @@ class _System(Mapped):
         >>> system = KRelief(n_features=1).fit([[0.0], [0.5], [4.0], [4.5]], ["a", "a", "b", "b"])
         >>> system.n_components_
         1
+
+        Rows in single precision are read where they lie, and so is what is computed from them:
+
+        >>> import numpy as np
+        >>> from mercer import TAKES
+        >>> X = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+        >>> system = TAKES(n_features=2).fit(X, X[:, 0] > 0)
+        >>> system.precision_, system.rounding_error_ < 1e-4, system.transform(X).dtype
+        ('single', True, dtype('float32'))
         """
         self._validate_params()
         basis, selector = self._pair(_num_samples(X))
@@ -75,8 +84,8 @@ class _System(Mapped):
             validate_data(self, X, **checks)
         rows, Z = basis._fit(X, y, want_features=True)
         if isinstance(selector, _Selector):
-            space = (basis._expansion(), as_rows(rows))
-            selector._learn(as_rows(Z), as_target(y) if selector._needs_y else None, space=space)
+            space = (basis._expansion(), as_given(rows))
+            selector._learn(as_given(Z), as_target(y) if selector._needs_y else None, space=space)
         else:
             selector.fit(Z, y)
         self._keep(basis, selector)
@@ -185,6 +194,11 @@ class TAKES(_System):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kobl". Kernel settings live in the basis alone:
         `TAKES(basis=KernelBasis("kobl", gamma=0.1))`, searched as `basis__gamma`.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -202,6 +216,11 @@ class TAKES(_System):
         The place of every coordinate; 1 is the best.
     error_path_ : ndarray of shape (m,)
         Share of training rows that the ensemble of weak classifiers gets wrong after each round.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -231,12 +250,14 @@ class TAKES(_System):
         reweight: bool = False,
         *,
         basis: Basis = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
         self.weighted = weighted
         self.reweight = reweight
         self.basis = basis
+        self.precision = precision
         self.verbose = verbose
 
     @property
@@ -278,6 +299,11 @@ class KRelief(_System):
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -293,6 +319,11 @@ class KRelief(_System):
         The score of every coordinate; high is good.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -334,6 +365,7 @@ class KRelief(_System):
         neighbors: str = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
@@ -344,6 +376,7 @@ class KRelief(_System):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.random_state = random_state
+        self.precision = precision
         self.verbose = verbose
 
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:
@@ -394,6 +427,11 @@ class SKRelief(KRelief):
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -409,6 +447,11 @@ class SKRelief(KRelief):
         The score of every coordinate; high is good.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -444,6 +487,7 @@ class SKRelief(KRelief):
         neighbors: str = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -455,6 +499,7 @@ class SKRelief(KRelief):
             neighbors=neighbors,
             n_queries=n_queries,
             random_state=random_state,
+            precision=precision,
             verbose=verbose,
         )
         self.nu = nu
@@ -479,6 +524,11 @@ class EKS(_System):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `EKS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    precision : {"single", "double"} or None, default=None
+        What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
+        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
+        "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -494,6 +544,11 @@ class EKS(_System):
         The score of every coordinate, high is good; of a selector without `scores_`, 1 for what it keeps and 0 else.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    precision_ : {"single", "double"}
+        What the coordinates of the training rows, and sums over them, were computed in.
+    rounding_error_ : float or None
+        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        `basis_` has it. Else None.
     n_components_ : int
         Number of features.
     n_features_in_ : int
@@ -524,11 +579,13 @@ class EKS(_System):
         n_features: NFeatures = 2 / 3,
         *,
         basis: Basis = None,
+        precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.selector = selector
         self.n_features = n_features
         self.basis = basis
+        self.precision = precision
         self.verbose = verbose
 
     def _pair(self, n: int) -> tuple[KernelBasis, Any]:

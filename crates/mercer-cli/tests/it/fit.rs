@@ -35,6 +35,26 @@ fn rows_become_a_model_and_the_model_makes_features() {
 }
 
 #[test]
+fn what_stands_on_a_basis_in_single_precision_says_so() {
+    let folder = folder();
+    for method in ["takes", "k-relief", "sk-relief", "eks", "klfe", "gda", "kpls", "koc", "skfe", "kmfa", "kanmm"] {
+        let system = matches!(method, "takes" | "k-relief" | "sk-relief" | "eks");
+        let size = if system { "--n-components" } else { "--basis-components" };
+        let basis = if method == "sk-relief" { "sparse" } else { "kobl" };
+        let source = "synth:ringnorm?n=300&seed=1";
+        let args = ["fit", source, "--method", method, "--basis", basis, size, "12", "-o", "m.mercer"];
+        let (_, talk) = done(folder.path(), &[&args[..], &["--precision", "single"]].concat());
+        assert!(talk.contains(" in single precision, "), "{method}: {talk}");
+        let (out, _) = done(folder.path(), &["inspect", "m.mercer"]);
+        let line = |name: &str| out.lines().find(|l| l.starts_with(name)).map(str::to_string);
+        assert_eq!(line("precision").map(|l| l.ends_with("single")), Some(true), "{method}: {out}");
+        assert!(line("rounding error").is_some(), "{method}: {out}");
+        let (_, talk) = done(folder.path(), &args);
+        assert!(!talk.contains("single precision"), "{method}: {talk}");
+    }
+}
+
+#[test]
 fn a_fit_in_single_precision_says_so_and_what_it_lost() {
     let folder = folder();
     let (_, talk) = fit(folder.path(), &["--precision", "single", "--n-components", "4"]);

@@ -15,6 +15,7 @@ mod single;
 mod single_fit;
 mod importance;
 mod systems;
+mod single_top;
 mod evaluate;
 mod report;
 mod methods;

@@ -35,8 +35,9 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
             let basis = basis(method, &x, &labels);
             let all = basis.expansion.transform(&x).expect("features");
             let monitor = Monitor::default();
+            let coordinates = Rows::from_mat(all.as_ref());
             let columns = Columns {
-                rows: (&Rows::from_mat(all.as_ref())).into(),
+                rows: (&coordinates).into(),
                 labels: Some(&labels),
                 space: Some((Kernel::rbf(0.05), &x)),
                 categorical: &[],

@@ -1,0 +1,333 @@
+//! What stands on a basis in single precision: beside the same in double, on data that is kind and data that is not.
+
+use faer::Mat;
+use mercer::basis::{Basis, Features, FittedBasis, Method, Precision};
+use mercer::data::Single;
+use mercer::extract::{
+    AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Known, Koc, Kpca, Kpls, Limits, Skfe,
+};
+use mercer::methods::{SELECTORS, selector};
+use mercer::recipe::Recipe;
+use mercer::select::Keep;
+use mercer::{FeatureMap, Gamma, Kernel, Labels, Monitor, Rows, System};
+
+use crate::naive;
+
+/// Rows in c classes that overlap, which single precision holds exactly.
+fn blobs(n: usize, p: usize, c: usize, seed: u64) -> (Vec<f32>, Labels) {
+    let mut values: Vec<f32> = naive::random_rows(n, p, seed).iter().flatten().map(|v| *v as f32).collect();
+    for (at, v) in values.iter_mut().enumerate() {
+        let (i, j) = (at / p, at % p);
+        *v += ((i % c) * (j % 3 + 1)) as f32 * 0.6;
+    }
+    let names: Vec<String> = (0..n).map(|i| (i % c).to_string()).collect();
+    (values, Labels::classes(&names))
+}
+
+fn single(values: &[f32], p: usize) -> Single<'_> {
+    Single::new(values, values.len() / p, p).expect("rows")
+}
+
+fn double(values: &[f32], p: usize) -> Rows<'static> {
+    single(values, p).double(0..values.len() / p)
+}
+
+/// Every extractor, with so many features that eigenvalues below them are well apart.
+fn extractors() -> Vec<Extractor> {
+    let two = Some(2);
+    vec![
+        Extractor::Klfe(Klfe { n_components: two, n_neighbors: 3 }),
+        Extractor::Skfe(Skfe { n_components: two, ..Skfe::default() }),
+        Extractor::Gda(Gda::default()),
+        Extractor::Koc(Koc),
+        Extractor::AkdaQr(AkdaQr::default()),
+        Extractor::Kpls(Kpls::default()),
+        Extractor::Kmfa(Kmfa { n_components: two, ..Kmfa::default() }),
+        Extractor::Kanmm(Kanmm { n_components: two, ..Kanmm::default() }),
+        Extractor::Kpca(Kpca { n_components: two, center: true }),
+    ]
+}
+
+fn systems() -> Vec<System> {
+    let none: [(&str, &str); 0] = [];
+    let eks = |name: &&str| System::eks(selector(name, &none).expect("known").0);
+    let mut all: Vec<System> = SELECTORS.iter().map(eks).collect();
+    all.extend([System::takes(), System::k_relief(), System::sk_relief()]);
+    all
+}
+
+fn kobl(kernel: Kernel, m: usize) -> Basis {
+    Basis::kobl(kernel).gamma(Gamma::Scale).n_components(m)
+}
+
+/// The basis and what an extractor makes of it, on rows in single and in double precision.
+fn both(
+    extractor: &Extractor,
+    settings: &Basis,
+    values: &[f32],
+    p: usize,
+    labels: &Labels,
+) -> [(FittedBasis, FeatureMap); 2] {
+    let (narrow, wide) = (single(values, p), double(values, p));
+    let monitor = Monitor::default();
+    let basis = extractor.basis(settings.clone(), &narrow, Some(labels)).expect("a basis");
+    let fitted = basis.fit_either(&narrow, Some(labels), false).expect("fits").0;
+    let (ours, _) = extractor.fit(&narrow, labels, fitted.clone(), &monitor).expect(extractor.name());
+    let basis = extractor.basis(settings.clone(), &wide, Some(labels)).expect("a basis");
+    let right = basis.fit_supervised(&wide, labels).expect("fits");
+    let (theirs, _) = extractor.fit(&wide, labels, right.clone(), &monitor).expect(extractor.name());
+    [(fitted, ours), (right, theirs)]
+}
+
+/// The largest difference of a feature, relative to its norm.
+fn difference(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
+    assert_eq!((a.nrows(), a.ncols()), (b.nrows(), b.ncols()));
+    let of = |j: usize| (a.col(j) - b.col(j)).norm_l2() / b.col(j).norm_l2();
+    (0..a.ncols()).map(of).fold(0.0, f64::max)
+}
+
+/// A search ends where rounding leads it.
+fn tolerance(extractor: &Extractor) -> f64 {
+    if matches!(extractor, Extractor::Skfe(_)) { 1e-2 } else { 1e-4 }
+}
+
+#[test]
+fn extractors_find_in_single_precision_what_they_find_in_double() {
+    let p = 6;
+    let (values, labels) = blobs(2_500, p, 3, 1);
+    for extractor in extractors() {
+        let [(ours, a), (right, b)] = both(&extractor, &kobl(Kernel::rbf(1.0), 60), &values, p, &labels);
+        let name = extractor.name();
+        let means = matches!(extractor, Extractor::AkdaQr(_));
+        assert_eq!(ours.precision, if means { Precision::Double } else { Precision::Single }, "{name}");
+        assert_eq!(right.precision, Precision::Double);
+        let rows = double(&values, p);
+        let [a, b] = [&a, &b].map(|map| map.transform(&rows).expect("features"));
+        let off = difference(&a, &b);
+        assert!(off <= tolerance(&extractor), "{name}: {off:e}");
+    }
+}
+
+/// Directions in a basis, as it is and as if it had been fitted in double precision.
+fn directions(
+    extractor: &Extractor,
+    rows: &Single,
+    labels: &Labels,
+    basis: &FittedBasis,
+    features: Option<Known>,
+) -> Mat<f64> {
+    let (limits, monitor) = (Limits::default(), Monitor::default());
+    let seen =
+        Coordinates { rows: rows.into(), labels: Some(labels), basis, features, limits, monitor: &monitor };
+    extractor.directions(&seen).expect(extractor.name()).matrix
+}
+
+#[test]
+fn the_basis_decides_what_is_computed_in() {
+    let p = 6;
+    let (values, labels) = blobs(2_500, p, 3, 2);
+    let rows = single(&values, p);
+    let (basis, z) = kobl(Kernel::rbf(1.0), 50).fit_either(&rows, None, true).expect("fits");
+    let Some(Features::Single(z)) = z else { panic!("features of such a basis are single") };
+    let z = faer::MatRef::from_row_major_slice(&z, 2_500, basis.n_components());
+    let wide_z = Mat::from_fn(z.nrows(), z.ncols(), |i, j| f64::from(z[(i, j)]));
+    let wide = FittedBasis { precision: Precision::Double, ..basis.clone() };
+    for extractor in extractors().iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))) {
+        let name = extractor.name();
+        let of = |basis: &FittedBasis, features| directions(extractor, &rows, &labels, basis, features);
+        let (ours, right) = (of(&basis, None), of(&wide, None));
+        let off = (&ours - &right).norm_l2() / right.norm_l2();
+        assert!(ours != right, "{name}: nothing was in single precision");
+        assert!(off <= tolerance(extractor), "{name}: {off:e}");
+        // What the caller has already decides.
+        let (given, given_wide) = (of(&basis, Some(z.into())), of(&basis, Some(wide_z.as_ref().into())));
+        assert!(given != given_wide, "{name}");
+        let off = (&given - &right).norm_l2().max((&given_wide - &right).norm_l2()) / right.norm_l2();
+        assert!(off <= tolerance(extractor), "{name}: {off:e}");
+    }
+}
+
+#[test]
+fn coordinates_made_again_are_those_that_are_kept() {
+    let p = 5;
+    let (values, labels) = blobs(1_500, p, 2, 3);
+    let rows = single(&values, p);
+    let basis = kobl(Kernel::rbf(1.0), 40).fit_either(&rows, None, false).expect("fits").0;
+    let monitor = Monitor::default();
+    for extractor in extractors().iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))) {
+        // As much as coordinates in single precision need, and a byte less.
+        let [kept, again] = [0, 1].map(|less| {
+            let limits = Limits { memory: 2 * 4 * 1_500 * 40 - less, ..Limits::default() };
+            let seen = Coordinates {
+                rows: (&rows).into(),
+                labels: Some(&labels),
+                basis: &basis,
+                features: None,
+                limits,
+                monitor: &monitor,
+            };
+            extractor.directions(&seen).expect(extractor.name()).matrix
+        });
+        let off = (&kept - &again).norm_l2() / kept.norm_l2();
+        assert!(off <= tolerance(extractor), "{}: {off:e}", extractor.name());
+    }
+}
+
+#[test]
+fn systems_find_in_single_precision_what_they_find_in_double() {
+    let p = 6;
+    let (values, labels) = blobs(900, p, 2, 4);
+    let (rows, wide_rows) = (single(&values, p), double(&values, p));
+    let basis = kobl(Kernel::rbf(1.0), 30).fit_either(&rows, None, false).expect("fits").0;
+    assert_eq!(basis.precision, Precision::Single);
+    let wide = FittedBasis { precision: Precision::Double, ..basis.clone() };
+    for system in systems() {
+        let name = format!("{} with {}", system.name, system.selector.name());
+        let system = system.keep(Keep::All).weighted(false);
+        let ours = system.fit(&rows, &labels, basis.clone()).expect(&name);
+        let right = system.fit(&wide_rows, &labels, wide.clone()).expect(&name);
+        let size = right.scores.scores.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let apart = ours.scores.scores.iter().zip(&right.scores.scores).map(|(a, b)| (a - b).abs());
+        let off = apart.fold(0.0, f64::max) / size;
+        // Votes, ranks and penalties jump where a row or a fold changes sides.
+        let jumps = matches!(system.selector.name(), "kffs" | "mi" | "lasso" | "fpr" | "fdr" | "fwe");
+        assert!(off <= if jumps { 2e-2 } else { 1e-4 }, "{name}: {off:e}");
+        let counts = matches!(system.selector.name(), "kffs" | "mi" | "lasso");
+        assert!(
+            counts || ours.scores.scores != right.scores.scores,
+            "{name}: nothing was in single precision"
+        );
+    }
+}
+
+#[test]
+fn the_bits_do_not_depend_on_the_number_of_threads() {
+    let p = 5;
+    let (values, labels) = blobs(3_000, p, 3, 5);
+    let rows = single(&values, p);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
+        pool.install(|| {
+            let basis = kobl(Kernel::rbf(1.0), 30).fit_either(&rows, None, false).expect("fits").0;
+            let made = extractors().into_iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))).map(|e| {
+                let found = e.fit(&rows, &labels, basis.clone(), &Monitor::default()).expect("fits");
+                (found.0.expansion.matrix, Vec::new())
+            });
+            let kept = [System::takes(), System::k_relief()].map(|system| {
+                let found = system.fit(&rows, &labels, basis.clone()).expect("fits");
+                (found.map.expansion.matrix, found.scores.scores)
+            });
+            made.chain(kept).collect::<Vec<(Mat<f64>, Vec<f64>)>>()
+        })
+    };
+    let one = on(1);
+    assert!(one == on(2) && one == on(3));
+}
+
+#[test]
+fn rows_in_double_precision_can_be_seen_in_single() {
+    let p = 6;
+    let (values, labels) = blobs(1_200, p, 3, 6);
+    let rows = double(&values, p);
+    let settings = kobl(Kernel::rbf(1.0), 40);
+    for extractor in extractors().iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))) {
+        let narrow = settings.clone().precision(Precision::Single).fit(&rows).expect("fits");
+        let basis = settings.fit(&rows).expect("fits");
+        assert_eq!((narrow.precision, basis.precision), (Precision::Single, Precision::Double));
+        let [ours, right] = [narrow, basis].map(|basis| {
+            let (map, _) = extractor.fit(&rows, &labels, basis, &Monitor::default()).expect("fits");
+            map.transform(&rows).expect("features")
+        });
+        let off = difference(&ours, &right);
+        assert!(off > 0.0 && off <= tolerance(extractor), "{}: {off:e}", extractor.name());
+    }
+}
+
+#[test]
+fn nasty_rows_are_no_nastier_in_single_precision() {
+    let scaled = |values: &[f32], by: f32| values.iter().map(|v| v * by).collect::<Vec<f32>>();
+    let (plain, halves) = blobs(120, 4, 2, 7);
+    let twice: Vec<f32> = [&plain[..240], &plain[..240]].concat();
+    let constant: Vec<f32> =
+        plain.iter().enumerate().map(|(at, v)| if at % 4 == 2 { 1e4 } else { *v }).collect();
+    let far: Vec<f32> = plain.iter().map(|v| v + 100.0).collect();
+    let lonely: Vec<&str> = (0..120).map(|i| if i == 7 { "z" } else { ["a", "b"][i % 2] }).collect();
+    let lonely = Labels::classes(&lonely);
+    let (wide, thirds) = blobs(90, 300, 3, 8);
+    let (line, line_halves) = blobs(100, 1, 2, 9);
+    let (linear, rbf) = (Kernel::linear(), Kernel::rbf(1.0));
+    // The last: whether single precision reaches so far.
+    let cases: [(&str, Vec<f32>, usize, &Labels, Kernel, bool); 11] = [
+        ("duplicates", twice, 4, &halves, rbf, true),
+        ("a constant column", constant, 4, &halves, rbf, true),
+        ("far from 0", far, 4, &halves, rbf, true),
+        ("a class of one", plain.clone(), 4, &lonely, rbf, true),
+        ("fewer rows than columns", wide.clone(), 300, &thirds, rbf, true),
+        ("fewer rows than columns, linear", wide, 300, &thirds, linear, true),
+        ("one column", line.clone(), 1, &line_halves, rbf, true),
+        ("one column, linear", line, 1, &line_halves, linear, true),
+        ("huge", scaled(&plain, 1e18), 4, &halves, linear, false),
+        ("tiny", scaled(&plain, 1e-20), 4, &halves, linear, false),
+        ("huge, by a width of its own", scaled(&plain, 1e18), 4, &halves, rbf, true),
+    ];
+    for (what, values, p, labels, kernel, reaches) in cases {
+        for extractor in extractors() {
+            let means = matches!(extractor, Extractor::AkdaQr(_));
+            let extractor = match extractor {
+                // One coordinate has one direction.
+                Extractor::Klfe(e) if p == 1 => Extractor::Klfe(Klfe { n_components: Some(1), ..e }),
+                Extractor::Skfe(e) if p == 1 => Extractor::Skfe(Skfe { n_components: Some(1), ..e }),
+                Extractor::Kpls(_) if p == 1 => Extractor::Kpls(Kpls { n_components: 1 }),
+                Extractor::Kmfa(e) if p == 1 => Extractor::Kmfa(Kmfa { n_components: Some(1), ..e }),
+                Extractor::Kanmm(e) if p == 1 => Extractor::Kanmm(Kanmm { n_components: Some(1), ..e }),
+                Extractor::Kpca(e) if p == 1 => Extractor::Kpca(Kpca { n_components: Some(1), ..e }),
+                extractor => extractor,
+            };
+            let name = format!("{}: {what}", extractor.name());
+            let [(ours, a), (_, b)] = both(&extractor, &kobl(kernel, 12), &values, p, labels);
+            assert_eq!(ours.precision == Precision::Single, reaches && !means, "{name}");
+            assert_eq!(ours.rounding_error.is_some(), reaches && !means, "{name}");
+            let rows = double(&values, p);
+            let [a, b] = [&a, &b].map(|map| map.transform(&rows).expect("features"));
+            let off = difference(&a, &b);
+            assert!(off <= 20.0 * tolerance(&extractor), "{name}: {off:e}");
+        }
+        for system in [System::takes(), System::k_relief(), System::sk_relief()] {
+            let basis = kobl(kernel, 12).fit_either(&single(&values, p), None, false).expect("fits").0;
+            let system = system.keep(Keep::All);
+            let found = system.fit(&single(&values, p), labels, basis);
+            let scores = found.map(|found| found.scores.scores).unwrap_or_default();
+            assert!(scores.iter().all(|score| score.is_finite()), "{}: {what}", system.name);
+        }
+    }
+}
+
+#[test]
+fn coordinates_in_single_precision_are_counted_with_four_bytes() {
+    let rows = double(&blobs(2_000, 4, 2, 10).0, 4);
+    let needed = |method: &str, more: &[(&str, &str)]| {
+        let size =
+            if ["klfe", "kmfa", "kanmm"].contains(&method) { "basis_components" } else { "n_components" };
+        let settings = [&[("basis", "kobl"), (size, "100")][..], more].concat();
+        let recipe = Recipe::new(method, &settings).expect("a recipe");
+        let basis = recipe.basis(&rows, None, &mut Vec::new()).expect("a basis");
+        recipe.estimated_memory(&basis, 1_000_000)
+    };
+    for method in ["klfe", "kmfa", "kanmm", "takes", "k-relief"] {
+        let [wide, narrow] = ["double", "single"].map(|p| needed(method, &[("precision", p)]));
+        assert!(10 * narrow < 6 * wide, "{method}: {narrow} of {wide}");
+    }
+    // A copy in double precision has to be counted, too.
+    let [f, lasso] = ["f", "lasso"].map(|s| needed("eks", &[("precision", "single"), ("selector", s)]));
+    assert_eq!(lasso - f, 8 * 1_000_000 * 100);
+}
+
+#[test]
+fn few_coordinates_of_means_stay_in_double_precision() {
+    let (values, labels) = blobs(200, 3, 2, 11);
+    let settings = kobl(Kernel::rbf(1.0), 10).precision(Precision::Single);
+    let basis = AkdaQr::basis(&settings, &single(&values, 3), &labels).expect("means");
+    assert_eq!((basis.method, basis.precision), (Method::GramSchmidt, None));
+    let wide = AkdaQr::basis(&settings, &double(&values, 3), &labels).expect("means");
+    assert_eq!(basis.landmarks, wide.landmarks);
+}
