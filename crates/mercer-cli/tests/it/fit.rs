@@ -37,7 +37,9 @@ fn rows_become_a_model_and_the_model_makes_features() {
 #[test]
 fn what_stands_on_a_basis_in_single_precision_says_so() {
     let folder = folder();
-    for method in ["takes", "k-relief", "sk-relief", "eks", "klfe", "gda", "kpls", "koc", "skfe", "kmfa", "kanmm"] {
+    for method in
+        ["takes", "k-relief", "sk-relief", "eks", "klfe", "gda", "kpls", "koc", "skfe", "kmfa", "kanmm"]
+    {
         let system = matches!(method, "takes" | "k-relief" | "sk-relief" | "eks");
         let size = if system { "--n-components" } else { "--basis-components" };
         let basis = if method == "sk-relief" { "sparse" } else { "kobl" };

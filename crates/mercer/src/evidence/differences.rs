@@ -35,7 +35,7 @@ pub struct Differences<'a> {
     /// 1/range, or 1; empty if a range is too small to have an inverse.
     factor: Vec<f64>,
     /// Which columns hold categories; empty: none.
-    nominal: Vec<bool>,
+    nominal: Box<[bool]>,
     missing: bool,
     unit: f64,
     /// Rows in single precision and without gaps, of which only pairs are looked at; those above are then none.
@@ -76,7 +76,7 @@ impl<'a> Differences<'a> {
             rows,
             range: None,
             factor,
-            nominal,
+            nominal: nominal.into(),
             missing,
             unit: 1.0,
             single: None,
@@ -97,7 +97,7 @@ impl<'a> Differences<'a> {
             rows: nothing,
             range: None,
             factor: vec![1.0; rows.p()],
-            nominal: Vec::new(),
+            nominal: Box::default(),
             missing: false,
             unit: 1.0,
             single: Some(rows),
@@ -196,8 +196,8 @@ impl<'a> Differences<'a> {
     /// Whether row i has a value in column j.
     pub(crate) fn has(&self, i: usize, j: usize) -> bool {
         match &*self.rows {
-            Rows::Dense(d) => !d.row(i)[j].is_nan(),
-            Rows::Sparse(_) => true,
+            Rows::Dense(d) if self.single.is_none() => !d.row(i)[j].is_nan(),
+            _ => true,
         }
     }
 

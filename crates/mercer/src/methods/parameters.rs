@@ -94,8 +94,8 @@ pub const PARAMETERS: &[Parameter] = &[
         kind: Kind::Choice(&Precision::NAMES),
         default: None,
         none: Some("that of the rows: single for float32, else double"),
-        help: "kobl, sparse, nystrom, rpcholesky: what the coordinates of all rows are computed in; single takes half the \
-               memory and about half the time",
+        help: "kobl, sparse, nystrom, rpcholesky: what the coordinates of all rows, and sums over them, are computed in; \
+               single takes half the memory and about half the time",
     },
     Parameter {
         name: "center",

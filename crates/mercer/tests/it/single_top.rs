@@ -69,13 +69,13 @@ fn both(
     labels: &Labels,
 ) -> [(FittedBasis, FeatureMap); 2] {
     let (narrow, wide) = (single(values, p), double(values, p));
-    let monitor = Monitor::default();
+    let (monitor, name) = (Monitor::default(), extractor.name());
     let basis = extractor.basis(settings.clone(), &narrow, Some(labels)).expect("a basis");
     let fitted = basis.fit_either(&narrow, Some(labels), false).expect("fits").0;
-    let (ours, _) = extractor.fit(&narrow, labels, fitted.clone(), &monitor).expect(extractor.name());
+    let (ours, _) = extractor.fit(&narrow, labels, fitted.clone(), &monitor).expect(name);
     let basis = extractor.basis(settings.clone(), &wide, Some(labels)).expect("a basis");
     let right = basis.fit_supervised(&wide, labels).expect("fits");
-    let (theirs, _) = extractor.fit(&wide, labels, right.clone(), &monitor).expect(extractor.name());
+    let (theirs, _) = extractor.fit(&wide, labels, right.clone(), &monitor).expect(name);
     [(fitted, ours), (right, theirs)]
 }
 
@@ -116,10 +116,10 @@ fn directions(
     basis: &FittedBasis,
     features: Option<Known>,
 ) -> Mat<f64> {
-    let (limits, monitor) = (Limits::default(), Monitor::default());
+    let (limits, monitor, name) = (Limits::default(), Monitor::default(), extractor.name());
     let seen =
         Coordinates { rows: rows.into(), labels: Some(labels), basis, features, limits, monitor: &monitor };
-    extractor.directions(&seen).expect(extractor.name()).matrix
+    extractor.directions(&seen).expect(name).matrix
 }
 
 #[test]
@@ -155,6 +155,7 @@ fn coordinates_made_again_are_those_that_are_kept() {
     let basis = kobl(Kernel::rbf(1.0), 40).fit_either(&rows, None, false).expect("fits").0;
     let monitor = Monitor::default();
     for extractor in extractors().iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))) {
+        let name = extractor.name();
         // As much as coordinates in single precision need, and a byte less.
         let [kept, again] = [0, 1].map(|less| {
             let limits = Limits { memory: 2 * 4 * 1_500 * 40 - less, ..Limits::default() };
@@ -166,10 +167,10 @@ fn coordinates_made_again_are_those_that_are_kept() {
                 limits,
                 monitor: &monitor,
             };
-            extractor.directions(&seen).expect(extractor.name()).matrix
+            extractor.directions(&seen).expect(name).matrix
         });
         let off = (&kept - &again).norm_l2() / kept.norm_l2();
-        assert!(off <= tolerance(extractor), "{}: {off:e}", extractor.name());
+        assert!(off <= tolerance(extractor), "{name}: {off:e}");
     }
 }
 
@@ -181,6 +182,7 @@ fn systems_find_in_single_precision_what_they_find_in_double() {
     let basis = kobl(Kernel::rbf(1.0), 30).fit_either(&rows, None, false).expect("fits").0;
     assert_eq!(basis.precision, Precision::Single);
     let wide = FittedBasis { precision: Precision::Double, ..basis.clone() };
+    let mut wrong = Vec::new();
     for system in systems() {
         let name = format!("{} with {}", system.name, system.selector.name());
         let system = system.keep(Keep::All).weighted(false);
@@ -191,13 +193,16 @@ fn systems_find_in_single_precision_what_they_find_in_double() {
         let off = apart.fold(0.0, f64::max) / size;
         // Votes, ranks and penalties jump where a row or a fold changes sides.
         let jumps = matches!(system.selector.name(), "kffs" | "mi" | "lasso" | "fpr" | "fdr" | "fwe");
-        assert!(off <= if jumps { 2e-2 } else { 1e-4 }, "{name}: {off:e}");
+        if off > if jumps { 2e-2 } else { 1e-4 } {
+            wrong.push(format!("{name}: {off:e}"));
+        }
         let counts = matches!(system.selector.name(), "kffs" | "mi" | "lasso");
         assert!(
             counts || ours.scores.scores != right.scores.scores,
             "{name}: nothing was in single precision"
         );
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -243,6 +248,9 @@ fn rows_in_double_precision_can_be_seen_in_single() {
     }
 }
 
+/// A name, rows, their columns, labels, a kernel, and whether single precision reaches so far.
+type Case<'a> = (&'a str, Vec<f32>, usize, &'a Labels, Kernel, bool);
+
 #[test]
 fn nasty_rows_are_no_nastier_in_single_precision() {
     let scaled = |values: &[f32], by: f32| values.iter().map(|v| v * by).collect::<Vec<f32>>();
@@ -256,8 +264,7 @@ fn nasty_rows_are_no_nastier_in_single_precision() {
     let (wide, thirds) = blobs(90, 300, 3, 8);
     let (line, line_halves) = blobs(100, 1, 2, 9);
     let (linear, rbf) = (Kernel::linear(), Kernel::rbf(1.0));
-    // The last: whether single precision reaches so far.
-    let cases: [(&str, Vec<f32>, usize, &Labels, Kernel, bool); 11] = [
+    let cases: [Case; 11] = [
         ("duplicates", twice, 4, &halves, rbf, true),
         ("a constant column", constant, 4, &halves, rbf, true),
         ("far from 0", far, 4, &halves, rbf, true),
@@ -270,17 +277,18 @@ fn nasty_rows_are_no_nastier_in_single_precision() {
         ("tiny", scaled(&plain, 1e-20), 4, &halves, linear, false),
         ("huge, by a width of its own", scaled(&plain, 1e18), 4, &halves, rbf, true),
     ];
+    let mut wrong = Vec::new();
     for (what, values, p, labels, kernel, reaches) in cases {
         for extractor in extractors() {
             let means = matches!(extractor, Extractor::AkdaQr(_));
+            // The others may be no more than rounding.
             let extractor = match extractor {
-                // One coordinate has one direction.
-                Extractor::Klfe(e) if p == 1 => Extractor::Klfe(Klfe { n_components: Some(1), ..e }),
-                Extractor::Skfe(e) if p == 1 => Extractor::Skfe(Skfe { n_components: Some(1), ..e }),
-                Extractor::Kpls(_) if p == 1 => Extractor::Kpls(Kpls { n_components: 1 }),
-                Extractor::Kmfa(e) if p == 1 => Extractor::Kmfa(Kmfa { n_components: Some(1), ..e }),
-                Extractor::Kanmm(e) if p == 1 => Extractor::Kanmm(Kanmm { n_components: Some(1), ..e }),
-                Extractor::Kpca(e) if p == 1 => Extractor::Kpca(Kpca { n_components: Some(1), ..e }),
+                Extractor::Klfe(e) => Extractor::Klfe(Klfe { n_components: Some(1), ..e }),
+                Extractor::Skfe(e) => Extractor::Skfe(Skfe { n_components: Some(1), ..e }),
+                Extractor::Kpls(_) => Extractor::Kpls(Kpls { n_components: 1 }),
+                Extractor::Kmfa(e) => Extractor::Kmfa(Kmfa { n_components: Some(1), ..e }),
+                Extractor::Kanmm(e) => Extractor::Kanmm(Kanmm { n_components: Some(1), ..e }),
+                Extractor::Kpca(e) => Extractor::Kpca(Kpca { n_components: Some(1), ..e }),
                 extractor => extractor,
             };
             let name = format!("{}: {what}", extractor.name());
@@ -290,7 +298,9 @@ fn nasty_rows_are_no_nastier_in_single_precision() {
             let rows = double(&values, p);
             let [a, b] = [&a, &b].map(|map| map.transform(&rows).expect("features"));
             let off = difference(&a, &b);
-            assert!(off <= 20.0 * tolerance(&extractor), "{name}: {off:e}");
+            if off > 20.0 * tolerance(&extractor) {
+                wrong.push(format!("{name}: {off:e}"));
+            }
         }
         for system in [System::takes(), System::k_relief(), System::sk_relief()] {
             let basis = kobl(kernel, 12).fit_either(&single(&values, p), None, false).expect("fits").0;
@@ -300,6 +310,7 @@ fn nasty_rows_are_no_nastier_in_single_precision() {
             assert!(scores.iter().all(|score| score.is_finite()), "{}: {what}", system.name);
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
