@@ -330,11 +330,13 @@ def test_sparse_rows_are_the_same_rows(extractor, container):
 def test_float32_comes_back_as_float32(extractor):
     X, y = iris()
     X = X.astype(np.float32)
+    if isinstance(extractor, SKFE):  # a search ends where rounding leads it, unless it has converged
+        extractor = clone(extractor).set_params(tol=1e-6, max_iter=2000)
     single, double = (clone(extractor).fit(given, y) for given in (X, X.astype(np.float64)))
     assert single.transform(X).dtype == np.float32
     assert clone(extractor).fit_transform(X, y).dtype == np.float32
     Z = double.transform(X.astype(np.float64))
-    tolerance = 1e-3 if isinstance(extractor, SKFE) else 1e-5  # a search ends where rounding leads it
+    tolerance = 1e-4 if isinstance(extractor, SKFE) else 1e-5
     np.testing.assert_allclose(single.transform(X), Z, rtol=0, atol=tolerance * max(1.0, abs(Z).max()))
     assert single.inverse_transform(single.transform(X)).dtype == np.float32
 
