@@ -180,7 +180,16 @@ impl Real for f32 {
     }
 
     fn sum_of(column: ColRef<'_, Self>) -> f64 {
-        column.iter().map(|v| f64::from(*v)).sum()
+        let Some(column) = column.try_as_col_major() else {
+            return column.iter().map(|v| f64::from(*v)).sum();
+        };
+        // In eight sums, because in one every number would wait for the one before.
+        let (chunks, rest) = column.as_slice().as_chunks::<8>();
+        let mut sums = [0.0; 8];
+        for chunk in chunks {
+            sums.iter_mut().zip(chunk).for_each(|(sum, v)| *sum += f64::from(*v));
+        }
+        sums.iter().sum::<f64>() + rest.iter().map(|v| f64::from(*v)).sum::<f64>()
     }
 
     fn widened(matrix: Mat<Self>) -> Mat<f64> {

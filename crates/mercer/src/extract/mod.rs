@@ -383,7 +383,7 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// The rows' features in double or, the other way round, in single precision.
+    /// Where the rows' features come from, in the precision that they are in.
     fn source(&self) -> In<Source<'a, f64>, Source<'a, f32>> {
         let (rows, expansion) = (self.rows, &self.basis.expansion);
         match (self.features, self.basis.precision) {
@@ -567,7 +567,7 @@ enum Kept {
     Single(Mat<f32>),
 }
 
-/// Something in one of two precisions.
+/// One thing in double or another in single precision.
 enum In<D, S> {
     Double(D),
     Single(S),

@@ -45,7 +45,12 @@ pub(super) fn solve(
     precision: Precision,
     monitor: &Monitor,
 ) -> Result<Option<Ratio>> {
-    let [sound, rank_of, nothing] = [SOUND, RANK, NOTHING].map(|share| precision.tolerance(share));
+    let [rank_of, nothing] = [RANK, NOTHING].map(|share| precision.tolerance(share));
+    let sound = match precision {
+        Precision::Double => SOUND,
+        // Sums of such features are not known better, and an eigenproblem would find no more in them.
+        Precision::Single => f64::from(f32::EPSILON),
+    };
     let m = scatter.nrows();
     let unit = (0..m).map(|i| scatter[(i, i)]).sum::<f64>() / m as f64;
     if unit < f64::MIN_POSITIVE {
