@@ -15,8 +15,9 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::expansion::{Expansion, Landmarks};
+use super::memory::without_factor;
 use super::pivoted::{LOSS, NOT_PSD, RANK, Stop, next_coefficients, not_psd, triangular};
-use super::{Basis, DEFAULT_COMPONENTS, FittedBasis, Method, Precision, bytes, without_factor};
+use super::{Basis, DEFAULT_COMPONENTS, FittedBasis, Method, Precision, bytes};
 use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};

@@ -8,6 +8,8 @@ pub mod expansion;
 pub mod single;
 pub(crate) mod zeros;
 mod columns;
+mod check;
+mod memory;
 pub(crate) mod pivoted;
 pub(crate) mod kept;
 pub(crate) mod kobl;
@@ -27,6 +29,7 @@ use faer::{Mat, MatMut};
 
 pub use expansion::{Expansion, Landmarks};
 pub use kobl::Threshold;
+pub use memory::{DEFAULT_MEMORY, bytes, size_in_bytes};
 pub use pivoted::{Features, Stop};
 
 use crate::checkpoint::Checkpoint;
@@ -40,9 +43,9 @@ use crate::kernel::gamma;
 use crate::kernel::gram::{check_parts, diagonal_of};
 use crate::kernel::{Gamma, Gram, Kernel, Shape};
 use crate::monitor::{Growth, Monitor, Stage};
-use crate::random;
 use expansion::Panels;
 use kept::Kept;
+use memory::Room;
 use pivoted::{Hold, PENDING, Pivoted, Rounded};
 
 /// Up to this many rows a basis without `n_components` is as large as its rule wants.
@@ -50,9 +53,6 @@ pub const UNCAPPED_ROWS: usize = 5_000;
 
 /// Beyond [`UNCAPPED_ROWS`], and for `nystrom` and `rpcholesky` always, this is the size without `n_components`.
 pub const DEFAULT_COMPONENTS: usize = 1_000;
-
-/// Bytes that a fit may take unless told otherwise.
-pub const DEFAULT_MEMORY: u64 = 8 << 30;
 
 /// Residual norms up to this share of √k(x,x) make `gram-schmidt` skip a row.
 pub const GRAM_SCHMIDT_TOL: f64 = 1e-6;
@@ -629,86 +629,6 @@ impl Basis {
         Ok(kernel)
     }
 
-    fn check(&self, rows: Either, labels: Option<&Labels>) -> Result<()> {
-        if rows.n() == 0 || rows.p() == 0 {
-            return Err(Error::data(format!(
-                "the data has {} rows and {} columns; at least one of each is needed",
-                rows.n(),
-                rows.p()
-            )));
-        }
-        self.shape.check()?;
-        self.threshold.check()?;
-        if self.n_components == Some(0) {
-            return Err(Error::argument("n_components = 0, but at least 1 is needed"));
-        }
-        if !(0.0..1.0).contains(&self.nu) {
-            return Err(Error::argument(format!("nu = {}, but it must be at least 0 and below 1", self.nu)));
-        }
-        if let Some(tol) = self.tol
-            && !(0.0..=1.0).contains(&tol)
-        {
-            return Err(Error::argument(format!("tol = {tol}, but it must lie between 0 and 1")));
-        }
-        if self.center && self.method != Method::Kpca {
-            return Err(Error::argument(format!(
-                "center = true is for the basis `kpca` alone, not for `{}`\n\
-                 hint: leave it out, or use method = `kpca`",
-                self.method.name()
-            )));
-        }
-        if self.precision == Some(Precision::Single) && !self.is_pivoted() {
-            return Err(Error::argument(format!(
-                "precision = `single` is for the bases `kobl`, `sparse`, `nystrom` and `rpcholesky`, not for `{}`\n\
-                 hint: leave it out, or use method = `kobl`",
-                self.method.name()
-            )));
-        }
-        if let Some(labels) = labels
-            && labels.len() != rows.n()
-        {
-            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
-        }
-        if let Some(Labels::Numbers(values)) = labels
-            && let Some(row) = values.iter().position(|v| !v.is_finite())
-        {
-            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
-        }
-        if self.method == Method::Csi && labels.is_none() {
-            return Err(Error::argument(
-                "the basis `csi` looks at the labels, but none were given\n\
-                 hint: give them (y, `--target COL`), or use method = `kobl`",
-            ));
-        }
-        if let (Method::Csi, Some(labels)) = (self.method, labels) {
-            labels.require_two("csi")?;
-        }
-        if let Some(landmarks) = &self.landmarks {
-            self.check_landmarks(landmarks, rows)?;
-        }
-        rows.check_finite(None)
-    }
-
-    fn check_landmarks(&self, landmarks: &Rows, rows: Either) -> Result<()> {
-        if self.shape == Shape::Precomputed {
-            return Err(Error::argument("landmarks cannot be given as rows when the kernel is precomputed"));
-        }
-        if self.method == Method::Csi {
-            return Err(Error::argument(
-                "the basis `csi` chooses among the labelled rows; leave landmarks out",
-            ));
-        }
-        if landmarks.n() == 0 || landmarks.p() != rows.p() {
-            return Err(Error::data(format!(
-                "landmarks are {} rows of {} columns, but at least one row of {} columns is needed",
-                landmarks.n(),
-                landmarks.p(),
-                rows.p()
-            )));
-        }
-        landmarks.check_finite(None)
-    }
-
     /// The most components among n rows.
     fn cap(&self, n: usize, warnings: &mut Vec<String>) -> usize {
         if let Some(m) = self.n_components {
@@ -733,41 +653,9 @@ impl Basis {
         }
     }
 
-    /// What becomes of the factor of n rows.
-    fn hold(&self, n: usize, cap: usize, room: Room) -> Hold {
-        let kept = room.bytes() * (n * cap) as u64;
-        match room.want_features {
-            // What is kept of a fit shall be small.
-            _ if self.checkpoint.is_some() && self.is_pivoted() => Hold::Never,
-            true => Hold::ForGood,
-            false if kept <= self.memory.max(without_factor(n, cap)) => Hold::Meanwhile,
-            false => Hold::Never,
-        }
-    }
-
     /// Whether its pivots come from passes over all rows, for which a factor need not be kept.
     fn is_pivoted(&self) -> bool {
         matches!(self.method, Method::Kobl | Method::Sparse | Method::Nystrom | Method::Rpcholesky)
-    }
-
-    /// The rows that `csi` chooses among, where all would not fit into memory.
-    fn sample(&self, n: usize, cap: usize, warnings: &mut Vec<String>) -> Option<Vec<usize>> {
-        let most = usize::try_from(self.memory / csi_bytes(cap)).unwrap_or(usize::MAX);
-        if self.method != Method::Csi || n <= most {
-            return None;
-        }
-        warnings.push(format!(
-            "the basis `csi` of {n} rows needs {}, but the budget is {}: it is chosen among {most} of them, drawn with the seed {}",
-            bytes(n as u64 * csi_bytes(cap)),
-            bytes(self.memory),
-            self.seed
-        ));
-        Some(random::sample(n, most, self.seed))
-    }
-
-    /// Bytes that the fit will need beside the rows.
-    pub fn estimated_memory(&self, n: usize) -> u64 {
-        self.memory_for(n, self.most_components(n), self.room(false))
     }
 
     /// The most components that a fit on n rows can have.
@@ -775,70 +663,9 @@ impl Basis {
         self.cap(n, &mut Vec::new())
     }
 
-    /// What a fit on rows in double precision keeps.
-    fn room(&self, want_features: bool) -> Room {
-        Room { precision: self.wanted(), want_features, widen: true }
-    }
-
     /// What coordinates of rows in double precision will be in, unless the kernel's values leave the range of single.
     pub(crate) fn wanted(&self) -> Precision {
         self.precision.unwrap_or(Precision::Double)
-    }
-
-    fn memory_for(&self, n: usize, cap: usize, room: Room) -> u64 {
-        let hold = self.hold(n, cap, room);
-        let (n, cap) = (n as u64, cap as u64);
-        match self.method {
-            Method::GramSchmidt => 3 * 8 * cap * cap,
-            // Exact when it fits; from a factor when not.
-            Method::Kpca if Self::exact_kpca(n) <= self.memory || self.n_components.is_none() => {
-                Self::exact_kpca(n)
-            }
-            Method::Kpca => 8 * n * self.factor_columns(n as usize) as u64,
-            Method::Csi => {
-                (n * csi_bytes(cap as usize)).min(self.memory.max(2 * cap * csi_bytes(cap as usize)))
-            }
-            _ if hold == Hold::Never && !room.want_features => without_factor(n as usize, cap as usize),
-            _ => room.bytes() * n * cap,
-        }
-    }
-
-    /// The kernel matrix, the solver's copy and work space, the eigenvectors and the coefficients.
-    fn exact_kpca(n: u64) -> u64 {
-        5 * 8 * n * n
-    }
-
-    /// Columns of the factor that stands in for a kernel matrix that does not fit.
-    fn factor_columns(&self, n: usize) -> usize {
-        self.n_components.map_or(DEFAULT_COMPONENTS, |m| DEFAULT_COMPONENTS.max(2 * m.min(n))).min(n)
-    }
-
-    /// An error with the estimate unless a fit on n rows keeps to the limit on memory.
-    pub(crate) fn check_memory(&self, n: usize, want_features: bool) -> Result<()> {
-        self.check_room(n, self.room(want_features))
-    }
-
-    fn check_room(&self, n: usize, room: Room) -> Result<()> {
-        let cap = self.most_components(n);
-        let needed = self.memory_for(n, cap, room);
-        if needed <= self.memory {
-            return Ok(());
-        }
-        let hint = match self.method {
-            Method::GramSchmidt => {
-                "use method = `kobl`, whose memory is n × n_components, or set n_components"
-            }
-            Method::Kpca => {
-                "set n_components, for which an `rpcholesky` factor will do, or use method = `kobl`"
-            }
-            _ => "lower n_components, or raise the budget (`memory`)",
-        };
-        Err(Error::Memory(format!(
-            "the basis `{}` of {n} rows with up to {cap} components needs {}, but the budget is {}\nhint: {hint}",
-            self.method.name(),
-            bytes(needed),
-            bytes(self.memory)
-        )))
     }
 }
 
@@ -877,36 +704,6 @@ impl Want {
     }
 }
 
-/// What a fit keeps of every coordinate.
-#[derive(Clone, Copy, Debug)]
-struct Room {
-    precision: Precision,
-    want_features: bool,
-    /// Features in single precision are handed over in double.
-    widen: bool,
-}
-
-impl Room {
-    /// Bytes a coordinate.
-    fn bytes(self) -> u64 {
-        match self.precision {
-            Precision::Double => 8,
-            Precision::Single if self.want_features && self.widen => 12,
-            Precision::Single => 4,
-        }
-    }
-}
-
-/// Bytes that pivots need without the factor: three numbers a row, and A as it grows and in the end.
-fn without_factor(n: usize, cap: usize) -> u64 {
-    24 * (n + cap * cap) as u64
-}
-
-/// Bytes a row that `csi` needs.
-fn csi_bytes(cap: usize) -> u64 {
-    8 * (2 * cap + 4 * csi::DELTA) as u64
-}
-
 impl FittedBasis {
     /// Number of components m.
     pub fn n_components(&self) -> usize {
@@ -931,55 +728,5 @@ impl FittedBasis {
         let residuals = self.expansion.residuals(rows, &diagonal, monitor)?;
         let trace: f64 = diagonal.iter().sum();
         Ok(if trace > 0.0 { residuals.iter().sum::<f64>() / trace } else { 0.0 })
-    }
-}
-
-/// A number of bytes for people.
-///
-/// ```
-/// assert_eq!(mercer::basis::bytes(2_500_000_000), "2.5 GB");
-/// ```
-pub fn bytes(count: u64) -> String {
-    match count {
-        0..1_000 => format!("{count} bytes"),
-        1_000..1_000_000 => format!("{:.0} kB", count as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.0} MB", count as f64 / 1e6),
-        _ => format!("{:.1} GB", count as f64 / 1e9),
-    }
-}
-
-/// The number of bytes that a text such as `500MB` or `4GiB` means.
-///
-/// ```
-/// use mercer::basis::size_in_bytes;
-///
-/// assert_eq!(size_in_bytes("1.5 kB")?, 1_500);
-/// assert_eq!(size_in_bytes("2GiB")?, 2 << 30);
-/// assert!(size_in_bytes("-1GB").is_err());
-/// # Ok::<(), mercer::Error>(())
-/// ```
-pub fn size_in_bytes(text: &str) -> Result<u64> {
-    const UNITS: [(&str, u64); 14] = [
-        ("kib", 1 << 10),
-        ("mib", 1 << 20),
-        ("gib", 1 << 30),
-        ("tib", 1 << 40),
-        ("kb", 1_000),
-        ("mb", 1_000_000),
-        ("gb", 1_000_000_000),
-        ("tb", 1_000_000_000_000),
-        ("k", 1_000),
-        ("m", 1_000_000),
-        ("g", 1_000_000_000),
-        ("t", 1_000_000_000_000),
-        ("b", 1),
-        ("", 1),
-    ];
-    let lower = text.trim().to_ascii_lowercase();
-    let split = |(unit, size): &(&str, u64)| Some((lower.strip_suffix(unit)?, *size));
-    let (number, unit) = UNITS.iter().find_map(split).unwrap_or((&lower, 1));
-    match number.trim().parse::<f64>() {
-        Ok(count) if count > 0.0 && count.is_finite() => Ok((count * unit as f64) as u64),
-        _ => Err(Error::argument("it must be a number above 0 with a unit, such as 500MB or 4GB")),
     }
 }

@@ -90,7 +90,11 @@ impl Moments {
         if h == 0 {
             return Ok(());
         }
-        let mut w = Mat::from_fn(h, m + c, |i, j| if j < m { z[(i, j)] } else { T::of(y[(i, j - m)]) });
+        let mut w = Mat::zeros(h, m + c);
+        w.subcols_mut(0, m).copy_from(z);
+        for (w, y) in w.subcols_mut(m, c).col_iter_mut().zip(y.col_iter()) {
+            w.iter_mut().zip(y.iter()).for_each(|(w, y)| *w = T::of(*y));
+        }
         let mut take_mean = || -> Vec<f64> {
             w.col_iter_mut()
                 .map(|column| {

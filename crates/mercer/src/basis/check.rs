@@ -1,0 +1,92 @@
+//! What a basis refuses before any work.
+
+use super::{Basis, Method};
+use crate::data::either::Either;
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::kernel::Shape;
+use crate::real::Precision;
+
+impl Basis {
+    /// An error unless the settings are allowed and fit these rows and labels.
+    pub(super) fn check(&self, rows: Either, labels: Option<&Labels>) -> Result<()> {
+        if rows.n() == 0 || rows.p() == 0 {
+            return Err(Error::data(format!(
+                "the data has {} rows and {} columns; at least one of each is needed",
+                rows.n(),
+                rows.p()
+            )));
+        }
+        self.shape.check()?;
+        self.threshold.check()?;
+        if self.n_components == Some(0) {
+            return Err(Error::argument("n_components = 0, but at least 1 is needed"));
+        }
+        if !(0.0..1.0).contains(&self.nu) {
+            return Err(Error::argument(format!("nu = {}, but it must be at least 0 and below 1", self.nu)));
+        }
+        if let Some(tol) = self.tol
+            && !(0.0..=1.0).contains(&tol)
+        {
+            return Err(Error::argument(format!("tol = {tol}, but it must lie between 0 and 1")));
+        }
+        if self.center && self.method != Method::Kpca {
+            return Err(Error::argument(format!(
+                "center = true is for the basis `kpca` alone, not for `{}`\n\
+                 hint: leave it out, or use method = `kpca`",
+                self.method.name()
+            )));
+        }
+        if self.precision == Some(Precision::Single) && !self.is_pivoted() {
+            return Err(Error::argument(format!(
+                "precision = `single` is for the bases `kobl`, `sparse`, `nystrom` and `rpcholesky`, not for `{}`\n\
+                 hint: leave it out, or use method = `kobl`",
+                self.method.name()
+            )));
+        }
+        if let Some(labels) = labels
+            && labels.len() != rows.n()
+        {
+            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
+        }
+        if let Some(Labels::Numbers(values)) = labels
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        }
+        if self.method == Method::Csi && labels.is_none() {
+            return Err(Error::argument(
+                "the basis `csi` looks at the labels, but none were given\n\
+                 hint: give them (y, `--target COL`), or use method = `kobl`",
+            ));
+        }
+        if let (Method::Csi, Some(labels)) = (self.method, labels) {
+            labels.require_two("csi")?;
+        }
+        if let Some(landmarks) = &self.landmarks {
+            self.check_landmarks(landmarks, rows)?;
+        }
+        rows.check_finite(None)
+    }
+
+    fn check_landmarks(&self, landmarks: &Rows, rows: Either) -> Result<()> {
+        if self.shape == Shape::Precomputed {
+            return Err(Error::argument("landmarks cannot be given as rows when the kernel is precomputed"));
+        }
+        if self.method == Method::Csi {
+            return Err(Error::argument(
+                "the basis `csi` chooses among the labelled rows; leave landmarks out",
+            ));
+        }
+        if landmarks.n() == 0 || landmarks.p() != rows.p() {
+            return Err(Error::data(format!(
+                "landmarks are {} rows of {} columns, but at least one row of {} columns is needed",
+                landmarks.n(),
+                landmarks.p(),
+                rows.p()
+            )));
+        }
+        landmarks.check_finite(None)
+    }
+}
