@@ -75,7 +75,8 @@ def as_seed(random_state: Any) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, Integral):
-        if not 0 <= random_state < 2**64:
-            raise ValueError(f"random_state = {random_state}, but a seed lies between 0 and 2**64 - 1")
-        return int(random_state)
+        seed = int(random_state)
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"random_state = {seed}, but a seed lies between 0 and 2**64 - 1")
+        return seed
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

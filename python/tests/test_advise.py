@@ -186,3 +186,10 @@ def test_values_of_parameters_have_their_types():
     assert value_of("n_features", "0.25") == 0.25
     assert value_of("weighted", "true") is True
     assert value_of("power", "2") == 2
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+@pytest.mark.parametrize("function", [mercer.advise, mercer.compare])
+def test_a_seed_out_of_range_is_refused_in_words(function, seed):
+    with pytest.raises(ValueError, match="a seed lies between 0 and"):
+        function(np.eye(8), [0, 1] * 4, random_state=seed)
