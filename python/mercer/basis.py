@@ -90,7 +90,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "kpca": centre in the kernel's space, as classical kernel PCA does.
     precision : {"single", "double"} or None, default=None
         What "kobl", "sparse", "nystrom" and "rpcholesky" compute the coordinates of all rows in: "single" takes half
-        the memory and about half the time, and ends where it cannot tell rows apart, with a warning. Pivots and
+        the memory and two thirds of the time, and ends where it cannot tell rows apart, with a warning. Pivots and
         `coefficients_` are found in double precision. None: that of X, "single" for dense float32, which is then read
         where it lies; the other methods are always in double.
     random_state : int, RandomState instance or None, default=None

@@ -141,7 +141,7 @@ class KLFE(_Extractor):
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -236,7 +236,7 @@ class SKFE(_Extractor):
         Seed of a random start, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -339,7 +339,7 @@ class GDA(_Extractor):
         live in the basis alone: `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -412,7 +412,7 @@ class KOC(_Extractor):
         live in the basis alone: `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -560,7 +560,7 @@ class KPLS(_Extractor):
         What the labels are; "auto" looks at them.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -642,7 +642,7 @@ class KMFA(_Extractor):
         live in the basis alone: `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -734,7 +734,7 @@ class KANMM(_Extractor):
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -818,7 +818,7 @@ class KPCA(_Extractor):
         `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0

@@ -196,7 +196,7 @@ class TAKES(_System):
         `TAKES(basis=KernelBasis("kobl", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -301,7 +301,7 @@ class KRelief(_System):
         Seed of the draw of queries, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -429,7 +429,7 @@ class SKRelief(KRelief):
         Seed of the draw of queries, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0
@@ -526,7 +526,7 @@ class EKS(_System):
         live in the basis alone: `EKS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
-        takes half the memory and, where matrix products dominate, about half the time. None: that of X, "single" for
+        takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom" and "rpcholesky" can be in single precision.
     verbose : int, default=0

@@ -95,7 +95,7 @@ pub const PARAMETERS: &[Parameter] = &[
         default: None,
         none: Some("that of the rows: single for float32, else double"),
         help: "kobl, sparse, nystrom, rpcholesky: what the coordinates of all rows, and sums over them, are computed in; \
-               single takes half the memory and about half the time",
+               single takes half the memory and less time",
     },
     Parameter {
         name: "center",
