@@ -8,7 +8,8 @@
 
 use faer::Mat;
 
-use super::{Coordinates, Directions, Kept, RANK, as_rows, count, shares, turn};
+use super::coordinates::Kept;
+use super::{Coordinates, Directions, RANK, as_rows, count, shares, turn};
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::Neighbours;
 use crate::linalg::eigen;
