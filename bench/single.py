@@ -45,9 +45,9 @@ def on_top(rows: int, m: int, repeats: int, figures: list) -> None:
     double, y = ringnorm_classes(rows)
     single = double.astype(np.float32)
     methods = {
-        "GDA": lambda: mercer.GDA(basis=basis(m, "nystrom")),
-        "KPLS": lambda: mercer.KPLS(5, basis=basis(m, "nystrom")),
-        "KLFE, 2 000 queries": lambda: mercer.KLFE(10, n_queries=2_000, basis=basis(m, "nystrom")),
+        "GDA": lambda: mercer.GDA(basis=basis(m)),
+        "KPLS": lambda: mercer.KPLS(5, basis=basis(m)),
+        "KLFE, 2 000 queries": lambda: mercer.KLFE(10, n_queries=2_000, basis=basis(m)),
         "TAKES": lambda: mercer.TAKES(basis=basis(m)),
     }
     for name, new in methods.items():
