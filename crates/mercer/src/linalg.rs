@@ -407,7 +407,7 @@ mod tests {
         assert!(Cholesky::new(Mat::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 2.0 })).is_none());
     }
 
-    /// A V = V Λ and VᵀV = I to rounding, Λ descends, and Σλ and Σλ² are those of A.
+    /// A V = V Λ and VᵀV = I to rounding, Λ descends, and Σλ is the trace of A.
     fn check_eigen(a: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
         let n = a.nrows();
         let (values, vectors) = eigen(a.clone(), &Monitor::default()).expect("eigenvalues");

@@ -351,13 +351,10 @@ fn rounded<T: Real>(matrix: MatRef<'_, f64>) -> Mat<T> {
 }
 
 /// Features of all rows, n×m, that were kept.
-pub(super) enum Kept {
-    Double(Mat<f64>),
-    Single(Mat<f32>),
-}
+pub(super) type Kept = In<Mat<f64>, Mat<f32>>;
 
 /// One thing in double or another in single precision.
-enum In<D, S> {
+pub(super) enum In<D, S> {
     Double(D),
     Single(S),
 }

@@ -5,7 +5,7 @@
 //! cost    4n³/3 flops, half of them products of A's lower half with one vector: that half, n²/2 numbers, is read once a
 //!         column, and from memory where the cache does not hold it, which is what it takes its time for
 //! source  Dongarra, Sorensen & Hammarling 1989 (reflections of several columns are taken out of A together)
-//! differs faer's own takes each reflection out of A at once, which reads and writes A a column: more than twice as long
+//! differs faer's own takes each reflection out of A at once, which reads and writes A a column: twice as long
 
 use std::cmp::Ordering;
 use std::ops::Range;

@@ -283,3 +283,42 @@ fn column_votes(z: &[f64], codes: &[usize], share: &[f64]) -> Vec<u16> {
     };
     centred.iter().map(vote).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::random;
+
+    /// Votes as bits and votes as classes are two ways to the same ensemble, beyond what one thread takes at a time, too.
+    #[test]
+    fn two_classes_are_many_classes_of_two() {
+        for n in [1, 64, WORDS * BITS + 1, 9_001] {
+            let (p, mut generator) = (9, random::generator(n as u64));
+            let codes: Vec<usize> = (0..n).map(|_| generator.random_range(0..2)).collect();
+            let votes: Vec<Vec<u16>> =
+                (0..p).map(|_| (0..n).map(|_| generator.random_range(0..2)).collect()).collect();
+            let wrong = votes.iter().map(|votes| {
+                let mut bits = vec![0u64; n.div_ceil(BITS)];
+                for i in (0..n).filter(|&i| usize::from(votes[i]) != codes[i]) {
+                    bits[i / BITS] |= 1 << (i % BITS);
+                }
+                bits
+            });
+            let mut two = Ensemble::Two(TwoClasses::new(wrong.collect(), n));
+            let mut many = Ensemble::Many(ManyClasses::new(votes, &codes, 2));
+            let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 5) as f64).collect();
+            let mut left: Vec<usize> = (0..p).collect();
+            while !left.is_empty() {
+                let lightest =
+                    |of: &Ensemble| of.lightest(&left, &weights, &Monitor::default()).expect("no stop");
+                assert_eq!(lightest(&two), lightest(&many));
+                let at = two.fewest(&left);
+                assert_eq!(at, many.fewest(&left));
+                let column = left.remove(at);
+                assert_eq!(two.take(column), many.take(column), "n = {n}, {} left", left.len());
+            }
+        }
+    }
+}
