@@ -1,7 +1,7 @@
 //! The columns of rows, one after the other, shared out to the threads of the current pool.
 //!
-//! Dense rows are transposed, and those in single precision widened, a few columns at a time; sparse rows are indexed by column once. Every column is seen whole and
-//! by one thread, so what is computed from it does not depend on their number.
+//! Dense rows are transposed, and those in single precision widened, a few columns at a time; sparse rows are indexed by
+//! column once. Every column is seen whole and by one thread, so what is computed from it does not depend on their number.
 //!
 //! cost    each number read once; memory: a few columns a thread, and for sparse rows a second copy of what they store
 
