@@ -16,9 +16,8 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::data::either::Either;
 use crate::data::labels::Labels;
-use crate::data::rows::Rows;
+use crate::data::rows::{F64Rows, Rows};
 use crate::error::{Error, Result};
 
 /// How often a state is kept unless told otherwise.
@@ -146,7 +145,7 @@ pub(crate) struct About(Vec<(String, String)>);
 
 impl About {
     /// The version of the program, the rows and the labels.
-    pub(crate) fn new<'r>(rows: impl Into<Either<'r>>, labels: Option<&Labels>) -> Self {
+    pub(crate) fn new(rows: &Rows, labels: Option<&Labels>) -> Self {
         let about = Self(Vec::new())
             .and("mercer", env!("CARGO_PKG_VERSION"))
             .and("rows", digest_of_rows(rows.into()));
@@ -386,14 +385,14 @@ impl Digest {
 }
 
 /// The size of rows and a digest of their numbers.
-pub(crate) fn digest_of_rows(rows: Either) -> String {
+pub(crate) fn digest_of_rows(rows: &Rows) -> String {
     let of_part = |start: usize| {
         let mut digest = Digest::default();
-        let part = rows.part(start..rows.n().min(start + ROWS));
+        let part = rows.slice_f64(start..rows.n().min(start + ROWS));
         for i in 0..part.n() {
-            let values = match &part {
-                Rows::Dense(dense) => dense.row(i),
-                Rows::Sparse(sparse) => {
+            let values = match part.as_f64() {
+                F64Rows::Dense(dense) => dense.row(i),
+                F64Rows::Sparse(sparse) => {
                     let (columns, values) = sparse.row(i);
                     digest.add(columns.len() as u64);
                     columns.iter().for_each(|&j| digest.add(u64::from(j)));

@@ -28,12 +28,14 @@
 
 pub mod error;
 pub mod monitor;
+pub mod spec;
 mod real;
 mod linalg;
 mod random;
 mod whole_file;
 pub mod data;
 pub mod checkpoint;
+pub mod options;
 pub mod kernel;
 pub mod basis;
 pub mod evidence;
@@ -42,9 +44,9 @@ pub mod extract;
 pub mod map;
 pub mod systems;
 pub mod methods;
-pub mod recipe;
-pub mod evaluate;
-pub mod report;
+pub mod pipeline;
+//EVAL pub mod evaluate;
+//EVAL pub mod report;
 
 pub use basis::{Basis, FittedBasis};
 pub use checkpoint::Checkpoint;
@@ -54,5 +56,6 @@ pub use extract::{Extractor, Klfe};
 pub use kernel::{Gamma, Kernel, Shape};
 pub use map::FeatureMap;
 pub use monitor::{Monitor, Progress};
-pub use recipe::Recipe;
+pub use options::Options;
+pub use pipeline::{FittedPipeline, Pipeline};
 pub use systems::System;

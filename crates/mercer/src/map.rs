@@ -5,26 +5,27 @@
 //! `file.rs` writes and reads it.
 
 mod file;
+mod facts;
 mod features;
 mod extracted;
+mod prepared;
 
-use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::path::Path;
 
 use faer::{Mat, MatMut, MatRef};
-use serde_json::Value;
 
 use crate::basis::{Expansion, FittedBasis, Landmarks, Precision};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
-use crate::data::single::Single;
 use crate::error::{Error, Result};
 use crate::extract::Directions;
 use crate::monitor::Monitor;
 use crate::whole_file::temporary;
 
-pub use features::Features;
+pub use facts::Facts;
+pub use features::StoredFeatures;
+pub use prepared::PreparedMap;
 
 /// The file format written; files up to it are read.
 pub const FORMAT_VERSION: u64 = 1;
@@ -65,23 +66,25 @@ pub struct FeatureMap {
     pub pivot_norms: Vec<f64>,
     /// Eigenvalues, where the method has them.
     pub eigenvalues: Vec<f64>,
-    /// What else is worth keeping: number of rows, residual, settings, seed.
-    pub facts: serde_json::Map<String, Value>,
+    /// How it was made: number of rows, residual, settings, seed.
+    pub facts: Facts,
+    /// What the user should know of the fit; a file does not hold it.
+    pub warnings: Vec<String>,
 }
 
 impl From<FittedBasis> for FeatureMap {
     /// The map whose features are the basis' own coordinates.
     fn from(basis: FittedBasis) -> Self {
         let name = basis.method.name();
-        let mut facts = serde_json::Map::new();
-        facts.insert("rows".into(), basis.n_rows.into());
-        facts.insert("residual".into(), basis.residual.into());
-        facts.insert("kernel_evaluations".into(), basis.n_kernel_evaluations.into());
-        if let Some(error) = basis.rounding_error {
-            facts.insert("precision".into(), basis.precision.name().into());
-            facts.insert("rounding_error".into(), error.into());
-        }
-        facts.insert("stopped_by".into(), format!("{:?}", basis.stop).to_lowercase().into());
+        let facts = Facts {
+            rows: Some(basis.n_rows),
+            residual: Some(basis.residual),
+            kernel_evaluations: Some(basis.n_kernel_evaluations),
+            precision: basis.rounding_error.map(|_| basis.precision),
+            rounding_error: basis.rounding_error,
+            stopped_by: Some(basis.stop),
+            ..Facts::default()
+        };
         Self {
             method: name.into(),
             scaling: None,
@@ -92,6 +95,7 @@ impl From<FittedBasis> for FeatureMap {
             pivot_norms: basis.pivot_norms,
             eigenvalues: basis.eigenvalues.unwrap_or_default(),
             facts,
+            warnings: basis.warnings,
             expansion: basis.expansion,
         }
     }
@@ -123,19 +127,15 @@ impl FeatureMap {
                 map.n_features()
             )));
         }
-        map.facts.insert("basis".into(), std::mem::replace(&mut map.method, method.into()).into());
-        map.facts.insert("coordinates".into(), m.into());
+        map.facts.basis = Some(std::mem::replace(&mut map.method, method.into()));
+        map.facts.coordinates = Some(m);
         map.feature_names = feature_names(method, q);
         map.expansion =
             map.expansion.composed(directions.matrix.as_ref(), &directions.offset, &directions.origin);
         map.eigenvalues.clone_from(&directions.eigenvalues);
-        for (name, values) in
-            [("explained", &directions.explained), ("alignment_path", &directions.alignment_path)]
-        {
-            if !values.is_empty() {
-                map.facts.insert(name.into(), values.clone().into());
-            }
-        }
+        map.facts.explained.clone_from(&directions.explained);
+        map.facts.alignment_path.clone_from(&directions.alignment_path);
+        map.warnings.extend(directions.warnings.iter().cloned());
         Ok(map)
     }
 
@@ -166,8 +166,8 @@ impl FeatureMap {
         let m = basis.n_features();
         check_columns(m, columns, weights, &scores)?;
         let mut map = basis;
-        map.facts.insert("basis".into(), std::mem::replace(&mut map.method, method.into()).into());
-        map.facts.insert("coordinates".into(), m.into());
+        map.facts.basis = Some(std::mem::replace(&mut map.method, method.into()));
+        map.facts.coordinates = Some(m);
         map.feature_names = columns.iter().map(|&j| map.feature_names[j].clone()).collect();
         if map.eigenvalues.len() == m {
             map.eigenvalues = columns.iter().map(|&j| map.eigenvalues[j]).collect();
@@ -241,49 +241,31 @@ impl FeatureMap {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn transform_into(&self, rows: &Rows, out: MatMut<'_, f64>, monitor: &Monitor) -> Result<()> {
-        let names = self.input_names.as_deref();
-        match &self.scaling {
-            None => {
-                self.expansion.check(rows, names, 0)?;
-                self.expansion.apply(rows, |part, _| Ok(Cow::Owned(part)), out, monitor)
-            }
-            Some(scaling) => {
-                rows.check_finite(names)?;
-                let scaled = |part: Rows<'_>, first: usize| -> Result<Cow<'_, Rows<'_>>> {
-                    let part = scaling.apply(&part)?;
-                    self.expansion.check(&part, names, first)?;
-                    Ok(Cow::Owned(part))
-                };
-                if rows.p() != scaling.factor.len() {
-                    self.expansion.check(rows, names, 0)?;
-                }
-                self.expansion.apply(rows, scaled, out, monitor)
-            }
-        }
+        prepared::transform(self, &self.expansion.prepared(), rows, out, monitor)
     }
 
-    /// Features of rows in single precision, likewise; no copy of rows or features in double precision is made. What they
-    /// were computed in: see [`Expansion::precision`].
+    /// Float32 features of every row into memory of the caller's; no float64 copy of all rows or features is made. Returns
+    /// what they were computed in: see [`Expansion::precision`].
     ///
     /// ```
-    /// use mercer::data::Single;
     /// use mercer::{Basis, FeatureMap, Kernel, Monitor, Rows};
     ///
     /// let rows = Rows::dense(vec![0.0, 1.0, 2.0], 3, 1)?;
     /// let map = FeatureMap::from(Basis::kobl(Kernel::rbf(1.0)).n_components(2).fit(&rows)?);
     /// let mut features = vec![0.0f32; 3 * 2]; // row-major
     /// let out = faer::MatMut::from_row_major_slice_mut(&mut features, 3, 2);
-    /// map.transform_single_into(&Single::new(vec![0.0f32, 1.0, 2.0], 3, 1)?, out, &Monitor::default())?;
+    /// map.transform_f32_into(&Rows::dense_f32(vec![0.0f32, 1.0, 2.0], 3, 1)?, out, &Monitor::default())?;
     /// assert!((features[0] - 1.0).abs() < 1e-6 && features[1].abs() < 1e-6); // row 0 is the first landmark
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn transform_single_into(
+    pub fn transform_f32_into(
         &self,
-        rows: &Single,
+        rows: &Rows,
         out: MatMut<'_, f32>,
         monitor: &Monitor,
     ) -> Result<Precision> {
-        self.expansion.apply_single(rows, self.scaling.as_ref(), self.input_names.as_deref(), out, monitor)
+        let panels = self.expansion.prepared_f32(rows.n());
+        prepared::transform(self, &panels, rows, out, monitor).map(|()| panels.precision())
     }
 
     /// How much each feature depends on each input, q×p: the mean over these rows of the squared slope of the feature

@@ -1,228 +1,123 @@
-//! The catalogue: every method and every parameter once. The command line's choices, the Python estimators' checks,
-//! the tables in the docs and the tests that visit every method are made from it.
+//! The registry: every method once, in the order of the documentation.
+//!
+//! A method's [`MethodSpec`] stands in its own file, and its stage lists it (`Method::ALL`, `select::ALL`, `extract::ALL`,
+//! `systems::ALL`). The command line's choices and flags, Python's parameter checks, the tables in the docs, what `compare`
+//! calls "all", and the tests that visit every method are made from these lists.
 
-mod cards;
-mod parameters;
-mod parts;
-mod values;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-pub use cards::METHODS;
-pub use parameters::PARAMETERS;
-pub use parts::{extractor, extractor_basis, limits, parameters_of, system, system_basis};
-
-use crate::basis::{Basis, Method, Threshold};
+use crate::basis::{Basis, Method};
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, Precision, Shape};
-use crate::select::{Keep, Selector};
-use parts::selector_card;
-use values::Values;
+use crate::extract::{self, Extractor, Queries};
+use crate::select::{self, Keep, Selector};
+use crate::spec::Values;
+use crate::systems;
 
-/// The seven bases.
-pub const BASES: [&str; 7] = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"];
+pub use crate::spec::{Kind, MethodSpec, Parameter, Stage};
 
-/// The selectors.
-pub const SELECTORS: [&str; 13] = [
-    "relief",
-    "relieff",
-    "rrelieff",
-    "irelief",
-    "multisurf",
-    "kffs",
-    "f",
-    "fpr",
-    "fdr",
-    "fwe",
-    "mi",
-    "laplacian",
-    "lasso",
-];
-
-/// The extractors that have a card; `kpca` has that of the basis.
-pub const EXTRACTORS: [&str; 8] = ["klfe", "skfe", "gda", "koc", "akda-qr", "kpls", "kmfa", "kanmm"];
-
-/// The stage of the pipeline that a method is the heart of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Coordinates of the kernel's space.
-    Basis,
-    /// Scores of columns.
-    Select,
-    /// Directions in a basis' coordinates.
-    Extract,
-    /// A basis and a selector.
-    System,
+/// Every method: bases, selectors, extractors, systems. Principal components stand among the bases; as an extractor in the
+/// coordinates of another basis they have a spec of their own ([`extractor`]).
+pub fn all() -> impl Iterator<Item = &'static MethodSpec> {
+    let extractors = extract::ALL.into_iter().map(|(spec, _)| spec).filter(|spec| Method::named(spec.name).is_err());
+    Method::ALL
+        .into_iter()
+        .map(Method::spec)
+        .chain(select::ALL.into_iter().map(|(spec, _)| spec))
+        .chain(extractors)
+        .chain(systems::ALL)
 }
 
-impl Stage {
-    /// The stage's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Basis => "basis",
-            Self::Select => "select",
-            Self::Extract => "extract",
-            Self::System => "system",
-        }
-    }
+/// The names of the methods of a stage.
+///
+/// ```
+/// use mercer::methods::{self, Stage};
+///
+/// assert_eq!(methods::names(Stage::System), ["takes", "k-relief", "sk-relief", "eks"]);
+/// ```
+pub fn names(stage: Stage) -> Vec<&'static str> {
+    all().filter(|spec| spec.stage == stage).map(|spec| spec.name).collect()
 }
 
-/// What a user should know about a method.
-#[derive(Clone, Copy, Debug)]
-pub struct Card {
-    /// Its name in every face.
-    pub name: &'static str,
-    /// Where it stands in the pipeline.
-    pub stage: Stage,
-    /// The file of the library that holds it.
-    pub file: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// What it costs: n rows, m components.
-    pub cost: &'static str,
-    /// Its parameters, by name; a system and an extractor also have those of their basis, and `eks` those of its selector.
-    pub parameters: &'static [&'static str],
-    /// What a parameter is when not given, where that is this method's own affair.
-    pub defaults: &'static [(&'static str, &'static str)],
-    /// One line.
-    pub help: &'static str,
-}
-
-/// What a parameter may be.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    /// A whole number of at least `least`.
-    Whole {
-        /// The smallest allowed.
-        least: u64,
-    },
-    /// A number between two others; `open` leaves the lower one out, `below` the upper one.
-    Number {
-        /// Lower end.
-        from: f64,
-        /// Upper end.
-        to: f64,
-        /// Whether the lower end itself is not allowed.
-        open: bool,
-        /// Whether the upper end itself is not allowed.
-        below: bool,
-    },
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// A number above 0 or one of these words.
-    NumberOr(&'static [&'static str]),
-    /// `linear`, a number in [0, 1], or `power:A`.
-    Threshold,
-    /// A whole number of at least 1, a share in (0, 1] with a decimal point, `positive` or `all`.
-    Keep,
-    /// Yes or no.
-    Flag,
-}
-
-/// A parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its name; the command line writes `-` for `_`.
-    pub name: &'static str,
-    /// What it may be.
-    pub kind: Kind,
-    /// What it is when not given, as text; None: see `none`.
-    pub default: Option<&'static str>,
-    /// What it means when it has no value.
-    pub none: Option<&'static str>,
-    /// One line.
-    pub help: &'static str,
-}
-
-/// The card of a method, or an error that lists them all.
-pub fn method(name: &str) -> Result<&'static Card> {
-    METHODS.iter().find(|card| card.name == name).ok_or_else(|| {
-        let names: Vec<&str> = METHODS.iter().map(|card| card.name).collect();
+/// A method by name, or an error that lists them all.
+pub fn method(name: &str) -> Result<&'static MethodSpec> {
+    all().find(|spec| spec.name == name).ok_or_else(|| {
+        let names: Vec<&str> = all().map(|spec| spec.name).collect();
         Error::argument(format!("method = `{name}` is not known; use one of {}", names.join(", ")))
     })
 }
 
+/// A parameter as several methods have it, with what each of them does without it.
+#[derive(Clone, Debug)]
+pub struct SharedParameter {
+    /// Its name; the command line writes `-` for `_`.
+    pub name: &'static str,
+    /// The parameter of the first method that has it, which checks values for all of them.
+    pub parameter: Parameter,
+    /// What it is when not given, where that is the same for all methods.
+    pub default: Option<&'static str>,
+    /// What leaving it out means, method by method where they differ; None: it has the same default for all.
+    pub none: Option<String>,
+    /// One line; where methods differ, line by line.
+    pub help: String,
+}
+
+/// Every parameter once.
+///
+/// ```
+/// let all = mercer::methods::parameters();
+/// let neighbours = all.iter().find(|parameter| parameter.name == "n_neighbors").unwrap();
+/// assert!(neighbours.none.as_ref().unwrap().contains("relieff: 10"));
+/// ```
+pub fn parameters() -> Vec<SharedParameter> {
+    let specs: Vec<&'static MethodSpec> = all().collect();
+    let mut names: Vec<&'static str> = Vec::new();
+    for parameter in specs.iter().flat_map(|spec| spec.parameters) {
+        if !names.contains(&parameter.name) {
+            names.push(parameter.name);
+        }
+    }
+    names.into_iter().map(|name| shared(name, &specs)).collect()
+}
+
+fn shared(name: &'static str, specs: &[&'static MethodSpec]) -> SharedParameter {
+    let users: Vec<(&str, &'static Parameter)> =
+        specs.iter().filter_map(|spec| Some((spec.name, spec.parameter(name)?))).collect();
+    let parameter = *users[0].1;
+    let default = parameter.default.filter(|_| users.iter().all(|(_, p)| p.default == parameter.default));
+    let without = grouped(users.iter().map(|&(user, p)| (user, p.default.or(p.none).unwrap_or_default())));
+    SharedParameter {
+        name,
+        parameter,
+        default,
+        none: default.is_none().then_some(without),
+        help: grouped(users.iter().map(|&(user, p)| (user, p.help))),
+    }
+}
+
+/// One text, or each text after the methods that it holds for.
+fn grouped<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (user, text) in texts {
+        match groups.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, users)) => users.push(user),
+            None => groups.push((text, vec![user])),
+        }
+    }
+    if let [(text, _)] = &groups[..] {
+        return (*text).to_string();
+    }
+    let each: Vec<String> = groups.iter().map(|(text, users)| format!("{}: {text}", users.join(", "))).collect();
+    each.join("; ")
+}
+
 /// A parameter by name, or an error that lists them all.
-pub fn parameter(name: &str) -> Result<&'static Parameter> {
-    PARAMETERS.iter().find(|p| p.name == name).ok_or_else(|| {
-        let names: Vec<&str> = PARAMETERS.iter().map(|p| p.name).collect();
-        Error::argument(format!("`{name}` is not a parameter; use one of {}", names.join(", ")))
-    })
-}
-
-impl Parameter {
-    /// An error unless the text is a value that the parameter may have.
-    pub fn check(&self, text: &str) -> Result<()> {
-        let refuse = |allowed: String| {
-            Err(Error::argument(format!("{} = {text}, but it must be {allowed}", self.name)))
-        };
-        match self.kind {
-            Kind::Whole { least } => match text.parse::<u64>() {
-                Ok(value) if value >= least => Ok(()),
-                _ => refuse(format!("a whole number of at least {least}")),
-            },
-            Kind::Number { from, to, open, below } => {
-                let fits = |v: f64| {
-                    (if open { v > from } else { v >= from }) && (if below { v < to } else { v <= to })
-                };
-                match text.parse::<f64>() {
-                    Ok(value) if fits(value) => Ok(()),
-                    _ => refuse(range_text(from, to, open, below)),
-                }
-            }
-            Kind::Choice(words) if words.contains(&text) => Ok(()),
-            Kind::Choice(words) => refuse(format!("one of {}", words.join(", "))),
-            Kind::NumberOr(words) => match text.parse::<f64>() {
-                _ if words.contains(&text) => Ok(()),
-                Ok(value) if value > 0.0 && value.is_finite() => Ok(()),
-                _ => refuse(format!("a number above 0 or one of {}", words.join(", "))),
-            },
-            Kind::Threshold => threshold(text).map(|_| ()),
-            Kind::Keep => text.parse::<Keep>().map(|_| ()),
-            Kind::Flag if text == "true" || text == "false" => Ok(()),
-            Kind::Flag => refuse("true or false".into()),
-        }
-    }
-
-    /// What the parameter may be, in words.
-    pub fn allowed(&self) -> String {
-        match self.kind {
-            Kind::Whole { least } => format!("a whole number ≥ {least}"),
-            Kind::Number { from, to, open, below } => range_text(from, to, open, below),
-            Kind::Choice(words) => words.join(" | "),
-            Kind::NumberOr(words) => format!("a number > 0 | {}", words.join(" | ")),
-            Kind::Threshold => "linear | a number in [0, 1] | power:A".into(),
-            Kind::Keep => "a number ≥ 1 | a share in (0, 1.0] | positive | all".into(),
-            Kind::Flag => "true | false".into(),
-        }
-    }
-}
-
-fn range_text(from: f64, to: f64, open: bool, below: bool) -> String {
-    match (from.is_finite(), to.is_finite()) {
-        (false, false) => "a finite number".into(),
-        (true, false) => format!("a finite number {} {from}", if open { "above" } else { "of at least" }),
-        _ => format!(
-            "a number {} {from} and {} {to}",
-            if open { "above" } else { "of at least" },
-            if below { "below" } else { "at most" }
-        ),
-    }
-}
-
-fn threshold(text: &str) -> Result<Threshold> {
-    let refused = || {
-        Error::argument(format!(
-            "threshold = {text}, but it must be `linear`, a number between 0 and 1, or `power:A` with A above 0"
-        ))
-    };
-    let threshold = match text.strip_prefix("power:") {
-        _ if text == "linear" => Threshold::Linear,
-        Some(power) => Threshold::Power(power.parse().map_err(|_| refused())?),
-        None => Threshold::Constant(text.parse().map_err(|_| refused())?),
-    };
-    threshold.check().map_err(|_| refused())?;
-    Ok(threshold)
+pub fn parameter(name: &str) -> Result<SharedParameter> {
+    let all = parameters();
+    let names: Vec<&str> = all.iter().map(|p| p.name).collect();
+    let unknown = || Error::argument(format!("`{name}` is not a parameter; use one of {}", names.join(", ")));
+    all.iter().find(|p| p.name == name).cloned().ok_or_else(unknown)
 }
 
 /// A basis from its name and the settings that differ from the defaults, as text.
@@ -235,46 +130,90 @@ fn threshold(text: &str) -> Result<Threshold> {
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn basis<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<Basis> {
-    Method::named(name)?;
-    let value = Values::new(&[method(name)?], settings)?;
-    let degree = u32::try_from(value.whole("degree").unwrap_or(3)).unwrap_or(u32::MAX);
-    let shape = Shape::named(
-        value.text("kernel").unwrap_or("rbf"),
-        degree,
-        value.number("coef0").unwrap_or(1.0),
-        value.number("alpha").unwrap_or(1.0),
-    )?;
-    let mut basis = Basis::new(Method::named(name)?, Kernel { shape, gamma: 1.0 });
-    basis.gamma = value.text("gamma").unwrap_or("scale").parse()?;
-    basis.n_components = value.whole("n_components").map(|m| m as usize);
-    basis.threshold = threshold(value.text("threshold").unwrap_or("linear"))?;
-    basis.tol = value.number("tol");
-    basis.nu = value.number("nu").unwrap_or(0.1);
-    basis.precision = value.text("precision").map(Precision::named).transpose()?;
-    basis.center = value.flag("center");
-    basis.seed = value.whole("seed").unwrap_or(0);
-    Ok(basis)
+    let method = Method::named(name)?;
+    check_names(settings)?;
+    Basis::from_values(method, &Values::new(&[method.spec()], settings)?)
 }
 
 /// A selector from its name and the settings that differ from the defaults, as text; and how many columns to keep.
 ///
 /// ```
-/// use mercer::select::{Keep, Selector};
+/// use mercer::select::Keep;
 ///
 /// let (selector, keep) = mercer::methods::selector("relieff", &[("n_neighbors", "5"), ("n_features", "0.5")])?;
-/// assert!(matches!(selector, Selector::ReliefF(s) if s.n_neighbors == 5));
-/// assert_eq!(keep, Keep::Share(0.5));
+/// assert_eq!((selector.name(), keep), ("relieff", Keep::Share(0.5)));
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<(Selector, Keep)> {
-    let card = selector_card(name)?;
-    let value = Values::new(&[card], settings)?;
-    Ok((value.selector(card)?, value.keep()?))
+    let (spec, build) = selector_entry(name)?;
+    check_names(settings)?;
+    let values = Values::new(&[spec], settings)?;
+    Ok((build(&values), Keep::from_values(&values)))
 }
 
-/// The whole catalogue as JSON, for the other faces.
-pub fn to_json() -> Value {
-    let kind = |kind: Kind| match kind {
+/// An extractor from its name and its own settings that differ from the defaults, as text, without those of a basis.
+///
+/// ```
+/// let extractor = mercer::methods::extractor("klfe", &[("n_neighbors", "5"), ("n_queries", "500")])?;
+/// assert_eq!((extractor.name(), extractor.queries.n_queries), ("klfe", Some(500)));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn extractor<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<Extractor> {
+    let (spec, build) = extractor_entry(name)?;
+    check_names(settings)?;
+    let values = Values::new(&[spec], settings)?;
+    Ok(build(&values).with_queries(Queries::from_values(&values)))
+}
+
+/// An error unless every name is a parameter of some method.
+pub(crate) fn check_names<S: AsRef<str>>(settings: &[(S, S)]) -> Result<()> {
+    settings.iter().try_for_each(|(name, _)| parameter(name.as_ref()).map(drop))
+}
+
+type Entry<T> = (&'static MethodSpec, fn(&Values) -> T);
+
+pub(crate) fn selector_entry(name: &str) -> Result<Entry<Selector>> {
+    select::ALL.into_iter().find(|(spec, _)| spec.name == name).ok_or_else(|| {
+        Error::argument(format!("selector = `{name}` is not known; use one of {}", select::NAMES.join(", ")))
+    })
+}
+
+pub(crate) fn extractor_entry(name: &str) -> Result<Entry<Extractor>> {
+    extract::ALL.into_iter().find(|(spec, _)| spec.name == name).ok_or_else(|| {
+        let names: Vec<&str> = extract::ALL.iter().map(|(spec, _)| spec.name).collect();
+        Error::argument(format!("extractor = `{name}` is not known; use one of {}", names.join(", ")))
+    })
+}
+
+/// The whole registry as JSON, for Python and other programs.
+pub fn to_json() -> String {
+    let method = |spec: &'static MethodSpec| {
+        let names: Vec<&str> = spec.parameters.iter().map(|p| p.name).collect();
+        let defaults: BTreeMap<&str, &str> =
+            spec.parameters.iter().filter_map(|p| Some((p.name, p.default?))).collect();
+        let none: BTreeMap<&str, &str> =
+            spec.parameters.iter().filter_map(|p| Some((p.name, p.none?))).collect();
+        json!({ "name": spec.name, "stage": spec.stage.name(), "source": spec.source, "cost": spec.cost,
+                "parameters": names, "file": spec.file, "defaults": defaults, "none": none, "help": spec.help })
+    };
+    let methods: Vec<Value> = all().map(method).collect();
+    let extractors: Vec<Value> = extract::ALL.into_iter().map(|(spec, _)| method(spec)).collect();
+    let parameters: Vec<Value> = parameters()
+        .into_iter()
+        .map(|shared| {
+            let mut value = kind(shared.parameter.kind);
+            value["name"] = json!(shared.name);
+            value["default"] = json!(shared.default);
+            value["none"] = json!(shared.none);
+            value["help"] = json!(shared.help);
+            value
+        })
+        .collect();
+    json!({ "methods": methods, "extractors": extractors, "parameters": parameters }).to_string()
+}
+
+fn kind(kind: Kind) -> Value {
+    match kind {
         Kind::Whole { least } => json!({ "kind": "whole", "least": least }),
         Kind::Number { from, to, open, below } => {
             let end = |v: f64| if v.is_finite() { json!(v) } else { Value::Null };
@@ -282,28 +221,7 @@ pub fn to_json() -> Value {
         }
         Kind::Choice(words) => json!({ "kind": "choice", "words": words }),
         Kind::NumberOr(words) => json!({ "kind": "number_or", "words": words }),
-        Kind::Threshold => json!({ "kind": "threshold" }),
-        Kind::Keep => json!({ "kind": "keep" }),
+        Kind::Text { name, .. } => json!({ "kind": name }),
         Kind::Flag => json!({ "kind": "flag" }),
-    };
-    let methods: Vec<Value> = METHODS
-        .iter()
-        .map(|c| {
-            json!({ "name": c.name, "stage": c.stage.name(), "source": c.source, "cost": c.cost,
-                    "parameters": c.parameters, "file": c.file,
-                    "defaults": c.defaults.iter().copied().collect::<std::collections::BTreeMap<_, _>>(), "help": c.help })
-        })
-        .collect();
-    let parameters: Vec<Value> = PARAMETERS
-        .iter()
-        .map(|p| {
-            let mut value = kind(p.kind);
-            value["name"] = json!(p.name);
-            value["default"] = json!(p.default);
-            value["none"] = json!(p.none);
-            value["help"] = json!(p.help);
-            value
-        })
-        .collect();
-    json!({ "methods": methods, "parameters": parameters })
+    }
 }

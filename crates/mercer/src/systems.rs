@@ -10,24 +10,99 @@
 //!
 //! cost    n·l kernel values and 2·n·m·l flops for the coordinates, then the selector's; memory n·m numbers, in single
 //!         precision where the basis was fitted in it
-//! source  takes.txt; sk-relief.txt; eks.txt
-//! differs coordinates in single precision are widened a few columns or rows at a time where they are scored; `irelief`,
-//!         `laplacian` and `lasso` take a copy in double. Neighbours of rows in single precision are sought in a copy of
-//!         the rows, n·p numbers
+//! source  TAKES; SK-Relief; EKS
+//! differs float32 coordinates are widened a few columns or rows at a time where they are scored; `irelief`, `laplacian` and
+//!         `lasso` take a float64 copy. Neighbours of float32 rows are sought in a float64 copy of the rows, n·p numbers
 
-use faer::MatMut;
-
-use crate::basis::expansion::Panels;
-use crate::basis::{FittedBasis, Method, Precision};
-use crate::data::either::Either;
+use crate::basis::sparse::NU;
+use crate::basis::{FittedBasis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::data::single::Single;
 use crate::error::{Error, Result};
+use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
+use crate::extract::BASIS;
 use crate::kernel::Shape;
 use crate::map::FeatureMap;
-use crate::monitor::Monitor;
-use crate::select::{Columns, Keep, Kept, Kffs, Relief, Scores, Selector};
+use crate::options::Options;
+use crate::select;
+use crate::select::kffs::REWEIGHT;
+use crate::select::relief::POWER;
+use crate::select::{Columns, Keep, Kffs, N_FEATURES, Relief, Scores, Selection, Selector};
+use crate::spec::{Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage};
+
+const WEIGHTED: Parameter =
+    Parameter::new("weighted", Kind::Flag, "whether features are multiplied by their weights");
+
+pub(crate) const TAKES: MethodSpec = MethodSpec {
+    name: "takes",
+    stage: Stage::System,
+    file: "systems.rs",
+    source: "TAKES",
+    cost: "kobl, then n·m² votes",
+    parameters: &[
+        BASIS.none("kobl"),
+        N_FEATURES.default("positive"),
+        WEIGHTED.default("true"),
+        REWEIGHT,
+    ],
+    help: "kobl and kffs, features multiplied by their weights",
+};
+
+pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
+    name: "k-relief",
+    stage: Stage::System,
+    file: "systems.rs",
+    source: "K-Relief",
+    cost: "gram-schmidt, then n² distances",
+    parameters: &[
+        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        N_FEATURES.default("10"),
+        N_NEIGHBORS.default("1"),
+        POWER,
+        NEIGHBORS,
+        N_QUERIES,
+        WEIGHTED.default("false"),
+        SEED,
+    ],
+    help: "gram-schmidt and relief, the best coordinates as they are",
+};
+
+pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
+    name: "sk-relief",
+    stage: Stage::System,
+    file: "systems.rs",
+    source: "SK-Relief",
+    cost: "sparse, then n² distances",
+    parameters: &[
+        BASIS.none("sparse"),
+        N_FEATURES.default("10"),
+        N_NEIGHBORS.default("1"),
+        POWER,
+        NEIGHBORS,
+        N_QUERIES,
+        WEIGHTED.default("false"),
+        NU,
+        SEED,
+    ],
+    help: "sparse and relief: few landmarks, so few kernel values a prediction",
+};
+
+pub(crate) const EKS: MethodSpec = MethodSpec {
+    name: "eks",
+    stage: Stage::System,
+    file: "systems.rs",
+    source: "EKS, sec. 4",
+    cost: "basis, then selector",
+    parameters: &[
+        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        Parameter::new("selector", Kind::Choice(&select::NAMES), "what scores the coordinates").default("f"),
+        N_FEATURES.default("0.6666666666666666"),
+    ],
+    help: "any basis and any selector",
+};
+
+/// Every system.
+pub(crate) const ALL: [&MethodSpec; 4] = [&TAKES, &K_RELIEF, &SK_RELIEF, &EKS];
 
 /// A selector and what becomes of its scores, for the coordinates of a basis.
 ///
@@ -44,8 +119,8 @@ use crate::select::{Columns, Keep, Kept, Kffs, Relief, Scores, Selector};
 /// ```
 #[derive(Clone, Debug)]
 pub struct System {
-    /// `takes`, `k-relief`, `sk-relief` or `eks`.
-    pub name: &'static str,
+    /// Which of the four it is.
+    spec: &'static MethodSpec,
     /// What scores the coordinates.
     pub selector: Selector,
     /// How many are kept.
@@ -53,8 +128,6 @@ pub struct System {
     /// Whether they are multiplied by their weights: `kffs`' scores, or what `relief` and `irelief` call weights. Other
     /// selectors have none.
     pub weighted: bool,
-    /// Progress out, stop in.
-    pub monitor: Monitor,
 }
 
 /// What a system found.
@@ -64,8 +137,8 @@ pub struct FittedSystem {
     pub map: FeatureMap,
     /// Scores of all coordinates.
     pub scores: Scores,
-    /// Which were kept, and the place of each.
-    pub kept: Kept,
+    /// Which were selected, and the place of each.
+    pub selection: Selection,
     /// What the user should know, about the basis too.
     pub warnings: Vec<String>,
 }
@@ -73,26 +146,36 @@ pub struct FittedSystem {
 impl System {
     /// `kffs`, all coordinates with a positive weight, multiplied by it.
     pub fn takes() -> Self {
-        Self::new("takes", Selector::Kffs(Kffs { reweight: false }), Keep::Positive).weighted(true)
+        Self::new(&TAKES, Kffs::default().into(), Keep::Positive).weighted(true)
     }
 
     /// `relief` with the nearest hit and miss, the best 10 coordinates.
     pub fn k_relief() -> Self {
-        Self::new("k-relief", Selector::Relief(Relief::default()), Keep::Count(10))
+        Self::new(&K_RELIEF, Relief::default().into(), Keep::Count(10))
     }
 
-    /// The same; its basis has few landmarks.
+    /// `relief` on a basis of few landmarks, the best 10 coordinates.
     pub fn sk_relief() -> Self {
-        Self { name: "sk-relief", ..Self::k_relief() }
+        Self { spec: &SK_RELIEF, ..Self::k_relief() }
     }
 
     /// Any selector, the best two thirds of the coordinates.
-    pub fn eks(selector: Selector) -> Self {
-        Self::new("eks", selector, Keep::Share(2.0 / 3.0))
+    pub fn eks(selector: impl Into<Selector>) -> Self {
+        Self::new(&EKS, selector.into(), Keep::Share(2.0 / 3.0))
     }
 
-    fn new(name: &'static str, selector: Selector, keep: Keep) -> Self {
-        Self { name, selector, keep, weighted: false, monitor: Monitor::default() }
+    fn new(spec: &'static MethodSpec, selector: Selector, keep: Keep) -> Self {
+        Self { spec, selector, keep, weighted: false }
+    }
+
+    /// What a user should know about it.
+    pub fn spec(&self) -> &'static MethodSpec {
+        self.spec
+    }
+
+    /// `takes`, `k-relief`, `sk-relief` or `eks`.
+    pub fn name(&self) -> &'static str {
+        self.spec.name
     }
 
     /// Sets how many coordinates are kept.
@@ -104,12 +187,6 @@ impl System {
     /// Sets whether features are multiplied by their weights.
     pub fn weighted(mut self, weighted: bool) -> Self {
         self.weighted = weighted;
-        self
-    }
-
-    /// Lets a caller watch and stop the fit.
-    pub fn monitor(mut self, monitor: &Monitor) -> Self {
-        self.monitor = monitor.clone();
         self
     }
 
@@ -125,7 +202,7 @@ impl System {
     /// assert!(warnings[0].starts_with("9000 rows are more than 5000"));
     /// ```
     pub fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
-        match self.name {
+        match self.name() {
             "takes" => Method::Kobl,
             "sk-relief" => Method::Sparse,
             name => Method::GramSchmidt.or_kobl(n, name, warnings),
@@ -134,37 +211,38 @@ impl System {
 
     /// Scores the coordinates that a basis, fitted on these rows, gives them, and keeps the best. Only the selector
     /// `laplacian` does without labels.
-    pub fn fit<'l, 'r>(
+    pub fn fit<'l>(
         &self,
-        rows: impl Into<Either<'r>>,
+        rows: &Rows,
         labels: impl Into<Option<&'l Labels>>,
         basis: FittedBasis,
     ) -> Result<FittedSystem> {
-        self.fit_in(rows, labels, basis, None)
+        self.fit_with(rows, labels.into(), basis, None, &Options::default())
     }
 
-    /// The same with the rows' coordinates in the basis, row-major n×m, where the caller has them already.
-    pub fn fit_in<'l, 'r>(
+    /// [`fit`](Self::fit) with options, and with the rows' coordinates in the basis where the caller has them already.
+    pub fn fit_with(
         &self,
-        rows: impl Into<Either<'r>>,
-        labels: impl Into<Option<&'l Labels>>,
+        rows: &Rows,
+        labels: Option<&Labels>,
         basis: FittedBasis,
-        features: Option<&[f64]>,
+        coordinates: Option<&Rows>,
+        options: &Options,
     ) -> Result<FittedSystem> {
-        let scores = self.scores(rows, labels.into(), &basis, features)?;
+        let scores = self.scores(rows, labels, &basis, coordinates, options)?;
         self.finish(basis, scores)
     }
 
-    /// Scores of all coordinates; `features` as in [`fit_in`](Self::fit_in).
-    pub(crate) fn scores<'r>(
+    /// Scores of all coordinates.
+    pub(crate) fn scores(
         &self,
-        rows: impl Into<Either<'r>>,
+        rows: &Rows,
         labels: Option<&Labels>,
         basis: &FittedBasis,
-        features: Option<&[f64]>,
+        coordinates: Option<&Rows>,
+        options: &Options,
     ) -> Result<Scores> {
         self.check(labels)?;
-        let rows = rows.into();
         let kernel = basis.expansion.kernel;
         if kernel.shape == Shape::Precomputed && rows.n() != rows.p() {
             return Err(Error::data(
@@ -172,49 +250,37 @@ impl System {
             ));
         }
         basis.expansion.check(rows, None, 0)?;
-        let (n, m) = (rows.n(), basis.n_components());
-        let wide = self.selector.seeks_neighbours().then(|| rows.whole());
-        let score = |coordinates: Either| {
-            self.selector.score(&Columns {
-                rows: coordinates,
-                labels,
-                space: wide.as_deref().map(|rows| (kernel, rows)),
-                categorical: &[],
-                monitor: &self.monitor,
-            })
-        };
-        match (features, basis.precision) {
-            (Some(given), _) => score((&Rows::dense(given, n, m)?).into()),
-            (None, Precision::Double) => {
-                let mut z = vec![0.0; n * m];
-                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-                basis.expansion.ready().all(rows, out, &self.monitor)?;
-                score((&Rows::dense(z, n, m)?).into())
-            }
-            (None, Precision::Single) => {
-                let mut z = vec![0.0f32; n * m];
-                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
-                basis.expansion.narrow(n).all(rows, out, &self.monitor)?;
-                score((&Single::new(z, n, m)?).into())
-            }
+        if let Some(given) = coordinates.filter(|z| (z.n(), z.p()) != (rows.n(), basis.n_components())) {
+            return Err(Error::argument(format!(
+                "coordinates {} × {} were given for {} rows in a basis of {}",
+                given.n(),
+                given.p(),
+                rows.n(),
+                basis.n_components()
+            )));
         }
+        let computed;
+        let coordinates = if let Some(given) = coordinates {
+            given
+        } else {
+            computed = basis.coordinates(rows, &options.monitor)?;
+            &computed
+        };
+        let wide = self.selector.seeks_neighbours().then(|| rows.to_f64());
+        self.selector.score(&Columns {
+            rows: coordinates,
+            labels,
+            space: wide.as_deref().map(|rows| (kernel, rows)),
+            categorical: &[],
+            monitor: &options.monitor,
+        })
     }
 
     /// An error unless the system can be fitted on such labels; `fit` asks too, but after the basis was fitted.
     pub fn check(&self, labels: Option<&Labels>) -> Result<()> {
         self.check_settings()?;
-        let name = if self.name == "eks" { self.selector.name() } else { self.name };
-        match (&self.selector, labels) {
-            (Selector::Laplacian(_), _) => Ok(()),
-            (_, None) => Err(Error::argument(format!(
-                "`{name}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)"
-            ))),
-            (
-                Selector::RReliefF(_) | Selector::FTest(_) | Selector::MutualInfo(_) | Selector::Lasso(_),
-                Some(labels),
-            ) => labels.require_two(name),
-            (_, Some(labels)) => labels.require_classes(name).map(|_| ()),
-        }
+        let name = if self.spec.has("selector") { self.selector.name() } else { self.name() };
+        self.selector.needs().check(name, labels)
     }
 
     /// An error unless the settings make sense together.
@@ -226,18 +292,11 @@ impl System {
                  hint: use weighted = false"
             )));
         }
-        let metric = match &self.selector {
-            Selector::Relief(relief) => relief.metric,
-            Selector::ReliefF(relief) => relief.metric,
-            Selector::RReliefF(relief) => relief.metric,
-            Selector::MultiSurf(relief) => relief.metric,
-            _ => None,
-        };
-        if metric.is_some() {
+        if self.selector.metric().is_some() {
             return Err(Error::argument(format!(
                 "metric is given for `{name}`, but in `{}` neighbours are those of the kernel's space\n\
                  hint: leave it out; the kernel is the choice of a metric",
-                self.name
+                self.name()
             )));
         }
         Ok(())
@@ -249,34 +308,31 @@ impl System {
     }
 
     fn finish(&self, basis: FittedBasis, scores: Scores) -> Result<FittedSystem> {
-        let kept = scores.keep(self.keep);
-        let of = |values: &[f64]| -> Vec<f64> { kept.columns.iter().map(|&j| values[j]).collect() };
-        let mut warnings = [&basis.warnings[..], &scores.warnings, &kept.warnings].concat();
+        let selection = scores.keep(self.keep);
+        let of = |values: &[f64]| -> Vec<f64> { selection.columns.iter().map(|&j| values[j]).collect() };
+        let mut warnings = [&basis.warnings[..], &scores.warnings, &selection.warnings].concat();
         let weights = self.weights(&scores).map(of);
         let idle = weights.iter().flatten().filter(|w| **w == 0.0).count();
         if idle > 0 {
             warnings.push(format!(
                 "{idle} of the {} features kept have the weight 0, so they are 0 on every row; \
                  weighted = false keeps them as they are",
-                kept.columns.len()
+                selection.columns.len()
             ));
         }
         let basis = FeatureMap::from(basis);
         let mut map = FeatureMap::from_columns(
-            self.name,
+            self.name(),
             basis,
-            &kept.columns,
+            &selection.columns,
             weights.as_deref(),
             of(&scores.scores),
         )?;
-        map.facts.insert("selector".into(), self.selector.name().into());
-        map.facts.insert("weighted".into(), self.weighted.into());
-        if let Some(penalty) = scores.penalty {
-            map.facts.insert("penalty".into(), penalty.into());
-        }
-        if !scores.error_path.is_empty() {
-            map.facts.insert("error_path".into(), scores.error_path.clone().into());
-        }
-        Ok(FittedSystem { map, scores, kept, warnings })
+        map.facts.selector = Some(self.selector.name().into());
+        map.facts.weighted = Some(self.weighted);
+        map.facts.penalty = scores.penalty;
+        map.facts.error_path.clone_from(&scores.error_path);
+        map.warnings.clone_from(&warnings);
+        Ok(FittedSystem { map, scores, selection, warnings })
     }
 }

@@ -1,7 +1,6 @@
 //! What a basis refuses before any work.
 
 use super::{Basis, Method};
-use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -10,7 +9,7 @@ use crate::real::Precision;
 
 impl Basis {
     /// An error unless the settings are allowed and fit these rows and labels.
-    pub(super) fn check(&self, rows: Either, labels: Option<&Labels>) -> Result<()> {
+    pub(super) fn check(&self, rows: &Rows, labels: Option<&Labels>) -> Result<()> {
         if rows.n() == 0 || rows.p() == 0 {
             return Err(Error::data(format!(
                 "the data has {} rows and {} columns; at least one of each is needed",
@@ -38,7 +37,7 @@ impl Basis {
                 self.method.name()
             )));
         }
-        if self.precision == Some(Precision::Single) && !self.is_pivoted() {
+        if self.precision == Some(Precision::Single) && !self.method.is_pivoted() {
             return Err(Error::argument(format!(
                 "precision = `single` is for the bases `kobl`, `sparse`, `nystrom` and `rpcholesky`, not for `{}`\n\
                  hint: leave it out, or use method = `kobl`",
@@ -58,7 +57,7 @@ impl Basis {
         if self.method == Method::Csi && labels.is_none() {
             return Err(Error::argument(
                 "the basis `csi` looks at the labels, but none were given\n\
-                 hint: give them (y, `--target COL`), or use method = `kobl`",
+                 hint: give them, or use method = `kobl`",
             ));
         }
         if let (Method::Csi, Some(labels)) = (self.method, labels) {
@@ -70,7 +69,7 @@ impl Basis {
         rows.check_finite(None)
     }
 
-    fn check_landmarks(&self, landmarks: &Rows, rows: Either) -> Result<()> {
+    fn check_landmarks(&self, landmarks: &Rows, rows: &Rows) -> Result<()> {
         if self.shape == Shape::Precomputed {
             return Err(Error::argument("landmarks cannot be given as rows when the kernel is precomputed"));
         }

@@ -15,19 +15,41 @@
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, MatRef, Par};
 
-use super::pivoted::{Pivoted, Stop, TIE, first_of_largest};
+use super::fitted::Stop;
+use super::pivoted::{Pivoted, TIE, first_of_largest};
 use crate::data::labels::Labels;
 use crate::error::Result;
 use crate::linalg::{center_columns, product, tall_product};
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{MethodSpec, Parameter, SEED, Stage, Values};
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "csi",
+    stage: Stage::Basis,
+    file: "basis/csi.rs",
+    source: "Bach & Jordan 2005",
+    cost: "80·n·m² flops, n·m kernel values",
+    parameters: &with_kernel::<3, 8>([
+        super::N_COMPONENTS.none("as many as tol keeps, at most 1000 beyond 5000 rows"),
+        TOL,
+        SEED,
+    ]),
+    help: "rows that explain the kernel and the labels; needs labels",
+};
+
+const TOL: Parameter =
+    Parameter::share("tol", false, false, "relative residual at which it stops").default("1e-4");
+
+/// The relative residual at which it stops unless told otherwise.
+pub(crate) fn default_tol() -> f64 {
+    Values::defaults(&SPEC).number("tol").unwrap_or_default()
+}
 
 /// Weight of the kernel's approximation.
 pub(crate) const KAPPA: f64 = 0.99;
 
 /// Columns computed ahead.
 pub(crate) const DELTA: usize = 40;
-
-/// The relative residual at which it stops unless told otherwise.
-pub(crate) const TOL: f64 = 1e-4;
 
 /// Gains this close, relative to the largest, are tied: on the last dimension of a kernel of finite rank all of them are.
 const GAIN_TIE: f64 = 1e-10;

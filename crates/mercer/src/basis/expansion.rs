@@ -2,18 +2,17 @@
 //!
 //! cost    l kernel values and 2·q·l flops a row, half of that where A is triangular; memory beyond the result: a panel of 256 rows a thread
 
-use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
-use crate::kernel::gram::{check_parts, check_rows, diagonal};
+use crate::kernel::gram::{check_rows, diagonal};
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::{product, tall_product};
 use crate::monitor::Monitor;
@@ -77,7 +76,7 @@ impl Expansion {
         self.matrix.nrows()
     }
 
-    /// The landmarks, made ready.
+    /// The landmarks as a panel.
     pub(crate) fn panel(&self) -> Panel {
         match &self.landmarks {
             Landmarks::Rows(rows) => Panel::new(self.kernel, rows),
@@ -87,13 +86,7 @@ impl Expansion {
 
     /// An error unless the rows have the right number of columns and numbers that the kernel can use.
     /// `first` is the place of the first of these rows among all, for the message.
-    pub(crate) fn check<'r>(
-        &self,
-        rows: impl Into<Either<'r>>,
-        names: Option<&[String]>,
-        first: usize,
-    ) -> Result<()> {
-        let rows = rows.into();
+    pub(crate) fn check(&self, rows: &Rows, names: Option<&[String]>, first: usize) -> Result<()> {
         if rows.p() != self.landmarks.p() {
             let hint = if self.kernel.shape == Shape::Precomputed {
                 "\nhint: a precomputed kernel needs the values of each new row against all training rows"
@@ -107,14 +100,11 @@ impl Expansion {
             )));
         }
         rows.check_finite(names)?;
-        match rows {
-            Either::Double(rows) => check_rows(self.kernel, rows, first),
-            Either::Single(_) => check_parts(self.kernel, rows),
-        }
+        check_rows(self.kernel, rows, first)
     }
 
     /// An error unless the memory given is for the features of n rows.
-    pub(super) fn check_shape(&self, given: (usize, usize), n: usize) -> Result<()> {
+    pub(crate) fn check_shape(&self, given: (usize, usize), n: usize) -> Result<()> {
         let q = self.n_features();
         if given == (n, q) {
             return Ok(());
@@ -125,34 +115,19 @@ impl Expansion {
         )))
     }
 
-    /// z of every row into `out` (n×q). `prepare` is applied to each panel of rows first, with its place.
-    pub(crate) fn apply<'r>(
-        &self,
-        rows: &'r Rows<'r>,
-        prepare: impl Fn(Rows<'r>, usize) -> Result<Cow<'r, Rows<'r>>> + Sync,
-        out: MatMut<'_, f64>,
-        monitor: &Monitor,
-    ) -> Result<()> {
-        let q = self.n_features();
-        self.check_shape((out.nrows(), out.ncols()), rows.n())?;
-        if rows.n() == 0 || q == 0 {
-            return Ok(());
-        }
-        monitor.begin("transforming rows", rows.n());
-        let ready = self.ready();
-        out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, out)| {
-            monitor.check()?;
-            let h = out.nrows();
-            let part = prepare(rows.slice(at * PANEL..at * PANEL + h), at * PANEL)?;
-            ready.apply(&part, out);
-            monitor.advance(h);
-            Ok(())
-        })
+    /// What applying it needs beside it.
+    pub(crate) fn parts(&self) -> Arc<PreparedParts> {
+        Arc::new(PreparedParts { panel: self.panel(), blocks: Blocks::of(self.matrix.as_ref()) })
     }
 
-    /// Made ready to be applied to one panel of rows after the other.
-    pub(crate) fn ready(&self) -> Ready<'_> {
-        Ready { expansion: self, panel: self.panel(), blocks: Blocks::of(self.matrix.as_ref()) }
+    /// This expansion, prepared to be applied to one panel of rows after the other.
+    pub(crate) fn prepared(&self) -> PreparedExpansion<'_> {
+        self.prepared_with(self.parts())
+    }
+
+    /// This expansion with parts that were prepared before.
+    pub(crate) fn prepared_with(&self, parts: Arc<PreparedParts>) -> PreparedExpansion<'_> {
+        PreparedExpansion { expansion: self, parts }
     }
 
     /// x ↦ M·z(x) − b: directions (q×m) in these coordinates; no offset means 0. The features of `origin`, a point in
@@ -183,11 +158,11 @@ impl Expansion {
     pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
         self.check(rows, None, 0)?;
         let mut out = Mat::zeros(rows.n(), self.n_features());
-        self.apply(rows, |part, _| Ok(Cow::Owned(part)), out.as_mut(), &Monitor::default())?;
+        self.prepared().all(rows, out.as_mut(), &Monitor::default())?;
         Ok(out)
     }
 
-    /// E(M), eq. 19 of takes.txt: the mean distance of the rows' images from the span. For an orthonormal basis.
+    /// E(M), eq. 19 of TAKES: the mean distance of the rows' images from the span. For an orthonormal basis.
     pub fn reconstruction_cost(&self, rows: &Rows, monitor: &Monitor) -> Result<f64> {
         self.check(rows, None, 0)?;
         if self.origin.is_some() {
@@ -216,8 +191,9 @@ impl Expansion {
     pub fn orthogonality_loss(&self, rows: Option<&Rows>) -> Result<f64> {
         let k = match (&self.landmarks, rows) {
             (Landmarks::Rows(rows), _) => self.kernel.matrix(rows, rows)?,
-            (Landmarks::Columns { indices, n }, Some(Rows::Dense(d))) if d.view().nrows() == *n => {
-                Mat::from_fn(indices.len(), indices.len(), |i, j| d.row(indices[i])[indices[j]])
+            (Landmarks::Columns { indices, n }, Some(rows)) if !rows.is_sparse() && rows.n() == *n => {
+                let chosen = rows.select(indices).to_dense();
+                Mat::from_fn(indices.len(), indices.len(), |i, j| chosen[i * rows.p() + indices[j]])
             }
             _ => {
                 return Err(Error::argument(
@@ -233,13 +209,12 @@ impl Expansion {
     }
 
     /// Squared distance of each row's image from the span: k(x,x) − ‖z(x)‖². Needs A `K_ll` Aᵀ = I and no offset.
-    pub(crate) fn residuals<'r>(
+    pub(crate) fn residuals(
         &self,
-        rows: impl Into<Either<'r>>,
+        rows: &Rows,
         diagonal: &[f64],
         monitor: &Monitor,
     ) -> Result<Vec<f64>> {
-        let rows = rows.into();
         let q = self.n_features();
         let panel = self.panel();
         let l = self.landmarks.len();
@@ -249,7 +224,7 @@ impl Expansion {
             monitor.check()?;
             let h = residuals.len();
             let mut k = vec![0.0; h * l];
-            panel.fill(&rows.part(at * PANEL..at * PANEL + h), &mut k);
+            panel.fill(&rows.slice_f64(at * PANEL..at * PANEL + h), &mut k);
             let mut z = vec![0.0; h * q];
             let out = MatMut::from_row_major_slice_mut(&mut z, h, q);
             blocks.multiply(self.matrix.as_ref(), MatRef::from_row_major_slice(&k, h, l), out);
@@ -272,16 +247,16 @@ impl Expansion {
     }
 }
 
-/// An expansion made ready to give features in the precision T.
-pub(crate) trait Panels<T: Real>: Sync {
+/// An expansion that is prepared to give features in the precision T.
+pub(crate) trait FeaturePanels<T: Real>: Sync {
     /// Number of features q.
     fn n_features(&self) -> usize;
 
     /// z of the rows of a range, at most a panel of them, into `out`, by this thread alone.
-    fn fill(&self, rows: Either, here: Range<usize>, out: MatMut<'_, T>);
+    fn fill(&self, rows: &Rows, here: Range<usize>, out: MatMut<'_, T>);
 
     /// z of the rows of a range, by this thread alone.
-    fn of(&self, rows: Either, range: Range<usize>) -> Mat<T> {
+    fn of(&self, rows: &Rows, range: Range<usize>) -> Mat<T> {
         let mut z = Mat::zeros(range.len(), self.n_features());
         for start in range.clone().step_by(PANEL) {
             let here = start..range.end.min(start + PANEL);
@@ -291,41 +266,60 @@ pub(crate) trait Panels<T: Real>: Sync {
     }
 
     /// z of every row into `out`, n×q, by all threads.
-    fn all(&self, rows: Either, out: MatMut<'_, T>, monitor: &Monitor) -> Result<()> {
-        if rows.n() == 0 || self.n_features() == 0 {
-            return Ok(());
-        }
-        monitor.begin("transforming rows", rows.n());
-        out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, out)| {
-            monitor.check()?;
-            let h = out.nrows();
-            self.fill(rows, at * PANEL..at * PANEL + h, out);
-            monitor.advance(h);
+    fn all(&self, rows: &Rows, out: MatMut<'_, T>, monitor: &Monitor) -> Result<()> {
+        each_panel("transforming rows", out, monitor, |here, out| {
+            self.fill(rows, here, out);
             Ok(())
         })
     }
 }
 
-impl Panels<f64> for Ready<'_> {
+/// Fills panels of rows, shared out to all threads; `fill` is given the rows of a panel and where their features go.
+pub(crate) fn each_panel<T: Real>(
+    stage: &'static str,
+    out: MatMut<'_, T>,
+    monitor: &Monitor,
+    fill: impl Fn(Range<usize>, MatMut<'_, T>) -> Result<()> + Sync,
+) -> Result<()> {
+    if out.nrows() == 0 || out.ncols() == 0 {
+        return Ok(());
+    }
+    monitor.begin(stage, out.nrows());
+    out.par_row_chunks_mut(PANEL).enumerate().try_for_each(|(at, out)| {
+        monitor.check()?;
+        let h = out.nrows();
+        fill(at * PANEL..at * PANEL + h, out)?;
+        monitor.advance(h);
+        Ok(())
+    })
+}
+
+impl FeaturePanels<f64> for PreparedExpansion<'_> {
     fn n_features(&self) -> usize {
         self.expansion.n_features()
     }
 
-    fn fill(&self, rows: Either, here: Range<usize>, out: MatMut<'_, f64>) {
-        self.apply(&rows.part(here), out);
+    fn fill(&self, rows: &Rows, here: Range<usize>, out: MatMut<'_, f64>) {
+        self.apply(&rows.slice_f64(here), out);
     }
 }
 
-/// An expansion with its landmarks made ready.
-pub(crate) struct Ready<'a> {
-    expansion: &'a Expansion,
+/// What applying an expansion needs beside it, computed once.
+#[derive(Debug)]
+pub(crate) struct PreparedParts {
     panel: Panel,
     blocks: Blocks,
 }
 
-impl Ready<'_> {
+/// An expansion that can be applied to one panel of rows after the other.
+pub(crate) struct PreparedExpansion<'a> {
+    expansion: &'a Expansion,
+    parts: Arc<PreparedParts>,
+}
+
+impl PreparedExpansion<'_> {
     /// z of more rows than fit into the cache, by this thread alone.
-    pub(crate) fn of(&self, rows: &Rows) -> Mat<f64> {
+    pub(crate) fn of_rows(&self, rows: &Rows) -> Mat<f64> {
         let mut z = Mat::zeros(rows.n(), self.expansion.n_features());
         for start in (0..rows.n()).step_by(PANEL) {
             let here = start..rows.n().min(start + PANEL);
@@ -336,11 +330,12 @@ impl Ready<'_> {
 
     /// z of a few rows into `out`, by this thread alone.
     pub(crate) fn apply(&self, rows: &Rows, mut out: MatMut<'_, f64>) {
-        let (h, l) = (rows.n(), self.panel.n_landmarks());
+        let PreparedParts { panel, blocks } = &*self.parts;
+        let (h, l) = (rows.n(), panel.n_landmarks());
         let mut k = vec![0.0; h * l];
-        self.panel.fill(rows, &mut k);
+        panel.fill(rows, &mut k);
         let k = MatRef::from_row_major_slice(&k, h, l);
-        self.blocks.multiply(self.expansion.matrix.as_ref(), k, out.as_mut());
+        blocks.multiply(self.expansion.matrix.as_ref(), k, out.as_mut());
         for (j, &b) in self.expansion.offset.iter().enumerate().filter(|(_, b)| **b != 0.0) {
             out.as_mut().col_mut(j).iter_mut().for_each(|v| *v -= b);
         }
@@ -348,17 +343,18 @@ impl Ready<'_> {
 }
 
 /// The rows of A in blocks, with the columns that each block has: a triangular A costs half the flops of a full one.
+#[derive(Debug)]
 pub(super) struct Blocks(Vec<(usize, usize, usize)>);
 
 impl Blocks {
     pub(super) fn of(matrix: MatRef<'_, f64>) -> Self {
-        const ROWS: usize = 96;
+        const BLOCK_ROWS: usize = 96;
         let last = |i: usize| (0..matrix.ncols()).rev().find(|&j| matrix[(i, j)] != 0.0).map_or(0, |j| j + 1);
         let block = |start: usize| {
-            let rows = ROWS.min(matrix.nrows() - start);
+            let rows = BLOCK_ROWS.min(matrix.nrows() - start);
             (start, rows, (start..start + rows).map(last).max().unwrap_or(0))
         };
-        Self((0..matrix.nrows()).step_by(ROWS).map(block).collect())
+        Self((0..matrix.nrows()).step_by(BLOCK_ROWS).map(block).collect())
     }
 
     /// out = k·Aᵀ.

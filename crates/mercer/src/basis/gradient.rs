@@ -9,7 +9,7 @@
 use faer::{Mat, MatRef};
 
 use super::expansion::{Blocks, Expansion, Landmarks};
-use super::{DEFAULT_MEMORY, bytes};
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::kernel::Statistic;

@@ -16,10 +16,40 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::pivoted::{Stop, loss_limit, not_psd};
+use super::fitted::Stop;
+use super::pivoted::{loss_limit, not_psd};
 use crate::error::Result;
 use crate::kernel::Gram;
 use crate::monitor::{Growth, Monitor, Stage};
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{MethodSpec, Parameter, SEED, Stage as SpecStage, Values};
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "gram-schmidt",
+    stage: SpecStage::Basis,
+    file: "basis/gram_schmidt.rs",
+    source: "EKS, Alg. 1; K-Relief, 3",
+    cost: "n·m² flops, m² memory",
+    parameters: &with_kernel::<3, 8>([
+        super::N_COMPONENTS.none("all rows that are independent"),
+        TOL,
+        SEED,
+    ]),
+    help: "rows in their own order, orthogonalised twice",
+};
+
+const TOL: Parameter = Parameter::share(
+    "tol",
+    false,
+    false,
+    "residual norm, relative to sqrt k(x,x), at which a row is skipped",
+)
+.default("1e-6");
+
+/// Residual norms up to this share of √k(x,x) make it skip a row.
+pub(crate) fn default_tol() -> f64 {
+    Values::defaults(&SPEC).number("tol").unwrap_or_default()
+}
 
 /// Rows that are orthogonalised together.
 const BLOCK: usize = 64;

@@ -16,13 +16,14 @@ use rayon::prelude::*;
 
 use super::expansion::{Expansion, Landmarks};
 use super::memory::without_factor;
-use super::pivoted::{LOSS, NOT_PSD, RANK, Stop, next_coefficients, not_psd, triangular};
-use super::{Basis, DEFAULT_COMPONENTS, FittedBasis, Method, Precision, bytes};
-use crate::data::either::Either;
+use super::fitted::Stop;
+use super::pivoted::{LOSS, NOT_PSD, RANK, next_coefficients, not_psd, triangular};
+use super::{Basis, DEFAULT_COMPONENTS, FittedBasis, Method, Precision};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::gram::{all_zero, check_parts, column_of, diagonal};
+use crate::kernel::gram::{all_zero, check_rows, column_of, diagonal};
 use crate::kernel::{Gamma, Kernel, Shape};
+use crate::options::{Options, bytes};
 
 /// Rows that are compared with the basis before any of them is decided on.
 const BLOCK: usize = 1_024;
@@ -35,36 +36,40 @@ impl Basis {
     /// Pivots count rows in the order of arrival. Without `n_components` there are at most [`DEFAULT_COMPONENTS`].
     ///
     /// ```
-    /// use mercer::basis::{Basis, Method};
-    /// use mercer::{Kernel, Rows};
+    /// use mercer::basis::Basis;
+    /// use mercer::{Kernel, Options, Rows};
     ///
-    /// let settings = Basis::new(Method::Sparse, Kernel::rbf(1.0));
-    /// let first = settings.grow(None, &Rows::dense(vec![0.0, 0.1], 2, 1)?)?;
+    /// let (settings, options) = (Basis::sparse(Kernel::rbf(1.0)), Options::default());
+    /// let first = settings.grow(None, &Rows::dense(vec![0.0, 0.1], 2, 1)?, &options)?;
     /// assert_eq!(first.pivots, [0]);
-    /// let both = settings.grow(Some(&first), &Rows::dense(vec![0.2, 5.0], 2, 1)?)?;
+    /// let both = settings.grow(Some(&first), &Rows::dense(vec![0.2, 5.0], 2, 1)?, &options)?;
     /// assert_eq!((both.pivots.as_slice(), both.n_rows), ([0, 3].as_slice(), 4));
     /// // Left of 0.1 and 0.2: 1 − k², k = exp(−0.01) and exp(−0.04).
     /// let left = 2.0 - (-0.02f64).exp() - (-0.08f64).exp();
     /// assert!((both.residual - left / 4.0).abs() < 1e-12);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn grow<'r>(&self, so_far: Option<&FittedBasis>, rows: impl Into<Either<'r>>) -> Result<FittedBasis> {
-        let rows = rows.into();
-        let kernel = self.check_growth(so_far, rows)?;
-        let mut grown = Grown::new(self, so_far, kernel, rows);
-        let n = rows.n();
-        self.monitor.begin("choosing pivots", n);
+    pub fn grow(&self, so_far: Option<&FittedBasis>, rows: &Rows, options: &Options) -> Result<FittedBasis> {
+        let kernel = self.check_growth(so_far, rows, options)?;
+        let mut grown = Grown::new(self, options.memory, so_far, kernel, rows);
+        let (n, monitor) = (rows.n(), &options.monitor);
+        monitor.begin("choosing pivots", n);
         for start in (0..n).step_by(BLOCK) {
-            self.monitor.check()?;
-            let block = rows.part(start..n.min(start + BLOCK));
+            monitor.check()?;
+            let block = rows.slice_f64(start..n.min(start + BLOCK));
             grown.take(&block, start)?;
-            self.monitor.advance(block.n());
+            monitor.advance(block.n());
         }
         grown.finish(n)
     }
 
     /// The kernel, or an error if a basis cannot grow like this.
-    fn check_growth(&self, so_far: Option<&FittedBasis>, rows: Either) -> Result<Kernel> {
+    fn check_growth(
+        &self,
+        so_far: Option<&FittedBasis>,
+        rows: &Rows,
+        options: &Options,
+    ) -> Result<Kernel> {
         self.check(rows, None)?;
         let refused = |text: &str| Err(Error::argument(text));
         if self.method != Method::Sparse || so_far.is_some_and(|basis| basis.method != Method::Sparse) {
@@ -84,11 +89,11 @@ impl Basis {
         }
         if self.precision == Some(Precision::Single) {
             return refused(
-                "a basis that grows keeps no coordinates, so single precision would save nothing\n\
+                "a basis that grows keeps no coordinates, so float32 would save nothing\n\
                  hint: leave precision out",
             );
         }
-        if self.checkpoint.is_some() {
+        if options.checkpoint.is_some() {
             return refused("a basis that grows needs no checkpoint: keep what it is after each batch");
         }
         let looks = !matches!(self.gamma, Gamma::Value(_) | Gamma::Auto) && self.shape.uses_gamma();
@@ -100,9 +105,9 @@ impl Basis {
                      hint: give gamma as a number, such as the gamma_ of a fit on the first rows, or `auto`",
                 );
             }
-            _ => self.resolve_kernel(rows, None)?,
+            _ => self.resolve_kernel(rows, None, &options.monitor)?,
         };
-        check_parts(kernel, rows)?;
+        check_rows(kernel, rows, 0)?;
         if let Some(basis) = so_far {
             if basis.expansion.kernel != kernel {
                 return refused("the kernel or its gamma is not that of the batches before\nhint: fit again");
@@ -122,6 +127,8 @@ impl Basis {
 /// A basis on its way through a batch.
 struct Grown<'a> {
     settings: &'a Basis,
+    /// The budget, in bytes.
+    memory: u64,
     cap: usize,
     landmarks: Rows<'static>,
     /// A, row by row: row j has j+1 numbers.
@@ -134,7 +141,13 @@ struct Grown<'a> {
 }
 
 impl<'a> Grown<'a> {
-    fn new(settings: &'a Basis, so_far: Option<&FittedBasis>, kernel: Kernel, rows: Either) -> Self {
+    fn new(
+        settings: &'a Basis,
+        memory: u64,
+        so_far: Option<&FittedBasis>,
+        kernel: Kernel,
+        rows: &Rows,
+    ) -> Self {
         let basis = so_far.cloned().unwrap_or_else(|| FittedBasis {
             method: Method::Sparse,
             expansion: Expansion {
@@ -163,6 +176,7 @@ impl<'a> Grown<'a> {
         let a = &basis.expansion.matrix;
         Self {
             settings,
+            memory,
             cap: settings.n_components.unwrap_or(DEFAULT_COMPONENTS),
             coefficients: (0..a.nrows()).map(|i| (0..=i).map(|j| a[(i, j)]).collect()).collect(),
             largest: diagonal(kernel, &landmarks).into_iter().fold(0.0, f64::max),
@@ -244,7 +258,7 @@ impl<'a> Grown<'a> {
         let (h, m) = (rows.n(), self.coefficients.len());
         let mut z = vec![0.0; h * m];
         if m > 0 {
-            let ready = self.basis.expansion.ready();
+            let ready = self.basis.expansion.prepared();
             z.par_chunks_mut(PART * m).enumerate().for_each(|(at, z)| {
                 let here = z.len() / m;
                 let out = MatMut::from_row_major_slice_mut(z, here, m);
@@ -267,7 +281,7 @@ impl<'a> Grown<'a> {
     }
 
     fn check_memory(&self) -> Result<()> {
-        let (m, budget) = (self.coefficients.len(), self.settings.memory);
+        let (m, budget) = (self.coefficients.len(), self.memory);
         let needed = without_factor(BLOCK, m);
         if needed <= budget {
             return Ok(());

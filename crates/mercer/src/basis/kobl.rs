@@ -9,8 +9,40 @@
 //!         a few hundred candidates are kept exact, and as long as the best of them beats every other row's old
 //!         residual it is the true maximum. Pivots are those of the paper's loop, ties included.
 
-use super::pivoted::{Candidates, PENDING, Pivoted, Stop, TIE};
+use super::candidates::Candidates;
+use super::fitted::Stop;
+use super::pivoted::{PENDING, Pivoted, TIE};
 use crate::error::{Error, Result};
+use std::str::FromStr;
+use super::settings::{N_COMPONENTS, PRECISION};
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage};
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "kobl",
+    stage: Stage::Basis,
+    file: "basis/kobl.rs",
+    source: "TAKES, sec. 3.1",
+    cost: "n·m² flops, n·m kernel values",
+    parameters: &with_kernel::<4, 9>([
+        N_COMPONENTS.none("as many as the stop rule keeps, at most 1000 beyond 5000 rows"),
+        THRESHOLD,
+        PRECISION,
+        SEED,
+    ]),
+    help: "the row farthest from the span so far, until what is left is small for the number taken",
+};
+
+const THRESHOLD: Parameter = Parameter::new(
+    "threshold",
+    Kind::Text {
+        name: "threshold",
+        allowed: "linear | a number in [0, 1] | power:A",
+        check: |text| text.parse::<Threshold>().map(drop),
+    },
+    "f in the stop rule r/r1 < f(j/n): `linear`, a constant in [0, 1] (0: only n_components stops it), or `power:A` for t^A",
+)
+.default("linear");
 
 /// f in r_{j+1}/r_1 ≥ f(j/n).
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +77,26 @@ impl Threshold {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = Error;
+
+    /// `linear`, a number in [0, 1], or `power:A`.
+    fn from_str(text: &str) -> Result<Self> {
+        let refused = || {
+            Error::argument(format!(
+                "threshold = {text}, but it must be `linear`, a number between 0 and 1, or `power:A` with A above 0"
+            ))
+        };
+        let threshold = match text.strip_prefix("power:") {
+            _ if text == "linear" => Self::Linear,
+            Some(power) => Self::Power(power.parse().map_err(|_| refused())?),
+            None => Self::Constant(text.parse().map_err(|_| refused())?),
+        };
+        threshold.check().map_err(|_| refused())?;
+        Ok(threshold)
     }
 }
 
@@ -95,7 +147,7 @@ pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
         if let Some(stop) = stop {
             return Ok(stop);
         }
-        factor.keep(|| vec![first.unwrap_or(f64::NAN).to_bits(), active as u64])?;
+        factor.save(|| vec![first.unwrap_or(f64::NAN).to_bits(), active as u64])?;
     }
 }
 

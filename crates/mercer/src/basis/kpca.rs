@@ -14,7 +14,8 @@ use faer::{Accum, ColRef, Mat, MatMut, MatRef, Par, Scale};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::pivoted::{Hold, Pivoted, Stop, not_psd};
+use super::fitted::Stop;
+use super::pivoted::{FactorStorage, Pivoted, not_psd};
 use super::rpcholesky;
 use crate::error::{Error, Result};
 use crate::kernel::Gram;
@@ -22,6 +23,30 @@ use crate::kernel::block::PANEL;
 use crate::linalg::{eigen, positive_signs, product, scaled_transpose, sum_in_order, tall_product};
 use crate::monitor::Monitor;
 use crate::random;
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage};
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "kpca",
+    stage: Stage::Basis,
+    file: "basis/kpca.rs",
+    source: "KLFE, sec. 4.3; Schölkopf, Smola & Müller 1998",
+    cost: "n² kernel values; n³ flops for all, n²·m for a few",
+    parameters: &with_kernel::<4, 9>([
+        super::N_COMPONENTS.none("all above 1e-10 of the largest eigenvalue, or as many as tol keeps"),
+        TOL,
+        CENTER.default("false"),
+        SEED,
+    ]),
+    help: "principal components in the kernel's space; with center they are the features of kernel PCA",
+};
+
+const TOL: Parameter = Parameter::share("tol", false, false, "share of the trace to keep")
+    .none("every eigenvalue above 1e-10 of the largest");
+
+/// Whether components are those of the centred kernel.
+pub(crate) const CENTER: Parameter =
+    Parameter::new("center", Kind::Flag, "centre in the kernel's space, as classical kernel PCA does");
 
 /// Eigenvalues up to this share of the largest are rounding.
 const RANK: f64 = 1e-10;
@@ -146,13 +171,13 @@ pub(crate) fn from_factor(
     monitor: &Monitor,
 ) -> Result<Components> {
     let n = gram.n();
-    let mut factor = Pivoted::new(gram, l, Hold::ForGood, monitor)?;
+    let mut factor = Pivoted::new(gram, l, FactorStorage::Returned, monitor)?;
     monitor.begin("choosing pivots", l);
     rpcholesky::grow(&mut factor, seed)?;
     let a = factor.coefficients();
     let pivots = factor.pivots.clone();
     let unexplained: f64 = factor.residual.iter().sum();
-    let mut z = factor.into_features().unwrap_or_default();
+    let mut z = factor.into_features().map(|features| features.to_dense()).unwrap_or_default();
     let l = pivots.len();
     let mean = if centered { column_means(&z, l) } else { vec![0.0; l] };
     z.par_chunks_mut(l).for_each(|row| row.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m));

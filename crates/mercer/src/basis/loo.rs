@@ -11,9 +11,8 @@
 use faer::MatRef;
 
 use super::kobl::{self, Threshold};
-use super::pivoted::{Hold, Pivoted};
+use super::pivoted::{FactorStorage, Pivoted};
 use super::ridge::Ridge;
-use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -52,7 +51,7 @@ pub(crate) struct Tried {
 /// The width with the smallest leave-one-out error.
 pub(crate) fn resolve(
     shape: Shape,
-    rows: Either,
+    rows: &Rows,
     labels: &Labels,
     seed: u64,
     monitor: &Monitor,
@@ -132,11 +131,11 @@ fn try_width(
 }
 
 fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
-    let mut factor = Pivoted::new(gram, size.min(gram.n()), Hold::ForGood, monitor)?;
+    let mut factor = Pivoted::new(gram, size.min(gram.n()), FactorStorage::Returned, monitor)?;
     kobl::grow(&mut factor, Threshold::Constant(0.0))?;
     let size = factor.pivots.len();
-    best_penalty(&Rows::dense(factor.into_features().unwrap_or_default(), gram.n(), size)?, labels, monitor)
-        .map(|found| Tried { gamma, ..found })
+    let features = factor.into_features().map_or_else(|| Rows::dense(Vec::new(), gram.n(), size), Ok)?;
+    best_penalty(&features, labels, monitor).map(|found| Tried { gamma, ..found })
 }
 
 /// The penalty among 10^{−8, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features.

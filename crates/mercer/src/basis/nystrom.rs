@@ -6,9 +6,24 @@
 //! stops   when the drawn rows are used up; rows that are numerically dependent on earlier ones are left out
 //! source  Williams & Seeger 2001
 
-use super::pivoted::{Candidates, PENDING, Pivoted, Stop};
+use super::candidates::Candidates;
+use super::fitted::Stop;
+use super::pivoted::{PENDING, Pivoted};
 use crate::error::Result;
 use crate::random;
+use super::settings::{N_COMPONENTS, PRECISION};
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{MethodSpec, SEED, Stage};
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "nystrom",
+    stage: Stage::Basis,
+    file: "basis/nystrom.rs",
+    source: "Williams & Seeger 2001",
+    cost: "n·m² flops, n·m kernel values",
+    parameters: &with_kernel::<3, 8>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
+    help: "rows drawn uniformly",
+};
 
 /// Grows the factor to its end.
 pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
@@ -29,7 +44,7 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
         }
         factor.flush(&candidates)?;
         done += rows.len();
-        factor.keep(|| vec![done as u64, u64::from(stop == Stop::Rank)])?;
+        factor.save(|| vec![done as u64, u64::from(stop == Stop::Rank)])?;
     }
     Ok(stop)
 }

@@ -19,13 +19,13 @@
 
 use std::borrow::Cow;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::columns::{Columns, New, next, take};
 use super::expansion::Blocks;
-use super::kept::Kept;
+use super::candidates::Candidates;
+use super::checkpoint::BasisCheckpoint;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
@@ -54,66 +54,30 @@ const COMPARED: usize = 256;
 /// Pivots that wait for one pass over the rows.
 pub(crate) const PENDING: usize = 96;
 
-/// Why a basis has the size it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The method's own rule.
-    Rule,
-    /// The cap on the number of components.
-    Cap,
-    /// Nothing was left but rounding.
-    Rank,
-}
-
 /// What becomes of G.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
-    /// It is kept for the next pass, and then given away as the features.
-    ForGood,
-    /// It is kept for the next pass.
-    Meanwhile,
-    /// It is computed again.
-    Never,
+pub(crate) enum FactorStorage {
+    /// It is kept from pass to pass, and then handed back as the rows' coordinates.
+    Returned,
+    /// It is kept from pass to pass.
+    Cached,
+    /// It is not kept: every pass recomputes it from kernel values.
+    Recomputed,
 }
 
 /// G, or nothing of it.
 enum Factor {
-    Double(Columns<f64>),
-    Single(Columns<f32>),
-    Again,
+    F64(Columns<f64>),
+    F32(Columns<f32>),
+    Recomputed,
 }
 
-/// What single precision did.
-pub(crate) struct Rounded {
+/// What rounding to float32 did.
+pub(crate) struct RoundingReport {
     /// The largest error of a coordinate or a squared residual, relative to √max k(x,x) or max k(x,x).
     pub(crate) error: f64,
-    /// More is left than double precision would leave.
+    /// More is left than float64 would leave.
     pub(crate) ends_early: bool,
-}
-
-/// Coordinates of all rows, row-major n×m.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Features {
-    /// In double precision.
-    Double(Vec<f64>),
-    /// In single precision.
-    Single(Vec<f32>),
-}
-
-impl Features {
-    pub(crate) fn double(self) -> Vec<f64> {
-        match self {
-            Self::Double(values) => values,
-            Self::Single(values) => values.into_iter().map(f64::from).collect(),
-        }
-    }
-
-    pub(crate) fn single(self) -> Vec<f32> {
-        match self {
-            Self::Double(values) => values.into_iter().map(|v| v as f32).collect(),
-            Self::Single(values) => values,
-        }
-    }
 }
 
 /// A growing factor G of K with what is left of the diagonal.
@@ -132,15 +96,15 @@ pub(crate) struct Pivoted<'a> {
     pub(crate) is_pivot: Vec<bool>,
     /// max k(x,x)
     pub(crate) largest: f64,
-    /// Where its state is kept after a pass.
-    pub(super) kept: Option<Kept>,
+    /// Where its state is saved after a pass.
+    pub(super) checkpoint: Option<BasisCheckpoint>,
     /// What the method's loop goes on with, where an earlier run has begun; else empty.
     pub(super) place: Vec<u64>,
 }
 
 impl<'a> Pivoted<'a> {
     /// Nothing chosen yet; at most `cap` pivots will be.
-    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, hold: Hold, monitor: &'a Monitor) -> Result<Self> {
+    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, storage: FactorStorage, monitor: &'a Monitor) -> Result<Self> {
         let n = gram.n();
         let diagonal = gram.diagonal();
         let magnitude = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -150,11 +114,11 @@ impl<'a> Pivoted<'a> {
         let cap = cap.min(n);
         // Where the rule and not the cap is expected to stop it, memory grows with the basis.
         let width = if n <= super::UNCAPPED_ROWS { cap.min(PENDING) } else { cap };
-        let last = hold == Hold::ForGood;
-        let g = match (hold, gram.precision()) {
-            (Hold::Never, _) => Factor::Again,
-            (_, Precision::Double) => Factor::Double(Columns::new(n, width, last)),
-            (_, Precision::Single) => Factor::Single(Columns::new(n, width, last)),
+        let last = storage == FactorStorage::Returned;
+        let g = match (storage, gram.precision()) {
+            (FactorStorage::Recomputed, _) => Factor::Recomputed,
+            (_, Precision::Double) => Factor::F64(Columns::new(n, width, last)),
+            (_, Precision::Single) => Factor::F32(Columns::new(n, width, last)),
         };
         Ok(Self {
             gram,
@@ -168,7 +132,7 @@ impl<'a> Pivoted<'a> {
             coefficients: Vec::new(),
             is_pivot: vec![false; n],
             largest: magnitude,
-            kept: None,
+            checkpoint: None,
             place: Vec::new(),
         })
     }
@@ -195,27 +159,27 @@ impl<'a> Pivoted<'a> {
     /// Row i of G, as far as it is filled, in double precision.
     fn row(&self, i: usize) -> Cow<'_, [f64]> {
         match &self.g {
-            Factor::Double(columns) => Cow::Borrowed(columns.row(i, self.pivots.len())),
-            Factor::Single(_) | Factor::Again => {
-                Cow::Owned(self.rows_again(&self.gram.select(&[i])).row(0).iter().copied().collect())
+            Factor::F64(columns) => Cow::Borrowed(columns.row(i, self.pivots.len())),
+            Factor::F32(_) | Factor::Recomputed => {
+                Cow::Owned(self.recomputed_rows(&self.gram.select(&[i])).row(0).iter().copied().collect())
             }
         }
     }
 
     /// Rows of G, as far as they are filled, in double precision.
-    fn rows(&self, rows: &[usize], selected: &Rows) -> Mat<f64> {
+    pub(super) fn rows(&self, rows: &[usize], selected: &Rows) -> Mat<f64> {
         match &self.g {
-            Factor::Double(columns) => {
+            Factor::F64(columns) => {
                 Mat::from_fn(rows.len(), self.pivots.len(), |a, c| columns.row(rows[a], c + 1)[c])
             }
-            Factor::Single(_) | Factor::Again => self.rows_again(selected),
+            Factor::F32(_) | Factor::Recomputed => self.recomputed_rows(selected),
         }
     }
 
     /// Squared residuals of some rows, whose rows of G these are.
-    fn residuals(&self, rows: &[usize], g: &Mat<f64>) -> Vec<f64> {
+    pub(super) fn residuals(&self, rows: &[usize], g: &Mat<f64>) -> Vec<f64> {
         match &self.g {
-            Factor::Single(_) => {
+            Factor::F32(_) => {
                 let left = |(a, &i): (usize, &usize)| self.diagonal[i] - g.row(a).squared_norm_l2();
                 rows.iter().enumerate().map(|at| left(at).max(0.0)).collect()
             }
@@ -224,7 +188,7 @@ impl<'a> Pivoted<'a> {
     }
 
     /// Rows of G from their kernel values.
-    fn rows_again(&self, selected: &Rows) -> Mat<f64> {
+    fn recomputed_rows(&self, selected: &Rows) -> Mat<f64> {
         let (h, j) = (selected.n(), self.pivots.len());
         let mut k = vec![0.0; h * j];
         if j > 0 {
@@ -254,15 +218,15 @@ impl<'a> Pivoted<'a> {
         let (gram, monitor, residual) = (self.gram, self.monitor, &mut self.residual);
         let block = New { pivots: &new, earlier: earlier.as_ref(), factor: &factor };
         match &mut self.g {
-            Factor::Double(columns) => {
+            Factor::F64(columns) => {
                 let panel = gram.panel(&new);
                 columns.add(&block, residual, |rows, out| gram.fill(&panel, rows, out), monitor)?;
             }
-            Factor::Single(columns) => {
+            Factor::F32(columns) => {
                 let panel = gram.single_panel(&new);
                 columns.add(&block, residual, |rows, out| gram.fill_single(&panel, rows, out), monitor)?;
             }
-            Factor::Again => {
+            Factor::Recomputed => {
                 let panel = gram.panel(&new);
                 let l = MatRef::from_row_major_slice(&factor, b, b);
                 let a = triangular(&self.coefficients);
@@ -300,7 +264,7 @@ impl<'a> Pivoted<'a> {
     /// Where residuals are rounded to single precision the candidates' are known better: a row that nothing is left of must
     /// not look as if it were.
     fn correct(&mut self, candidates: &Candidates) {
-        if self.is_single() {
+        if self.is_f32() {
             for (&i, &left) in candidates.rows.iter().zip(&candidates.residual) {
                 self.residual[i] = left;
             }
@@ -314,20 +278,20 @@ impl<'a> Pivoted<'a> {
         self.is_small(&next_coefficients(earlier, self.residual[i].sqrt()))
     }
 
-    fn is_small(&self, coefficients: &[f64]) -> bool {
+    pub(super) fn is_small(&self, coefficients: &[f64]) -> bool {
         let size: f64 = coefficients.iter().map(|a| a.abs()).sum();
         let error = f64::from(f32::EPSILON) * self.largest.sqrt() * size;
-        (!self.is_single() || error <= ERROR)
+        (!self.is_f32() || error <= ERROR)
             && self.gram.rounding() * self.largest * size * size <= loss_limit(self.gram)
     }
 
-    fn is_single(&self) -> bool {
-        matches!(self.g, Factor::Single(_))
+    pub(super) fn is_f32(&self) -> bool {
+        matches!(self.g, Factor::F32(_))
     }
 
     /// (K − G Gᵀ)[:, i], at n kernel values. G must be kept.
     pub(crate) fn residual_column(&self, i: usize) -> Vec<f64> {
-        let Factor::Double(Columns { g, width, .. }) = &self.g else {
+        let Factor::F64(Columns { g, width, .. }) = &self.g else {
             unreachable!("`csi` keeps its factor in double precision")
         };
         let panel = self.gram.panel(&[i]);
@@ -358,7 +322,7 @@ impl<'a> Pivoted<'a> {
         for &earlier in &self.pivots {
             column[earlier] = 0.0;
         }
-        let Factor::Double(Columns { g, width, .. }) = &mut self.g else {
+        let Factor::F64(Columns { g, width, .. }) = &mut self.g else {
             unreachable!("`csi` keeps its factor in double precision")
         };
         for (i, c) in column.iter().enumerate() {
@@ -388,9 +352,9 @@ impl<'a> Pivoted<'a> {
     fn grow(&mut self, b: usize) {
         let (n, needed) = (self.n(), self.pivots.len() + b);
         match &mut self.g {
-            Factor::Double(columns) => columns.grow(n, needed, self.cap),
-            Factor::Single(columns) => columns.grow(n, needed, self.cap),
-            Factor::Again => {}
+            Factor::F64(columns) => columns.grow(n, needed, self.cap),
+            Factor::F32(columns) => columns.grow(n, needed, self.cap),
+            Factor::Recomputed => {}
         }
     }
 
@@ -404,12 +368,12 @@ impl<'a> Pivoted<'a> {
         self.residual.iter().sum::<f64>() / self.diagonal.iter().sum::<f64>()
     }
 
-    /// What single precision did to some rows, which are computed again in double; None if everything was.
-    pub(crate) fn rounded(&self) -> Option<Rounded> {
-        let Factor::Single(columns) = &self.g else { return None };
+    /// What float32 did to some rows, which are recomputed in float64; None if everything was in float64.
+    pub(crate) fn rounding_report(&self) -> Option<RoundingReport> {
+        let Factor::F32(columns) = &self.g else { return None };
         let (n, m) = (self.n(), self.pivots.len());
         let rows: Vec<usize> = (0..COMPARED.min(n)).map(|at| at * n / COMPARED.min(n)).collect();
-        let right = self.rows_again(&self.gram.select(&rows));
+        let right = self.recomputed_rows(&self.gram.select(&rows));
         let (mut error, mut most) = (0.0f64, 0.0f64);
         for ((a, &i), left) in rows.iter().enumerate().zip(self.residuals(&rows, &right)) {
             let pairs = columns.row(i, m).iter().zip(right.row(a).iter());
@@ -418,22 +382,18 @@ impl<'a> Pivoted<'a> {
             error = error.max(coordinate / self.largest.sqrt()).max(residual / self.largest);
             most = most.max(left);
         }
-        Some(Rounded { error, ends_early: most > RANK * self.largest })
+        Some(RoundingReport { error, ends_early: most > RANK * self.largest })
     }
 
-    /// Z, row-major n×m; None where it was not kept.
-    pub(crate) fn into_features(self) -> Option<Vec<f64>> {
-        self.into_kept().map(Features::double)
-    }
-
-    /// The same in the precision that it was kept in.
-    pub(crate) fn into_kept(self) -> Option<Features> {
+    /// Z, n×m, in the precision that it was kept in; None where it was not kept.
+    pub(crate) fn into_features(self) -> Option<Rows<'static>> {
         let (n, m) = (self.n(), self.pivots.len());
-        match self.g {
-            Factor::Double(columns) => Some(Features::Double(columns.into_vec(n, m))),
-            Factor::Single(columns) => Some(Features::Single(columns.into_vec(n, m))),
-            Factor::Again => None,
-        }
+        let rows = match self.g {
+            Factor::F64(columns) => Rows::dense(columns.into_vec(n, m), n, m),
+            Factor::F32(columns) => Rows::dense_f32(columns.into_vec(n, m), n, m),
+            Factor::Recomputed => return None,
+        };
+        Some(rows.unwrap_or_else(|e| unreachable!("{e}")))
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -493,119 +453,4 @@ pub(crate) fn not_psd(kernel: Kernel, row: usize, value: f64) -> Error {
          hint: {hint}",
         row + 1
     ))
-}
-
-/// A few rows whose residuals are kept exact while pivots wait for the next flush.
-///
-/// Eliminating one of them costs |rows| kernel values and no pass over the data.
-pub(crate) struct Candidates {
-    /// Indices into the training rows.
-    pub(crate) rows: Vec<usize>,
-    /// Exact squared residuals, in the order of `rows`; 0 once eliminated.
-    pub(crate) residual: Vec<f64>,
-    /// Positions in `rows` of the pivots chosen since the last flush.
-    pub(crate) eliminated: Vec<usize>,
-    taken: Vec<bool>,
-    selected: Rows<'static>,
-    /// Rows of G (|rows|×j).
-    g: Mat<f64>,
-    /// The factor's next columns on these rows, one a pivot.
-    columns: Vec<Vec<f64>>,
-    /// A's next rows, one a pivot.
-    coefficients: Vec<Vec<f64>>,
-}
-
-impl Candidates {
-    pub(crate) fn new(factor: &Pivoted, rows: Vec<usize>) -> Self {
-        let selected = factor.gram.select(&rows);
-        let g = factor.rows(&rows, &selected);
-        Self {
-            residual: factor.residuals(&rows, &g),
-            eliminated: Vec::new(),
-            taken: vec![false; rows.len()],
-            g,
-            selected,
-            columns: Vec::new(),
-            coefficients: Vec::new(),
-            rows,
-        }
-    }
-
-    /// The candidate with the largest residual, the lowest *row* among those tied.
-    pub(crate) fn farthest(&self, tie: f64) -> Option<usize> {
-        let largest = self.largest_open();
-        let open = (0..self.rows.len()).filter(|&a| !self.taken[a]);
-        open.filter(|&a| self.residual[a] >= largest - tie).min_by_key(|&a| self.rows[a])
-    }
-
-    /// The largest residual of a candidate that is no pivot yet.
-    pub(crate) fn largest_open(&self) -> f64 {
-        let open = self.residual.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
-        open.map(|(r, _)| *r).fold(f64::NEG_INFINITY, f64::max)
-    }
-
-    /// The row that this candidate would add to A.
-    fn next_coefficients(&self, factor: &Pivoted, position: usize) -> Vec<f64> {
-        let flushed = factor.coefficients.iter().zip(self.g.row(position).iter().copied());
-        let pending = self.coefficients.iter().zip(self.columns.iter().map(|c| c[position]));
-        next_coefficients(flushed.chain(pending), self.residual[position].sqrt())
-    }
-
-    /// Whether something is left of the candidate, and its coefficients are small enough for the precision.
-    pub(crate) fn is_sound(&self, factor: &Pivoted, position: usize) -> bool {
-        if self.residual[position] <= factor.floor() {
-            return false;
-        }
-        factor.is_small(&self.next_coefficients(factor, position))
-    }
-
-    /// Makes the candidate at this position a pivot; false if its coefficients are too large for single precision.
-    pub(crate) fn eliminate(&mut self, factor: &Pivoted, position: usize) -> bool {
-        let norm = self.residual[position].sqrt();
-        let next = self.next_coefficients(factor, position);
-        if factor.is_single() && !factor.is_small(&next) {
-            return false;
-        }
-        self.coefficients.push(next);
-        let mut column = vec![0.0; self.rows.len()];
-        factor.gram.column(&self.selected, self.rows[position], &mut column);
-        let j = self.g.ncols();
-        if j > 0 {
-            let n = column.len();
-            matmul(
-                MatMut::from_column_major_slice_mut(&mut column, n, 1),
-                Accum::Add,
-                self.g.as_ref(),
-                self.g.row(position).transpose().as_mat(),
-                -1.0,
-                Par::Seq,
-            );
-        }
-        for earlier in &self.columns {
-            let at = earlier[position];
-            column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= at * e);
-        }
-        for (c, r) in column.iter_mut().zip(&mut self.residual) {
-            *c /= norm;
-            *r = (*r - *c * *c).max(0.0);
-        }
-        column[position] = norm;
-        self.residual[position] = 0.0;
-        self.taken[position] = true;
-        self.columns.push(column);
-        self.eliminated.push(position);
-        true
-    }
-
-    /// The Cholesky factor of the eliminated rows' residual Gram matrix, row-major and lower triangular.
-    fn factor(&self) -> Vec<f64> {
-        let b = self.eliminated.len();
-        let mut l = vec![0.0; b * b];
-        for (i, &position) in self.eliminated.iter().enumerate() {
-            for j in 0..=i {
-                l[i * b + j] = self.columns[j][position];
-            }
-        }
-        l
-    }
 }

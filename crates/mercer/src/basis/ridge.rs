@@ -12,7 +12,7 @@
 use faer::{Mat, MatRef};
 
 use crate::data::labels::Labels;
-use crate::data::rows::Rows;
+use crate::data::rows::{F64Rows, Rows};
 use crate::error::Result;
 use crate::kernel::block::PANEL;
 use crate::linalg::{eigen, in_order, product, self_product};
@@ -160,9 +160,9 @@ impl Ridge {
 pub(crate) fn means(rows: &Rows) -> Vec<f64> {
     let mut sums = vec![0.0; rows.p()];
     for i in 0..rows.n() {
-        match rows {
-            Rows::Dense(d) => sums.iter_mut().zip(d.row(i)).for_each(|(sum, v)| *sum += v),
-            Rows::Sparse(s) => {
+        match rows.as_f64() {
+            F64Rows::Dense(d) => sums.iter_mut().zip(d.row(i)).for_each(|(sum, v)| *sum += v),
+            F64Rows::Sparse(s) => {
                 let (columns, values) = s.row(i);
                 columns.iter().zip(values).for_each(|(&j, v)| sums[j as usize] += v);
             }
@@ -175,9 +175,9 @@ pub(crate) fn means(rows: &Rows) -> Vec<f64> {
 fn centered(rows: &Rows, panel: usize, means: &[f64]) -> Mat<f64> {
     let rows = rows.slice(panel * PANEL..rows.n().min((panel + 1) * PANEL));
     let p = rows.p();
-    match &rows {
-        Rows::Dense(d) => Mat::from_fn(rows.n(), p, |i, j| d.row(i)[j] - means[j]),
-        Rows::Sparse(_) => {
+    match rows.as_f64() {
+        F64Rows::Dense(d) => Mat::from_fn(rows.n(), p, |i, j| d.row(i)[j] - means[j]),
+        F64Rows::Sparse(_) => {
             let values = rows.to_dense();
             Mat::from_fn(rows.n(), p, |i, j| values[i * p + j] - means[j])
         }

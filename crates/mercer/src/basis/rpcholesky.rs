@@ -8,9 +8,24 @@
 //! differs a block is proposed from the residuals as of the last flush and thinned: a proposal is accepted with
 //!         probability (its residual now) / (its residual then), which gives the law of one pivot at a time
 
-use super::pivoted::{Candidates, PENDING, Pivoted, Stop};
+use super::candidates::Candidates;
+use super::fitted::Stop;
+use super::pivoted::{PENDING, Pivoted};
 use crate::error::Result;
 use crate::random;
+use super::settings::{N_COMPONENTS, PRECISION};
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{MethodSpec, SEED, Stage};
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "rpcholesky",
+    stage: Stage::Basis,
+    file: "basis/rpcholesky.rs",
+    source: "Chen, Epperly, Tropp & Webber 2022",
+    cost: "n·m² flops, n·m kernel values",
+    parameters: &with_kernel::<3, 8>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
+    help: "rows drawn in proportion to their squared distance from the span so far",
+};
 
 /// Grows the factor to its end.
 pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
@@ -66,7 +81,7 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
             }
         }
         factor.flush(&candidates)?;
-        factor.keep(|| {
+        factor.save(|| {
             let rows = (0..retired.len()).filter(|&row| retired[row]).map(|row| row as u64);
             std::iter::once(random::position(&generator)).chain(rows).collect()
         })?;

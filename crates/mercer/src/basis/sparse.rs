@@ -7,9 +7,38 @@
 //! source  sk-relief.txt 4 (approximate linear dependence; Engel, Mannor & Meir 2004)
 //! differs a row that fails the test once always will, so rows are decided in blocks with the same outcome
 
-use super::pivoted::{Candidates, PENDING, Pivoted, Stop};
+use super::candidates::Candidates;
+use super::fitted::Stop;
+use super::pivoted::{PENDING, Pivoted};
 use crate::error::Result;
 use crate::random;
+use super::settings::{N_COMPONENTS, PRECISION};
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{MethodSpec, Parameter, SEED, Stage, Values};
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "sparse",
+    stage: Stage::Basis,
+    file: "basis/sparse.rs",
+    source: "SK-Relief, sec. 4",
+    cost: "n·m² flops, n·m kernel values",
+    parameters: &with_kernel::<4, 9>([
+        N_COMPONENTS.none("as many as nu keeps, at most 1000 beyond 5000 rows"),
+        NU,
+        PRECISION,
+        SEED,
+    ]),
+    help: "rows in random order that the ones kept before do not nearly span",
+};
+
+/// Share of k(x,x) that must be new.
+pub(crate) const NU: Parameter =
+    Parameter::share("nu", false, true, "share of k(x,x) that must be new for a row to be kept").default("0.1");
+
+/// The share of k(x,x) that must be new unless told otherwise.
+pub(super) fn default_nu() -> f64 {
+    Values::defaults(&SPEC).number("nu").unwrap_or_default()
+}
 
 /// Rows of the order that are looked at between two passes over the data.
 const BLOCK: usize = 4 * PENDING;
@@ -56,7 +85,7 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
         }
         factor.flush(&candidates)?;
         next = end;
-        factor.keep(|| vec![next as u64, u64::from(stop == Stop::Rank)])?;
+        factor.save(|| vec![next as u64, u64::from(stop == Stop::Rank)])?;
     }
     Ok(stop)
 }

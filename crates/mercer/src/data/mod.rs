@@ -2,9 +2,8 @@
 
 pub(crate) mod store;
 pub mod rows;
-pub mod single;
-pub mod either;
 pub mod labels;
+pub mod needs;
 pub mod scale;
 pub mod table;
 pub mod synth;
@@ -15,9 +14,8 @@ pub mod read;
 #[cfg(feature = "formats")]
 pub mod write;
 
-pub use either::Either;
 pub use labels::{Column, Labels, Task};
+pub use needs::Needs;
 pub use rows::{Csr, Dense, Rows};
 pub use scale::{Scale, Scaling};
-pub use single::Single;
 pub use table::Table;

@@ -1,15 +1,19 @@
-//! Rows of numbers, dense or sparse, behind one type.
+//! Rows of numbers, dense (float64 or float32) or sparse, behind one type.
 //!
-//! Dense rows lie row after row, so that a panel of rows is one contiguous slice; sparse rows are CSR. Both may borrow
-//! the caller's memory, and rows too many for it lie in a file.
+//! Dense rows lie row after row, so that a panel of rows is one contiguous slice; sparse rows are CSR. All may borrow
+//! the caller's memory, and rows too many for it lie in a file. Float32 rows are read where they lie and widened a panel at
+//! a time; arithmetic that needs all rows in float64 asks for [`Rows::to_f64`] once, at its public entry, and then looks at
+//! them through [`Rows::as_f64`].
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use bytemuck::Pod;
 use faer::MatRef;
 
 use super::store::{Growing, Store};
 use crate::error::{Error, Result};
+use crate::real::Precision;
 
 /// n rows of p numbers.
 ///
@@ -23,18 +27,29 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rows<'a> {
-    /// Every number is stored.
+    /// Every number is stored, as float64.
     Dense(Dense<'a>),
+    /// Every number is stored, as float32.
+    DenseF32(Dense<'a, f32>),
     /// Only the numbers that are not zero are stored.
     Sparse(Csr<'a>),
 }
 
 /// Row-major dense rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Dense<'a> {
-    values: Store<'a, f64>,
+pub struct Dense<'a, T: Pod = f64> {
+    values: Store<'a, T>,
     n: usize,
     p: usize,
+}
+
+/// Rows that are known to be float64.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum F64Rows<'r> {
+    /// Every number is stored.
+    Dense(&'r Dense<'r>),
+    /// Only the numbers that are not zero are stored.
+    Sparse(&'r Csr<'r>),
 }
 
 /// Compressed sparse rows: row i holds `indices[indptr[i]..indptr[i+1]]`, ascending, with their `values`.
@@ -52,12 +67,23 @@ impl<'a> Rows<'a> {
         Self::from_store(Store::Memory(values.into()), n, p)
     }
 
-    /// The same from numbers wherever they are.
+    /// Dense float32 rows from a row-major slice or vector of n·p numbers.
+    ///
+    /// ```
+    /// use mercer::Rows;
+    ///
+    /// let rows = Rows::dense_f32(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3)?;
+    /// assert_eq!((rows.n(), rows.p()), (2, 3));
+    /// assert_eq!(rows.select(&[1]).to_dense(), [4.0, 5.0, 6.0]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn dense_f32(values: impl Into<Cow<'a, [f32]>>, n: usize, p: usize) -> Result<Self> {
+        Ok(Self::DenseF32(Dense::new(Store::Memory(values.into()), n, p)?))
+    }
+
+    /// Dense rows from numbers in memory or in a file.
     pub(crate) fn from_store(values: Store<'a, f64>, n: usize, p: usize) -> Result<Self> {
-        if n.checked_mul(p) != Some(values.len()) {
-            return Err(Error::data(format!("{} numbers given for {n} rows of {p} columns", values.len())));
-        }
-        Ok(Self::Dense(Dense { values, n, p }))
+        Ok(Self::Dense(Dense::new(values, n, p)?))
     }
 
     /// Sparse rows from the three parts of CSR. Indices within a row must ascend.
@@ -78,7 +104,7 @@ impl<'a> Rows<'a> {
         Self::from_sparse_store(indptr.into(), Store::Memory(indices.into()), Store::Memory(values.into()), p)
     }
 
-    /// The same from numbers wherever they are.
+    /// Sparse rows from numbers in memory or in a file.
     pub(crate) fn from_sparse_store(
         indptr: Cow<'a, [usize]>,
         indices: Store<'a, u32>,
@@ -100,6 +126,7 @@ impl<'a> Rows<'a> {
     pub fn n(&self) -> usize {
         match self {
             Self::Dense(d) => d.n,
+            Self::DenseF32(d) => d.n,
             Self::Sparse(s) => s.indptr.len() - 1,
         }
     }
@@ -108,7 +135,47 @@ impl<'a> Rows<'a> {
     pub fn p(&self) -> usize {
         match self {
             Self::Dense(d) => d.p,
+            Self::DenseF32(d) => d.p,
             Self::Sparse(s) => s.p,
+        }
+    }
+
+    /// What the numbers are stored in.
+    pub fn precision(&self) -> Precision {
+        match self {
+            Self::DenseF32(_) => Precision::Single,
+            Self::Dense(_) | Self::Sparse(_) => Precision::Double,
+        }
+    }
+
+    /// These rows in float64: themselves, or a copy of float32 rows.
+    pub fn to_f64(&self) -> Cow<'_, Rows<'_>> {
+        match self {
+            Self::DenseF32(d) => Cow::Owned(d.widened(0..d.n)),
+            Self::Dense(_) | Self::Sparse(_) => Cow::Borrowed(self),
+        }
+    }
+
+    /// The rows of a range in float64; only float32 rows are copied.
+    ///
+    /// # Panics
+    /// If the range reaches past n.
+    pub fn slice_f64(&self, range: Range<usize>) -> Rows<'_> {
+        match self {
+            Self::DenseF32(d) => d.widened(range),
+            Self::Dense(_) | Self::Sparse(_) => self.slice(range),
+        }
+    }
+
+    /// These rows, which the caller has seen to be in float64.
+    ///
+    /// # Panics
+    /// If they are in float32.
+    pub(crate) fn as_f64(&self) -> F64Rows<'_> {
+        match self {
+            Self::Dense(d) => F64Rows::Dense(d),
+            Self::Sparse(s) => F64Rows::Sparse(s),
+            Self::DenseF32(_) => unreachable!("float32 rows are widened before (`Rows::to_f64`)"),
         }
     }
 
@@ -117,7 +184,7 @@ impl<'a> Rows<'a> {
         matches!(self, Self::Sparse(_))
     }
 
-    /// Copies of the rows with these indices, in this order.
+    /// Copies of the rows with these indices, in this order, in float64.
     ///
     /// # Panics
     /// If an index is not below n.
@@ -125,6 +192,11 @@ impl<'a> Rows<'a> {
         match self {
             Self::Dense(d) => {
                 let values: Vec<f64> = indices.iter().flat_map(|&i| d.row(i).iter().copied()).collect();
+                Rows::Dense(Dense { values: values.into(), n: indices.len(), p: d.p })
+            }
+            Self::DenseF32(d) => {
+                let row = |&i: &usize| d.row(i).iter().copied().map(f64::from);
+                let values: Vec<f64> = indices.iter().flat_map(row).collect();
                 Rows::Dense(Dense { values: values.into(), n: indices.len(), p: d.p })
             }
             Self::Sparse(s) => Rows::Sparse(Csr::of_rows(indices.iter().map(|&i| s.row(i)), s.p)),
@@ -137,11 +209,8 @@ impl<'a> Rows<'a> {
     /// If the range reaches past n.
     pub fn slice(&self, range: Range<usize>) -> Rows<'_> {
         match self {
-            Self::Dense(d) => Rows::Dense(Dense {
-                values: d.values[range.start * d.p..range.end * d.p].into(),
-                n: range.len(),
-                p: d.p,
-            }),
+            Self::Dense(d) => Rows::Dense(d.slice(range)),
+            Self::DenseF32(d) => Rows::DenseF32(d.slice(range)),
             Self::Sparse(s) => Rows::Sparse(Csr {
                 indptr: Cow::Borrowed(&s.indptr[range.start..=range.end]),
                 indices: s.indices[..].into(),
@@ -155,6 +224,7 @@ impl<'a> Rows<'a> {
     pub fn to_dense(&self) -> Vec<f64> {
         match self {
             Self::Dense(d) => d.values.to_vec(),
+            Self::DenseF32(d) => d.values.iter().copied().map(f64::from).collect(),
             Self::Sparse(s) => {
                 let mut out = vec![0.0; self.n() * s.p];
                 for i in 0..self.n() {
@@ -168,10 +238,15 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The same rows, stored sparsely.
+    /// These rows with only their non-zero numbers stored.
     pub(crate) fn to_sparse(&self) -> Rows<'_> {
         match self {
             Self::Sparse(_) => self.slice(0..self.n()),
+            Self::DenseF32(d) => {
+                let wide = d.widened(0..d.n);
+                let sparse = wide.to_sparse();
+                Rows::Sparse(Csr::of_rows((0..d.n).map(|i| sparse.csr_row(i)), d.p))
+            }
             Self::Dense(d) => {
                 let mut indptr = vec![0];
                 let (mut columns, mut values) = (Vec::new(), Vec::new());
@@ -194,25 +269,35 @@ impl<'a> Rows<'a> {
 
     /// These rows and more below them, stored as these are.
     pub(crate) fn joined(&self, more: &Rows) -> Rows<'static> {
-        match (self, more) {
-            (Self::Dense(d), _) => {
-                let values = [d.values(), &more.to_dense()].concat();
-                Rows::Dense(Dense { values: values.into(), n: d.n + more.n(), p: d.p })
-            }
-            (Self::Sparse(_), Rows::Dense(_)) => self.joined(&more.to_sparse()),
-            (Self::Sparse(own), Rows::Sparse(s)) => {
-                let rows = (0..self.n()).map(|i| own.row(i)).chain((0..more.n()).map(|i| s.row(i)));
-                Rows::Sparse(Csr::of_rows(rows, s.p))
-            }
+        if let Self::Sparse(_) = self {
+            let more = more.to_sparse();
+            let rows = (0..self.n()).map(|i| self.csr_row(i)).chain((0..more.n()).map(|i| more.csr_row(i)));
+            return Rows::Sparse(Csr::of_rows(rows, self.p()));
+        }
+        let values = [self.to_dense(), more.to_dense()].concat();
+        Rows::Dense(Dense { values: values.into(), n: self.n() + more.n(), p: self.p() })
+    }
+
+    /// How many numbers are stored: all of a dense matrix, the non-zero ones of a sparse one.
+    pub(crate) fn n_stored(&self) -> usize {
+        match self {
+            Self::Dense(_) | Self::DenseF32(_) => self.n() * self.p(),
+            Self::Sparse(s) => s.stored().len(),
         }
     }
 
-    /// The numbers that are stored: all of a dense matrix, the non-zero ones of a sparse one.
+    /// The numbers that are stored, of rows in float64.
     pub(crate) fn stored(&self) -> &[f64] {
-        match self {
-            Self::Dense(d) => &d.values,
-            Self::Sparse(s) => &s.values[s.indptr[0]..s.indptr[s.indptr.len() - 1]],
+        match self.as_f64() {
+            F64Rows::Dense(d) => &d.values,
+            F64Rows::Sparse(s) => s.stored(),
         }
+    }
+
+    /// Columns and values of row i of sparse rows.
+    fn csr_row(&self, i: usize) -> (&[u32], &[f64]) {
+        let Self::Sparse(s) = self else { unreachable!("the rows are sparse") };
+        s.row(i)
     }
 
     /// ‖x − y‖² of row i and another's row j, from their differences: equal distances are equal numbers.
@@ -235,6 +320,7 @@ impl<'a> Rows<'a> {
                 walk(a.row(i), b.row(j), |_, x, y| sum += term(x - y));
                 sum
             }
+            // One of them is sparse and the other is not, or in float32.
             _ => {
                 let (a, b) = (self.slice(i..i + 1).to_dense(), other.slice(j..j + 1).to_dense());
                 a.iter().zip(&b).map(|(x, y)| term(x - y)).sum()
@@ -251,7 +337,9 @@ impl<'a> Rows<'a> {
     /// Copies with every number multiplied; by a power of two, if digits are to be kept.
     pub(crate) fn multiplied(&self, factor: f64) -> Rows<'static> {
         let mut rows = self.select(&(0..self.n()).collect::<Vec<_>>());
-        let (Rows::Dense(Dense { values, .. }) | Rows::Sparse(Csr { values, .. })) = &mut rows;
+        let (Rows::Dense(Dense { values, .. }) | Rows::Sparse(Csr { values, .. })) = &mut rows else {
+            unreachable!("copies are in float64")
+        };
         *values = values.iter().map(|v| v * factor).collect::<Vec<_>>().into();
         rows
     }
@@ -261,18 +349,23 @@ impl<'a> Rows<'a> {
         self.check_values(names, |v| !v.is_finite(), "only finite numbers are allowed")
     }
 
-    /// The same for infinity alone: NaN is a missing value.
+    /// An error that names the first infinity, as [`check_finite`](Self::check_finite); NaN is a missing value.
     pub(crate) fn check_no_infinity(&self, names: Option<&[String]>) -> Result<()> {
         self.check_values(names, f64::is_infinite, "numbers, and NaN for missing values, are allowed")
     }
 
     fn check_values(&self, names: Option<&[String]>, bad: impl Fn(f64) -> bool, allowed: &str) -> Result<()> {
-        if !self.stored().iter().any(|&v| bad(v)) {
+        let any = match self {
+            Self::DenseF32(d) => d.values.iter().any(|&v| bad(v.into())),
+            Self::Dense(_) | Self::Sparse(_) => self.stored().iter().any(|&v| bad(v)),
+        };
+        if !any {
             return Ok(());
         }
         for i in 0..self.n() {
             let found = match self {
-                Self::Dense(d) => d.row(i).iter().copied().enumerate().find(|(_, v)| bad(*v)),
+                Self::Dense(d) => d.first(i, &bad),
+                Self::DenseF32(d) => d.first(i, &bad),
                 Self::Sparse(s) => {
                     let (columns, values) = s.row(i);
                     let at = values.iter().position(|&v| bad(v));
@@ -309,25 +402,56 @@ fn walk((a, x): (&[u32], &[f64]), (b, y): (&[u32], &[f64]), mut f: impl FnMut(us
     }
 }
 
-impl Dense<'_> {
+impl<'a, T: Pod> Dense<'a, T> {
+    fn new(values: Store<'a, T>, n: usize, p: usize) -> Result<Self> {
+        if n.checked_mul(p) != Some(values.len()) {
+            return Err(Error::data(format!("{} numbers given for {n} rows of {p} columns", values.len())));
+        }
+        Ok(Self { values, n, p })
+    }
+
     /// Row i.
-    pub fn row(&self, i: usize) -> &[f64] {
+    pub fn row(&self, i: usize) -> &[T] {
         &self.values[i * self.p..(i + 1) * self.p]
     }
 
-    /// Where the rows' numbers are.
-    pub(crate) fn store(&self) -> &Store<'_, f64> {
+    /// All rows, one after the other.
+    pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// All rows, one after the other.
-    pub fn values(&self) -> &[f64] {
-        &self.values
+    /// The numbers of the rows in a range, one row after the other.
+    pub(crate) fn panel(&self, range: Range<usize>) -> &[T] {
+        &self.values[range.start * self.p..range.end * self.p]
     }
 
     /// The rows as a matrix, n×p.
-    pub fn view(&self) -> MatRef<'_, f64> {
+    pub fn view(&self) -> MatRef<'_, T> {
         MatRef::from_row_major_slice(&self.values, self.n, self.p)
+    }
+
+    /// Where the rows' numbers are.
+    pub(crate) fn store(&self) -> &Store<'_, T> {
+        &self.values
+    }
+
+    fn slice(&self, range: Range<usize>) -> Dense<'_, T> {
+        let n = range.len();
+        Dense { values: self.panel(range).into(), n, p: self.p }
+    }
+}
+
+impl<T: Pod + Into<f64>> Dense<'_, T> {
+    /// Copies of the rows of a range, in float64.
+    fn widened(&self, range: Range<usize>) -> Rows<'static> {
+        let n = range.len();
+        let values: Vec<f64> = self.panel(range).iter().map(|v| (*v).into()).collect();
+        Rows::Dense(Dense { values: values.into(), n, p: self.p })
+    }
+
+    /// Column and value of the first bad number of row i.
+    fn first(&self, i: usize, bad: impl Fn(f64) -> bool) -> Option<(usize, f64)> {
+        self.row(i).iter().map(|v| (*v).into()).enumerate().find(|(_, v)| bad(*v))
     }
 }
 
@@ -354,6 +478,11 @@ impl Csr<'_> {
     /// Indices yet to come, to be kept where these rows' are.
     pub(crate) fn growing_indices(&self) -> Growing<u32> {
         Growing::like(&self.indices)
+    }
+
+    /// The values of all rows.
+    fn stored(&self) -> &[f64] {
+        &self.values[self.indptr[0]..self.indptr[self.indptr.len() - 1]]
     }
 
     /// Number of columns.

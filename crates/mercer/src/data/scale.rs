@@ -3,7 +3,7 @@
 //! cost    two passes over the rows
 //! differs sparse rows keep their zeros, so they are divided and never shifted; a constant column gets factor 1
 
-use super::rows::Rows;
+use super::rows::{F64Rows, Rows};
 use super::store::Growing;
 use crate::error::{Error, Result};
 
@@ -58,6 +58,7 @@ impl Scaling {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(scale: Scale, rows: &Rows) -> (Option<Self>, Vec<usize>) {
+        let rows = &*rows.to_f64();
         let (n, p) = (rows.n(), rows.p());
         let mut low = vec![f64::INFINITY; p];
         let mut high = vec![f64::NEG_INFINITY; p];
@@ -110,7 +111,7 @@ impl Scaling {
         self
     }
 
-    /// The rows, scaled.
+    /// The rows, scaled, in float64.
     pub fn apply(&self, rows: &Rows) -> Result<Rows<'static>> {
         if rows.p() != self.factor.len() {
             return Err(Error::data(format!(
@@ -119,8 +120,9 @@ impl Scaling {
                 self.factor.len()
             )));
         }
-        match rows {
-            Rows::Dense(d) => {
+        let rows = &*rows.to_f64();
+        match rows.as_f64() {
+            F64Rows::Dense(d) => {
                 let mut values = Growing::like(d.store());
                 let mut scaled = vec![0.0; rows.p()];
                 for i in 0..rows.n() {
@@ -133,7 +135,7 @@ impl Scaling {
                 }
                 Rows::from_store(values.finish()?, rows.n(), rows.p())
             }
-            Rows::Sparse(s) => {
+            F64Rows::Sparse(s) => {
                 if self.center.iter().any(|&c| c != 0.0) {
                     return Err(Error::data(
                         "the model was fitted on dense rows and shifts its columns, which sparse rows cannot be\n\
@@ -165,13 +167,13 @@ impl Scaling {
 }
 
 fn each_value(rows: &Rows, mut f: impl FnMut(usize, f64)) {
-    match rows {
-        Rows::Dense(d) => {
+    match rows.as_f64() {
+        F64Rows::Dense(d) => {
             for i in 0..rows.n() {
                 d.row(i).iter().enumerate().for_each(|(j, &v)| f(j, v));
             }
         }
-        Rows::Sparse(s) => {
+        F64Rows::Sparse(s) => {
             for i in 0..rows.n() {
                 let (columns, values) = s.row(i);
                 columns.iter().zip(values).for_each(|(&j, &v)| f(j as usize, v));

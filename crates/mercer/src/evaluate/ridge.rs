@@ -16,7 +16,7 @@ use super::judge::Judged;
 use super::measures::Predictions;
 use super::tame::squarable;
 use crate::basis::ridge::{Ridge, means};
-use crate::basis::{DEFAULT_MEMORY, bytes};
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};

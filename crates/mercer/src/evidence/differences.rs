@@ -13,11 +13,9 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::neighbours::Metric;
-use crate::basis::{DEFAULT_MEMORY, bytes};
-use crate::data::either::Either;
-use crate::data::rows::{Dense, Rows};
-use crate::data::single::Single;
+use crate::data::rows::{Dense, F64Rows, Rows};
 use crate::error::{Error, Result};
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::real::Real;
 
 /// Beyond these magnitudes squares overflow or vanish.
@@ -28,8 +26,9 @@ const SQUARABLE: std::ops::Range<f64> = 1e-100..1e100;
 pub struct Differences<'a> {
     /// The rows as they came; dense if there are gaps or categories.
     rows: Cow<'a, Rows<'a>>,
-    /// The same, shifted and divided by the range, or multiplied by a power of two that lets them be squared.
-    prepared: Cow<'a, Rows<'a>>,
+    /// These rows, shifted and divided by the range, or multiplied by a power of two that lets them be squared. None where
+    /// only pairs of rows are looked at.
+    prepared: Option<Cow<'a, Rows<'a>>>,
     /// ∞ for a constant column.
     range: Option<Vec<f64>>,
     /// 1/range, or 1; empty if a range is too small to have an inverse.
@@ -38,12 +37,10 @@ pub struct Differences<'a> {
     nominal: Box<[bool]>,
     missing: bool,
     unit: f64,
-    /// Rows in single precision and without gaps, of which only pairs are looked at; those above are then none.
-    single: Option<&'a Single<'a>>,
 }
 
 impl<'a> Differences<'a> {
-    /// Makes rows ready. `by_range`: divide each column by its range, a constant one by infinity.
+    /// Prepares rows. `by_range`: divide each column by its range, a constant one by infinity.
     ///
     /// ```
     /// use mercer::{Rows, evidence::differences::Differences, evidence::neighbours::Metric};
@@ -58,7 +55,7 @@ impl<'a> Differences<'a> {
         Self::of(Cow::Borrowed(rows), categorical, by_range)
     }
 
-    /// The same of rows that may be its own.
+    /// Differences of float64 rows that may be its own.
     pub(crate) fn of(rows: Cow<'a, Rows<'a>>, categorical: &[usize], by_range: bool) -> Result<Self> {
         let missing = rows.stored().iter().any(|v| v.is_nan());
         let mut nominal = if categorical.is_empty() { Vec::new() } else { vec![false; rows.p()] };
@@ -72,14 +69,13 @@ impl<'a> Differences<'a> {
         };
         let factor = vec![1.0; rows.p()];
         let mut found = Self {
-            prepared: rows.clone(),
+            prepared: Some(rows.clone()),
             rows,
             range: None,
             factor,
             nominal: nominal.into(),
             missing,
             unit: 1.0,
-            single: None,
         };
         if by_range {
             found.divide_by_range()?;
@@ -89,18 +85,17 @@ impl<'a> Differences<'a> {
         Ok(found)
     }
 
-    /// Of rows in single precision, read where they lie: their numbers are there, and only pairs of rows are looked at.
-    pub(crate) fn of_single(rows: &'a Single<'a>, by_range: bool) -> Result<Self> {
-        let nothing: Cow<Rows> = Cow::Owned(Rows::dense(Vec::new(), 0, rows.p())?);
+    /// Differences of pairs of rows without gaps and categories, read where they lie, float32 rows too: for columns whose
+    /// neighbours are sought elsewhere.
+    pub(crate) fn of_pairs(rows: &'a Rows<'a>, by_range: bool) -> Result<Self> {
         let mut found = Self {
-            prepared: nothing.clone(),
-            rows: nothing,
+            prepared: None,
+            rows: Cow::Borrowed(rows),
             range: None,
             factor: vec![1.0; rows.p()],
             nominal: Box::default(),
             missing: false,
             unit: 1.0,
-            single: Some(rows),
         };
         if by_range {
             found.divide_by_range()?;
@@ -109,10 +104,7 @@ impl<'a> Differences<'a> {
     }
 
     fn divide_by_range(&mut self) -> Result<()> {
-        let (low, high) = match self.single {
-            Some(rows) => extremes(rows.into()),
-            None => extremes((&*self.rows).into()),
-        };
+        let (low, high) = extremes(&self.rows);
         let range: Vec<f64> = low.iter().zip(&high).map(|(low, high)| high - low).collect();
         if let Some(j) = (0..range.len()).find(|&j| !range[j].is_finite() && !self.is_nominal(j)) {
             return Err(Error::Numerical(format!(
@@ -127,8 +119,10 @@ impl<'a> Differences<'a> {
             _ => v * 0.0,
         };
         // Shifted where that does not fill in zeros: large offsets would cost digits.
-        self.prepared =
-            Cow::Owned(map_values(&self.rows, |j, v| scaled(j, v, low[j]), |j, v| scaled(j, v, 0.0))?);
+        if self.prepared.is_some() {
+            let values = map_values(&self.rows, |j, v| scaled(j, v, low[j]), |j, v| scaled(j, v, 0.0))?;
+            self.prepared = Some(Cow::Owned(values));
+        }
         let inverse = |range: &f64| if *range > 0.0 { 1.0 / range } else { 0.0 };
         self.factor = range.iter().map(inverse).collect();
         if self.factor.iter().any(|f| !f.is_finite()) {
@@ -147,13 +141,13 @@ impl<'a> Differences<'a> {
         // A power of two: the numbers keep their digits, and equal differences stay equal.
         self.unit = 2.0f64.powi(-(largest.log2().clamp(-1_000.0, 1_000.0) as i32));
         let scaled = |j: usize, v: f64| if self.is_nominal(j) { v } else { v * self.unit };
-        self.prepared = Cow::Owned(map_values(&self.rows, scaled, scaled)?);
+        self.prepared = Some(Cow::Owned(map_values(&self.rows, scaled, scaled)?));
         Ok(())
     }
 
     /// Number of rows.
     pub fn n(&self) -> usize {
-        self.single.map_or(self.rows.n(), Single::n)
+        self.rows.n()
     }
 
     /// Number of columns.
@@ -168,14 +162,14 @@ impl<'a> Differences<'a> {
 
     /// The rows with ranges and units divided out.
     pub(crate) fn prepared(&self) -> &Rows<'a> {
-        &self.prepared
+        self.prepared.as_deref().unwrap_or_else(|| unreachable!("only pairs of these rows are looked at"))
     }
 
-    /// The same, of rows that are known to be dense.
-    pub(crate) fn dense(&self) -> &Dense<'a> {
-        match &*self.prepared {
-            Rows::Dense(rows) => rows,
-            Rows::Sparse(_) => unreachable!("gaps, categories, trees and sieves are of dense rows"),
+    /// The prepared rows, which are known to be dense.
+    pub(crate) fn dense(&self) -> &Dense<'_> {
+        match self.prepared().as_f64() {
+            F64Rows::Dense(rows) => rows,
+            F64Rows::Sparse(_) => unreachable!("gaps, categories, trees and prefilters are of dense rows"),
         }
     }
 
@@ -196,8 +190,8 @@ impl<'a> Differences<'a> {
     /// Whether row i has a value in column j.
     pub(crate) fn has(&self, i: usize, j: usize) -> bool {
         match &*self.rows {
-            Rows::Dense(d) if self.single.is_none() => !d.row(i)[j].is_nan(),
-            _ => true,
+            Rows::Dense(d) => !d.row(i)[j].is_nan(),
+            Rows::DenseF32(_) | Rows::Sparse(_) => true,
         }
     }
 
@@ -214,11 +208,11 @@ impl<'a> Differences<'a> {
     /// The distance of two rows, from their own numbers: equal distances are equal numbers. Euclidean: squared.
     pub fn distance(&self, metric: Metric, i: usize, k: usize) -> f64 {
         let term = |d: f64| if metric == Metric::Euclidean { d * d } else { d };
-        if let Some(rows) = self.single {
-            let pairs = rows.slice(i..i + 1).iter().zip(rows.slice(k..k + 1)).enumerate();
-            return pairs.map(|(j, (a, b))| term(self.difference(j, a.double(), b.double()))).sum();
-        }
         match &*self.rows {
+            Rows::DenseF32(d) => {
+                let pairs = d.row(i).iter().zip(d.row(k)).enumerate();
+                pairs.map(|(j, (a, b))| term(self.difference(j, a.double(), b.double()))).sum()
+            }
             Rows::Dense(d) => {
                 if self.is_plain() {
                     let (a, b, range) = (d.row(i), d.row(k), self.range.as_deref());
@@ -242,7 +236,7 @@ impl<'a> Differences<'a> {
 
     /// Σ w_j·d_j of two dense rows; with gaps the sum over the columns that both have × Σw/(the sum of their weights).
     pub(crate) fn weighted(&self, i: usize, k: usize, weights: &[f64]) -> f64 {
-        let (Rows::Dense(d), Rows::Dense(original)) = (&*self.prepared, &*self.rows) else {
+        let (Rows::Dense(d), Rows::Dense(original)) = (self.prepared(), &*self.rows) else {
             unreachable!("weighted distances are of dense rows")
         };
         if self.is_plain() {
@@ -271,13 +265,12 @@ impl<'a> Differences<'a> {
         sums: &mut [f64],
         counts: Option<&mut [f64]>,
     ) {
-        if let Some(rows) = self.single {
-            // No range of such numbers is too small to have an inverse, and none of them is missing.
-            counts.into_iter().flatten().for_each(|count| *count += weight);
-            add_plain(rows.slice(i..i + 1), rows.slice(k..k + 1), &self.factor, power, weight, sums);
-            return;
-        }
         match (&*self.rows, counts) {
+            (Rows::DenseF32(d), counts) => {
+                // No range of float32 numbers is too small to have an inverse, and none of them is missing.
+                counts.into_iter().flatten().for_each(|count| *count += weight);
+                add_plain(d.row(i), d.row(k), &self.factor, power, weight, sums);
+            }
             (Rows::Dense(d), None) if self.is_plain() && self.factor.len() == self.p() => {
                 add_plain(d.row(i), d.row(k), &self.factor, power, weight, sums);
             }
@@ -312,24 +305,18 @@ impl Differences<'_> {
         mut square: Option<&mut [f64]>,
         mut counts: Option<&mut [f64]>,
     ) {
-        if let Some(rows) = self.single {
-            let rows = rows.slice(0..rows.n());
-            counts.into_iter().flatten().for_each(|count| *count += neighbours.len() as f64);
-            pulp::Arch::new().dispatch(GroupSums {
-                rows,
-                i,
-                neighbours,
-                factor: &self.factor,
-                linear,
-                square,
-            });
-            return;
-        }
-        match (&*self.rows, &counts) {
+        let factor = &self.factor;
+        match (&*self.rows, &mut counts) {
+            (Rows::DenseF32(rows), counts) => {
+                counts.iter_mut().flat_map(|counts| counts.iter_mut()).for_each(|count| {
+                    *count += neighbours.len() as f64;
+                });
+                let rows = rows.values();
+                pulp::Arch::new().dispatch(GroupSums { rows, i, neighbours, factor, linear, square });
+            }
             (Rows::Dense(rows), None) if self.is_plain() && self.factor.len() == self.p() => {
                 let rows = rows.values();
-                let sums = GroupSums { rows, i, neighbours, factor: &self.factor, linear, square };
-                pulp::Arch::new().dispatch(sums);
+                pulp::Arch::new().dispatch(GroupSums { rows, i, neighbours, factor, linear, square });
             }
             _ => {
                 for &neighbour in neighbours {
@@ -511,8 +498,8 @@ fn add_plain<T: Real>(a: &[T], b: &[T], factor: &[f64], power: u32, weight: f64,
     );
 }
 
-/// Rows that one thread makes ready at a time.
-const ROWS: usize = 512;
+/// Rows that one thread prepares at a time.
+const CHUNK_ROWS: usize = 512;
 
 // Comparisons with NaN are false.
 fn below(low: &mut f64, v: f64) {
@@ -538,16 +525,16 @@ fn dense_extremes<T: Real>(rows: &[T], p: usize) -> (Vec<f64>, Vec<f64>) {
         high.iter_mut().zip(others.1).for_each(|(high, v)| above(high, v));
         (low, high)
     };
-    rows.par_chunks((ROWS * p).max(1)).fold(none, see).reduce(none, merge)
+    rows.par_chunks((CHUNK_ROWS * p).max(1)).fold(none, see).reduce(none, merge)
 }
 
 /// Smallest and largest value of each column, missing ones aside; 0 and 0 where all are missing.
-fn extremes(rows: Either) -> (Vec<f64>, Vec<f64>) {
+fn extremes(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
     let (n, p) = (rows.n(), rows.p());
     let (mut low, mut high) = match rows {
-        Either::Single(s) => dense_extremes(s.slice(0..n), p),
-        Either::Double(Rows::Dense(d)) => dense_extremes(d.values(), p),
-        Either::Double(Rows::Sparse(s)) => {
+        Rows::DenseF32(d) => dense_extremes(d.values(), p),
+        Rows::Dense(d) => dense_extremes(d.values(), p),
+        Rows::Sparse(s) => {
             let (mut low, mut high) = (vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
             let mut stored = vec![0usize; p];
             for i in 0..n {
@@ -577,10 +564,10 @@ fn map_values(
     sparse: impl Fn(usize, f64) -> f64,
 ) -> Result<Rows<'static>> {
     let (n, p) = (rows.n(), rows.p());
-    match rows {
-        Rows::Dense(d) => {
+    match rows.as_f64() {
+        F64Rows::Dense(d) => {
             let mut values = vec![0.0; n * p];
-            let chunk = (ROWS * p).max(1);
+            let chunk = (CHUNK_ROWS * p).max(1);
             values.par_chunks_mut(chunk).zip(d.values().par_chunks(chunk)).for_each(|(new, old)| {
                 for (new, old) in new.chunks_exact_mut(p).zip(old.chunks_exact(p)) {
                     new.iter_mut().zip(old).enumerate().for_each(|(j, (new, &v))| *new = dense(j, v));
@@ -588,7 +575,7 @@ fn map_values(
             });
             Rows::dense(values, n, p)
         }
-        Rows::Sparse(s) => {
+        F64Rows::Sparse(s) => {
             let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
             for i in 0..n {
                 let (columns, stored) = s.row(i);

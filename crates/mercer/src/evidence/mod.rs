@@ -5,6 +5,7 @@ pub(crate) mod tree;
 pub(crate) mod sieve;
 pub(crate) mod nearest;
 pub mod approximate;
+pub(crate) mod parameters;
 pub(crate) mod search;
 pub mod neighbours;
 pub mod moments;

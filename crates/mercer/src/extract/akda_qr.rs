@@ -8,14 +8,18 @@
 //! differs the discriminant problem is that of `gda`, with the total scatter and reg. The basis is `gram-schmidt` with the
 //!         means as landmarks, so that a mean whose image the earlier ones span is left out
 
-use super::{Coordinates, Directions, gda};
+use super::{Coordinates, Directions, Extract, fit_methods, gda};
 use crate::basis::{Basis, Method, Threshold};
-use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
 use crate::real::Real;
+use super::ratio::{self, REG};
+use super::Sizes;
+use crate::data::needs::missing_labels;
+use crate::kernel::parameters::with_kernel;
+use crate::spec::{FromValues, MethodSpec, SEED, Stage, Values};
 
 /// Discriminant analysis among the images of the class means.
 ///
@@ -36,18 +40,73 @@ pub struct AkdaQr {
     pub reg: f64,
 }
 
-impl Default for AkdaQr {
-    fn default() -> Self {
-        Self { reg: 1e-3 }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "akda-qr",
+    stage: Stage::Extract,
+    file: "extract/akda_qr.rs",
+    source: "Xiong et al. 2005",
+    cost: "n·c kernel values, n·c² flops",
+    parameters: &with_kernel::<2, 7>([REG, SEED]),
+    help: "gda among the images of the class means; its basis is those",
+};
+
+impl FromValues for AkdaQr {
+    fn from_values(values: &Values) -> Self {
+        Self { reg: values.number("reg").unwrap_or_default() }
     }
 }
+
+impl Default for AkdaQr {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for AkdaQr {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn check(&self) -> Result<()> {
+        ratio::check(self.reg)
+    }
+
+    fn default_basis(&self, _: usize, _: &mut Vec<String>) -> Method {
+        // Of the class means, which are few.
+        Method::GramSchmidt
+    }
+
+    fn basis(&self, settings: Basis, rows: &Rows, labels: Option<&Labels>) -> Result<Basis> {
+        match labels {
+            Some(labels) => Self::basis(&settings, rows, labels),
+            None => Err(missing_labels(SPEC.name)),
+        }
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::One
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+        let (_, _, c) = coordinates.classes("akda-qr")?;
+        let m = coordinates.basis.n_components();
+        if m > c {
+            return Err(Error::argument(format!(
+                "`akda-qr` works in the coordinates of the {c} class means, but the basis has {m}\n\
+                 hint: make the basis with `AkdaQr::basis`, or use `gda`"
+            )));
+        }
+        gda::discriminate(coordinates, "akda-qr", self.reg, None)
+    }
+}
+
+fit_methods!(AkdaQr);
 
 impl AkdaQr {
     /// The basis on the class means, to be fitted on the same rows: kernel, γ, seed, memory and monitor are those of the
     /// settings, and a rule for γ looks at the rows, not at the means. Sparse rows have sparse means. It is few coordinates,
     /// always in double precision.
-    pub fn basis<'r>(settings: &Basis, rows: impl Into<Either<'r>>, labels: &Labels) -> Result<Basis> {
-        let rows = rows.into();
+    pub fn basis(settings: &Basis, rows: &Rows, labels: &Labels) -> Result<Basis> {
         let (codes, c) = labels.require_classes("akda-qr")?;
         if settings.shape == Shape::Precomputed {
             return Err(Error::argument(
@@ -71,28 +130,17 @@ impl AkdaQr {
         })
     }
 
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        let (_, _, c) = coordinates.classes("akda-qr")?;
-        let m = coordinates.basis.n_components();
-        if m > c {
-            return Err(Error::argument(format!(
-                "`akda-qr` works in the coordinates of the {c} class means, but the basis has {m}\n\
-                 hint: make the basis with `AkdaQr::basis`, or use `gda`"
-            )));
-        }
-        gda::discriminate(coordinates, "akda-qr", self.reg, None)
-    }
 }
 
 /// The means of the classes that have rows, in class order.
-fn class_means(rows: Either, codes: &[usize], c: usize) -> Result<Rows<'static>> {
+fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); c];
     codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
     members.retain(|members| !members.is_empty());
     let p = rows.p();
     let mut sums = vec![0.0; p];
     match rows {
-        Either::Double(Rows::Sparse(rows)) => {
+        Rows::Sparse(rows) => {
             let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
             for members in &members {
                 let mut columns: Vec<u32> = members.iter().flat_map(|&i| rows.row(i).0).copied().collect();
@@ -113,15 +161,15 @@ fn class_means(rows: Either, codes: &[usize], c: usize) -> Result<Rows<'static>>
             }
             Rows::sparse(indptr, indices, values, p)
         }
-        rows => {
+        Rows::Dense(_) | Rows::DenseF32(_) => {
             let mut means = Vec::with_capacity(members.len() * p);
             for members in &members {
                 sums.fill(0.0);
                 for &i in members {
                     match rows {
-                        Either::Single(rows) => add(&mut sums, rows.slice(i..i + 1)),
-                        Either::Double(Rows::Dense(rows)) => add(&mut sums, rows.row(i)),
-                        Either::Double(Rows::Sparse(_)) => unreachable!("these are dense"),
+                        Rows::DenseF32(rows) => add(&mut sums, rows.row(i)),
+                        Rows::Dense(rows) => add(&mut sums, rows.row(i)),
+                        Rows::Sparse(_) => unreachable!("these are dense"),
                     }
                 }
                 means.extend(sums.iter().map(|sum| sum / members.len() as f64));
@@ -147,7 +195,7 @@ mod tests {
         let sparse = dense.to_sparse();
         let (codes, expected) = ([0, 0, 2, 2], [0.5, 0.0, 0.0, 1.5, 0.0, 3.0]);
         let [from_dense, from_sparse] =
-            [&dense, &sparse].map(|rows| class_means(rows.into(), &codes, 3).expect("means"));
+            [&dense, &sparse].map(|rows| class_means(rows, &codes, 3).expect("means"));
         assert_eq!(from_dense.to_dense(), expected);
         assert!(from_sparse.is_sparse() && from_sparse.stored().len() == 3);
         assert_eq!(from_sparse.to_dense(), expected);

@@ -1,14 +1,15 @@
 //! Labelled rows seen through a basis: their features, in the basis' precision, and what these add up to.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use faer::{Mat, MatRef};
 
 use super::{Directions, turn};
-use crate::basis::expansion::Panels;
-use crate::basis::{DEFAULT_MEMORY, FittedBasis};
-use crate::data::either::Either;
+use crate::basis::expansion::{Expansion, FeaturePanels};
+use crate::basis::FittedBasis;
 use crate::data::labels::Labels;
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
 use crate::evidence::margins::{self, Pairs};
@@ -17,138 +18,86 @@ use crate::kernel::Shape;
 use crate::kernel::block::PANEL;
 use crate::linalg::{Deciding, deciding, in_order, positive_signs, product, sum_in_order, tall_product};
 use crate::monitor::Monitor;
+use crate::options::Options;
 use crate::real::{Precision, Real};
 
 /// Rows whose features are added up together.
-pub(crate) const ROWS: usize = 1_024;
+pub(crate) const SUM_ROWS: usize = 1_024;
 
 /// Labelled rows seen through a basis that was fitted on them.
 ///
-/// What is computed from them is computed in the basis' precision: with a basis that was fitted in single precision
-/// features of rows are in single precision, and so are products of panels of them, whose results are added up in double.
+/// What is computed from them is computed in the basis' precision: with a basis that was fitted in float32, features of rows
+/// and products of panels of them are float32, and results are added up in float64.
 ///
 /// ```
-/// use mercer::extract::{Coordinates, Gda, Limits};
-/// use mercer::{Basis, Kernel, Labels, Monitor, data::Single};
+/// use mercer::extract::{Coordinates, Gda};
+/// use mercer::{Basis, Kernel, Labels, Options, Rows};
 ///
-/// let rows = Single::new(vec![0.0f32, 1.0, 4.0, 5.0], 4, 1)?;
+/// let rows = Rows::dense_f32(vec![0.0f32, 1.0, 4.0, 5.0], 4, 1)?;
 /// let labels = Labels::classes(&["a", "a", "b", "b"]);
-/// let (basis, _) = Basis::kobl(Kernel::linear()).fit_single(&rows, None, false)?;
-/// let seen = Coordinates {
-///     rows: (&rows).into(),
-///     labels: Some(&labels),
-///     basis: &basis,
-///     features: None,
-///     limits: Limits::default(),
-///     monitor: &Monitor::default(),
-/// };
-/// let found = Gda { reg: 0.0, n_components: None }.directions(&seen)?;
+/// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
+/// let options = Options::default();
+/// let coordinates = Coordinates::new(&rows, Some(&labels), &basis, None, &options)?;
+/// let found = Gda { reg: 0.0, n_components: None }.directions(&coordinates)?;
 /// assert!((found.eigenvalues[0] - 16.0 / 17.0).abs() < 1e-6);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
 pub struct Coordinates<'a> {
     /// n training rows.
-    pub rows: Either<'a>,
-    /// What the rows are to be told apart by; `kpca` does without.
+    pub rows: &'a Rows<'a>,
+    /// Their labels; `kpca` does without.
     pub labels: Option<&'a Labels>,
     /// The basis.
     pub basis: &'a FittedBasis,
-    /// The rows' coordinates in it, n×m, where the caller has them already, and then in their precision; None: they are
-    /// computed where needed.
-    pub features: Option<Known<'a>>,
-    /// How many rows are compared with their neighbours, and what may be kept.
-    pub limits: Limits,
+    /// Which rows are compared with their neighbours, and how these are found.
+    pub queries: Queries,
     /// Progress out, stop in.
     pub monitor: &'a Monitor,
+    /// The rows' features, in the one precision that they are in.
+    features: Box<dyn FeatureSums + 'a>,
 }
 
-/// Coordinates of all rows that the caller has already, in either precision.
-#[derive(Clone, Copy, Debug)]
-pub enum Known<'a> {
-    /// n×m in double precision.
-    Double(MatRef<'a, f64>),
-    /// n×m in single precision.
-    Single(MatRef<'a, f32>),
-}
-
-impl<'a> From<MatRef<'a, f64>> for Known<'a> {
-    fn from(features: MatRef<'a, f64>) -> Self {
-        Self::Double(features)
-    }
-}
-
-impl<'a> From<MatRef<'a, f32>> for Known<'a> {
-    fn from(features: MatRef<'a, f32>) -> Self {
-        Self::Single(features)
-    }
-}
-
-impl Known<'_> {
-    fn shape(&self) -> (usize, usize) {
-        match self {
-            Self::Double(z) => (z.nrows(), z.ncols()),
-            Self::Single(z) => (z.nrows(), z.ncols()),
-        }
-    }
-}
-
-/// What an extractor that compares rows with their neighbours may look at and keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Rows, drawn at random, that are compared with their neighbours; None: all. For `klfe` and `kanmm`.
+/// Which rows an extractor compares with their neighbours, and how these are found. For `klfe` and `kanmm`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queries {
+    /// Rows, drawn at random, that are compared with their neighbours; None: all.
     pub n_queries: Option<usize>,
-    /// How neighbours are found. For `klfe` and `kanmm`.
+    /// How neighbours are found.
     pub neighbors: Search,
     /// Seed of that draw.
     pub seed: u64,
-    /// Bytes that the coordinates of all rows may take; where they are more, they are computed again.
-    pub memory: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self { n_queries: None, neighbors: Search::Exact, seed: 0, memory: DEFAULT_MEMORY }
-    }
-}
-
-impl Limits {
-    /// Whether coordinates of n rows in a basis of m are kept: twice, as they are and about their mean.
-    pub(crate) fn keep(&self, n: usize, m: usize, precision: Precision) -> bool {
-        2 * precision.bytes() * (n as u64) * (m as u64) <= self.memory
-    }
+/// Whether coordinates of n rows in a basis of m are kept where pairs of rows are looked at: twice, as they are and about
+/// their mean. Where they would take more than the budget they are recomputed.
+pub(crate) fn keeps_features(n: usize, m: usize, precision: Precision, memory: u64) -> bool {
+    2 * precision.bytes() * (n as u64) * (m as u64) <= memory
 }
 
 impl<'a> Coordinates<'a> {
-    pub(super) fn check(&self) -> Result<()> {
-        let n = self.rows.n();
-        if let Some(labels) = self.labels
-            && labels.len() != n
-        {
-            return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
-        }
-        if let Some(Labels::Numbers(values)) = self.labels
-            && let Some(row) = values.iter().position(|v| !v.is_finite())
-        {
-            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
-        }
-        if n == 0 {
-            return Err(Error::data("no rows were given"));
-        }
-        if self.basis.expansion.kernel.shape == Shape::Precomputed && n != self.rows.p() {
-            return Err(Error::data(
-                "a precomputed kernel must be the square matrix that the basis was fitted on",
-            ));
-        }
-        if let Some((h, width)) = self.features.map(|given| given.shape())
-            && (h, width) != (n, self.basis.n_components())
-        {
-            return Err(Error::argument(format!(
-                "coordinates {h} × {width} were given for {n} rows in a basis of {}",
-                self.basis.n_components()
-            )));
-        }
-        self.basis.expansion.check(self.rows, None, 0)
+    /// Checks that these belong together. `features` are the rows' coordinates in the basis, n×m, where the caller has them
+    /// already; else they are computed where needed.
+    pub fn new(
+        rows: &'a Rows<'a>,
+        labels: Option<&'a Labels>,
+        basis: &'a FittedBasis,
+        features: Option<&'a Rows<'a>>,
+        options: &'a Options,
+    ) -> Result<Self> {
+        check(rows, labels, basis, features)?;
+        let precision = features.map_or(basis.precision, Rows::precision);
+        let monitor = &options.monitor;
+        let features: Box<dyn FeatureSums> = match precision {
+            Precision::Double => Box::new(Source::<f64>::new(rows, basis, features, options)),
+            Precision::Single => Box::new(Source::<f32>::new(rows, basis, features, options)),
+        };
+        Ok(Self { rows, labels, basis, queries: Queries::default(), monitor, features })
+    }
+
+    /// These coordinates with another choice of the rows that are compared with their neighbours.
+    pub fn queries(mut self, queries: Queries) -> Self {
+        self.queries = queries;
+        self
     }
 
     /// The labels, their codes and the number of classes, of a method that needs them.
@@ -165,110 +114,23 @@ impl<'a> Coordinates<'a> {
 
     /// What the rows' features are in: that of the basis, or of those that the caller has.
     pub(super) fn precision(&self) -> Precision {
-        match self.features {
-            Some(Known::Double(_)) => Precision::Double,
-            Some(Known::Single(_)) => Precision::Single,
-            None => self.basis.precision,
-        }
-    }
-
-    /// Where the rows' features come from, in the precision that they are in.
-    fn source(&self) -> In<Source<'a, f64>, Source<'a, f32>> {
-        let (rows, expansion) = (self.rows, &self.basis.expansion);
-        match (self.features, self.basis.precision) {
-            (Some(Known::Double(given)), _) => In::Double(Source::Given(given)),
-            (Some(Known::Single(given)), _) => In::Single(Source::Given(given)),
-            (None, Precision::Double) => In::Double(Source::Made(rows, Box::new(expansion.ready()))),
-            (None, Precision::Single) => In::Single(Source::Made(rows, Box::new(expansion.narrow(rows.n())))),
-        }
-    }
-
-    /// Σ ω ΔΔᵀ over the pairs in these lists, and the features of all rows, n×m, if they were kept for it.
-    pub(super) fn scatter(&self, lists: &[Pairs]) -> Result<(Mat<f64>, Option<Kept>)> {
-        Ok(match self.source() {
-            In::Double(source) => {
-                let (sum, z) = self.scatter_in(&source, lists)?;
-                (sum, z.map(Kept::Double))
-            }
-            In::Single(source) => {
-                let (sum, z) = self.scatter_in(&source, lists)?;
-                (sum, z.map(Kept::Single))
-            }
-        })
-    }
-
-    fn scatter_in<T: Real>(&self, source: &Source<T>, lists: &[Pairs]) -> Result<(Mat<f64>, Option<Mat<T>>)> {
-        let (n, m) = (self.rows.n(), self.basis.n_components());
-        let busy: Vec<usize> =
-            (0..n).filter(|&i| lists.iter().any(|(near, _)| !near[i].is_empty())).collect();
-        // Few rows and their neighbours are fewer than all rows.
-        let few = 4 * busy.len() < n && self.features.is_none();
-        if self.limits.keep(n, m, T::PRECISION) && !few {
-            let z = source.all(self.monitor)?;
-            return Ok((margins::scatter_in(z.as_ref(), lists, self.monitor)?, Some(z)));
-        }
-        self.monitor.begin("adding up differences", busy.len());
-        let sum = sum_in_order(busy.len().div_ceil(ROWS), m, m, self.monitor, |at| {
-            let rows = &busy[panel(at, ROWS, busy.len())];
-            let near = |&i: &usize| lists.iter().flat_map(move |(near, _)| near[i].iter().copied());
-            let mut involved: Vec<usize> =
-                rows.iter().flat_map(|i| std::iter::once(*i).chain(near(i))).collect();
-            involved.sort_unstable();
-            involved.dedup();
-            let z = source.at(&involved);
-            self.monitor.advance(rows.len());
-            margins::scatter_of_few(z.as_ref(), &involved, rows, lists)
-        })?;
-        Ok((sum, None))
-    }
-
-    /// Differences of pairs of rows, a column a pair; `features` are those of all rows, if they were kept.
-    pub(super) fn differences(&self, pairs: &[(usize, usize)], features: Option<&Kept>) -> Mat<f64> {
-        match (features, self.source()) {
-            (Some(Kept::Double(z)), _) => apart(pairs, &Source::Given(z.as_ref())),
-            (Some(Kept::Single(z)), _) => apart(pairs, &Source::Given(z.as_ref())),
-            (None, In::Double(source)) => apart(pairs, &source),
-            (None, In::Single(source)) => apart(pairs, &source),
-        }
-    }
-
-    /// Signs of directions (q×m) from the features of all rows, if there are any, or else from features made again.
-    pub(super) fn signs_of(&self, matrix: MatRef<'_, f64>, features: Option<&Kept>) -> Result<Vec<f64>> {
-        Ok(match features {
-            Some(Kept::Double(z)) => positive_signs(tall_product(z.as_ref(), matrix.transpose()).as_ref()),
-            Some(Kept::Single(z)) => {
-                let matrix = rounded::<f32>(matrix);
-                positive_signs(tall_product(z.as_ref(), matrix.transpose()).as_ref())
-            }
-            None => self.signs(matrix, &[])?,
-        })
+        self.features.precision()
     }
 
     /// Means and scatters of features and targets (one-hot classes, the numbers, or none), panel by panel; the features
     /// are not kept.
     pub(super) fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
-        match self.source() {
-            In::Double(source) => self.moments_in(&source, labels),
-            In::Single(source) => self.moments_in(&source, labels),
-        }
+        self.features.moments(labels)
     }
 
-    fn moments_in<T: Real>(&self, source: &Source<T>, labels: Option<&Labels>) -> Result<Summary> {
-        let (n, m, c) = (self.rows.n(), self.basis.n_components(), labels.map_or(0, Labels::n_targets));
-        self.monitor.begin("adding up features", n);
-        let mut sums = Moments::new(m, c);
-        let part = |at: usize| {
-            let rows = panel(at, ROWS, n);
-            let z = source.of(rows.clone());
-            let target = |i: usize, j: usize| labels.map_or(0.0, |labels| labels.target(rows.start + i, j));
-            let y = Mat::from_fn(rows.len(), c, target);
-            let mut part = Moments::new(m, c);
-            let added = part.accumulate_in(z.as_ref(), y.as_ref());
-            self.monitor.advance(rows.len());
-            added.map(|()| part)
-        };
-        in_order(n.div_ceil(ROWS), 8 * (m + c) * (m + c), self.monitor, part, |part| sums.merge(&part?))?;
-        sums.finish()
+    /// Σ ω ΔΔᵀ over the pairs in these lists.
+    pub(super) fn scatter(&self, lists: &[Pairs]) -> Result<Mat<f64>> {
+        self.features.scatter(lists)
+    }
+
+    /// Differences of pairs of rows, a column a pair.
+    pub(super) fn differences(&self, pairs: &[(usize, usize)]) -> Mat<f64> {
+        self.features.differences(pairs)
     }
 
     /// Directions (q×m) with their signs: the training row with the largest |feature| (lowest index on ties) is positive,
@@ -277,42 +139,148 @@ impl<'a> Coordinates<'a> {
         let q = matrix.nrows();
         let along = |i: usize| matrix.row(i).iter().zip(&origin).map(|(v, o)| v * o).sum();
         let mut offset: Vec<f64> = if origin.is_empty() { Vec::new() } else { (0..q).map(along).collect() };
-        let signs = self.signs(matrix.as_ref(), &offset)?;
+        let signs = self.features.signs(matrix.as_ref(), &offset)?;
         turn(&mut matrix, &signs);
         offset.iter_mut().zip(&signs).for_each(|(b, sign)| *b *= sign);
         Ok(Directions { matrix, offset, origin, ..Directions::default() })
     }
+}
 
-    pub(super) fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
-        // The map itself, where the features are made again: it needs no coordinates.
-        let composed = self.features.is_none().then(|| self.basis.expansion.composed(matrix, offset, &[]));
-        match (self.features, &composed) {
-            (Some(Known::Single(given)), _) => self.signs_in(|rows| along(given, rows, matrix, offset)),
-            (Some(Known::Double(given)), _) => self.signs_in(|rows| along(given, rows, matrix, offset)),
-            (None, Some(map)) if self.basis.precision == Precision::Single => {
-                let made = map.narrow(self.rows.n());
-                self.signs_in(|rows| made.of(self.rows, rows))
-            }
-            (None, Some(map)) => {
-                let made = map.ready();
-                self.signs_in(|rows| Panels::of(&made, self.rows, rows))
-            }
-            (None, None) => unreachable!("features are given or made"),
+/// An error unless rows, labels, basis and features belong together.
+fn check(rows: &Rows, labels: Option<&Labels>, basis: &FittedBasis, features: Option<&Rows>) -> Result<()> {
+    let n = rows.n();
+    if let Some(labels) = labels
+        && labels.len() != n
+    {
+        return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
+    }
+    if let Some(Labels::Numbers(values)) = labels
+        && let Some(row) = values.iter().position(|v| !v.is_finite())
+    {
+        return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+    }
+    if n == 0 {
+        return Err(Error::data("no rows were given"));
+    }
+    if basis.expansion.kernel.shape == Shape::Precomputed && n != rows.p() {
+        return Err(Error::data(
+            "a precomputed kernel must be the square matrix that the basis was fitted on",
+        ));
+    }
+    if let Some((h, width)) = features.map(|given| (given.n(), given.p()))
+        && (h, width) != (n, basis.n_components())
+    {
+        return Err(Error::argument(format!(
+            "coordinates {h} × {width} were given for {n} rows in a basis of {}",
+            basis.n_components()
+        )));
+    }
+    basis.expansion.check(rows, None, 0)
+}
+
+/// Sums over the features of all rows, whatever their precision.
+trait FeatureSums: Sync {
+    fn precision(&self) -> Precision;
+    fn moments(&self, labels: Option<&Labels>) -> Result<Summary>;
+    fn scatter(&self, lists: &[Pairs]) -> Result<Mat<f64>>;
+    fn differences(&self, pairs: &[(usize, usize)]) -> Mat<f64>;
+    fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>>;
+}
+
+/// Features of rows in the precision T: given by the caller, or computed from the basis.
+struct Source<'a, T: Real> {
+    rows: &'a Rows<'a>,
+    basis: &'a FittedBasis,
+    given: Option<MatRef<'a, T>>,
+    panels: Box<dyn FeaturePanels<T> + 'a>,
+    /// Features of all rows, once pairs of rows were looked at, if they are kept.
+    all: OnceLock<Mat<T>>,
+    options: &'a Options,
+}
+
+/// The precisions that features come in.
+trait FeaturePrecision: Real {
+    /// An expansion that is prepared to give features to panels of n rows.
+    fn panels(expansion: &Expansion, n: usize) -> Box<dyn FeaturePanels<Self> + '_>;
+    /// Features that are stored in this precision.
+    fn view<'r>(features: &'r Rows<'r>) -> Option<MatRef<'r, Self>>;
+}
+
+impl FeaturePrecision for f64 {
+    fn panels(expansion: &Expansion, _: usize) -> Box<dyn FeaturePanels<Self> + '_> {
+        Box::new(expansion.prepared())
+    }
+
+    fn view<'r>(features: &'r Rows<'r>) -> Option<MatRef<'r, Self>> {
+        if let Rows::Dense(d) = features { Some(d.view()) } else { None }
+    }
+}
+
+impl FeaturePrecision for f32 {
+    fn panels(expansion: &Expansion, n: usize) -> Box<dyn FeaturePanels<Self> + '_> {
+        Box::new(expansion.prepared_f32(n))
+    }
+
+    fn view<'r>(features: &'r Rows<'r>) -> Option<MatRef<'r, Self>> {
+        if let Rows::DenseF32(d) = features { Some(d.view()) } else { None }
+    }
+}
+
+impl<'a, T: FeaturePrecision> Source<'a, T> {
+    fn new(
+        rows: &'a Rows<'a>,
+        basis: &'a FittedBasis,
+        features: Option<&'a Rows<'a>>,
+        options: &'a Options,
+    ) -> Self {
+        let panels = T::panels(&basis.expansion, rows.n());
+        Self { rows, basis, given: features.and_then(T::view), panels, all: OnceLock::new(), options }
+    }
+
+    fn monitor(&self) -> &'a Monitor {
+        &self.options.monitor
+    }
+
+    /// Of the rows of a range, by this thread alone.
+    fn of(&self, rows: Range<usize>) -> Mat<T> {
+        match self.given {
+            Some(given) => given.subrows(rows.start, rows.len()).to_owned(),
+            None => self.panels.of(self.rows, rows),
         }
     }
 
+    /// Of the rows with these indices, by this thread alone.
+    fn at(&self, rows: &[usize]) -> Mat<T> {
+        let pick = |from: MatRef<'_, T>| Mat::from_fn(rows.len(), from.ncols(), |i, j| from[(rows[i], j)]);
+        match (self.all.get(), self.given) {
+            (Some(all), _) => pick(all.as_ref()),
+            (None, Some(given)) => pick(given),
+            (None, None) => self.panels.of(&self.rows.select(rows), 0..rows.len()),
+        }
+    }
+
+    /// Of all rows, n×m, column after column.
+    fn all(&self) -> Result<Mat<T>> {
+        if let Some(given) = self.given {
+            return Ok(given.to_owned());
+        }
+        let mut z = Mat::zeros(self.rows.n(), self.panels.n_features());
+        self.panels.all(self.rows, z.as_mut(), self.monitor())?;
+        Ok(z)
+    }
+
     /// Signs that `features` of panels of rows ask for.
-    fn signs_in<T: Real>(&self, features: impl Fn(Range<usize>) -> Mat<T> + Sync) -> Result<Vec<f64>> {
-        let n = self.rows.n();
-        self.monitor.begin("choosing signs", n);
+    fn signs_of_panels(&self, features: impl Fn(Range<usize>) -> Mat<T> + Sync) -> Result<Vec<f64>> {
+        let (n, monitor) = (self.rows.n(), self.monitor());
+        monitor.begin("choosing signs", n);
         let mut found: Vec<Deciding> = Vec::new();
         let part = |at: usize| {
             let rows = panel(at, PANEL, n);
             let features = features(rows.clone());
-            self.monitor.advance(rows.len());
+            monitor.advance(rows.len());
             deciding(features.as_ref())
         };
-        in_order(n.div_ceil(PANEL), 64 * self.basis.n_components(), self.monitor, part, |part| {
+        in_order(n.div_ceil(PANEL), 64 * self.basis.n_components(), monitor, part, |part| {
             if found.is_empty() {
                 found = vec![Deciding::new(T::PRECISION); part.len()];
             }
@@ -323,78 +291,88 @@ impl<'a> Coordinates<'a> {
     }
 }
 
-/// Features of rows along directions, from their coordinates.
-fn along<T: Real>(
-    given: MatRef<'_, T>,
-    rows: Range<usize>,
-    matrix: MatRef<'_, f64>,
-    offset: &[f64],
-) -> Mat<T> {
-    let matrix = rounded::<T>(matrix);
-    let mut features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
-    for (column, b) in features.col_iter_mut().zip(offset) {
-        column.iter_mut().for_each(|v| *v = T::of(v.double() - b));
+impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
+    fn precision(&self) -> Precision {
+        T::PRECISION
     }
-    features
+
+    fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
+        let (n, monitor) = (self.rows.n(), self.monitor());
+        let (m, c) = (self.basis.n_components(), labels.map_or(0, Labels::n_targets));
+        monitor.begin("adding up features", n);
+        let mut sums = Moments::new(m, c);
+        let part = |at: usize| {
+            let rows = panel(at, SUM_ROWS, n);
+            let z = self.of(rows.clone());
+            let target = |i: usize, j: usize| labels.map_or(0.0, |labels| labels.target(rows.start + i, j));
+            let y = Mat::from_fn(rows.len(), c, target);
+            let mut part = Moments::new(m, c);
+            let added = part.accumulate_in(z.as_ref(), y.as_ref());
+            monitor.advance(rows.len());
+            added.map(|()| part)
+        };
+        in_order(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c), monitor, part, |part| sums.merge(&part?))?;
+        sums.finish()
+    }
+
+    fn scatter(&self, lists: &[Pairs]) -> Result<Mat<f64>> {
+        let (n, m, monitor) = (self.rows.n(), self.basis.n_components(), self.monitor());
+        let busy: Vec<usize> =
+            (0..n).filter(|&i| lists.iter().any(|(near, _)| !near[i].is_empty())).collect();
+        // Few rows and their neighbours are fewer than all rows.
+        let few = 4 * busy.len() < n && self.given.is_none();
+        if keeps_features(n, m, T::PRECISION, self.options.memory) && !few {
+            let z = self.all()?;
+            let sum = margins::scatter_in(z.as_ref(), lists, monitor)?;
+            // Of equal features computed twice the first are kept.
+            let _ = self.all.set(z);
+            return Ok(sum);
+        }
+        monitor.begin("adding up differences", busy.len());
+        sum_in_order(busy.len().div_ceil(SUM_ROWS), m, m, monitor, |at| {
+            let rows = &busy[panel(at, SUM_ROWS, busy.len())];
+            let near = |&i: &usize| lists.iter().flat_map(move |(near, _)| near[i].iter().copied());
+            let mut involved: Vec<usize> =
+                rows.iter().flat_map(|i| std::iter::once(*i).chain(near(i))).collect();
+            involved.sort_unstable();
+            involved.dedup();
+            let z = self.at(&involved);
+            monitor.advance(rows.len());
+            margins::scatter_of_few(z.as_ref(), &involved, rows, lists)
+        })
+    }
+
+    fn differences(&self, pairs: &[(usize, usize)]) -> Mat<f64> {
+        let ours = T::widened(self.at(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>()));
+        let theirs = T::widened(self.at(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>()));
+        (ours - theirs).transpose().to_owned()
+    }
+
+    fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
+        if let Some(all) = self.all.get().filter(|_| offset.is_empty()) {
+            let matrix = rounded::<T>(matrix);
+            return Ok(positive_signs(tall_product(all.as_ref(), matrix.transpose()).as_ref()));
+        }
+        if let Some(given) = self.given {
+            let matrix = rounded::<T>(matrix);
+            return self.signs_of_panels(|rows| {
+                let mut features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
+                for (column, b) in features.col_iter_mut().zip(offset) {
+                    column.iter_mut().for_each(|v| *v = T::of(v.double() - b));
+                }
+                features
+            });
+        }
+        // The map itself: it needs no coordinates.
+        let map = self.basis.expansion.composed(matrix, offset, &[]);
+        let panels = T::panels(&map, self.rows.n());
+        self.signs_of_panels(|rows| panels.of(self.rows, rows))
+    }
 }
 
-/// Differences of pairs of rows, a column a pair.
-fn apart<T: Real>(pairs: &[(usize, usize)], source: &Source<T>) -> Mat<f64> {
-    let ours = T::widened(source.at(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>()));
-    let theirs = T::widened(source.at(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>()));
-    (ours - theirs).transpose().to_owned()
-}
-
-/// The same matrix in the precision T.
+/// A matrix in the precision T.
 fn rounded<T: Real>(matrix: MatRef<'_, f64>) -> Mat<T> {
     Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| T::of(matrix[(i, j)]))
-}
-
-/// Features of all rows, n×m, that were kept.
-pub(super) type Kept = In<Mat<f64>, Mat<f32>>;
-
-/// One thing in double or another in single precision.
-pub(super) enum In<D, S> {
-    Double(D),
-    Single(S),
-}
-
-/// Where features of rows come from in the precision T.
-enum Source<'a, T: Real> {
-    /// From the caller.
-    Given(MatRef<'a, T>),
-    /// From the basis.
-    Made(Either<'a>, Box<dyn Panels<T> + 'a>),
-}
-
-impl<T: Real> Source<'_, T> {
-    /// Of the rows of a range, by this thread alone.
-    fn of(&self, rows: Range<usize>) -> Mat<T> {
-        match self {
-            Self::Given(given) => given.subrows(rows.start, rows.len()).to_owned(),
-            Self::Made(all, made) => made.of(*all, rows),
-        }
-    }
-
-    /// Of the rows with these indices, by this thread alone.
-    fn at(&self, rows: &[usize]) -> Mat<T> {
-        match self {
-            Self::Given(given) => Mat::from_fn(rows.len(), given.ncols(), |i, j| given[(rows[i], j)]),
-            Self::Made(all, made) => made.of((&all.select(rows)).into(), 0..rows.len()),
-        }
-    }
-
-    /// Of all rows, n×m. Methods that need no pairs of rows take [`Coordinates::moments`] instead.
-    fn all(&self, monitor: &Monitor) -> Result<Mat<T>> {
-        match self {
-            Self::Given(given) => Ok(given.to_owned()),
-            Self::Made(rows, made) => {
-                let mut z = Mat::zeros(rows.n(), made.n_features());
-                made.all(*rows, z.as_mut(), monitor)?;
-                Ok(z)
-            }
-        }
-    }
 }
 
 /// The rows of the `at`-th panel.

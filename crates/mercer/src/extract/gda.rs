@@ -9,8 +9,11 @@
 //! differs S_t in place of the scatter within classes: the directions are the same, and λ/(1 − λ) is the usual ratio.
 //!         reg = 0 with a singular S_t: on its range
 
-use super::{Coordinates, Directions, as_rows, count, ratio, shares};
+use super::{Coordinates, Directions, Extract, fit_methods, as_rows, count, ratio, shares};
 use crate::error::{Error, Result};
+use super::ratio::REG;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
+use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// Generalised discriminant analysis.
 ///
@@ -34,17 +37,59 @@ pub struct Gda {
     pub reg: f64,
 }
 
-impl Default for Gda {
-    fn default() -> Self {
-        Self { n_components: None, reg: 1e-3 }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "gda",
+    stage: Stage::Extract,
+    file: "extract/gda.rs",
+    source: "Baudat & Anouar 2000; Mika et al. 1999",
+    cost: "n·m² flops, m³/3",
+    parameters: &[
+        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        N_COMPONENTS.none("one less than there are classes"),
+        BASIS_COMPONENTS,
+        REG,
+    ],
+    help: "directions in which the class means are far apart for how much the rows scatter (KDA, KFDA)",
+};
+
+impl FromValues for Gda {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_components: values.count("n_components"),
+            reg: values.number("reg").unwrap_or_default(),
+        }
     }
 }
 
-impl Gda {
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+impl Default for Gda {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Gda {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one(&[("n_components", self.n_components)]).and(ratio::check(self.reg))
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::AllAtOnce
+    }
+
+    fn sized(&self, q: usize) -> Option<Extractor> {
+        Some(Self { n_components: Some(q), ..self.clone() }.into())
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         discriminate(coordinates, "gda", self.reg, self.n_components)
     }
 }
+
+fit_methods!(Gda);
 
 /// The directions of `gda` and, in the coordinates of the class means, of `akda-qr`.
 pub(super) fn discriminate(

@@ -7,8 +7,11 @@
 //! differs the k nearest misses and the k nearest hits, not all rows within a radius; neighbours are those of the kernel's
 //!         space. A row without a hit counts with its misses only
 
-use super::{Coordinates, Directions, margin};
+use super::{Coordinates, Directions, Extract, fit_methods, margin};
 use crate::error::Result;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
+use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
+use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 
 /// Kernel average neighbourhood margin maximisation.
 ///
@@ -32,14 +35,64 @@ pub struct Kanmm {
     pub n_neighbors: usize,
 }
 
-impl Default for Kanmm {
-    fn default() -> Self {
-        Self { n_components: None, n_neighbors: 5 }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "kanmm",
+    stage: Stage::Extract,
+    file: "extract/kanmm.rs",
+    source: "Wang & Zhang 2007",
+    cost: "n² distances, n·m² flops, m³",
+    parameters: &[
+        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        N_COMPONENTS.none("all with a positive eigenvalue"),
+        BASIS_COMPONENTS,
+        N_NEIGHBORS.default("5"),
+        NEIGHBORS,
+        N_QUERIES,
+        SEED,
+    ],
+    help: "the average near miss far away, the average near hit near",
+};
+
+impl FromValues for Kanmm {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_components: values.count("n_components"),
+            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+        }
     }
 }
 
-impl Kanmm {
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+impl Default for Kanmm {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Kanmm {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one(&[("n_components", self.n_components), ("n_neighbors", Some(self.n_neighbors))])
+    }
+
+    fn keeps_coordinates(&self) -> bool {
+        true
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::AllAtOnce
+    }
+
+    fn sized(&self, q: usize) -> Option<Extractor> {
+        Some(Self { n_components: Some(q), ..self.clone() }.into())
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         margin::solve(coordinates, "kanmm", self.n_neighbors, true)?.directions(self.n_components, |_| 1.0)
     }
 }
+
+fit_methods!(Kanmm);
+

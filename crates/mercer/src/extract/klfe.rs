@@ -8,8 +8,12 @@
 //! differs more than two classes: misses come from all other classes. Neighbours are those of the kernel's space. The
 //!         features do not depend on which orthonormal basis of the span is used (Prop. 1)
 
-use super::{Coordinates, Directions, margin};
+use super::{Coordinates, Directions, Extract, fit_methods, margin};
 use crate::error::Result;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
+use crate::basis::Method;
+use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
+use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 
 /// Kernel local feature extraction.
 ///
@@ -33,14 +37,68 @@ pub struct Klfe {
     pub n_neighbors: usize,
 }
 
-impl Default for Klfe {
-    fn default() -> Self {
-        Self { n_components: None, n_neighbors: 1 }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "klfe",
+    stage: Stage::Extract,
+    file: "extract/klfe.rs",
+    source: "KLFE",
+    cost: "n² distances, n·m² flops, m³",
+    parameters: &[
+        BASIS.none("kpca; beyond 5000 rows kobl"),
+        N_COMPONENTS.none("all with a positive eigenvalue"),
+        BASIS_COMPONENTS,
+        N_NEIGHBORS.default("1"),
+        NEIGHBORS,
+        N_QUERIES,
+        SEED,
+    ],
+    help: "directions in which the nearest misses are farther away than the nearest hits",
+};
+
+impl FromValues for Klfe {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_components: values.count("n_components"),
+            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+        }
     }
 }
 
-impl Klfe {
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+impl Default for Klfe {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Klfe {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one(&[("n_components", self.n_components), ("n_neighbors", Some(self.n_neighbors))])
+    }
+
+    fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
+        Method::Kpca.or_kobl(n, SPEC.name, warnings)
+    }
+
+    fn keeps_coordinates(&self) -> bool {
+        true
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::AllAtOnce
+    }
+
+    fn sized(&self, q: usize) -> Option<Extractor> {
+        Some(Self { n_components: Some(q), ..self.clone() }.into())
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         margin::solve(coordinates, "klfe", self.n_neighbors, false)?.directions(self.n_components, f64::sqrt)
     }
 }
+
+fit_methods!(Klfe);
+

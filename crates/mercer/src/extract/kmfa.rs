@@ -10,10 +10,13 @@
 //!         other row; a pair may count for both of its classes. Hits count from both of their rows if each is near the other.
 //!         Neighbours of rows in single precision are sought in a copy of the rows in double, n·p numbers
 
-use super::{Coordinates, Directions, as_rows, count, ratio, shares, turn};
+use super::{Coordinates, Directions, Extract, fit_methods, as_rows, count, ratio, shares};
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::{Found, Groups, Space};
 use crate::monitor::Monitor;
+use super::ratio::REG;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
+use crate::spec::{FromValues, MethodSpec, Parameter, Stage, Values};
 
 /// Features that there are unless told otherwise.
 const USUAL: usize = 10;
@@ -45,24 +48,75 @@ pub struct Kmfa {
     pub reg: f64,
 }
 
-impl Default for Kmfa {
-    fn default() -> Self {
-        Self { n_components: None, k_within: 5, k_between: 20, reg: 1e-3 }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "kmfa",
+    stage: Stage::Extract,
+    file: "extract/kmfa.rs",
+    source: "Yan et al. 2007",
+    cost: "n² distances, n·m² flops, m³/3",
+    parameters: &[
+        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        N_COMPONENTS.none("at most 10"),
+        BASIS_COMPONENTS,
+        Parameter::whole("k_within", 1, "nearest rows of its own class that a row is kept together with")
+            .default("5"),
+        Parameter::whole("k_between", 1, "nearest pairs of a class and the rest that are kept apart")
+            .default("20"),
+        REG,
+    ],
+    help: "near rows of one class together, near rows of different classes apart",
+};
+
+impl FromValues for Kmfa {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_components: values.count("n_components"),
+            k_within: values.count("k_within").unwrap_or(1),
+            k_between: values.count("k_between").unwrap_or(1),
+            reg: values.number("reg").unwrap_or_default(),
+        }
     }
 }
 
-impl Kmfa {
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+impl Default for Kmfa {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Kmfa {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one(&[
+            ("n_components", self.n_components),
+            ("k_within", Some(self.k_within)),
+            ("k_between", Some(self.k_between)),
+        ])
+        .and(ratio::check(self.reg))
+    }
+
+    fn keeps_coordinates(&self) -> bool {
+        true
+    }
+
+    fn sized(&self, q: usize) -> Option<Extractor> {
+        Some(Self { n_components: Some(q), ..self.clone() }.into())
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         let (labels, codes, c) = coordinates.classes("kmfa")?;
         let monitor = coordinates.monitor;
         let (hits, pairs) = {
-            let rows = coordinates.rows.whole();
+            let rows = coordinates.rows.to_f64();
             let space = Space::of_kernel(coordinates.basis.expansion.kernel, &rows)?;
             self.neighbours(&space, codes, c, monitor)?
         };
-        let (within, z) = coordinates.scatter(&[(&hits, &|_| 1.0)])?;
+        let within = coordinates.scatter(&[(&hits, &|_| 1.0)])?;
         let m = within.ncols();
-        let apart = coordinates.differences(&pairs, z.as_ref());
+        let apart = coordinates.differences(&pairs);
         if (0..m).any(|i| !within[(i, i)].is_finite()) {
             return Err(Error::Numerical(
                 "`kmfa`: squares of the features are too large to be added up\nhint: scale the columns first"
@@ -88,17 +142,18 @@ impl Kmfa {
             pairs.len()
         );
         let q = count(self.n_components, USUAL, most, &why)?;
-        let mut matrix = as_rows(found.vectors.as_ref(), q);
-        let signs = coordinates.signs_of(matrix.as_ref(), z.as_ref())?;
-        turn(&mut matrix, &signs);
         Ok(Directions {
-            matrix,
             explained: shares(&found.values, q),
             eigenvalues: found.values[..q].to_vec(),
             warnings: labels.lonely_warning(),
-            ..Directions::default()
+            ..coordinates.oriented(as_rows(found.vectors.as_ref(), q), Vec::new())?
         })
     }
+}
+
+fit_methods!(Kmfa);
+
+impl Kmfa {
 
     /// The nearest hits of every row, and the nearest pairs of every class.
     #[expect(clippy::type_complexity, reason = "two lists of indices")]

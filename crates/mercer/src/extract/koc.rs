@@ -9,11 +9,13 @@
 
 use faer::{Mat, MatRef};
 
-use super::{Coordinates, Directions, as_rows};
+use super::{Coordinates, Directions, Extract, fit_methods, as_rows};
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::real::Precision;
+use super::{BASIS, BASIS_COMPONENTS, Sizes};
+use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// What is left of a centroid, relative to its norm, up to which it depends on the earlier ones.
 const DEPENDENT: f64 = 1e-8;
@@ -30,11 +32,41 @@ const DEPENDENT: f64 = 1e-8;
 /// assert!((z[(1, 0)] - 3.0).abs() < 1e-12 && (z[(1, 1)] + 1.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Koc;
 
-impl Koc {
-    pub(super) fn find(coordinates: &Coordinates) -> Result<Directions> {
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "koc",
+    stage: Stage::Extract,
+    file: "extract/koc.rs",
+    source: "Kim, Howland & Park 2005",
+    cost: "n·m² flops, m·c²",
+    parameters: &[BASIS.none("gram-schmidt; beyond 5000 rows kobl"), BASIS_COMPONENTS],
+    help: "an orthonormal basis of the class centroids",
+};
+
+impl FromValues for Koc {
+    fn from_values(_: &Values) -> Self {
+        Self
+    }
+}
+
+impl Default for Koc {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Koc {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::One
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         let (labels, _, _) = coordinates.classes("koc")?;
         let summary = coordinates.moments(Some(labels))?;
         let (vectors, left_out) = centroids(&summary, coordinates.precision());
@@ -46,6 +78,8 @@ impl Koc {
         Ok(directions)
     }
 }
+
+fit_methods!(Koc);
 
 /// An orthonormal basis (columns) of the centroids of the classes that have rows, and those whose centroid adds nothing.
 pub(super) fn centroids(summary: &Summary, precision: Precision) -> (Mat<f64>, Vec<usize>) {

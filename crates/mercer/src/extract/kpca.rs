@@ -10,10 +10,17 @@
 
 use faer::Mat;
 
-use super::{Coordinates, Directions, as_rows, count};
+use super::{Coordinates, Directions, Extract, fit_methods, as_rows, count};
 use crate::basis::Landmarks;
 use crate::error::{Error, Result};
 use crate::linalg::eigen;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
+use crate::basis::kpca::CENTER;
+use crate::basis::{Basis, Method};
+use crate::data::labels::Labels;
+use crate::data::needs::Needs;
+use crate::data::rows::Rows;
+use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// Eigenvalues up to this share of the largest are rounding.
 const RANK: f64 = 1e-10;
@@ -43,14 +50,63 @@ pub struct Kpca {
     pub center: bool,
 }
 
-impl Default for Kpca {
-    fn default() -> Self {
-        Self { n_components: None, center: true }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "kpca",
+    stage: Stage::Extract,
+    file: "extract/kpca.rs",
+    source: "Schölkopf, Smola & Müller 1998",
+    cost: "n·m² flops, m³",
+    parameters: &[
+        BASIS.none("kpca"),
+        N_COMPONENTS.none("all"),
+        BASIS_COMPONENTS,
+        CENTER.default("true"),
+    ],
+    help: "principal components in a basis' coordinates",
+};
+
+impl FromValues for Kpca {
+    fn from_values(values: &Values) -> Self {
+        Self { n_components: values.count("n_components"), center: values.flag("center") }
     }
 }
 
-impl Kpca {
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+impl Default for Kpca {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Kpca {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one(&[("n_components", self.n_components)])
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn default_basis(&self, _: usize, _: &mut Vec<String>) -> Method {
+        Method::Kpca
+    }
+
+    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+        if settings.method != Method::Kpca {
+            return Ok(settings);
+        }
+        let n_components = settings.n_components.or(self.n_components);
+        Ok(Basis { center: self.center, n_components, ..settings })
+    }
+
+    fn sized(&self, q: usize) -> Option<Extractor> {
+        Some(Self { n_components: Some(q), ..self.clone() }.into())
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         if let Some(directions) = self.components_themselves(coordinates)? {
             return Ok(directions);
         }
@@ -68,6 +124,11 @@ impl Kpca {
         directions.eigenvalues = values[..q].to_vec();
         Ok(directions)
     }
+}
+
+fit_methods!(Kpca);
+
+impl Kpca {
 
     fn count(&self, rank: usize) -> Result<usize> {
         if rank == 0 {
@@ -85,7 +146,7 @@ impl Kpca {
     fn components_themselves(&self, coordinates: &Coordinates) -> Result<Option<Directions>> {
         let basis = coordinates.basis;
         let all_rows = match &basis.expansion.landmarks {
-            Landmarks::Rows(landmarks) => coordinates.rows.equals(landmarks),
+            Landmarks::Rows(landmarks) => *coordinates.rows.to_f64() == *landmarks,
             Landmarks::Columns { indices, .. } => indices.iter().copied().eq(0..coordinates.rows.n()),
         };
         let Some(values) = basis.eigenvalues.as_ref().filter(|_| all_rows) else { return Ok(None) };

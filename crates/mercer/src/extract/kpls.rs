@@ -14,13 +14,16 @@ use std::borrow::Cow;
 
 use faer::{Col, Mat, Scale};
 
-use super::{Coordinates, Directions, RANK, as_rows, count};
+use super::{Coordinates, Directions, Extract, fit_methods, RANK, as_rows, count};
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::left_singular;
 use crate::monitor::Monitor;
 use crate::real::Precision;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
+use crate::data::needs::Needs;
+use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// Covariance up to this share of the deviations' product is rounding.
 const NOTHING: f64 = 1e-13;
@@ -45,14 +48,46 @@ pub struct Kpls {
     pub n_components: usize,
 }
 
-impl Default for Kpls {
-    fn default() -> Self {
-        Self { n_components: 2 }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "kpls",
+    stage: Stage::Extract,
+    file: "extract/kpls.rs",
+    source: "Rosipal & Trejo 2001",
+    cost: "n·m² flops, m²·q",
+    parameters: &[BASIS.none("gram-schmidt; beyond 5000 rows kobl"), N_COMPONENTS.default("2"), BASIS_COMPONENTS],
+    help: "directions of largest covariance with the labels, one after the other; classes or numbers",
+};
+
+impl FromValues for Kpls {
+    fn from_values(values: &Values) -> Self {
+        Self { n_components: values.count("n_components").unwrap_or(1) }
     }
 }
 
-impl Kpls {
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+impl Default for Kpls {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Kpls {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one(&[("n_components", Some(self.n_components))])
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Labels
+    }
+
+    fn sized(&self, q: usize) -> Option<Extractor> {
+        Some(Self { n_components: q }.into())
+    }
+
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         let labels = coordinates.labels.ok_or_else(|| Error::argument("`kpls` looks at the labels"))?;
         let (labels, unit) = without_unit(labels);
         let summary = coordinates.moments(Some(&labels))?;
@@ -71,6 +106,8 @@ impl Kpls {
         Ok(directions)
     }
 }
+
+fit_methods!(Kpls);
 
 /// Numbers divided by their largest deviation from the mean, so that their squares can be added up, and that deviation.
 fn without_unit(labels: &Labels) -> (Cow<'_, Labels>, f64) {

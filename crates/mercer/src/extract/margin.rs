@@ -4,21 +4,19 @@
 //!
 //! Neighbours are those of the kernel's space, not of the basis' coordinates.
 //!
-//! differs neighbours of rows in single precision are sought in a copy of the rows in double, n·p numbers
+//! differs neighbours of float32 rows are sought in a float64 copy of the rows, n·p numbers
 
 use faer::Mat;
 
-use super::coordinates::Kept;
 use super::{Coordinates, Directions, RANK, as_rows, count, shares, turn};
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::Neighbours;
 use crate::linalg::eigen;
 use crate::random;
 
-/// The positive eigenvalues of Σ, descending, with their vectors (columns), and the features of all rows, if they were kept.
+/// The positive eigenvalues of Σ, descending, with their vectors (columns).
 pub(super) struct Margin<'a> {
     coordinates: &'a Coordinates<'a>,
-    z: Option<Kept>,
     values: Vec<f64>,
     vectors: Mat<f64>,
     warnings: Vec<String>,
@@ -34,15 +32,15 @@ pub(super) fn solve<'a>(
 ) -> Result<Margin<'a>> {
     let (labels, codes, _) = coordinates.classes(method)?;
     let monitor = coordinates.monitor;
-    let (n, limits) = (coordinates.rows.n(), coordinates.limits);
-    let queries = random::sample(n, limits.n_queries.unwrap_or(n), limits.seed);
+    let (n, wanted) = (coordinates.rows.n(), coordinates.queries);
+    let queries = random::sample(n, wanted.n_queries.unwrap_or(n), wanted.seed);
     let kernel = coordinates.basis.expansion.kernel;
-    let rows = coordinates.rows.whole();
-    let (found, note) = Neighbours::find_for(&queries, kernel, &rows, codes, k, limits.neighbors, monitor)?;
+    let rows = coordinates.rows.to_f64();
+    let (found, note) = Neighbours::find_for(&queries, kernel, &rows, codes, k, wanted.neighbors, monitor)?;
     drop(rows);
     let stand_for = n as f64 / queries.len() as f64;
     let share = |neighbours: &[usize]| if mean { stand_for / neighbours.len() as f64 } else { stand_for };
-    let (margin, z) = coordinates.scatter(&[
+    let margin = coordinates.scatter(&[
         (&found.misses, &|i| share(&found.misses[i])),
         (&found.hits, &|i| -share(&found.hits[i])),
     ])?;
@@ -66,7 +64,7 @@ pub(super) fn solve<'a>(
     vectors.resize_with(vectors.nrows(), positive, |_, _| 0.0);
     let mut warnings = labels.lonely_warning();
     warnings.extend(note);
-    Ok(Margin { coordinates, z, values, vectors, warnings })
+    Ok(Margin { coordinates, values, vectors, warnings })
 }
 
 impl Margin<'_> {
@@ -78,14 +76,11 @@ impl Margin<'_> {
         let mut matrix = as_rows(self.vectors.as_ref(), q);
         let lengths: Vec<f64> = self.values[..q].iter().map(|v| length(*v)).collect();
         turn(&mut matrix, &lengths);
-        let signs = self.coordinates.signs_of(matrix.as_ref(), self.z.as_ref())?;
-        turn(&mut matrix, &signs);
         Ok(Directions {
-            matrix,
             explained: shares(&self.values, q),
             eigenvalues: self.values[..q].to_vec(),
             warnings: self.warnings,
-            ..Directions::default()
+            ..self.coordinates.oriented(matrix, Vec::new())?
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Stage 5b: make columns. Directions in the basis' coordinates that serve the labels.
 //!
-//! Each extractor is a plain struct whose `directions` takes [`Coordinates`] and gives [`Directions`]: the rows' features
-//! are seen through moments or margins, and what is left is a problem of the size of the basis. `fit` puts it together
-//! with a basis and is in map/extracted.rs, where every method becomes a `FeatureMap`. [`Extractor`] is one of them,
-//! chosen by name.
+//! Each extractor is a plain struct that implements [`Extract`]: its `find` takes [`Coordinates`] and gives [`Directions`].
+//! The rows' features are seen through moments or margins, and what is left is a problem of the size of the basis. `fit`
+//! puts it together with a basis and is in map/extracted.rs, where every method becomes a `FeatureMap`. [`Extractor`] is
+//! any of them.
 
 pub mod klfe;
 pub mod skfe;
@@ -18,11 +18,15 @@ mod coordinates;
 mod ratio;
 mod margin;
 
+use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::Arc;
+
 use faer::{Mat, MatRef};
 
 pub use akda_qr::AkdaQr;
-pub(crate) use coordinates::ROWS;
-pub use coordinates::{Coordinates, Known, Limits};
+pub use coordinates::{Coordinates, Queries};
+pub(crate) use coordinates::{SUM_ROWS, keeps_features};
 pub use gda::Gda;
 pub use kanmm::Kanmm;
 pub use klfe::Klfe;
@@ -33,9 +37,12 @@ pub use kpls::Kpls;
 pub use skfe::{Skfe, Start};
 
 use crate::basis::{Basis, Method};
-use crate::data::either::Either;
 use crate::data::labels::Labels;
+use crate::data::needs::Needs;
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::evidence::approximate::Search;
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Values};
 
 /// Eigenvalues up to this share of the largest magnitude are rounding.
 const RANK: f64 = 1e-12;
@@ -74,153 +81,178 @@ impl Default for Directions {
     }
 }
 
-/// Any of the extractors.
+/// A way to find directions. Each is a plain struct in a file of its own, with its [`MethodSpec`] beside it.
+pub trait Extract: Debug + Send + Sync + 'static {
+    /// What a user should know about it.
+    fn spec(&self) -> &'static MethodSpec;
+
+    /// An error unless the settings are allowed.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What it needs to know of the labels.
+    fn needs(&self) -> Needs {
+        Needs::Classes
+    }
+
+    /// The basis that it comes with, for n rows.
+    fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
+        Method::GramSchmidt.or_kobl(n, self.spec().name, warnings)
+    }
+
+    /// The basis to fit on these rows, from its settings; `akda-qr` alone changes them, as its landmarks are the class means.
+    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+        Ok(settings)
+    }
+
+    /// Whether it looks at pairs of rows, for which it keeps their coordinates.
+    fn keeps_coordinates(&self) -> bool {
+        false
+    }
+
+    /// How the directions of different numbers of features are related.
+    fn sizes(&self) -> Sizes {
+        Sizes::Nested
+    }
+
+    /// This extractor with another number of features; None where there is no choice.
+    fn sized(&self, _: usize) -> Option<Extractor> {
+        None
+    }
+
+    /// The directions in the basis' coordinates.
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions>;
+}
+
+/// How the directions of an extractor for different numbers of features are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// There is one number of features.
+    One,
+    /// The first directions are those of the smaller problem; asked for no number, it finds all there are.
+    AllAtOnce,
+    /// The first directions are those of the smaller problem.
+    Nested,
+    /// Every number is a problem of its own.
+    Separate,
+}
+
+/// Any of the extractors, and which rows it compares with their neighbours.
+///
+/// ```
+/// use mercer::{basis::Method, extract::{Extractor, Gda, Skfe}};
+///
+/// let mut warnings = Vec::new();
+/// let (gda, skfe) = (Extractor::from(Gda::default()), Extractor::from(Skfe::default()));
+/// assert_eq!(gda.default_basis(100, &mut warnings), Method::GramSchmidt);
+/// assert_eq!(skfe.default_basis(9_000, &mut warnings), Method::Kobl);
+/// assert!(warnings.is_empty());
+/// assert_eq!(gda.default_basis(9_000, &mut warnings), Method::Kobl);
+/// assert!(warnings[0].starts_with("9000 rows are more than 5000"));
+/// ```
 #[derive(Clone, Debug)]
-pub enum Extractor {
-    /// Kernel local feature extraction.
-    Klfe(Klfe),
-    /// Subspace kernel by alignment.
-    Skfe(Skfe),
-    /// Generalised discriminant analysis.
-    Gda(Gda),
-    /// Kernel orthogonal centroids.
-    Koc(Koc),
-    /// Discriminant analysis of the class means' images.
-    AkdaQr(AkdaQr),
-    /// Kernel partial least squares.
-    Kpls(Kpls),
-    /// Kernel marginal Fisher analysis.
-    Kmfa(Kmfa),
-    /// Kernel average neighbourhood margin maximisation.
-    Kanmm(Kanmm),
-    /// Kernel principal components.
-    Kpca(Kpca),
+pub struct Extractor {
+    method: Arc<dyn Extract>,
+    /// Which rows it compares with their neighbours. For `klfe` and `kanmm`.
+    pub queries: Queries,
+}
+
+impl<E: Extract> From<E> for Extractor {
+    fn from(extractor: E) -> Self {
+        Self { method: Arc::new(extractor), queries: Queries::default() }
+    }
+}
+
+impl Deref for Extractor {
+    type Target = dyn Extract;
+
+    fn deref(&self) -> &dyn Extract {
+        &*self.method
+    }
 }
 
 impl Extractor {
-    /// The extractor's name in every face.
+    /// Its name in Rust, Python and the command line.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Klfe(_) => "klfe",
-            Self::Skfe(_) => "skfe",
-            Self::Gda(_) => "gda",
-            Self::Koc(_) => "koc",
-            Self::AkdaQr(_) => "akda-qr",
-            Self::Kpls(_) => "kpls",
-            Self::Kmfa(_) => "kmfa",
-            Self::Kanmm(_) => "kanmm",
-            Self::Kpca(_) => "kpca",
-        }
+        self.spec().name
     }
 
     /// An error unless the settings are allowed and such labels will do; [`directions`](Self::directions) asks too, but
     /// after a basis was fitted.
     pub fn check(&self, labels: Option<&Labels>) -> Result<()> {
-        match self {
-            Self::Klfe(e) => {
-                at_least_one(&[("n_components", e.n_components), ("n_neighbors", Some(e.n_neighbors))])
-            }
-            Self::Skfe(e) => e.check(),
-            Self::Gda(e) => at_least_one(&[("n_components", e.n_components)]).and(ratio::check(e.reg)),
-            Self::Koc(_) => Ok(()),
-            Self::AkdaQr(e) => ratio::check(e.reg),
-            Self::Kpls(e) => at_least_one(&[("n_components", Some(e.n_components))]),
-            Self::Kmfa(e) => at_least_one(&[
-                ("n_components", e.n_components),
-                ("k_within", Some(e.k_within)),
-                ("k_between", Some(e.k_between)),
-            ])
-            .and(ratio::check(e.reg)),
-            Self::Kanmm(e) => {
-                at_least_one(&[("n_components", e.n_components), ("n_neighbors", Some(e.n_neighbors))])
-            }
-            Self::Kpca(e) => at_least_one(&[("n_components", e.n_components)]),
-        }?;
-        match (self, labels) {
-            (Self::Kpca(_), _) => Ok(()),
-            (_, None) => Err(Error::argument(format!(
-                "`{}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)",
-                self.name()
-            ))),
-            (Self::Kpls(_), Some(labels)) => labels.require_two("kpls"),
-            (_, Some(labels)) => labels.require_classes(self.name()).map(|_| ()),
-        }
+        self.method.check()?;
+        self.needs().check(self.name(), labels)
     }
 
-    /// The basis that the extractor comes with, for n rows.
-    ///
-    /// ```
-    /// use mercer::{basis::Method, extract::{Extractor, Gda, Skfe}};
-    ///
-    /// let mut warnings = Vec::new();
-    /// let (gda, skfe) = (Extractor::Gda(Gda::default()), Extractor::Skfe(Skfe::default()));
-    /// assert_eq!(gda.default_basis(100, &mut warnings), Method::GramSchmidt);
-    /// assert_eq!(skfe.default_basis(9_000, &mut warnings), Method::Kobl);
-    /// assert!(warnings.is_empty());
-    /// assert_eq!(gda.default_basis(9_000, &mut warnings), Method::Kobl);
-    /// assert!(warnings[0].starts_with("9000 rows are more than 5000"));
-    /// ```
-    pub fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
-        match self {
-            Self::Skfe(_) => Method::Kobl,
-            Self::Kpca(_) => Method::Kpca,
-            // Of the class means, which are few.
-            Self::AkdaQr(_) => Method::GramSchmidt,
-            Self::Klfe(_) => Method::Kpca.or_kobl(n, self.name(), warnings),
-            _ => Method::GramSchmidt.or_kobl(n, self.name(), warnings),
-        }
+    /// Sets which rows it compares with their neighbours.
+    pub fn with_queries(mut self, queries: Queries) -> Self {
+        self.queries = queries;
+        self
     }
 
-    /// The basis to fit on these rows, from its settings: the settings as they are, except for `akda-qr`, whose landmarks
-    /// are the class means.
-    pub fn basis<'r>(
-        &self,
-        settings: Basis,
-        rows: impl Into<Either<'r>>,
-        labels: Option<&Labels>,
-    ) -> Result<Basis> {
-        match (self, labels) {
-            (Self::AkdaQr(_), Some(labels)) => AkdaQr::basis(&settings, rows, labels),
-            (Self::AkdaQr(_), None) => self.check(None).map(|()| settings),
-            _ => Ok(settings),
-        }
-    }
-
-    /// Whether it looks at pairs of rows, for which it keeps their coordinates.
-    pub(crate) fn keeps_coordinates(&self) -> bool {
-        matches!(self, Self::Klfe(_) | Self::Kanmm(_) | Self::Kmfa(_))
+    /// This extractor with another number of features; None where there is no choice.
+    pub fn sized(&self, q: usize) -> Option<Self> {
+        Some(Self { queries: self.queries, ..self.method.sized(q)? })
     }
 
     /// The directions in the basis' coordinates.
-    pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
+    pub fn directions(&self, coordinates: Coordinates) -> Result<Directions> {
         self.check(coordinates.labels)?;
-        coordinates.check()?;
-        match self {
-            Self::Klfe(e) => e.find(coordinates),
-            Self::Skfe(e) => e.find(coordinates),
-            Self::Gda(e) => e.find(coordinates),
-            Self::Koc(_) => Koc::find(coordinates),
-            Self::AkdaQr(e) => e.find(coordinates),
-            Self::Kpls(e) => e.find(coordinates),
-            Self::Kmfa(e) => e.find(coordinates),
-            Self::Kanmm(e) => e.find(coordinates),
-            Self::Kpca(e) => e.find(coordinates),
+        self.find(&coordinates.queries(self.queries))
+    }
+}
+
+/// `directions` of an extractor by its own name.
+macro_rules! fit_methods {
+    ($extractor:ident) => {
+        impl $extractor {
+            /// The directions in the basis' coordinates.
+            pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
+                Extract::check(self)?;
+                Extract::needs(self).check(SPEC.name, coordinates.labels)?;
+                Extract::find(self, coordinates)
+            }
+        }
+    };
+}
+use fit_methods;
+
+/// Every extractor, and how it is made from its settings. A new one is added here.
+pub(crate) const ALL: [(&MethodSpec, fn(&Values) -> Extractor); 9] = [
+    (&klfe::SPEC, |values| Klfe::from_values(values).into()),
+    (&skfe::SPEC, |values| Skfe::from_values(values).into()),
+    (&gda::SPEC, |values| Gda::from_values(values).into()),
+    (&koc::SPEC, |values| Koc::from_values(values).into()),
+    (&akda_qr::SPEC, |values| AkdaQr::from_values(values).into()),
+    (&kpls::SPEC, |values| Kpls::from_values(values).into()),
+    (&kmfa::SPEC, |values| Kmfa::from_values(values).into()),
+    (&kanmm::SPEC, |values| Kanmm::from_values(values).into()),
+    (&kpca::SPEC, |values| Kpca::from_values(values).into()),
+];
+
+impl Queries {
+    /// The settings `n_queries`, `neighbors` and `seed`, which were checked.
+    pub(crate) fn from_values(values: &Values) -> Self {
+        Self {
+            n_queries: values.count("n_queries"),
+            neighbors: Search::from_values(values),
+            seed: values.seed(),
         }
     }
 }
 
-macro_rules! directions {
-    ($($extractor:ident),*) => {$(
-        impl $extractor {
-            /// The directions in the basis' coordinates.
-            pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
-                Extractor::$extractor(self.clone()).directions(coordinates)
-            }
-        }
-    )*};
-}
+/// The basis in whose coordinates directions are found.
+pub(crate) const BASIS: Parameter = Parameter::new(
+    "basis",
+    Kind::Choice(&Method::NAMES),
+    "the basis in whose coordinates features are chosen or made",
+);
 
-directions!(Klfe, Skfe, Gda, Koc, AkdaQr, Kpls, Kmfa, Kanmm, Kpca);
+const N_COMPONENTS: Parameter = Parameter::whole("n_components", 1, "the number of features");
+
+const BASIS_COMPONENTS: Parameter = Parameter::whole("basis_components", 1, "the basis' most components")
+    .none("what the basis has without n_components");
 
 /// Multiplies each row by its sign.
 fn turn(matrix: &mut Mat<f64>, signs: &[f64]) {

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, eigen, left_singular, product};
 use crate::monitor::Monitor;
 use crate::real::Precision;
+use crate::spec::Parameter;
 
 /// From this ratio of T's smallest eigenvalue to its largest on a Cholesky factor is used.
 const SOUND: f64 = 1e-10;
@@ -28,6 +29,10 @@ pub(super) struct Ratio {
     pub(super) values: Vec<f64>,
     pub(super) vectors: Mat<f64>,
 }
+
+/// What is added to the diagonal of the scatter that is divided by.
+pub(super) const REG: Parameter =
+    Parameter::not_negative("reg", "share of the mean scatter that is added to the diagonal").default("1e-3");
 
 /// An error unless it can be a share of the mean scatter.
 pub(super) fn check(reg: f64) -> Result<()> {

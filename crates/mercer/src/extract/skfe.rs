@@ -18,13 +18,17 @@ use faer::{Mat, MatRef, Scale};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::koc::{centroids, orthonormal};
-use super::{Coordinates, Directions, Gda, as_rows, at_least_one, count, kpls, ratio};
+use super::{Coordinates, Directions, Extract, fit_methods, Gda, as_rows, at_least_one, count, kpls, ratio};
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::{Cholesky, eigen, left_singular, product, self_product};
 use crate::monitor::{Monitor, Stage};
 use crate::random;
 use crate::real::Precision;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes};
+use crate::basis::Method;
+use crate::basis::kpca::CENTER;
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, SEED, Stage as SpecStage, Values};
 
 /// A gradient below this share of the alignment is rounding.
 const FLAT: f64 = 1e-13;
@@ -97,14 +101,63 @@ pub struct Skfe {
     pub seed: u64,
 }
 
-impl Default for Skfe {
-    fn default() -> Self {
-        Self { n_components: None, init: Start::Koc, max_iter: 200, tol: 1e-6, center: false, seed: 0 }
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "skfe",
+    stage: SpecStage::Extract,
+    file: "extract/skfe.rs",
+    source: "SKFE",
+    cost: "n·m² flops, then m²·q a step",
+    parameters: &[
+        BASIS.none("kobl"),
+        N_COMPONENTS.none("one a class"),
+        BASIS_COMPONENTS,
+        Parameter::new("init", Kind::Choice(&Start::NAMES), "where the search starts").default("koc"),
+        Parameter::whole("max_iter", 1, "the most steps").default("200"),
+        Parameter::share("tol", false, false, "gradient, relative to the first, at which the search ends")
+            .default("1e-6"),
+        CENTER.default("false").help("alignment of centred kernels"),
+        SEED,
+    ],
+    help: "the subspace whose kernel is best aligned with the labels",
+};
+
+impl FromValues for Skfe {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_components: values.count("n_components"),
+            init: values.text("init").and_then(|name| Start::named(name).ok()).unwrap_or(Start::Koc),
+            max_iter: values.count("max_iter").unwrap_or(1),
+            tol: values.number("tol").unwrap_or_default(),
+            center: values.flag("center"),
+            seed: values.seed(),
+        }
     }
 }
 
-impl Skfe {
-    pub(super) fn check(&self) -> Result<()> {
+impl Default for Skfe {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Extract for Skfe {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn default_basis(&self, _: usize, _: &mut Vec<String>) -> Method {
+        Method::Kobl
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Separate
+    }
+
+    fn sized(&self, q: usize) -> Option<Extractor> {
+        Some(Self { n_components: Some(q), ..self.clone() }.into())
+    }
+
+    fn check(&self) -> Result<()> {
         at_least_one(&[("n_components", self.n_components), ("max_iter", Some(self.max_iter))])?;
         if self.tol.is_finite() && self.tol >= 0.0 {
             return Ok(());
@@ -112,7 +165,7 @@ impl Skfe {
         Err(Error::argument(format!("tol = {}, but it must be a finite number of at least 0", self.tol)))
     }
 
-    pub(super) fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
+    fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         let (labels, _, _) = coordinates.classes("skfe")?;
         let m = coordinates.basis.n_components();
         let summary = coordinates.moments(Some(labels))?;
@@ -136,6 +189,11 @@ impl Skfe {
         }
         Ok(directions)
     }
+}
+
+fit_methods!(Skfe);
+
+impl Skfe {
 
     /// B to start at, m×q with orthonormal columns.
     fn start(

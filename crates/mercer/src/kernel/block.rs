@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::kernel::{Kernel, Statistic};
 use super::pairs::{Inverted, Unit, chi2_term, is_cancelled, unit_length_sparse};
 use super::products::Products;
-use crate::data::rows::{Csr, Dense, Rows};
+use crate::data::rows::{Csr, Dense, F64Rows, Rows};
 
 /// Rows a panel holds: its kernel values and features stay in the cache.
 pub(crate) const PANEL: usize = 256;
@@ -40,20 +40,20 @@ impl Panel {
     pub fn new(kernel: Kernel, landmarks: &Rows) -> Self {
         let (l, p) = (landmarks.n(), landmarks.p());
         let statistic = kernel.shape.statistic();
-        let side = match (landmarks, statistic) {
-            (Rows::Sparse(csr), Statistic::Cosine) => {
+        let side = match (landmarks.as_f64(), statistic) {
+            (F64Rows::Sparse(csr), Statistic::Cosine) => {
                 let rows = unit_length_sparse(csr, l);
                 let Rows::Sparse(csr) = &rows else { unreachable!("sparse rows stay sparse") };
                 let (index, totals) = (Inverted::new(csr, l, 1.0), vec![0.0; l]);
                 Side::Inverted { rows, index, totals }
             }
-            (Rows::Sparse(csr), _) => {
+            (F64Rows::Sparse(csr), _) => {
                 let unit = Unit::of(kernel);
                 let totals = (0..l).map(|i| unit.total(csr.row(i).1)).collect();
                 let index = Inverted::new(csr, l, unit.root_gamma);
                 Side::Inverted { rows: landmarks.select(&(0..l).collect::<Vec<_>>()), index, totals }
             }
-            (Rows::Dense(d), Statistic::Manhattan | Statistic::ChiSquared) => {
+            (F64Rows::Dense(d), Statistic::Manhattan | Statistic::ChiSquared) => {
                 let mut tiles = vec![0.0; l.div_ceil(TILE) * TILE * p];
                 for i in 0..l {
                     let tile = &mut tiles[i / TILE * TILE * p..];
@@ -63,7 +63,7 @@ impl Panel {
                 }
                 Side::Columnwise { tiles, p }
             }
-            (Rows::Dense(d), _) => Side::Products(
+            (F64Rows::Dense(d), _) => Side::Products(
                 Products::new(kernel, d, l, p).unwrap_or_else(|| unreachable!("it must not be precomputed")),
             ),
         };
@@ -108,7 +108,8 @@ impl Panel {
         if out.is_empty() {
             return;
         }
-        match (&self.side, rows) {
+        let wide = rows.to_f64();
+        match (&self.side, wide.as_f64()) {
             (Side::Inverted { rows: landmarks, index, totals }, _) => {
                 let mut rows = rows.to_sparse();
                 if let (Statistic::Cosine, Rows::Sparse(csr)) = (self.kernel.shape.statistic(), &rows) {
@@ -119,13 +120,13 @@ impl Panel {
                 };
                 self.fill_sparse(rows, landmarks, index, totals, out);
             }
-            (_, Rows::Sparse(_)) => {
+            (_, F64Rows::Sparse(_)) => {
                 let dense =
                     Rows::dense(rows.to_dense(), rows.n(), rows.p()).unwrap_or_else(|e| unreachable!("{e}"));
                 self.statistics(&dense, out);
             }
-            (Side::Products(products), Rows::Dense(d)) => products.statistics(d.values(), out),
-            (Side::Columnwise { tiles, p }, Rows::Dense(d)) => {
+            (Side::Products(products), F64Rows::Dense(d)) => products.statistics(d.values(), out),
+            (Side::Columnwise { tiles, p }, F64Rows::Dense(d)) => {
                 let (l, gamma) = (self.l, self.kernel.gamma);
                 let columnwise = Columnwise { rows: d, tiles, p: *p, l, gamma, out };
                 if self.kernel.shape.statistic() == Statistic::ChiSquared {
@@ -134,7 +135,7 @@ impl Panel {
                     pulp::Arch::new().dispatch(Manhattan(columnwise));
                 }
             }
-            (Side::Given { columns, .. }, Rows::Dense(d)) => {
+            (Side::Given { columns, .. }, F64Rows::Dense(d)) => {
                 for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
                     let row = d.row(i);
                     out.iter_mut().zip(columns).for_each(|(o, &c)| *o = row[c]);

@@ -17,7 +17,6 @@ use faer::MatRef;
 use super::block::Panel;
 use super::kernel::{Kernel, Shape};
 use super::widths::Widths;
-use crate::data::either::Either;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -88,18 +87,17 @@ pub fn gamma_from_sigma(sigma: f64) -> f64 {
 }
 
 /// The widths that `align` and `loo` try.
-pub(crate) fn grid<'r>(shape: Shape, rows: impl Into<Either<'r>>) -> Result<Vec<f64>> {
+pub(crate) fn grid(shape: Shape, rows: &Rows) -> Result<Vec<f64>> {
     let scale = scale(shape, rows)?;
     Ok((-4..=3).map(|half| scale * 10f64.powf(f64::from(half) / 2.0)).collect())
 }
 
 /// 1/(p·var X), or 1/(p·sd X) for `laplacian`.
-pub(crate) fn scale<'r>(shape: Shape, rows: impl Into<Either<'r>>) -> Result<f64> {
-    let rows = rows.into();
+pub(crate) fn scale(shape: Shape, rows: &Rows) -> Result<f64> {
     let count = rows.n() as f64 * rows.p() as f64;
     let sd = match rows {
-        Either::Double(rows) => deviation(rows.stored(), count),
-        Either::Single(rows) => deviation(rows.slice(0..rows.n()), count),
+        Rows::DenseF32(d) => deviation(d.values(), count),
+        Rows::Dense(_) | Rows::Sparse(_) => deviation(rows.stored(), count),
     };
     let p = rows.p() as f64;
     let gamma = if shape == Shape::Laplacian { 1.0 / (p * sd) } else { 1.0 / p / sd / sd };
@@ -133,7 +131,7 @@ fn deviation<T: Real>(values: &[T], count: f64) -> f64 {
 pub(crate) fn resolve(
     rule: Gamma,
     shape: Shape,
-    rows: Either,
+    rows: &Rows,
     labels: Option<&Labels>,
     seed: u64,
 ) -> Result<f64> {

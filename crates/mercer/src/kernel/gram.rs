@@ -10,8 +10,7 @@ use super::block::{PANEL, Panel};
 use super::kernel::{Kernel, Statistic};
 use super::pairs::Unit;
 use super::products::distances_to;
-use super::single::{RANGE, SinglePanel, squares_fit};
-use crate::data::either::Either;
+use super::panel_f32::{RANGE, SinglePanel, squares_fit};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -21,7 +20,7 @@ use crate::real::{Precision, Real};
 #[derive(Debug)]
 pub struct Gram<'a> {
     kernel: Kernel,
-    rows: Either<'a>,
+    rows: &'a Rows<'a>,
     rounding: f64,
     precision: Precision,
     evaluations: AtomicU64,
@@ -29,14 +28,13 @@ pub struct Gram<'a> {
 
 impl<'a> Gram<'a> {
     /// Checks the rows against the kernel.
-    pub fn new(kernel: Kernel, rows: impl Into<Either<'a>>) -> Result<Self> {
+    pub fn new(kernel: Kernel, rows: &'a Rows<'a>) -> Result<Self> {
         Self::with_rounding(kernel, rows, f64::EPSILON)
     }
 
-    /// The same for values whose relative rounding error is not that of double precision.
-    pub fn with_rounding(kernel: Kernel, rows: impl Into<Either<'a>>, rounding: f64) -> Result<Self> {
-        let rows = rows.into();
-        check_parts(kernel, rows)?;
+    /// [`new`](Self::new) for values whose relative rounding error is not that of float64.
+    pub fn with_rounding(kernel: Kernel, rows: &'a Rows<'a>, rounding: f64) -> Result<Self> {
+        check_rows(kernel, rows, 0)?;
         if kernel.shape.statistic() == Statistic::Given {
             if rows.is_sparse() || rows.n() != rows.p() {
                 return Err(Error::data(format!(
@@ -48,7 +46,7 @@ impl<'a> Gram<'a> {
             }
             check_symmetric(rows, 1e-8f64.max(10.0 * rounding))?;
         }
-        if diagonal_of(kernel, rows).iter().all(|v| *v == 0.0) {
+        if diagonal(kernel, rows).iter().all(|v| *v == 0.0) {
             return Err(all_zero());
         }
         Ok(Self { kernel, rows, rounding, precision: Precision::Double, evaluations: AtomicU64::new(0) })
@@ -56,13 +54,13 @@ impl<'a> Gram<'a> {
 
     /// Whether all values are within the range of single precision.
     pub(crate) fn fits_single(&self) -> bool {
-        let largest = diagonal_of(self.kernel, self.rows).into_iter().fold(0.0, f64::max);
+        let largest = diagonal(self.kernel, self.rows).into_iter().fold(0.0, f64::max);
         let products = self.kernel.shape.statistic() == Statistic::Product;
         (1.0 / RANGE..=RANGE).contains(&largest)
-            && (!products || parts(self.rows).all(|(_, part)| squares_fit(self.kernel, &part)))
+            && (!products || squares_fit(self.kernel, self.rows))
     }
 
-    /// The same with panels, and what is made of them, in single precision.
+    /// This matrix with panels, and what is made of them, in float32.
     pub(crate) fn in_single(mut self) -> Self {
         self.precision = Precision::Single;
         self
@@ -109,7 +107,7 @@ impl<'a> Gram<'a> {
     /// k(x,x) of every row.
     pub fn diagonal(&self) -> Vec<f64> {
         self.count(self.n());
-        diagonal_of(self.kernel, self.rows)
+        diagonal(self.kernel, self.rows)
     }
 
     /// The training rows with these indices as landmarks.
@@ -123,7 +121,7 @@ impl<'a> Gram<'a> {
     /// Values of the rows in a range against a panel's landmarks, row-major into `out`.
     pub fn fill(&self, panel: &Panel, range: Range<usize>, out: &mut [f64]) {
         self.count(out.len());
-        panel.fill(&self.rows.part(range), out);
+        panel.fill(&self.rows.slice_f64(range), out);
     }
 
     /// The training rows with these indices as landmarks in single precision.
@@ -162,8 +160,8 @@ impl<'a> Gram<'a> {
     pub(crate) fn column(&self, selected: &Rows, landmark: usize, out: &mut [f64]) {
         self.count(out.len());
         match (self.rows, self.kernel.shape.statistic()) {
-            (Either::Single(_), _) | (_, Statistic::Given) => self.panel(&[landmark]).fill(selected, out),
-            (Either::Double(rows), _) => column_of(self.kernel, selected, rows, landmark, out),
+            (Rows::DenseF32(_), _) | (_, Statistic::Given) => self.panel(&[landmark]).fill(selected, out),
+            (rows, _) => column_of(self.kernel, selected, rows, landmark, out),
         }
     }
 
@@ -214,69 +212,43 @@ pub(crate) fn all_zero() -> Error {
 /// k(x,x) of every row; the diagonal of a precomputed kernel's square matrix.
 pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
     let n = rows.n();
-    let squares = || -> Vec<f64> {
-        (0..n)
-            .map(|i| match rows {
-                Rows::Dense(d) => d.row(i).iter().map(|v| v * v).sum(),
-                Rows::Sparse(s) => s.row(i).1.iter().map(|v| v * v).sum(),
-            })
-            .collect()
-    };
-    match (kernel.shape.statistic(), rows) {
-        (Statistic::Product, _) => {
-            let mut values = squares();
+    match kernel.shape.statistic() {
+        Statistic::Product => {
+            let mut values: Vec<f64> = (0..n).map(|i| squared_norm(rows, i)).collect();
             kernel.finish(&mut values);
             values
         }
-        (Statistic::Cosine, _) => {
+        Statistic::Cosine => {
             let is_zero = |i: usize| match rows {
                 Rows::Dense(d) => d.row(i).iter().all(|v| *v == 0.0),
+                Rows::DenseF32(d) => d.row(i).iter().all(|v| *v == 0.0),
                 Rows::Sparse(s) => s.row(i).1.iter().all(|v| *v == 0.0),
             };
             (0..n).map(|i| if is_zero(i) { 0.0 } else { 1.0 }).collect()
         }
-        (Statistic::Given, Rows::Dense(d)) => (0..n).map(|i| d.row(i)[i]).collect(),
+        Statistic::Given => match rows {
+            Rows::Dense(d) => (0..n).map(|i| d.row(i)[i]).collect(),
+            Rows::DenseF32(d) => (0..n).map(|i| d.row(i)[i].into()).collect(),
+            Rows::Sparse(_) => vec![1.0; n],
+        },
         _ => vec![1.0; n],
     }
 }
 
-/// The same of rows in either precision.
-pub(crate) fn diagonal_of(kernel: Kernel, rows: Either) -> Vec<f64> {
-    match (rows, kernel.shape.statistic()) {
-        (Either::Double(rows), _) => diagonal(kernel, rows),
-        (Either::Single(rows), Statistic::Given) => {
-            (0..rows.n()).map(|i| f64::from(rows.slice(i..i + 1)[i])).collect()
-        }
-        (Either::Single(_), Statistic::Product | Statistic::Cosine) => {
-            parts(rows).flat_map(|(_, part)| diagonal(kernel, &part)).collect()
-        }
-        _ => vec![1.0; rows.n()],
-    }
-}
-
-/// Panels of rows in double precision, each with its place; all at once where they are in it.
-fn parts(rows: Either<'_>) -> impl Iterator<Item = (usize, Rows<'_>)> {
-    let n = rows.n();
-    let step = if matches!(rows, Either::Single(_)) { PANEL } else { n.max(1) };
-    (0..n).step_by(step).map(move |start| (start, rows.part(start..n.min(start + step))))
-}
-
-/// [`check_rows`] of rows in either precision.
-pub(crate) fn check_parts(kernel: Kernel, rows: Either) -> Result<()> {
-    kernel.check()?;
-    match kernel.shape.statistic() {
-        Statistic::Product | Statistic::ChiSquared => {
-            parts(rows).try_for_each(|(first, part)| check_rows(kernel, &part, first))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_symmetric(rows: Either, tolerance: f64) -> Result<()> {
+/// ‖x‖² of row i.
+pub(super) fn squared_norm(rows: &Rows, i: usize) -> f64 {
     match rows {
-        Either::Double(Rows::Dense(d)) => check_halves(d.values(), rows.n(), tolerance),
-        Either::Double(Rows::Sparse(_)) => Ok(()),
-        Either::Single(s) => check_halves(s.slice(0..s.n()), s.n(), tolerance),
+        Rows::Dense(d) => d.row(i).iter().map(|v| v * v).sum(),
+        Rows::DenseF32(d) => d.row(i).iter().map(|v| v.double() * v.double()).sum(),
+        Rows::Sparse(s) => s.row(i).1.iter().map(|v| v * v).sum(),
+    }
+}
+
+fn check_symmetric(rows: &Rows, tolerance: f64) -> Result<()> {
+    match rows {
+        Rows::Dense(d) => check_halves(d.values(), rows.n(), tolerance),
+        Rows::DenseF32(d) => check_halves(d.values(), rows.n(), tolerance),
+        Rows::Sparse(_) => Ok(()),
     }
 }
 
@@ -306,9 +278,8 @@ fn check_halves<T: Real>(values: &[T], n: usize, tolerance: f64) -> Result<()> {
 pub(crate) fn check_rows(kernel: Kernel, rows: &Rows, first: usize) -> Result<()> {
     kernel.check()?;
     if kernel.shape.statistic() == Statistic::ChiSquared
-        && let Some(at) = rows.stored().iter().position(|v| *v < 0.0)
+        && let Some((at, value)) = first_negative(rows)
     {
-        let value = rows.stored()[at];
         let place = if rows.is_sparse() {
             String::new()
         } else {
@@ -333,6 +304,17 @@ pub(crate) fn check_rows(kernel: Kernel, rows: &Rows, first: usize) -> Result<()
     Ok(())
 }
 
+/// The first negative number among those stored, and its place.
+fn first_negative(rows: &Rows) -> Option<(usize, f64)> {
+    fn first<T: Real>(values: &[T]) -> Option<(usize, f64)> {
+        values.iter().map(|v| v.double()).enumerate().find(|(_, v)| *v < 0.0)
+    }
+    match rows {
+        Rows::DenseF32(d) => first(d.values()),
+        Rows::Dense(_) | Rows::Sparse(_) => first(rows.stored()),
+    }
+}
+
 impl Kernel {
     /// k(x, y) for all rows x and y: an n×l matrix.
     pub fn matrix(self, rows: &Rows, others: &Rows) -> Result<Mat<f64>> {
@@ -348,9 +330,10 @@ impl Kernel {
                 others.p()
             )));
         }
-        let panel = Panel::new(self, others);
+        let (rows, others) = (rows.to_f64(), others.to_f64());
+        let panel = Panel::new(self, &others);
         let mut values = vec![0.0; rows.n() * panel.n_landmarks()];
-        panel.fill_all(rows, &mut values);
+        panel.fill_all(&rows, &mut values);
         Ok(MatRef::from_row_major_slice(&values, rows.n(), panel.n_landmarks()).to_owned())
     }
 }

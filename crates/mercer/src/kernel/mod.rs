@@ -4,10 +4,11 @@ pub mod kernel;
 pub(crate) mod pairs;
 pub(crate) mod products;
 pub mod block;
-pub(crate) mod single;
+pub(crate) mod panel_f32;
 pub mod gram;
 pub(crate) mod widths;
 pub mod gamma;
+pub(crate) mod parameters;
 
 pub use crate::real::Precision;
 pub use block::Panel;

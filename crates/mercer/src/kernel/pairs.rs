@@ -4,7 +4,7 @@
 //! cost    the columns that both rows have, by an index of the landmarks; or both rows walked side by side
 
 use super::kernel::{Kernel, Statistic};
-use crate::data::rows::{Csr, Rows};
+use crate::data::rows::{Csr, F64Rows, Rows};
 use crate::real::Real;
 
 /// For each input column the landmarks that have it, with their values.
@@ -81,17 +81,17 @@ impl Unit {
 /// What the kernel is a function of, for two of the rows from their own numbers, so that equal pairs have equal ones.
 pub(crate) fn pair_statistic(kernel: Kernel, rows: &Rows, i: usize, j: usize) -> f64 {
     let unit = Unit::of(kernel);
-    match (rows, unit.statistic) {
-        (Rows::Dense(d), Statistic::Given) => d.row(i)[j],
-        (Rows::Dense(d), Statistic::Cosine) => {
+    match (rows.as_f64(), unit.statistic) {
+        (F64Rows::Dense(d), Statistic::Given) => d.row(i)[j],
+        (F64Rows::Dense(d), Statistic::Cosine) => {
             unit_row(d.row(i)).zip(unit_row(d.row(j))).map(|(x, y)| x * y).sum()
         }
-        (Rows::Dense(d), _) => d.row(i).iter().zip(d.row(j)).map(|(x, y)| unit.term(*x, *y)).sum(),
-        (Rows::Sparse(s), Statistic::Cosine) => {
+        (F64Rows::Dense(d), _) => d.row(i).iter().zip(d.row(j)).map(|(x, y)| unit.term(*x, *y)).sum(),
+        (F64Rows::Sparse(s), Statistic::Cosine) => {
             let [(a, x), (b, y)] = [i, j].map(|i| (s.row(i).0, unit_row(s.row(i).1).collect::<Vec<_>>()));
             unit.direct((a, &x), (b, &y))
         }
-        (Rows::Sparse(s), _) => unit.direct(s.row(i), s.row(j)),
+        (F64Rows::Sparse(s), _) => unit.direct(s.row(i), s.row(j)),
     }
 }
 

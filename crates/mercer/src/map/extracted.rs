@@ -2,27 +2,27 @@
 
 use super::FeatureMap;
 use crate::basis::FittedBasis;
-use crate::data::either::Either;
 use crate::data::labels::Labels;
+use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::extract::{
-    AkdaQr, Coordinates, Directions, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Limits, Skfe,
+    AkdaQr, Coordinates, Directions, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe,
 };
-use crate::monitor::Monitor;
+use crate::options::Options;
 
 impl Extractor {
-    /// Fits on rows in the coordinates of a basis that was fitted on them; the directions tell how it went.
-    pub fn fit<'l, 'r>(
+    /// Fits on rows in the coordinates of a basis that was fitted on them; the directions tell how it went. `features` are
+    /// the rows' coordinates, where the caller has them already.
+    pub fn fit<'l>(
         &self,
-        rows: impl Into<Either<'r>>,
+        rows: &Rows,
         labels: impl Into<Option<&'l Labels>>,
         basis: FittedBasis,
-        monitor: &Monitor,
+        features: Option<&Rows>,
+        options: &Options,
     ) -> Result<(FeatureMap, Directions)> {
-        let (rows, labels) = (rows.into(), labels.into());
-        let limits = Limits::default();
-        let directions =
-            self.directions(&Coordinates { rows, labels, basis: &basis, features: None, limits, monitor })?;
+        let coordinates = Coordinates::new(rows, labels.into(), &basis, features, options)?;
+        let directions = self.directions(coordinates)?;
         let map = FeatureMap::from_directions(self.name(), FeatureMap::from(basis), &directions)?;
         Ok((map, directions))
     }
@@ -31,15 +31,16 @@ impl Extractor {
 macro_rules! fit {
     ($($extractor:ident),*) => {$(
         impl $extractor {
-            /// Fits on labelled rows in the coordinates of a basis that was fitted on them.
-            pub fn fit<'l, 'r>(
+            /// Fits on labelled rows in the coordinates of a basis that was fitted on them. What the user should know is
+            /// in the map's `warnings`.
+            pub fn fit<'l>(
                 &self,
-                rows: impl Into<Either<'r>>,
+                rows: &Rows,
                 labels: impl Into<Option<&'l Labels>>,
                 basis: FittedBasis,
             ) -> Result<FeatureMap> {
-                let extractor = Extractor::$extractor(self.clone());
-                Ok(extractor.fit(rows, labels, basis, &Monitor::default())?.0)
+                let extractor = Extractor::from(self.clone());
+                Ok(extractor.fit(rows, labels, basis, None, &Options::default())?.0)
             }
         }
     )*};

@@ -10,13 +10,13 @@ use crate::monitor::Monitor;
 
 /// Features of rows, n×q: in memory or, where they are too many for it, in a file that is paged in as they are read.
 #[derive(Debug)]
-pub struct Features {
+pub struct StoredFeatures {
     values: Scratch,
     n: usize,
     q: usize,
 }
 
-impl Features {
+impl StoredFeatures {
     /// All of them.
     pub fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_row_major_slice(&self.values, self.n, self.q)
@@ -36,10 +36,10 @@ impl FeatureMap {
     /// assert_eq!(features.view(), map.transform(&rows)?);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn transform_within(&self, rows: &Rows, memory: u64, monitor: &Monitor) -> Result<Features> {
+    pub fn transform_within(&self, rows: &Rows, memory: u64, monitor: &Monitor) -> Result<StoredFeatures> {
         let (n, q) = (rows.n(), self.n_features());
         let mut values = Scratch::zeros(n * q, memory)?;
         self.transform_into(rows, MatMut::from_row_major_slice_mut(&mut values, n, q), monitor)?;
-        Ok(Features { values, n, q })
+        Ok(StoredFeatures { values, n, q })
     }
 }

@@ -12,7 +12,7 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde_json::{Value, json};
 
-use super::{FORMAT_VERSION, FeatureMap};
+use super::{FORMAT_VERSION, Facts, FeatureMap};
 use crate::basis::{Expansion, Landmarks};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
@@ -41,8 +41,8 @@ impl FeatureMap {
             floats.push(("scaling.factor", vec![scaling.factor.len()], scaling.factor.clone()));
         }
         match landmarks {
-            Landmarks::Rows(rows @ Rows::Dense(d)) => {
-                floats.push(("landmarks", vec![rows.n(), rows.p()], d.values().to_vec()));
+            Landmarks::Rows(rows @ (Rows::Dense(_) | Rows::DenseF32(_))) => {
+                floats.push(("landmarks", vec![rows.n(), rows.p()], rows.to_dense()));
             }
             Landmarks::Rows(rows @ Rows::Sparse(csr)) => {
                 let (mut indptr, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
@@ -94,7 +94,7 @@ impl FeatureMap {
             "n_inputs": self.expansion.landmarks.p(),
             "input_names": self.input_names,
             "feature_names": self.feature_names,
-            "facts": self.facts,
+            "facts": self.facts.to_map(),
         })
     }
 
@@ -137,7 +137,8 @@ impl FeatureMap {
             pivots: file.whole("pivots")?.unwrap_or_default(),
             pivot_norms: list("pivot_norms")?,
             eigenvalues: list("eigenvalues")?,
-            facts: file.header.get("facts").and_then(Value::as_object).cloned().unwrap_or_default(),
+            facts: file.header.get("facts").and_then(Value::as_object).map(Facts::from_map).unwrap_or_default(),
+            warnings: Vec::new(),
         })
     }
 }

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::data::either::Either;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::pairs::Inverted;
@@ -72,7 +71,7 @@ impl Column<'_> {
 
 /// f(j, column j) for every column, in their order. `most`: columns that a thread takes at a time.
 pub(super) fn each_column<T: Send>(
-    rows: Either,
+    rows: &Rows,
     most: usize,
     monitor: &Monitor,
     f: impl Fn(usize, Column) -> Result<T> + Sync,
@@ -81,8 +80,8 @@ pub(super) fn each_column<T: Send>(
     let width = most.min(BUFFER / n.max(1)).max(1);
     let starts: Vec<usize> = (0..p).step_by(width).collect();
     let index = match rows {
-        Either::Double(Rows::Sparse(csr)) => Some(Inverted::new(csr, n, 1.0)),
-        _ => None,
+        Rows::Sparse(csr) => Some(Inverted::new(csr, n, 1.0)),
+        Rows::Dense(_) | Rows::DenseF32(_) => None,
     };
     let blocks: Result<Vec<Vec<T>>> = starts
         .par_iter()
@@ -91,12 +90,12 @@ pub(super) fn each_column<T: Send>(
             let block = start..p.min(start + width);
             let columns = block.len();
             let found: Result<Vec<T>> = match (rows, &index) {
-                (Either::Double(Rows::Dense(dense)), _) => {
+                (Rows::Dense(dense), _) => {
                     transpose(dense.values(), p, block.clone(), values);
                     values.chunks_exact(n).zip(block).map(|(v, j)| f(j, Column::Dense(v))).collect()
                 }
-                (Either::Single(single), _) => {
-                    transpose(single.slice(0..n), p, block.clone(), values);
+                (Rows::DenseF32(dense), _) => {
+                    transpose(dense.values(), p, block.clone(), values);
                     values.chunks_exact(n).zip(block).map(|(v, j)| f(j, Column::Dense(v))).collect()
                 }
                 (_, Some(index)) => block
@@ -105,7 +104,7 @@ pub(super) fn each_column<T: Send>(
                         f(j, Column::Sparse(&index.landmark[range.clone()], &index.value[range]))
                     })
                     .collect(),
-                (Either::Double(Rows::Sparse(_)), None) => unreachable!("sparse rows were indexed"),
+                (Rows::Sparse(_), None) => unreachable!("sparse rows were indexed"),
             };
             monitor.advance(columns);
             found
@@ -126,23 +125,22 @@ fn transpose<T: Real>(rows: &[T], p: usize, columns: Range<usize>, values: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::single::Single;
 
     #[test]
-    fn dense_sparse_and_single_rows_have_the_same_columns() {
+    fn dense_sparse_and_float32_rows_have_the_same_columns() {
         let values: Vec<f64> = (0..70 * 37).map(|i| if i % 3 == 0 { f64::from(i) } else { 0.0 }).collect();
         let dense = Rows::dense(values, 70, 37).expect("rows");
         let sparse = dense.to_sparse();
-        let single = Single::new(dense.to_dense().iter().map(|v| *v as f32).collect::<Vec<_>>(), 70, 37);
-        let single = single.expect("rows");
+        let narrow = dense.to_dense().iter().map(|v| *v as f32).collect::<Vec<_>>();
+        let narrow = Rows::dense_f32(narrow, 70, 37).expect("rows");
         let monitor = Monitor::default();
         let whole = |j: usize, column: Column| Ok((j, column.whole(70).into_owned()));
         let expected: Vec<_> =
             (0..37).map(|j| (j, (0..70).map(|i| dense.to_dense()[i * 37 + j]).collect())).collect();
         for most in [1, 5, 64] {
-            assert_eq!(each_column((&single).into(), most, &monitor, whole).expect("columns"), expected);
-            assert_eq!(each_column((&dense).into(), most, &monitor, whole).expect("columns"), expected);
-            assert_eq!(each_column((&sparse).into(), most, &monitor, whole).expect("columns"), expected);
+            assert_eq!(each_column(&narrow, most, &monitor, whole).expect("columns"), expected);
+            assert_eq!(each_column(&dense, most, &monitor, whole).expect("columns"), expected);
+            assert_eq!(each_column(&sparse, most, &monitor, whole).expect("columns"), expected);
         }
     }
 }

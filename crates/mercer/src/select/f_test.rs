@@ -12,8 +12,10 @@
 
 use super::f_sums::FSums;
 use super::tails::f_upper;
-use super::{Columns, Scores, finite};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
+use crate::data::needs::Needs;
 use crate::error::{Error, Result};
+use crate::spec::{MethodSpec, Parameter, Stage, Values};
 
 /// Which columns the test itself keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,6 +36,82 @@ pub enum Level {
 pub struct FTest {
     /// Which columns it keeps.
     pub level: Level,
+}
+
+pub(crate) const F: MethodSpec = MethodSpec {
+    name: "f",
+    stage: Stage::Select,
+    file: "select/f_test.rs",
+    source: "Fisher; EKS, sec. 4.1",
+    cost: "n·p",
+    parameters: &[N_FEATURES],
+    help: "F-test of classes, or of correlation with numbers; with p-values",
+};
+
+pub(crate) const FPR: MethodSpec = MethodSpec {
+    name: "fpr",
+    stage: Stage::Select,
+    file: "select/f_test.rs",
+    source: "EKS, sec. 4.1",
+    cost: "n·p",
+    parameters: &[N_FEATURES, LEVEL],
+    help: "columns with an F-test p-value below the level",
+};
+
+pub(crate) const FDR: MethodSpec = MethodSpec {
+    name: "fdr",
+    stage: Stage::Select,
+    file: "select/f_test.rs",
+    source: "Benjamini & Hochberg 1995",
+    cost: "n·p",
+    parameters: &[N_FEATURES, LEVEL],
+    help: "columns that pass the F-test at this rate of false discoveries",
+};
+
+pub(crate) const FWE: MethodSpec = MethodSpec {
+    name: "fwe",
+    stage: Stage::Select,
+    file: "select/f_test.rs",
+    source: "Bonferroni; EKS, sec. 4.1",
+    cost: "n·p",
+    parameters: &[N_FEATURES, LEVEL],
+    help: "columns that pass the F-test at this chance of any false positive",
+};
+
+const LEVEL: Parameter = Parameter::share("level", true, true, "how much error is allowed").default("0.05");
+
+impl FTest {
+    /// The test behind one of the four names, with the level that was set.
+    pub(crate) fn from_values(spec: &MethodSpec, values: &Values) -> Self {
+        let level = values.number("level").unwrap_or_default();
+        Self {
+            level: match spec.name {
+                "fpr" => Level::Fpr(level),
+                "fdr" => Level::Fdr(level),
+                "fwe" => Level::Fwe(level),
+                _ => Level::None,
+            },
+        }
+    }
+}
+
+impl Select for FTest {
+    fn spec(&self) -> &'static MethodSpec {
+        match self.level {
+            Level::None => &F,
+            Level::Fpr(_) => &FPR,
+            Level::Fdr(_) => &FDR,
+            Level::Fwe(_) => &FWE,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Labels
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        FTest::score(self, columns)
+    }
 }
 
 impl FTest {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::Columns;
 use super::quadratic::{Quadratic, products};
-use crate::basis::{DEFAULT_MEMORY, bytes};
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ impl Folded {
                 end - group.len()..end
             })
             .collect();
-        let (x, x_unit) = centred(&columns.rows.whole(), &order, columns.monitor)?;
+        let (x, x_unit) = centred(&columns.rows.to_f64(), &order, columns.monitor)?;
         let (y, y_unit) = targets(labels, &order)?;
         let mut folded = Self { x, y, x_unit, y_unit, folds, sums: None };
         if p <= WHOLE_GRAM && cv * p * p <= SUMS {

@@ -13,12 +13,14 @@
 use faer::Mat;
 
 use super::relief::positive_unit;
-use super::{Columns, Scores, finite};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::{Error, Result};
 use crate::evidence::differences::{Differences, densified};
 use crate::evidence::neighbours::queries;
 use crate::linalg::sum_in_order;
 use crate::random::sample;
+use crate::evidence::parameters::N_QUERIES;
+use crate::spec::{FromValues, MethodSpec, Parameter, SEED, Stage, Values};
 
 const MOVED: f64 = 1e-3;
 const ROUNDS: usize = 100;
@@ -38,7 +40,7 @@ const QUERIES: usize = 32;
 /// assert_eq!(found.weights.unwrap(), [1.0, 0.0]); // the second column is not used
 /// # Ok::<(), mercer::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct IRelief {
     /// Width of the kernel exp(−d/width); None: the median distance.
     pub width: Option<f64>,
@@ -46,6 +48,54 @@ pub struct IRelief {
     pub n_queries: Option<usize>,
     /// Seed of that draw.
     pub seed: u64,
+}
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "irelief",
+    stage: Stage::Select,
+    file: "select/irelief.rs",
+    source: "Sun 2007",
+    cost: "n²·p a round",
+    parameters: &[N_FEATURES, WIDTH, N_QUERIES, SEED],
+    help: "Relief with neighbours as hidden variables, in a distance that uses the weights found",
+};
+
+const WIDTH: Parameter =
+    Parameter::positive("width", "a row at distance d weighs exp(-d/width)").none("the median distance");
+
+
+impl FromValues for IRelief {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            width: values.number("width"),
+            n_queries: values.count("n_queries"),
+            seed: values.seed(),
+        }
+    }
+}
+
+impl Default for IRelief {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for IRelief {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn has_weights(&self) -> bool {
+        true
+    }
+
+    fn widens(&self) -> bool {
+        true
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        IRelief::score(self, columns)
+    }
 }
 
 impl IRelief {
@@ -58,7 +108,7 @@ impl IRelief {
             return Err(Error::argument("width must be a finite number above 0"));
         }
         let dense = densified(
-            columns.rows.whole(),
+            columns.rows.to_f64(),
             "for `irelief` sparse rows are",
             "use `relief`, which does not need that",
         )?;

@@ -12,9 +12,10 @@
 use rayon::prelude::*;
 
 use super::by_column::{Column, each_column};
-use super::{Columns, Scores};
+use super::{Columns, N_FEATURES, Scores, Select};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Stage, Values};
 
 /// ε is kept this far from 0 and 1.
 const CLIP: f64 = 1e-10;
@@ -37,10 +38,51 @@ const MOST: usize = 16;
 /// assert!((found.scores[1] - (1e10f64 - 1.0).ln()).abs() < 1e-6);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Kffs {
     /// Whether rows that the ensemble gets right lose weight (lines 7 and 14 of Algorithm 2).
     pub reweight: bool,
+}
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "kffs",
+    stage: Stage::Select,
+    file: "select/kffs.rs",
+    source: "TAKES, Alg. 2",
+    cost: "n·p² votes",
+    parameters: &[N_FEATURES, REWEIGHT],
+    help: "one weak classifier a column, taken one by one into an ensemble",
+};
+
+/// Whether rows that the ensemble gets right lose weight.
+pub(crate) const REWEIGHT: Parameter =
+    Parameter::new("reweight", Kind::Flag, "rows that the ensemble gets right lose weight").default("false");
+
+
+impl FromValues for Kffs {
+    fn from_values(values: &Values) -> Self {
+        Self { reweight: values.flag("reweight") }
+    }
+}
+
+impl Default for Kffs {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for Kffs {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn has_weights(&self) -> bool {
+        true
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        Kffs::score(self, columns)
+    }
 }
 
 impl Kffs {

@@ -8,10 +8,12 @@
 //! differs the score is negative, so that high is good; a constant column gets −2, the least there is
 
 use super::by_column::each_column;
-use super::{Columns, Scores, finite};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::Result;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, Space};
+use crate::data::needs::Needs;
+use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Stage, Values};
 
 /// Variance up to this share of the mean square is rounding.
 const CONSTANT: f64 = 1e-24;
@@ -37,9 +39,44 @@ pub struct Laplacian {
     pub n_neighbors: usize,
 }
 
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "laplacian",
+    stage: Stage::Select,
+    file: "select/laplacian.rs",
+    source: "He, Cai & Niyogi 2005",
+    cost: "n² distances, n·k·p",
+    parameters: &[N_FEATURES, N_NEIGHBORS.default("5")],
+    help: "columns that vary little between neighbours; needs no labels",
+};
+
+
+impl FromValues for Laplacian {
+    fn from_values(values: &Values) -> Self {
+        Self { n_neighbors: values.count("n_neighbors").unwrap_or(1) }
+    }
+}
+
 impl Default for Laplacian {
     fn default() -> Self {
-        Self { n_neighbors: 5 }
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for Laplacian {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn widens(&self) -> bool {
+        true
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        Laplacian::score(self, columns)
     }
 }
 
@@ -71,7 +108,7 @@ impl Laplacian {
     /// Every edge once, with its weight.
     fn edges(&self, columns: &Columns) -> Result<Vec<(usize, usize, f64)>> {
         let n = columns.rows.n();
-        let differences = Differences::of(columns.rows.whole(), &[], false)?;
+        let differences = Differences::of(columns.rows.to_f64(), &[], false)?;
         let every: Vec<usize> = (0..n).collect();
         let space = Space::Plain(differences.clone(), Metric::Euclidean);
         let pairs =

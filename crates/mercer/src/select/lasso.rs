@@ -18,10 +18,12 @@ use rayon::prelude::*;
 use super::coordinate_descent::{Descent, Effort, length};
 use super::folded::Folded;
 use super::quadratic::Quadratic;
-use super::{Columns, Scores};
+use super::{Columns, N_FEATURES, Scores, Select};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
+use crate::data::needs::Needs;
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, SEED, Stage, Values};
 
 /// Penalties tried.
 const PENALTIES: usize = 100;
@@ -56,9 +58,68 @@ pub struct Lasso {
     pub seed: u64,
 }
 
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "lasso",
+    stage: Stage::Select,
+    file: "select/lasso.rs",
+    source: "Tibshirani 1996; Meinshausen & Bühlmann 2010",
+    cost: "n·p² and the path",
+    parameters: &[
+        N_FEATURES,
+        Parameter::whole("cv", 2, "folds that choose the penalty").default("5"),
+        Parameter::new(
+            "randomized",
+            Kind::Flag,
+            "score columns by how often random halves of the rows choose them (stability selection)",
+        )
+        .default("false"),
+        Parameter::whole("n_resamples", 1, "number of random halves").default("100"),
+        Parameter::share(
+            "stability",
+            true,
+            false,
+            "share of the random halves that must choose a column for it to be kept",
+        )
+        .default("0.6"),
+        SEED,
+    ],
+    help: "columns with a coefficient in L1-penalised least squares, or often chosen by it",
+};
+
+
+impl FromValues for Lasso {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            cv: values.count("cv").unwrap_or(2),
+            randomized: values.flag("randomized"),
+            n_resamples: values.count("n_resamples").unwrap_or(1),
+            threshold: values.number("stability").unwrap_or_default(),
+            seed: values.seed(),
+        }
+    }
+}
+
 impl Default for Lasso {
     fn default() -> Self {
-        Self { cv: 5, randomized: false, n_resamples: 100, threshold: 0.6, seed: 0 }
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for Lasso {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Labels
+    }
+
+    fn widens(&self) -> bool {
+        true
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        Lasso::score(self, columns)
     }
 }
 

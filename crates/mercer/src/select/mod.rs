@@ -1,7 +1,7 @@
 //! Stage 5a: keep columns. A score for every column of any matrix, raw or a basis' coordinates, and the best of them.
 //!
-//! Each selector is a plain struct whose `score` takes [`Columns`] and gives [`Scores`]; [`Scores::keep`] picks the
-//! best. [`Selector`] is one of them, chosen by name.
+//! Each selector is a plain struct that implements [`Select`]: its `score` takes [`Columns`] and gives [`Scores`], and
+//! [`Scores::keep`] picks the best. [`Selector`] is any of them.
 
 pub mod relief;
 pub mod relieff;
@@ -21,7 +21,10 @@ mod newton;
 mod quadratic;
 mod tails;
 
+use std::fmt::Debug;
+use std::ops::Deref;
 use std::str::FromStr;
+use std::sync::Arc;
 
 pub use f_sums::FSums;
 pub use f_test::{FTest, Level};
@@ -35,8 +38,8 @@ pub use relief::Relief;
 pub use relieff::ReliefF;
 pub use rrelieff::RReliefF;
 
-use crate::data::either::Either;
 use crate::data::labels::Labels;
+use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::differences::Differences;
@@ -44,15 +47,16 @@ use crate::evidence::neighbours::{Metric, Space};
 use crate::kernel::gram::check_rows;
 use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Values};
 
 /// What a selector looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// n rows of the p columns to choose among. Those in single precision are widened a few columns or rows at a time by
-    /// all selectors but `irelief`, `laplacian` and `lasso`, which take a copy in double, and so does the Relief family
-    /// where neighbours are sought among the columns themselves.
-    pub rows: Either<'a>,
-    /// What the rows are to be told apart by; the Laplacian score alone does without.
+    /// n rows of the p columns to choose among. Float32 columns are widened a few columns or rows at a time by all selectors
+    /// but `irelief`, `laplacian` and `lasso`, which take a float64 copy, and so does the Relief family where neighbours are
+    /// sought among the columns themselves.
+    pub rows: &'a Rows<'a>,
+    /// The rows' labels; the Laplacian score alone does without.
     pub labels: Option<&'a Labels>,
     /// The kernel's space, in which neighbours are sought: a kernel and the n rows it compares. None: the columns'
     /// own.
@@ -99,9 +103,9 @@ pub enum Keep {
     Positive,
 }
 
-/// The columns kept.
+/// The columns that were selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct Selection {
     /// Their indices, ascending.
     pub columns: Vec<usize>,
     /// The place of every column: 1 is the best.
@@ -110,110 +114,147 @@ pub struct Kept {
     pub warnings: Vec<String>,
 }
 
-/// Any of the selectors.
-#[derive(Clone, Debug)]
-pub enum Selector {
-    /// Nearest hit and miss.
-    Relief(Relief),
-    /// k hits and k misses of each class.
-    ReliefF(ReliefF),
-    /// For numbers.
-    RReliefF(RReliefF),
-    /// Neighbours as hidden variables.
-    IRelief(IRelief),
-    /// All that are near.
-    MultiSurf(MultiSurf),
-    /// Weak classifiers, one a column.
-    Kffs(Kffs),
-    /// F-test.
-    FTest(FTest),
-    /// Mutual information.
-    MutualInfo(MutualInfo),
-    /// Locality preserved.
-    Laplacian(Laplacian),
-    /// L1-penalised least squares.
-    Lasso(Lasso),
-}
+/// A way to score columns. Each is a plain struct in a file of its own, with its [`MethodSpec`] beside it.
+pub trait Select: Debug + Send + Sync + 'static {
+    /// What a user should know about it.
+    fn spec(&self) -> &'static MethodSpec;
 
-impl Selector {
-    /// Its name in every face.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Relief(_) => "relief",
-            Self::ReliefF(_) => "relieff",
-            Self::RReliefF(_) => "rrelieff",
-            Self::IRelief(_) => "irelief",
-            Self::MultiSurf(_) => "multisurf",
-            Self::Kffs(_) => "kffs",
-            Self::FTest(test) => match test.level {
-                Level::None => "f",
-                Level::Fpr(_) => "fpr",
-                Level::Fdr(_) => "fdr",
-                Level::Fwe(_) => "fwe",
-            },
-            Self::MutualInfo(_) => "mi",
-            Self::Laplacian(_) => "laplacian",
-            Self::Lasso(_) => "lasso",
-        }
+    /// What it needs to know of the labels.
+    fn needs(&self) -> Needs {
+        Needs::Classes
     }
 
     /// Whether it looks at neighbours in the kernel's space, where there is one.
-    pub fn seeks_neighbours(&self) -> bool {
-        matches!(self, Self::Relief(_) | Self::ReliefF(_) | Self::RReliefF(_) | Self::MultiSurf(_))
+    fn seeks_neighbours(&self) -> bool {
+        false
     }
 
-    /// Whether it takes a copy in double precision of columns in single.
-    pub(crate) fn widens(&self) -> bool {
-        matches!(self, Self::IRelief(_) | Self::Laplacian(_) | Self::Lasso(_))
+    /// The distance that was chosen for neighbours in the columns' own space.
+    fn metric(&self) -> Option<Metric> {
+        None
+    }
+
+    /// Whether it takes a float64 copy of float32 columns.
+    fn widens(&self) -> bool {
+        false
     }
 
     /// Whether its columns have weights to be multiplied by.
-    pub fn has_weights(&self) -> bool {
-        matches!(self, Self::Relief(_) | Self::IRelief(_) | Self::Kffs(_))
+    fn has_weights(&self) -> bool {
+        false
+    }
+
+    /// The score of every column.
+    fn score(&self, columns: &Columns) -> Result<Scores>;
+}
+
+/// Any of the selectors.
+///
+/// ```
+/// use mercer::select::{Relief, Selector};
+///
+/// assert_eq!(Selector::from(Relief::default()).name(), "relief");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Selector(Arc<dyn Select>);
+
+impl<S: Select> From<S> for Selector {
+    fn from(selector: S) -> Self {
+        Self(Arc::new(selector))
+    }
+}
+
+impl Deref for Selector {
+    type Target = dyn Select;
+
+    fn deref(&self) -> &dyn Select {
+        &*self.0
+    }
+}
+
+impl Selector {
+    /// Its name in Rust, Python and the command line.
+    pub fn name(&self) -> &'static str {
+        self.spec().name
     }
 
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        let mut found = match self {
-            Self::Relief(s) => s.score(columns),
-            Self::ReliefF(s) => s.score(columns),
-            Self::RReliefF(s) => s.score(columns),
-            Self::IRelief(s) => s.score(columns),
-            Self::MultiSurf(s) => s.score(columns),
-            Self::Kffs(s) => s.score(columns),
-            Self::FTest(s) => s.score(columns),
-            Self::MutualInfo(s) => s.score(columns),
-            Self::Laplacian(s) => s.score(columns),
-            Self::Lasso(s) => s.score(columns),
-        }?;
+        let mut found = self.0.score(columns)?;
         found.warnings.extend(columns.labels.and_then(Labels::many_classes_warning));
         Ok(found)
     }
 }
 
+/// Every selector, and how it is made from its settings. A new one is added here.
+pub(crate) const ALL: [(&MethodSpec, fn(&Values) -> Selector); 13] = [
+    (&relief::SPEC, |values| Relief::from_values(values).into()),
+    (&relieff::SPEC, |values| ReliefF::from_values(values).into()),
+    (&rrelieff::SPEC, |values| RReliefF::from_values(values).into()),
+    (&irelief::SPEC, |values| IRelief::from_values(values).into()),
+    (&multisurf::SPEC, |values| MultiSurf::from_values(values).into()),
+    (&kffs::SPEC, |values| Kffs::from_values(values).into()),
+    (&f_test::F, |values| FTest::from_values(&f_test::F, values).into()),
+    (&f_test::FPR, |values| FTest::from_values(&f_test::FPR, values).into()),
+    (&f_test::FDR, |values| FTest::from_values(&f_test::FDR, values).into()),
+    (&f_test::FWE, |values| FTest::from_values(&f_test::FWE, values).into()),
+    (&mutual_info::SPEC, |values| MutualInfo::from_values(values).into()),
+    (&laplacian::SPEC, |values| Laplacian::from_values(values).into()),
+    (&lasso::SPEC, |values| Lasso::from_values(values).into()),
+];
+
+/// The names of the selectors.
+pub(crate) const NAMES: [&str; ALL.len()] = {
+    let mut names = [""; ALL.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = ALL[i].0.name;
+        i += 1;
+    }
+    names
+};
+
+impl Keep {
+    /// The setting `n_features`, which was checked.
+    pub(crate) fn from_values(values: &Values) -> Self {
+        values.text("n_features").and_then(|text| text.parse().ok()).unwrap_or(Self::All)
+    }
+}
+
+/// How many columns a selector keeps.
+pub(crate) const N_FEATURES: Parameter = Parameter::new(
+    "n_features",
+    Kind::Text {
+        name: "keep",
+        allowed: "a number ≥ 1 | a share in (0, 1.0] | positive | all",
+        check: |text| text.parse::<Keep>().map(drop),
+    },
+    "how many of the best to keep: a number, a share with a decimal point (0.5), `positive` for those with a score above 0, \
+     or `all`",
+)
+.none("all");
+
 impl<'a> Columns<'a> {
     /// Columns with labels, neighbours in their own space, none of them categorical.
-    pub fn new(rows: impl Into<Either<'a>>, labels: &'a Labels, monitor: &'a Monitor) -> Self {
-        Self { rows: rows.into(), labels: Some(labels), space: None, categorical: &[], monitor }
+    pub fn new(rows: &'a Rows<'a>, labels: &'a Labels, monitor: &'a Monitor) -> Self {
+        Self { rows, labels: Some(labels), space: None, categorical: &[], monitor }
     }
 
     /// The labels, or an error that names the selector.
     pub(crate) fn labels(&self, selector: &str) -> Result<&'a Labels> {
-        self.labels.ok_or_else(|| {
-            Error::argument(format!(
-                "`{selector}` looks at the labels, but none were given\nhint: give them (y, `--target COL`)"
-            ))
-        })
+        self.labels.ok_or_else(|| missing_labels(selector))
     }
 
     /// How the columns of two rows differ. `by_range`: divided by each column's range.
     pub(crate) fn differences(&self, by_range: bool) -> Result<Differences<'a>> {
         match (self.rows, self.space) {
             // Neighbours are sought elsewhere, and only pairs of rows are looked at.
-            (Either::Single(rows), Some(_)) if self.categorical.is_empty() && !rows.any_nan() => {
-                Differences::of_single(rows, by_range)
+            (rows @ Rows::DenseF32(d), Some(_))
+                if self.categorical.is_empty() && !d.values().iter().any(|v| v.is_nan()) =>
+            {
+                Differences::of_pairs(rows, by_range)
             }
-            (rows, _) => Differences::of(rows.whole(), self.categorical, by_range),
+            (rows, _) => Differences::of(rows.to_f64(), self.categorical, by_range),
         }
     }
 
@@ -324,7 +365,7 @@ impl Scores {
     /// assert_eq!(scores.keep(Keep::Positive).columns, [0, 2]);
     /// assert_eq!(scores.keep(Keep::All).ranking, [2, 3, 1]);
     /// ```
-    pub fn keep(&self, keep: Keep) -> Kept {
+    pub fn keep(&self, keep: Keep) -> Selection {
         let p = self.scores.len();
         let mut taken = vec![p; p];
         for (at, &j) in self.order.iter().flatten().enumerate() {
@@ -358,6 +399,6 @@ impl Scores {
         let positive = |j: &usize| keep != Keep::Positive || self.scores[*j] > 0.0;
         let mut columns: Vec<usize> = best.into_iter().filter(chosen).filter(positive).take(most).collect();
         columns.sort_unstable();
-        Kept { columns, ranking, warnings }
+        Selection { columns, ranking, warnings }
     }
 }

@@ -8,10 +8,12 @@
 //!         `relieff`, so the classes' weights sum to 1
 
 use super::relieff::Margins;
-use super::{Columns, Scores, finite};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::Result;
 use crate::evidence::differences::sum_in_lanes;
 use crate::evidence::neighbours::{Metric, queries};
+use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES};
+use crate::spec::{FromValues, MethodSpec, SEED, Stage, Values};
 
 /// Nearer than the limit by this share of the mean distance, or it is rounding.
 const NEARER: f64 = 1e-12;
@@ -27,7 +29,7 @@ const NEARER: f64 = 1e-12;
 /// assert_eq!(found.scores, [1.0, -1.0]); // of three others at 1, 1 and 2, two are near: a hit and a miss
 /// # Ok::<(), mercer::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct MultiSurf {
     /// The distance in the columns' own space; None: manhattan.
     pub metric: Option<Metric>,
@@ -35,6 +37,51 @@ pub struct MultiSurf {
     pub n_queries: Option<usize>,
     /// Seed of that draw.
     pub seed: u64,
+}
+
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "multisurf",
+    stage: Stage::Select,
+    file: "select/multisurf.rs",
+    source: "Urbanowicz et al. 2018",
+    cost: "n²·p",
+    parameters: &[N_FEATURES, METRIC.none(MANHATTAN), N_QUERIES, SEED],
+    help: "ReliefF with every row nearer than usual as a neighbour",
+};
+
+
+impl FromValues for MultiSurf {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            metric: Metric::from_values(values),
+            n_queries: values.count("n_queries"),
+            seed: values.seed(),
+        }
+    }
+}
+
+impl Default for MultiSurf {
+    fn default() -> Self {
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for MultiSurf {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn seeks_neighbours(&self) -> bool {
+        true
+    }
+
+    fn metric(&self) -> Option<Metric> {
+        self.metric
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        MultiSurf::score(self, columns)
+    }
 }
 
 impl MultiSurf {

@@ -15,11 +15,13 @@
 use rand_distr::{Distribution, StandardNormal};
 
 use super::by_column::{Column, each_column};
-use super::{Columns, Scores};
+use super::{Columns, N_FEATURES, Scores, Select};
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
+use crate::data::needs::Needs;
+use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Stage, Values};
 
 /// Noise that separates equal values, in standard deviations (or of the mean magnitude, if that is larger).
 const NOISE: f64 = 1e-10;
@@ -37,9 +39,40 @@ pub struct MutualInfo {
     pub n_neighbors: usize,
 }
 
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "mi",
+    stage: Stage::Select,
+    file: "select/mutual_info.rs",
+    source: "Kraskov et al. 2004; Ross 2014",
+    cost: "n·log n·p; numbers: n^1.5·p",
+    parameters: &[N_FEATURES, N_NEIGHBORS.default("3")],
+    help: "mutual information with the labels, from nearest neighbours",
+};
+
+
+impl FromValues for MutualInfo {
+    fn from_values(values: &Values) -> Self {
+        Self { n_neighbors: values.count("n_neighbors").unwrap_or(1) }
+    }
+}
+
 impl Default for MutualInfo {
     fn default() -> Self {
-        Self { n_neighbors: 3 }
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for MutualInfo {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Labels
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        MutualInfo::score(self, columns)
     }
 }
 

@@ -7,10 +7,12 @@
 //! differs misses come from all other classes; a row whose class has no other contributes its misses only; gaps and
 //!         categories as in evidence/differences.rs
 
-use super::{Columns, Scores, finite};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
+use crate::evidence::parameters::{METRIC, N_QUERIES, NEIGHBORS};
+use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
 
 /// Relief.
 ///
@@ -39,9 +41,67 @@ pub struct Relief {
     pub seed: u64,
 }
 
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "relief",
+    stage: Stage::Select,
+    file: "select/relief.rs",
+    source: "SK-Relief, sec. 3; Kira & Rendell 1992",
+    cost: "n² distances, n·k·p",
+    parameters: &[
+        N_FEATURES,
+        N_NEIGHBORS.default("1"),
+        POWER,
+        METRIC.none("euclidean; in a kernel's space its own distance"),
+        NEIGHBORS,
+        N_QUERIES,
+        SEED,
+    ],
+    help: "columns in which the nearest misses are farther away than the nearest hits",
+};
+
+/// Differences or their squares.
+pub(crate) const POWER: Parameter =
+    Parameter::new("power", Kind::Choice(&["1", "2"]), "differences (1) or their squares (2)").default("1");
+
+
+impl FromValues for Relief {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+            power: if values.text("power") == Some("2") { 2 } else { 1 },
+            metric: Metric::from_values(values),
+            neighbors: Search::from_values(values),
+            n_queries: values.count("n_queries"),
+            seed: values.seed(),
+        }
+    }
+}
+
 impl Default for Relief {
     fn default() -> Self {
-        Self { n_neighbors: 1, power: 1, metric: None, neighbors: Search::Exact, n_queries: None, seed: 0 }
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for Relief {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn seeks_neighbours(&self) -> bool {
+        true
+    }
+
+    fn has_weights(&self) -> bool {
+        true
+    }
+
+    fn metric(&self) -> Option<Metric> {
+        self.metric
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        Relief::score(self, columns)
     }
 }
 

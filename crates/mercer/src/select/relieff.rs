@@ -9,11 +9,13 @@
 //!         differences against all hit differences; neighbours are not independent, so they rank, and do not prove
 
 use super::tails::t_upper;
-use super::{Columns, Scores, finite};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
+use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBORS};
+use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 
 /// ReliefF.
 ///
@@ -41,9 +43,57 @@ pub struct ReliefF {
     pub seed: u64,
 }
 
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "relieff",
+    stage: Stage::Select,
+    file: "select/relieff.rs",
+    source: "Robnik-Šikonja & Kononenko 2003",
+    cost: "n² distances, n·k·c·p",
+    parameters: &[
+        N_FEATURES,
+        N_NEIGHBORS.default("10"),
+        METRIC.none(MANHATTAN),
+        NEIGHBORS,
+        N_QUERIES,
+        SEED,
+    ],
+    help: "Relief with k hits and k misses of each class, by column range; with p-values",
+};
+
+
+impl FromValues for ReliefF {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+            metric: Metric::from_values(values),
+            neighbors: Search::from_values(values),
+            n_queries: values.count("n_queries"),
+            seed: values.seed(),
+        }
+    }
+}
+
 impl Default for ReliefF {
     fn default() -> Self {
-        Self { n_neighbors: 10, metric: None, neighbors: Search::Exact, n_queries: None, seed: 0 }
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for ReliefF {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn seeks_neighbours(&self) -> bool {
+        true
+    }
+
+    fn metric(&self) -> Option<Metric> {
+        self.metric
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        ReliefF::score(self, columns)
     }
 }
 

@@ -8,11 +8,14 @@
 //! source  Robnik-Šikonja & Kononenko 2003
 //! differs on classes the codes 0..c−1 are the numbers (eks.txt Table 4.2); a term whose denominator is 0 counts 0
 
-use super::{Columns, Scores, finite};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::labels::Labels;
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
+use crate::data::needs::Needs;
+use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBORS};
+use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
 
 /// RReliefF.
 ///
@@ -42,16 +45,66 @@ pub struct RReliefF {
     pub seed: u64,
 }
 
+pub(crate) const SPEC: MethodSpec = MethodSpec {
+    name: "rrelieff",
+    stage: Stage::Select,
+    file: "select/rrelieff.rs",
+    source: "Robnik-Šikonja & Kononenko 2003",
+    cost: "n² distances, n·k·p",
+    parameters: &[
+        N_FEATURES,
+        N_NEIGHBORS.default("70"),
+        SIGMA,
+        METRIC.none(MANHATTAN),
+        NEIGHBORS,
+        N_QUERIES,
+        SEED,
+    ],
+    help: "Relief for numbers: near rows with different targets should differ in the column",
+};
+
+const SIGMA: Parameter =
+    Parameter::positive("sigma", "a neighbour of rank r weighs exp(-(r/sigma)^2)").default("20");
+
+
+impl FromValues for RReliefF {
+    fn from_values(values: &Values) -> Self {
+        Self {
+            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+            sigma: values.number("sigma").unwrap_or_default(),
+            metric: Metric::from_values(values),
+            neighbors: Search::from_values(values),
+            n_queries: values.count("n_queries"),
+            seed: values.seed(),
+        }
+    }
+}
+
 impl Default for RReliefF {
     fn default() -> Self {
-        Self {
-            n_neighbors: 70,
-            sigma: 20.0,
-            metric: None,
-            neighbors: Search::Exact,
-            n_queries: None,
-            seed: 0,
-        }
+        Self::from_values(&Values::defaults(&SPEC))
+    }
+}
+
+impl Select for RReliefF {
+    fn spec(&self) -> &'static MethodSpec {
+        &SPEC
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Labels
+    }
+
+    fn seeks_neighbours(&self) -> bool {
+        true
+    }
+
+    fn metric(&self) -> Option<Metric> {
+        self.metric
+    }
+
+    fn score(&self, columns: &Columns) -> Result<Scores> {
+        RReliefF::score(self, columns)
     }
 }
 

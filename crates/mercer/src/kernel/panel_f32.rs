@@ -5,10 +5,9 @@
 use std::ops::Range;
 
 use super::block::Panel;
-use super::gram::diagonal;
+use super::gram::{diagonal, squared_norm};
 use super::kernel::{Kernel, Statistic};
 use super::products::Products;
-use crate::data::either::Either;
 use crate::data::rows::Rows;
 
 /// Squares and kernel values up to this, and the largest down to its reciprocal, are far from overflow and underflow.
@@ -32,16 +31,13 @@ impl SinglePanel {
     }
 
     /// Values of the rows in a range, row-major into `out`. Sequential, as [`Panel::fill`].
-    pub(crate) fn fill(&self, rows: Either, range: Range<usize>, out: &mut [f32]) {
+    pub(crate) fn fill(&self, rows: &Rows, range: Range<usize>, out: &mut [f32]) {
         match (&self.products, rows) {
-            (Some(products), Either::Single(rows)) => products.statistics(rows.slice(range), out),
-            (Some(products), Either::Double(Rows::Dense(rows))) => {
-                let p = products.p();
-                products.statistics(&rows.values()[range.start * p..range.end * p], out);
-            }
+            (Some(products), Rows::DenseF32(rows)) => products.statistics(rows.panel(range), out),
+            (Some(products), Rows::Dense(rows)) => products.statistics(rows.panel(range), out),
             _ => {
                 let mut values = vec![0.0; out.len()];
-                self.double.fill(&rows.part(range), &mut values);
+                self.double.fill(&rows.slice_f64(range), &mut values);
                 out.iter_mut().zip(values).for_each(|(o, v)| *o = v as f32);
                 return;
             }
@@ -57,10 +53,6 @@ pub(crate) fn is_in_range(kernel: Kernel, rows: &Rows) -> bool {
 
 /// Whether no product of these rows is too large; only dense rows have products in single precision.
 pub(crate) fn squares_fit(kernel: Kernel, rows: &Rows) -> bool {
-    match (kernel.shape.statistic(), rows) {
-        (Statistic::Product, Rows::Dense(d)) => {
-            (0..rows.n()).all(|i| d.row(i).iter().map(|v| v * v).sum::<f64>() <= RANGE)
-        }
-        _ => true,
-    }
+    let products = kernel.shape.statistic() == Statistic::Product && !rows.is_sparse();
+    !products || (0..rows.n()).all(|i| squared_norm(rows, i) <= RANGE)
 }

@@ -8,19 +8,19 @@
 use faer::MatRef;
 use serde_json::{Map, Value, json};
 
-use super::pivoted::{Pivoted, Stop};
+use super::fitted::Stop;
+use super::pivoted::Pivoted;
 use super::{Basis, Expansion, FittedBasis, Method, Precision, Threshold};
 use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
-use crate::data::either::Either;
+use crate::data::rows::Rows;
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::kernel::gram::diagonal_of;
-
-const STOPS: [(&str, Stop); 3] = [("rule", Stop::Rule), ("cap", Stop::Cap), ("rank", Stop::Rank)];
+use crate::kernel::gram::diagonal;
+use crate::options::Options;
 
 /// The file of one basis.
-pub(crate) struct Kept {
+pub(crate) struct BasisCheckpoint {
     part: Part,
     /// What an earlier run found, until it is used.
     found: Option<Content>,
@@ -28,11 +28,16 @@ pub(crate) struct Kept {
     gamma: Option<f64>,
 }
 
-impl Kept {
+impl BasisCheckpoint {
     /// The basis' file, if it has a checkpoint.
-    pub(super) fn open(basis: &Basis, rows: Either, labels: Option<&Labels>) -> Result<Option<Self>> {
-        let Some(checkpoint) = &basis.checkpoint else { return Ok(None) };
-        let (part, found) = checkpoint.part("basis", about(basis, rows, labels)?)?;
+    pub(super) fn open(
+        basis: &Basis,
+        options: &Options,
+        rows: &Rows,
+        labels: Option<&Labels>,
+    ) -> Result<Option<Self>> {
+        let Some(checkpoint) = &options.checkpoint else { return Ok(None) };
+        let (part, found) = checkpoint.part("basis", about(basis, options.memory, rows, labels)?)?;
         let gamma = found.as_ref().and_then(|found| number(&found.facts, "gamma"));
         Ok(Some(Self { part, found, gamma }))
     }
@@ -47,9 +52,9 @@ impl Kept {
     }
 
     /// The basis, if an earlier run came to its end.
-    pub(super) fn finished(&mut self, basis: &Basis, rows: Either) -> Option<FittedBasis> {
+    pub(super) fn finished(&mut self, basis: &Basis, rows: &Rows) -> Option<FittedBasis> {
         let mut found = self.found.take_if(|found| found.facts.contains_key("stop"))?;
-        let given = basis.landmarks.as_ref().map_or(rows, Either::from);
+        let given = basis.landmarks.as_ref().unwrap_or(rows);
         let pivots = found.indices("pivots");
         let flag = |name: &str| found.facts.get(name) == Some(&Value::Bool(true));
         let (every, has_origin, has_values) = (flag("every row"), flag("origin"), flag("eigenvalues"));
@@ -70,13 +75,13 @@ impl Kept {
             pivot_norms: found.numbers("norms"),
             eigenvalues: has_values.then(|| found.numbers("eigenvalues")),
             residual: number(&facts, "residual")?,
-            trace: diagonal_of(self.kernel(basis)?, rows).iter().sum(),
+            trace: diagonal(self.kernel(basis)?, rows).iter().sum(),
             n_kernel_evaluations: facts.get("evaluations")?.as_u64()?,
             n_rows: rows.n(),
-            // With a checkpoint a basis is fitted in double precision.
+            // With a checkpoint a basis is fitted in float64.
             precision: Precision::Double,
             rounding_error: None,
-            stop: STOPS.iter().find(|(name, _)| facts["stop"] == *name)?.1,
+            stop: facts["stop"].as_str().and_then(Stop::named)?,
             warnings: warnings.filter_map(Value::as_str).map(String::from).collect(),
         })
     }
@@ -94,7 +99,7 @@ impl Kept {
             "every row": landmarks.len() != fitted.pivots.len(),
             "origin": origin.is_some(),
             "eigenvalues": fitted.eigenvalues.is_some(),
-            "stop": STOPS.iter().find(|(_, stop)| *stop == fitted.stop).map(|(name, _)| name),
+            "stop": fitted.stop.name(),
             "warnings": fitted.warnings,
         });
         let Value::Object(facts) = facts else { return Ok(()) };
@@ -113,8 +118,8 @@ impl Kept {
 
 impl Pivoted<'_> {
     /// Goes on from what an earlier run kept, and keeps what is found from here on.
-    pub(super) fn keep_in(&mut self, mut kept: Option<Kept>) -> Result<()> {
-        if let Some(mut found) = kept.as_mut().and_then(|kept| kept.found.take()) {
+    pub(super) fn resume(&mut self, mut checkpoint: Option<BasisCheckpoint>) -> Result<()> {
+        if let Some(mut found) = checkpoint.as_mut().and_then(|checkpoint| checkpoint.found.take()) {
             (self.pivots, self.norms) = (found.indices("pivots"), found.numbers("norms"));
             self.residual = found.numbers("residual");
             self.place = found.whole("place");
@@ -127,16 +132,16 @@ impl Pivoted<'_> {
             self.pivots.iter().for_each(|&i| self.is_pivot[i] = true);
             self.gram.set_evaluations(found.facts.get("evaluations").and_then(Value::as_u64).unwrap_or(0));
         }
-        self.kept = kept;
+        self.checkpoint = checkpoint;
         // A rule for γ may have taken long.
-        if self.place.is_empty() { self.keep(Vec::new) } else { Ok(()) }
+        if self.place.is_empty() { self.save(Vec::new) } else { Ok(()) }
     }
 
     /// Keeps the state after a pass, if it is time, with the numbers that the method's loop goes on with.
-    pub(super) fn keep(&mut self, place: impl FnOnce() -> Vec<u64>) -> Result<()> {
-        let Some(kept) = self.kept.as_mut().filter(|kept| kept.part.is_due()) else { return Ok(()) };
+    pub(super) fn save(&mut self, place: impl FnOnce() -> Vec<u64>) -> Result<()> {
+        let Some(checkpoint) = self.checkpoint.as_mut().filter(|c| c.part.is_due()) else { return Ok(()) };
         let facts = [
-            ("gamma".to_string(), json!(kept.gamma.map(f64::to_bits))),
+            ("gamma".to_string(), json!(checkpoint.gamma.map(f64::to_bits))),
             ("evaluations".to_string(), json!(self.gram.evaluations())),
         ];
         let (place, m) = (place(), self.pivots.len());
@@ -148,12 +153,12 @@ impl Pivoted<'_> {
             ("coefficients", m * (m + 1) / 2, Box::new(coefficients) as _),
             ("place", place.len(), Box::new(place.into_iter())),
         ];
-        kept.part.save(&facts.into_iter().collect(), lists)
+        checkpoint.part.save(&facts.into_iter().collect(), lists)
     }
 }
 
 /// All that a basis depends on. Of memory only those depend that look at it; kernel values are computed again in any case.
-fn about(basis: &Basis, rows: Either, labels: Option<&Labels>) -> Result<About> {
+fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Result<About> {
     // Every field, so that a new one cannot be forgotten here.
     let Basis {
         method,
@@ -168,9 +173,6 @@ fn about(basis: &Basis, rows: Either, labels: Option<&Labels>) -> Result<About> 
         seed,
         rounding,
         precision,
-        memory,
-        monitor: _,
-        checkpoint: _,
     } = basis;
     if matches!(threshold, Threshold::Function(_)) {
         return Err(Error::argument(
@@ -192,10 +194,10 @@ fn about(basis: &Basis, rows: Either, labels: Option<&Labels>) -> Result<About> 
         .and_setting("precision", precision)
         .and(
             "landmarks",
-            landmarks.as_ref().map_or_else(|| "none".into(), |rows| digest_of_rows(rows.into())),
+            landmarks.as_ref().map_or_else(|| "none".into(), |rows| digest_of_rows(rows)),
         );
     Ok(match method {
-        Method::Kpca | Method::Csi => about.and_setting("memory", memory),
+        Method::Kpca | Method::Csi => about.and_setting("memory", &memory),
         _ => about,
     })
 }

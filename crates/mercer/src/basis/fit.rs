@@ -1,0 +1,349 @@
+//! From settings and rows to a fitted basis.
+//!
+//!   check → γ → memory → the method's own search (one file each) → coordinates, where they are asked for
+//!
+//! With a checkpoint the passes so far, or the finished basis, are read from it.
+
+use faer::{Mat, MatMut};
+
+use super::checkpoint::BasisCheckpoint;
+use super::expansion::{Expansion, FeaturePanels, Landmarks};
+use super::fitted::{FittedBasis, Stop};
+use super::memory::{MemoryPlan, exact_kpca};
+use super::method::Method;
+use super::pivoted::{self, FactorStorage, PENDING, Pivoted, RoundingReport};
+use super::settings::Basis;
+use super::{csi, gram_schmidt, kobl, kpca, nystrom, rpcholesky, sparse};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::Result;
+use crate::kernel::gram::{check_rows, diagonal};
+use crate::kernel::{Gram, Precision, Shape};
+use crate::monitor::{Growth, Monitor, Stage};
+use crate::options::{Options, bytes};
+
+impl Basis {
+    /// Fits without labels.
+    pub fn fit(&self, rows: &Rows) -> Result<FittedBasis> {
+        Ok(self.fit_with(rows, None, &Options::default())?.0)
+    }
+
+    /// Fits with labels, which `csi` and the rules `align` and `loo` for γ look at.
+    pub fn fit_supervised(&self, rows: &Rows, labels: &Labels) -> Result<FittedBasis> {
+        Ok(self.fit_with(rows, Some(labels), &Options::default())?.0)
+    }
+
+    /// Fits, and hands back the rows' coordinates in the basis' precision where the options ask for them. Float32 rows are
+    /// read where they lie; `gram-schmidt`, `kpca` and `csi` take a copy of them in float64.
+    ///
+    /// ```
+    /// use mercer::basis::Precision;
+    /// use mercer::{Basis, Kernel, Options, Rows};
+    ///
+    /// let rows = Rows::dense_f32(vec![0.0f32, 1.0, 5.0], 3, 1)?;
+    /// let options = Options::default().with_coordinates();
+    /// let (basis, z) = Basis::kobl(Kernel::rbf(1.0)).fit_with(&rows, None, &options)?;
+    /// assert_eq!((basis.precision, basis.pivots), (Precision::Single, vec![0, 2, 1]));
+    /// assert!(basis.rounding_error.unwrap() < 1e-6);
+    /// assert_eq!(z.unwrap().to_dense()[..3], [1.0, 0.0, 0.0]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit_with(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        options: &Options,
+    ) -> Result<(FittedBasis, Option<Rows<'static>>)> {
+        let rounding = self.rounding_of(rows);
+        options.run(|| {
+            if rows.precision() == Precision::Single && !self.method.is_pivoted() {
+                rows.check_finite(None)?;
+                return Fit { settings: self, rows: &rows.to_f64(), labels, options, rounding }.run();
+            }
+            Fit { settings: self, rows, labels, options, rounding }.run()
+        })
+    }
+
+    /// The rows with these indices, as landmarks.
+    pub(super) fn landmarks_at(&self, rows: &Rows, indices: Vec<usize>) -> Landmarks {
+        match self.shape {
+            Shape::Precomputed => Landmarks::Columns { indices, n: rows.n() },
+            _ => Landmarks::Rows(rows.select(&indices)),
+        }
+    }
+}
+
+/// One fit of a basis.
+struct Fit<'a> {
+    settings: &'a Basis,
+    rows: &'a Rows<'a>,
+    labels: Option<&'a Labels>,
+    options: &'a Options,
+    /// Relative rounding error of the kernel values.
+    rounding: f64,
+}
+
+/// A basis, and the rows' coordinates where they came with it.
+type Found = (FittedBasis, Option<Rows<'static>>);
+
+impl<'a> Fit<'a> {
+    fn monitor(&self) -> &'a Monitor {
+        &self.options.monitor
+    }
+
+    fn run(&self) -> Result<Found> {
+        self.settings.check(self.rows, self.labels)?;
+        let mut checkpoint = BasisCheckpoint::open(self.settings, self.options, self.rows, self.labels)?;
+        let (fitted, coordinates) = match checkpoint.as_mut().and_then(|c| c.finished(self.settings, self.rows)) {
+            Some(fitted) => (fitted, None),
+            None => self.search(&mut checkpoint)?,
+        };
+        let coordinates = match coordinates {
+            None if self.options.coordinates => Some(fitted.coordinates(self.rows, self.monitor())?),
+            coordinates => coordinates,
+        };
+        Ok((fitted, coordinates))
+    }
+
+    fn search(&self, checkpoint: &mut Option<BasisCheckpoint>) -> Result<Found> {
+        let Self { settings, rows, labels, .. } = *self;
+        let mut warnings = Vec::new();
+        let kernel = match checkpoint.as_ref().and_then(|checkpoint| checkpoint.kernel(settings)) {
+            Some(kernel) => kernel,
+            None => settings.resolve_kernel(rows, labels, self.monitor())?,
+        };
+        checkpoint.iter_mut().for_each(|checkpoint| checkpoint.set_kernel(kernel));
+        let given = settings.landmarks.as_ref().unwrap_or(rows);
+        let cap = settings.cap(given.n(), &mut warnings);
+        let precision = settings.precision.unwrap_or(rows.precision());
+        let plan = MemoryPlan::new(self.options, precision);
+        settings.check_plan(given.n(), plan)?;
+        let sample = settings.sample(given.n(), cap, plan.budget, &mut warnings);
+        let selected = sample.as_ref().map(|places| (given.select(places), labels.map(|y| y.select(places))));
+        let (chosen_from, their_labels) = match &selected {
+            Some((rows, labels)) => (rows, labels.as_ref()),
+            None => (given, labels),
+        };
+        let own = settings.landmarks.is_none() && sample.is_none();
+        if !own {
+            check_rows(kernel, rows, 0)?;
+        }
+        let mut gram = Gram::with_rounding(kernel, chosen_from, self.rounding)?;
+        let plan = MemoryPlan { coordinates: plan.coordinates && own, ..plan };
+        let storage = settings.factor_storage(given.n(), cap, plan);
+        if storage == FactorStorage::Recomputed && settings.method.is_pivoted() {
+            warnings.extend(about_storage(plan, given.n(), cap));
+        } else if precision == Precision::Single && gram.fits_single() {
+            gram = gram.in_single();
+        } else if precision == Precision::Single {
+            warnings.push(format!(
+                "values of the kernel `{}` on these rows leave the range of float32: fitted in float64\n\
+                 hint: scale the columns",
+                settings.shape.name()
+            ));
+        }
+        let (mut fitted, coordinates) =
+            self.search_in(&gram, chosen_from, cap, their_labels, storage, checkpoint)?;
+        if let Some(places) = sample {
+            fitted.pivots.iter_mut().for_each(|pivot| *pivot = places[*pivot]);
+        }
+        fitted.n_rows = rows.n();
+        fitted.warnings.splice(0..0, warnings);
+        if fitted.stop == Stop::Cap && fitted.n_components() == chosen_from.n() {
+            fitted.stop = Stop::Rank;
+        }
+        if !own && fitted.expansion.origin.is_none() {
+            fitted.n_kernel_evaluations += (rows.n() * (1 + fitted.expansion.landmarks.len())) as u64;
+            fitted.residual = fitted.relative_residual(rows, self.monitor())?;
+        }
+        if !own {
+            fitted.trace = diagonal(kernel, rows).iter().sum();
+        }
+        checkpoint.iter_mut().try_for_each(|checkpoint| checkpoint.finish(&fitted))?;
+        Ok((fitted, coordinates))
+    }
+
+    fn search_in(
+        &self,
+        gram: &Gram,
+        rows: &Rows,
+        cap: usize,
+        labels: Option<&Labels>,
+        storage: FactorStorage,
+        checkpoint: &mut Option<BasisCheckpoint>,
+    ) -> Result<Found> {
+        match self.settings.method {
+            Method::GramSchmidt => Ok((self.orthogonalise(gram, rows, cap)?, None)),
+            Method::Kpca => Ok((self.find_components(gram, rows)?, None)),
+            _ => self.choose_pivots(gram, rows, cap, labels, storage, checkpoint),
+        }
+    }
+
+    fn orthogonalise(&self, gram: &Gram, rows: &Rows, cap: usize) -> Result<FittedBasis> {
+        let tol = self.settings.tol.unwrap_or_else(gram_schmidt::default_tol);
+        let found = gram_schmidt::run(gram, cap, tol, self.monitor())?;
+        let m = found.pivots.len();
+        let (pivots, offset) = (Some(found.pivots), vec![0.0; m]);
+        let mut fitted = self.assemble(gram, rows, pivots, found.coefficients, offset, found.stop);
+        fitted.pivot_norms = found.norms;
+        fitted.residual = fitted.relative_residual(rows, self.monitor())?;
+        fitted.n_kernel_evaluations += (rows.n() * m) as u64;
+        Ok(fitted)
+    }
+
+    fn choose_pivots(
+        &self,
+        gram: &Gram,
+        rows: &Rows,
+        cap: usize,
+        labels: Option<&Labels>,
+        storage: FactorStorage,
+        checkpoint: &mut Option<BasisCheckpoint>,
+    ) -> Result<Found> {
+        let settings = self.settings;
+        let mut factor = Pivoted::new(gram, cap, storage, self.monitor())?;
+        factor.resume(checkpoint.take())?;
+        let stage = self.stage(rows, cap, storage);
+        self.monitor().enter(Stage { done: factor.pivots.len(), ..stage });
+        let stop = match (settings.method, labels) {
+            (Method::Sparse, _) => sparse::grow(&mut factor, settings.nu, settings.seed)?,
+            (Method::Nystrom, _) => nystrom::grow(&mut factor, settings.seed)?,
+            (Method::Rpcholesky, _) => rpcholesky::grow(&mut factor, settings.seed)?,
+            (Method::Csi, Some(labels)) => {
+                csi::grow(&mut factor, labels, settings.tol.unwrap_or_else(csi::default_tol))?
+            }
+            _ => kobl::grow(&mut factor, settings.threshold)?,
+        };
+        *checkpoint = factor.checkpoint.take();
+        let (coefficients, residual) = (factor.coefficients(), factor.relative_residual());
+        let (pivots, norms) = (factor.pivots.clone(), factor.norms.clone());
+        let offset = vec![0.0; pivots.len()];
+        let mut fitted = self.assemble(gram, rows, Some(pivots), coefficients, offset, stop);
+        fitted.pivot_norms = norms;
+        fitted.residual = residual;
+        fitted.precision = gram.precision();
+        if let Some(report) = factor.rounding_report() {
+            fitted.warnings.extend(about_rounding(&report, &fitted));
+            fitted.rounding_error = Some(report.error);
+        }
+        fitted.n_kernel_evaluations = gram.evaluations();
+        Ok((fitted, if storage == FactorStorage::Returned { factor.into_features() } else { None }))
+    }
+
+    /// What choosing pivots among these rows will be like. A pivot costs a kernel value a row, and a product with those before
+    /// it, whose values are recomputed where the factor is not kept.
+    fn stage(&self, rows: &Rows, cap: usize, storage: FactorStorage) -> Stage {
+        /// Flops of what is done with a row's products to make a kernel value of them, about.
+        const FORMULA: usize = 30;
+        let value = FORMULA + 2 * rows.n_stored() / rows.n();
+        let head = match storage {
+            FactorStorage::Recomputed => value * PENDING / (value + 2 * PENDING),
+            _ => value / 2,
+        };
+        let open = matches!(self.settings.method, Method::Kobl | Method::Sparse | Method::Csi);
+        Stage { name: "choosing pivots", total: cap, done: 0, growth: Growth::Linear(head), open }
+    }
+
+    fn find_components(&self, gram: &Gram, rows: &Rows) -> Result<FittedBasis> {
+        let Self { settings, options, .. } = *self;
+        let n = gram.n();
+        let keep = kpca::Keep { cap: settings.n_components.map(|m| m.min(n)), share: settings.tol };
+        let mut warnings = Vec::new();
+        let found = if exact_kpca(n) <= options.memory {
+            kpca::exact(gram, keep, settings.center, self.monitor())?
+        } else {
+            let l = settings.factor_columns(n);
+            warnings.push(format!(
+                "the kernel matrix of {n} rows does not fit into {}; its components come from an `rpcholesky` factor of \
+                 at most {l} columns, and `residual` says what is left out",
+                bytes(options.memory)
+            ));
+            kpca::from_factor(gram, keep, settings.center, l, settings.seed, self.monitor())?
+        };
+        let mut fitted =
+            self.assemble(gram, rows, found.pivots, found.coefficients, found.offset, found.stop);
+        fitted.expansion.origin = found.origin;
+        fitted.eigenvalues = Some(found.eigenvalues);
+        fitted.residual = found.residual;
+        fitted.warnings = warnings;
+        Ok(fitted)
+    }
+
+    /// Puts a result together; `pivots` None means that every row is a landmark.
+    fn assemble(
+        &self,
+        gram: &Gram,
+        rows: &Rows,
+        pivots: Option<Vec<usize>>,
+        matrix: Mat<f64>,
+        offset: Vec<f64>,
+        stop: Stop,
+    ) -> FittedBasis {
+        let indices = pivots.clone().unwrap_or_else(|| (0..rows.n()).collect());
+        let landmarks = self.settings.landmarks_at(rows, indices);
+        FittedBasis {
+            method: self.settings.method,
+            expansion: Expansion { kernel: gram.kernel(), landmarks, matrix, offset, origin: None },
+            pivots: pivots.unwrap_or_default(),
+            pivot_norms: Vec::new(),
+            eigenvalues: None,
+            residual: 0.0,
+            trace: diagonal(gram.kernel(), rows).iter().sum(),
+            precision: Precision::Double,
+            rounding_error: None,
+            n_kernel_evaluations: gram.evaluations(),
+            n_rows: rows.n(),
+            stop,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl FittedBasis {
+    /// Coordinates of rows in the basis' precision, computed from their kernel values.
+    pub(crate) fn coordinates(&self, rows: &Rows, monitor: &Monitor) -> Result<Rows<'static>> {
+        let (n, m) = (rows.n(), self.n_components());
+        match self.precision {
+            Precision::Double => {
+                let mut z = vec![0.0; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                self.expansion.prepared().all(rows, out, monitor)?;
+                Rows::dense(z, n, m)
+            }
+            Precision::Single => {
+                let mut z = vec![0.0; n * m];
+                let out = MatMut::from_row_major_slice_mut(&mut z, n, m);
+                self.expansion.prepared_f32(n).all(rows, out, monitor)?;
+                Rows::dense_f32(z, n, m)
+            }
+        }
+    }
+}
+
+/// What the user should know of a factor that is not kept.
+fn about_storage(plan: MemoryPlan, n: usize, cap: usize) -> Option<String> {
+    let single = plan.precision == Precision::Single;
+    if plan.checkpoint {
+        return single.then(|| "with a checkpoint a basis is fitted in float64".into());
+    }
+    Some(format!(
+        "coordinates of {n} rows, {}, are more than the memory of {}: they are not kept, and kernel values are recomputed \
+         instead{}",
+        bytes(plan.factor(n, cap)),
+        bytes(plan.budget),
+        if single { ", in float64" } else { "" }
+    ))
+}
+
+/// What the user should know of a fit in float32.
+fn about_rounding(report: &RoundingReport, fitted: &FittedBasis) -> Option<String> {
+    const HINT: &str = "hint: use precision = `double`";
+    if report.error > pivoted::ERROR {
+        let error = report.error;
+        return Some(format!("float32 left an error of {error:.1e} in the coordinates\n{HINT}"));
+    }
+    let (m, residual) = (fitted.n_components(), fitted.residual);
+    (fitted.stop == Stop::Rank && report.ends_early).then(|| {
+        format!("float32 cannot distinguish more than {m} components, which leave {residual:.1e}\n{HINT}")
+    })
+}

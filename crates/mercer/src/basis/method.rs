@@ -1,0 +1,109 @@
+//! The ways to choose a basis.
+
+use super::{UNCAPPED_ROWS, csi, gram_schmidt, kobl, kpca, nystrom, rpcholesky, sparse};
+use crate::error::{Error, Result};
+use crate::spec::MethodSpec;
+
+/// How the landmarks of a basis are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Rows in their order, orthogonalised twice.
+    GramSchmidt,
+    /// The row farthest from the span so far.
+    Kobl,
+    /// Rows in random order that the ones before do not nearly span.
+    Sparse,
+    /// Principal components.
+    Kpca,
+    /// Rows drawn uniformly.
+    Nystrom,
+    /// Rows drawn in proportion to their squared distance from the span so far.
+    Rpcholesky,
+    /// Rows that explain the kernel and the labels.
+    Csi,
+}
+
+/// How large a basis is without `n_components`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DefaultSize {
+    /// As many components as there are.
+    All,
+    /// As many as the method's own rule keeps; beyond [`UNCAPPED_ROWS`] a cap, with a warning.
+    Rule,
+    /// [`DEFAULT_COMPONENTS`](super::DEFAULT_COMPONENTS), or one a row if those are fewer.
+    Fixed,
+}
+
+impl Method {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Self; 7] =
+        [Self::GramSchmidt, Self::Kobl, Self::Sparse, Self::Kpca, Self::Nystrom, Self::Rpcholesky, Self::Csi];
+
+    /// Their names, in the same order.
+    pub(crate) const NAMES: [&'static str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = Self::ALL[i].name();
+            i += 1;
+        }
+        names
+    };
+
+    /// What a user should know about it.
+    pub const fn spec(self) -> &'static MethodSpec {
+        match self {
+            Self::GramSchmidt => &gram_schmidt::SPEC,
+            Self::Kobl => &kobl::SPEC,
+            Self::Sparse => &sparse::SPEC,
+            Self::Kpca => &kpca::SPEC,
+            Self::Nystrom => &nystrom::SPEC,
+            Self::Rpcholesky => &rpcholesky::SPEC,
+            Self::Csi => &csi::SPEC,
+        }
+    }
+
+    /// The method's name.
+    pub const fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// The method with this name.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
+            Error::argument(format!("method = `{name}` is not a basis; use one of {}", Self::NAMES.join(", ")))
+        })
+    }
+
+    /// How large it is without `n_components`.
+    pub(crate) fn default_size(self) -> DefaultSize {
+        match self {
+            Self::GramSchmidt | Self::Kpca => DefaultSize::All,
+            Self::Kobl | Self::Sparse | Self::Csi => DefaultSize::Rule,
+            Self::Nystrom | Self::Rpcholesky => DefaultSize::Fixed,
+        }
+    }
+
+    /// Whether its pivots come from passes over all rows, for which a factor need not be kept.
+    pub(crate) fn is_pivoted(self) -> bool {
+        matches!(self, Self::Kobl | Self::Sparse | Self::Nystrom | Self::Rpcholesky)
+    }
+
+    /// Whether the first components are the smaller basis.
+    pub(crate) fn is_nested(self) -> bool {
+        // Rows are drawn anew for every size.
+        self != Self::Nystrom
+    }
+
+    /// This basis of n rows, or `kobl` beyond [`UNCAPPED_ROWS`] with a warning: for those that would span all of them.
+    pub(crate) fn or_kobl(self, n: usize, user: &str, warnings: &mut Vec<String>) -> Self {
+        if n <= UNCAPPED_ROWS {
+            return self;
+        }
+        warnings.push(format!(
+            "{n} rows are more than {UNCAPPED_ROWS}: `{user}` uses the basis `kobl` in place of `{}`; set basis to choose",
+            self.name()
+        ));
+        Self::Kobl
+    }
+}

@@ -1,0 +1,253 @@
+//! What a basis is to be: [`Basis`], its builders, and its settings read from text.
+
+use super::kobl::Threshold;
+use super::method::{DefaultSize, Method};
+use super::{DEFAULT_COMPONENTS, UNCAPPED_ROWS, loo, sparse};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::Result;
+use crate::kernel::{Gamma, Kernel, Precision, Shape, gamma};
+use crate::monitor::Monitor;
+use crate::spec::{Parameter, Values};
+
+/// The most components of a basis.
+pub(crate) const N_COMPONENTS: Parameter = Parameter::whole("n_components", 1, "the most components");
+
+/// What coordinates are computed in.
+pub(crate) const PRECISION: Parameter = Parameter::new(
+    "precision",
+    crate::spec::Kind::Choice(&Precision::NAMES),
+    "what the coordinates of all rows, and sums over them, are computed in; single (float32) takes half the memory and \
+     less time",
+)
+.none("that of the rows: single for float32, else double");
+
+/// Settings of a basis; [`fit`](Self::fit) finds it.
+///
+/// ```
+/// use mercer::{Basis, Kernel, data::synth};
+///
+/// let table = synth::generate("ringnorm?n=300&seed=1")?;
+/// let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(40).fit(&table.rows)?;
+/// assert_eq!(basis.n_components(), 40);
+/// assert!(basis.pivot_norms.windows(2).all(|r| r[0] >= r[1] - 1e-12)); // Theorem 2 of the paper
+/// let z = basis.expansion.transform(&table.rows)?;
+/// assert_eq!((z.nrows(), z.ncols()), (300, 40));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Basis {
+    /// How landmarks are chosen.
+    pub method: Method,
+    /// The kernel's formula.
+    pub shape: Shape,
+    /// Its width, or the rule for it.
+    pub gamma: Gamma,
+    /// The most components; None: see [`UNCAPPED_ROWS`] and [`DEFAULT_COMPONENTS`].
+    pub n_components: Option<usize>,
+    /// When `kobl` stops.
+    pub threshold: Threshold,
+    /// `gram-schmidt`: residual norm to skip at; `kpca`: share of the trace to keep; `csi`: residual to stop at.
+    pub tol: Option<f64>,
+    /// `sparse`: how much of k(x,x) must be new, in [0, 1).
+    pub nu: f64,
+    /// Choose among these rows instead of the training rows.
+    pub landmarks: Option<Rows<'static>>,
+    /// `kpca`: centre in the kernel's space.
+    pub center: bool,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// What `kobl`, `sparse`, `nystrom` and `rpcholesky` compute all rows' coordinates in; None: that of the rows.
+    pub precision: Option<Precision>,
+    /// Relative rounding error of the kernel values: that of float64, unless they were precomputed in less.
+    pub rounding: f64,
+}
+
+impl Basis {
+    /// A basis with all other settings at their defaults.
+    pub fn new(method: Method, kernel: Kernel) -> Self {
+        let values = Values::defaults(method.spec());
+        Self { gamma: Gamma::Value(kernel.gamma), ..Self::with_shape(method, kernel.shape, &values) }
+    }
+
+    /// A basis from its method's settings, which were checked.
+    pub(crate) fn from_values(method: Method, values: &Values) -> Result<Self> {
+        let basis = Self::with_shape(method, Shape::from_values(values)?, values);
+        Ok(Self { gamma: values.text("gamma").map_or(Ok(basis.gamma), str::parse)?, ..basis })
+    }
+
+    fn with_shape(method: Method, shape: Shape, values: &Values) -> Self {
+        let words = |name: &str| values.text(name);
+        Self {
+            method,
+            shape,
+            gamma: Gamma::Scale,
+            n_components: values.count("n_components"),
+            // Texts were checked; where the method has no such parameter it does not look at it.
+            threshold: words("threshold").and_then(|text| text.parse().ok()).unwrap_or(Threshold::Linear),
+            tol: values.number("tol"),
+            nu: values.number("nu").unwrap_or_else(sparse::default_nu),
+            landmarks: None,
+            center: values.flag("center"),
+            seed: values.seed(),
+            precision: words("precision").and_then(|name| Precision::named(name).ok()),
+            rounding: f64::EPSILON,
+        }
+    }
+
+    /// Rows in their order, orthogonalised twice.
+    pub fn gram_schmidt(kernel: Kernel) -> Self {
+        Self::new(Method::GramSchmidt, kernel)
+    }
+
+    /// Pivots by largest residual, the paper's stop rule.
+    pub fn kobl(kernel: Kernel) -> Self {
+        Self::new(Method::Kobl, kernel)
+    }
+
+    /// Rows in random order that the ones before do not nearly span.
+    pub fn sparse(kernel: Kernel) -> Self {
+        Self::new(Method::Sparse, kernel)
+    }
+
+    /// Principal components.
+    pub fn kpca(kernel: Kernel) -> Self {
+        Self::new(Method::Kpca, kernel)
+    }
+
+    /// Rows drawn uniformly.
+    pub fn nystrom(kernel: Kernel) -> Self {
+        Self::new(Method::Nystrom, kernel)
+    }
+
+    /// Rows drawn in proportion to their squared distance from the span so far.
+    pub fn rpcholesky(kernel: Kernel) -> Self {
+        Self::new(Method::Rpcholesky, kernel)
+    }
+
+    /// Rows that explain the kernel and the labels.
+    pub fn csi(kernel: Kernel) -> Self {
+        Self::new(Method::Csi, kernel)
+    }
+
+    /// Caps the number of components.
+    pub fn n_components(mut self, n_components: usize) -> Self {
+        self.n_components = Some(n_components);
+        self
+    }
+
+    /// Sets the width by rule.
+    pub fn gamma(mut self, gamma: Gamma) -> Self {
+        self.gamma = gamma;
+        self
+    }
+
+    /// Sets `kobl`'s stop rule.
+    pub fn threshold(mut self, threshold: Threshold) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// Sets the tolerance of `gram-schmidt`, `kpca` or `csi`.
+    pub fn tol(mut self, tol: f64) -> Self {
+        self.tol = Some(tol);
+        self
+    }
+
+    /// Sets how much of k(x,x) must be new for `sparse` to keep a row.
+    pub fn nu(mut self, nu: f64) -> Self {
+        self.nu = nu;
+        self
+    }
+
+    /// Chooses among these rows instead of the training rows.
+    pub fn landmarks(mut self, landmarks: Rows<'static>) -> Self {
+        self.landmarks = Some(landmarks);
+        self
+    }
+
+    /// Sets whether `kpca` centres in the kernel's space.
+    pub fn center(mut self, center: bool) -> Self {
+        self.center = center;
+        self
+    }
+
+    /// Sets the seed.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets what the rows' coordinates are computed in, whatever the rows are.
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = Some(precision);
+        self
+    }
+
+    /// Sets the relative rounding error of precomputed kernel values.
+    pub fn rounding(mut self, rounding: f64) -> Self {
+        self.rounding = rounding;
+        self
+    }
+
+    /// The kernel with its width as a number.
+    pub(crate) fn resolve_kernel(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        monitor: &Monitor,
+    ) -> Result<Kernel> {
+        let gamma = if self.gamma == Gamma::Loo && self.shape.uses_gamma() {
+            let labels = gamma::require_labels(self.gamma, labels)?;
+            loo::resolve(self.shape, rows, labels, self.seed, monitor)?
+        } else {
+            gamma::resolve(self.gamma, self.shape, rows, labels, self.seed)?
+        };
+        let kernel = Kernel { shape: self.shape, gamma };
+        kernel.check()?;
+        Ok(kernel)
+    }
+
+    /// The most components among n rows.
+    pub(super) fn cap(&self, n: usize, warnings: &mut Vec<String>) -> usize {
+        if let Some(m) = self.n_components {
+            if m > n {
+                warnings.push(format!(
+                    "n_components = {m}, but there are only {n} rows to choose from; using {n}"
+                ));
+            }
+            return m.min(n);
+        }
+        match self.method.default_size() {
+            DefaultSize::Fixed => n.min(DEFAULT_COMPONENTS),
+            DefaultSize::All => n,
+            DefaultSize::Rule if n <= UNCAPPED_ROWS => n,
+            DefaultSize::Rule => {
+                warnings.push(format!(
+                    "{n} rows are more than {UNCAPPED_ROWS}: the basis is capped at {DEFAULT_COMPONENTS} components; \
+                     set n_components to choose another size"
+                ));
+                DEFAULT_COMPONENTS
+            }
+        }
+    }
+
+    /// The most components that a fit on n rows can have.
+    pub(crate) fn most_components(&self, n: usize) -> usize {
+        self.cap(n, &mut Vec::new())
+    }
+
+    /// What coordinates of float64 rows will be in, unless the kernel's values leave the range of float32.
+    pub(crate) fn usual_precision(&self) -> Precision {
+        self.precision.unwrap_or(Precision::Double)
+    }
+
+    /// The relative rounding error of kernel values of these rows, before anything is computed in float32.
+    pub(super) fn rounding_of(&self, rows: &Rows) -> f64 {
+        match (rows.precision(), self.shape) {
+            // Such values are positive semi-definite only as far as float32 goes.
+            (Precision::Single, Shape::Precomputed) => self.rounding.max(f64::from(f32::EPSILON)),
+            _ => self.rounding,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What a method needs to know of the rows' labels.
+
+use super::labels::Labels;
+use crate::error::{Error, Result};
+
+/// What a method needs to know of the rows' labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: it looks at the rows alone.
+    Nothing,
+    /// Classes or numbers.
+    Labels,
+    /// Classes.
+    Classes,
+}
+
+impl Needs {
+    /// An error that names the method unless such labels will do.
+    pub(crate) fn check(self, method: &str, labels: Option<&Labels>) -> Result<()> {
+        match (self, labels) {
+            (Self::Nothing, _) => Ok(()),
+            (_, None) => Err(missing_labels(method)),
+            (Self::Labels, Some(labels)) => labels.require_two(method),
+            (Self::Classes, Some(labels)) => labels.require_classes(method).map(|_| ()),
+        }
+    }
+}
+
+/// A method looks at labels that were not given.
+pub(crate) fn missing_labels(method: &str) -> Error {
+    Error::argument(format!("`{method}` looks at the labels, but none were given\nhint: give them (y)"))
+}

@@ -1,0 +1,108 @@
+//! Applying a map: scale a panel of rows, then give its features, on all threads.
+
+use std::sync::{Arc, OnceLock};
+
+use faer::MatMut;
+
+use super::FeatureMap;
+use crate::basis::Precision;
+use crate::basis::expansion::{FeaturePanels, PreparedParts, each_panel};
+use crate::basis::expansion_f32::{F32Parts, FEW_ROWS};
+use crate::data::rows::Rows;
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::real::Real;
+
+/// A map with all that applying it needs, computed once and shared between threads: what serves one row after the other.
+///
+/// ```
+/// use mercer::map::PreparedMap;
+/// use mercer::{Basis, FeatureMap, Kernel, Monitor, Rows};
+///
+/// let rows = Rows::dense(vec![0.0, 1.0, 2.0], 3, 1)?;
+/// let map = PreparedMap::new(FeatureMap::from(Basis::kobl(Kernel::rbf(1.0)).n_components(2).fit(&rows)?));
+/// let mut features = vec![0.0; 2];
+/// for i in 0..3 {
+///     let out = faer::MatMut::from_row_major_slice_mut(&mut features, 1, 2);
+///     map.transform_into(&rows.slice(i..i + 1), out, &Monitor::default())?;
+/// }
+/// assert!((features[1] - 1.0).abs() < 0.02); // row 2, the second landmark: √(1 − e⁻⁸)
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct PreparedMap {
+    map: FeatureMap,
+    parts: OnceLock<Arc<PreparedParts>>,
+    f32_parts: OnceLock<Option<Arc<F32Parts>>>,
+}
+
+impl PreparedMap {
+    /// Nothing is computed before the first rows come.
+    pub fn new(map: FeatureMap) -> Self {
+        Self { map, parts: OnceLock::new(), f32_parts: OnceLock::new() }
+    }
+
+    /// The map.
+    pub fn map(&self) -> &FeatureMap {
+        &self.map
+    }
+
+    /// Features of every row into memory of the caller's, n×q, as [`FeatureMap::transform_into`].
+    pub fn transform_into(&self, rows: &Rows, out: MatMut<'_, f64>, monitor: &Monitor) -> Result<()> {
+        let expansion = &self.map.expansion;
+        let panels = expansion.prepared_with(self.parts.get_or_init(|| expansion.parts()).clone());
+        transform(&self.map, &panels, rows, out, monitor)
+    }
+
+    /// Float32 features of every row, as [`FeatureMap::transform_f32_into`].
+    pub fn transform_f32_into(
+        &self,
+        rows: &Rows,
+        out: MatMut<'_, f32>,
+        monitor: &Monitor,
+    ) -> Result<Precision> {
+        let expansion = &self.map.expansion;
+        // Once known it serves few rows, too, but is not worth finding out for them.
+        let parts = match self.f32_parts.get() {
+            Some(parts) if rows.n() >= FEW_ROWS => parts.clone(),
+            None if rows.n() >= FEW_ROWS => self.f32_parts.get_or_init(|| expansion.parts_f32()).clone(),
+            _ => None,
+        };
+        let parts_f64 = self.parts.get_or_init(|| expansion.parts()).clone();
+        let panels = expansion.prepared_f32_with(parts, Some(parts_f64));
+        transform(&self.map, &panels, rows, out, monitor).map(|()| panels.precision())
+    }
+}
+
+/// Features of every row, scaled first where the map has a scaling.
+pub(super) fn transform<T: Real>(
+    map: &FeatureMap,
+    panels: &impl FeaturePanels<T>,
+    rows: &Rows,
+    out: MatMut<'_, T>,
+    monitor: &Monitor,
+) -> Result<()> {
+    let (expansion, names) = (&map.expansion, map.input_names.as_deref());
+    expansion.check_shape((out.nrows(), out.ncols()), rows.n())?;
+    let scaling = match &map.scaling {
+        Some(scaling) if rows.p() == scaling.factor.len() => {
+            rows.check_finite(names)?;
+            Some(scaling)
+        }
+        // Refuses another number of columns.
+        _ => {
+            expansion.check(rows, names, 0)?;
+            None
+        }
+    };
+    each_panel("transforming rows", out, monitor, |here, out| {
+        let Some(scaling) = scaling else {
+            panels.fill(rows, here, out);
+            return Ok(());
+        };
+        let part = scaling.apply(&rows.slice(here.clone()))?;
+        expansion.check(&part, names, here.start)?;
+        panels.fill(&part, 0..part.n(), out);
+        Ok(())
+    })
+}
