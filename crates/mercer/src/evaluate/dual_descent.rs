@@ -1,13 +1,13 @@
-//! The linear machine for many columns: one row's coefficient at a time.
+//! Dual coordinate descent: the linear support vector machine for many columns.
 //!
 //!   min ½‖w‖² + Σ α_i²/(4c) − Σ α_i  over α ≥ 0,   w = Σ α_i y_i x_i,  x with a column of ones
 //!
-//! The dual of the squared hinge. A step makes one α exact given the others and moves w by that row.
+//! The dual of the squared hinge loss. A step minimises over one α given the others and updates w by that row.
 //!
-//! cost    the numbers of the rows that are still in play, a round; rows at 0 that are far from moving are left out
-//! stops   when no slope over a round is further than 1e−3 from what it should be, all rows looked at
-//! limits  slow where rows are many, columns few and c is large: 300 × 20 separable rows with c = 100 are not done after
-//!         2 000 rounds, which is reported; such rows go to Newton steps
+//! cost    one pass over the active rows per round; rows at α = 0 that are far from changing are shrunk away
+//! stops   when the range of projected gradients over a round of all rows is at most 1e−3
+//! limits  slow with many rows, few columns and a large c: 300 × 20 separable rows with c = 100 have not converged after
+//!         2 000 rounds, which is reported; such problems are solved in the primal instead
 //! source  Hsieh et al. 2008
 //! differs the order of a round is shuffled by the seed
 
@@ -20,13 +20,13 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::random;
 
-/// Slopes of margins, which are of size 1.
+/// Range of projected gradients at which it stops; margins are of size 1.
 const TOLERANCE: f64 = 1e-3;
 
-/// Rounds; a few dozen are usual.
-const ROUNDS: usize = 2_000;
+/// The most rounds; a few dozen are usual.
+const MAX_ROUNDS: usize = 2_000;
 
-/// A problem and how far it is solved.
+/// A problem and its current solution.
 pub(super) struct DualDescent<'a> {
     rows: &'a Rows<'a>,
     y: Vec<f64>,
@@ -54,29 +54,29 @@ impl<'a> DualDescent<'a> {
         }
     }
 
-    /// Weights for errors of this weight, from those found before; and whether they are the best.
+    /// Weights for this C, warm-started from those found before; and whether the solver converged.
     pub(super) fn solve(&mut self, c: f64, monitor: &Monitor) -> Result<(Vec<f64>, bool)> {
         let n = self.alpha.len();
         let mut order: Vec<usize> = (0..n).collect();
-        let mut in_play = n;
-        // A row at 0 whose slope is above the largest of the round before is left out.
-        let mut beyond = f64::INFINITY;
-        for _ in 0..ROUNDS {
+        let mut active = n;
+        // A row at α = 0 whose gradient exceeds the largest of the round before is shrunk away.
+        let mut shrink_above = f64::INFINITY;
+        for _ in 0..MAX_ROUNDS {
             monitor.check()?;
-            order[..in_play].shuffle(&mut self.generator);
+            order[..active].shuffle(&mut self.generator);
             let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
             let mut at = 0;
-            while at < in_play {
+            while at < active {
                 let i = order[at];
                 let slope = self.y[i] * score(self.rows, i, &self.w) - 1.0 + self.alpha[i] / (2.0 * c);
-                if self.alpha[i] == 0.0 && slope > beyond {
-                    in_play -= 1;
-                    order.swap(at, in_play);
+                if self.alpha[i] == 0.0 && slope > shrink_above {
+                    active -= 1;
+                    order.swap(at, active);
                     continue;
                 }
-                let felt = if self.alpha[i] == 0.0 { slope.min(0.0) } else { slope };
-                (highest, lowest) = (highest.max(felt), lowest.min(felt));
-                if felt != 0.0 {
+                let projected = if self.alpha[i] == 0.0 { slope.min(0.0) } else { slope };
+                (highest, lowest) = (highest.max(projected), lowest.min(projected));
+                if projected != 0.0 {
                     let before = self.alpha[i];
                     self.alpha[i] = (before - slope / (self.squares[i] + 0.5 / c)).max(0.0);
                     add(self.rows, i, (self.alpha[i] - before) * self.y[i], &mut self.w);
@@ -84,13 +84,13 @@ impl<'a> DualDescent<'a> {
                 at += 1;
             }
             if highest - lowest <= TOLERANCE {
-                if in_play == n {
+                if active == n {
                     return Ok((self.w.clone(), true));
                 }
-                // Once more with all rows.
-                (in_play, beyond) = (n, f64::INFINITY);
+                // The last check is over all rows.
+                (active, shrink_above) = (n, f64::INFINITY);
             } else {
-                beyond = if highest > 0.0 { highest } else { f64::INFINITY };
+                shrink_above = if highest > 0.0 { highest } else { f64::INFINITY };
             }
         }
         Ok((self.w.clone(), false))

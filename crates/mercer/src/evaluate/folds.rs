@@ -1,4 +1,4 @@
-//! Folds and splits: which rows a judge learns from and which it is asked about.
+//! Folds and splits: which rows are for training and which for testing.
 //!
 //!   rows in random order, sorted by class, dealt out to k folds in turn
 //!
@@ -17,14 +17,14 @@ use crate::random;
 /// Which rows are for training and which for testing; both ascend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Rows to learn from.
+    /// Training rows.
     pub train: Vec<usize>,
-    /// Rows to be asked about.
+    /// Test rows.
     pub test: Vec<usize>,
 }
 
-/// Stratified (classes) or plain (numbers) k folds, `repeats` times, each repeat with a shuffle of its own that follows
-/// from the seed; and warnings. Fold after fold, repeat after repeat; more repeats do not change the first ones.
+/// Stratified (classes) or plain (numbers) k-fold splits, `repeats` times, each repeat shuffled anew from the seed; and
+/// warnings. More repeats do not change the first ones.
 ///
 /// ```
 /// use mercer::{Labels, evaluate::folds::folds};
@@ -56,8 +56,8 @@ pub fn folds(labels: &Labels, k: usize, repeats: usize, seed: u64) -> Result<(Ve
     Ok((out, small_classes(labels, k)))
 }
 
-/// Splits by chance: this share of every class (numbers: of the rows) is for testing, `repeats` times; and warnings.
-/// A class of two rows or more has at least one on either side.
+/// Random splits: this share of every class (numbers: of the rows) is for testing, `repeats` times; and warnings. A class
+/// of two rows or more has at least one in either part.
 ///
 /// ```
 /// use mercer::{Labels, evaluate::folds::splits};
@@ -119,7 +119,7 @@ fn parted(n: usize, is_test: impl Fn(usize) -> bool) -> Split {
     Split { train, test }
 }
 
-/// A warning if a class has fewer rows than there are sides to be on.
+/// A warning if a class has fewer rows than there are parts.
 fn small_classes(labels: &Labels, sides: usize) -> Vec<String> {
     let Labels::Classes { codes, names } = labels else { return Vec::new() };
     let mut sizes = vec![0usize; names.len()];

@@ -1,33 +1,32 @@
-//! Nearest neighbours: the judge that needs no training, on features or in the kernel's own space (KKNN).
+//! Nearest neighbours, on features or in the kernel's own space (KKNN).
 //!
-//! cost    n·n' distances in single precision where a sieve of them is fine enough, otherwise by matrix products, in panels;
-//!         nothing of size n·n' is kept. Few columns and many rows: a tree
-//! source  METHODS §4 for the distances, §7
-//! differs of equal distances the lower index is nearer; of classes with as many votes the one that has the nearest row
-//!         wins. Distances from products are right to a few digits less than all, so who is near is decided by the
-//!         distance computed from the rows' own numbers
+//! cost    n·n' distances: through the float32 prefilter where its bounds are tight enough, otherwise by float64 matrix
+//!         products, in panels; nothing of size n·n' is stored. Few columns and many rows: a k-d tree
+//! differs ties of distances go to the lower index, tied votes to the class of the nearest row among the tied. Distances
+//!         from products lose a few digits to cancellation, so neighbours are ranked by distances computed from the
+//!         rows' own numbers
 
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::judge::check_rows;
+use super::evaluator::check_rows;
 use super::measures::Predictions;
-use super::tame::squarable;
+use super::rescale::rescaled;
 use crate::data::labels::Labels;
 use crate::data::rows::{Dense, Rows};
 use crate::error::{Error, Result};
 use crate::evidence::nearest::Nearest;
 use crate::evidence::neighbours::Metric;
-use crate::evidence::search::{BASE, QUERIES, tree_pays};
-use crate::evidence::sieve::{Block, Frame, Near, Tiles};
+use crate::evidence::prefilter::{Block, Candidates, Frame, Tiles};
+use crate::evidence::search::{BASE_ROWS, QUERY_ROWS, tree_pays};
 use crate::evidence::tree::Tree;
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 
-/// Majority (numbers: mean) of the k nearest training rows, L2; all of them where there are fewer.
+/// Majority vote (numbers: mean) of the k nearest training rows in L2 distance; of all of them where there are fewer.
 ///
 /// ```
 /// use mercer::{Labels, Monitor, Rows, evaluate::{knn, measures::Predictions}};
@@ -53,8 +52,8 @@ pub fn predict(
     predict_in_kernel(Kernel::linear(), train, labels, test, k, monitor)
 }
 
-/// The same with the neighbours of the kernel's space (KKNN). Precomputed: the training rows are the square kernel matrix,
-/// the test rows their kernel values against the training rows.
+/// Majority vote (numbers: mean) of the k nearest training rows in the kernel's space (KKNN). Precomputed: the training
+/// rows are the square kernel matrix, the test rows their kernel values against the training rows.
 ///
 /// ```
 /// use mercer::{Kernel, Labels, Monitor, Rows, Shape, evaluate::{knn, measures::Predictions}};
@@ -93,8 +92,8 @@ pub fn predict_in_kernel(
         (_, Statistic::Manhattan) => Some(Metric::Manhattan),
         _ => None,
     };
-    let tamed = if metric.is_some() { squarable(train, test) } else { None };
-    let (train, test) = tamed.as_ref().map_or((train, test), |(train, test)| (train, test));
+    let scaled = if metric.is_some() { rescaled(train, test) } else { None };
+    let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
     let distances = Distances::new(kernel, metric, train);
     let k = k.min(train.n());
     match labels {
@@ -130,7 +129,7 @@ pub fn nearest_neighbour_error(train: &Rows, codes: &[usize], test: &Rows, right
     Ok(1.0 - super::measures::Measure::Accuracy.of(&labels(right), &predicted)?)
 }
 
-/// The class with most votes; of those with as many the one whose row comes first.
+/// The class with most votes; of tied ones that of the nearest row.
 fn majority(near: &[usize], codes: &[usize], c: usize) -> usize {
     if let [only] = near {
         return codes[*only];
@@ -141,23 +140,23 @@ fn majority(near: &[usize], codes: &[usize], c: usize) -> usize {
     near.iter().map(|&j| codes[j]).find(|&code| votes[code] == most).unwrap_or(0)
 }
 
-/// Training rows made ready to be compared with.
+/// Training rows prepared for distance computations.
 struct Distances<'a> {
     kernel: Kernel,
     /// None: distances are those of the kernel's space.
     metric: Option<Metric>,
     train: &'a Rows<'a>,
-    /// k(x,x) of the training rows, where the kernel's space is looked at.
+    /// k(x,x) of the training rows, for distances in the kernel's space.
     own: Vec<f64>,
-    side: Side,
-    /// [`BASE`] rows each, made when they are first needed.
+    index: Index,
+    /// [`BASE_ROWS`] rows each, computed when they are first needed.
     panels: Vec<OnceLock<Panel>>,
 }
 
-enum Side {
+enum Index {
     Tree(Tree),
-    /// In single precision, by [`BASE`] rows.
-    Sieve(Frame, Vec<Tiles>),
+    /// In float32, [`BASE_ROWS`] rows each.
+    Prefilter(Frame, Vec<Tiles>),
     None,
 }
 
@@ -171,34 +170,34 @@ impl<'a> Distances<'a> {
             Some(Metric::Manhattan) => Kernel { shape: Shape::Laplacian, gamma: 1.0 },
             None => kernel,
         };
-        let side = match (train, metric) {
+        let index = match (train, metric) {
             (Rows::Dense(rows), Some(metric)) if tree_pays(n, p) => {
-                Side::Tree(Tree::new(rows, &(0..n).collect::<Vec<_>>(), p, metric))
+                Index::Tree(Tree::new(rows, &(0..n).collect::<Vec<_>>(), p, metric))
             }
             (Rows::Dense(rows), Some(metric)) if p > 0 => {
                 let frame = Frame::new(rows, n, p, metric);
                 let tiles =
-                    |start: usize| Tiles::new(&frame, (start..n.min(start + BASE)).map(|i| rows.row(i)));
-                let starts: Vec<usize> = (0..n).step_by(BASE).collect();
+                    |start: usize| Tiles::new(&frame, (start..n.min(start + BASE_ROWS)).map(|i| rows.row(i)));
+                let starts: Vec<usize> = (0..n).step_by(BASE_ROWS).collect();
                 let tiles = starts.into_par_iter().map(tiles).collect();
-                Side::Sieve(frame, tiles)
+                Index::Prefilter(frame, tiles)
             }
-            _ => Side::None,
+            _ => Index::None,
         };
-        let panels = (0..n).step_by(BASE).map(|_| OnceLock::new()).collect();
-        Self { kernel, metric, train, own, side, panels }
+        let panels = (0..n).step_by(BASE_ROWS).map(|_| OnceLock::new()).collect();
+        Self { kernel, metric, train, own, index, panels }
     }
 
-    /// The training rows from `start` on, to compare with by products or sums.
+    /// The training rows from `start` on, for distances by products or sums.
     fn panel(&self, start: usize) -> Panel {
-        let end = self.train.n().min(start + BASE);
+        let end = self.train.n().min(start + BASE_ROWS);
         match self.kernel.shape {
             Shape::Precomputed => Panel::given(&(start..end).collect::<Vec<_>>(), self.train.p()),
             _ => Panel::new(self.kernel, &self.train.slice(start..end)),
         }
     }
 
-    /// What `answer` makes of the k nearest of each test row, nearest first.
+    /// The value of `answer` on the k nearest of each test row, nearest first.
     fn of_nearest<T: Send>(
         &self,
         test: &Rows,
@@ -207,28 +206,28 @@ impl<'a> Distances<'a> {
         answer: impl Fn(&[usize]) -> T + Sync,
     ) -> Result<Vec<T>> {
         monitor.begin("finding neighbours", test.n());
-        let starts: Vec<usize> = (0..test.n()).step_by(QUERIES).collect();
+        let starts: Vec<usize> = (0..test.n()).step_by(QUERY_ROWS).collect();
         let panels: Result<Vec<Vec<T>>> = starts
             .into_par_iter()
             .map(|start| {
-                let queries = alike(self.train, test.slice(start..test.n().min(start + QUERIES)))?;
+                let queries = alike(self.train, test.slice(start..test.n().min(start + QUERY_ROWS)))?;
                 let mut nearest: Vec<Nearest> = (0..queries.n()).map(|_| Nearest::new(k)).collect();
-                let found = match (&self.side, &queries) {
-                    (Side::Tree(tree), Rows::Dense(rows)) => {
+                let found = match (&self.index, &queries) {
+                    (Index::Tree(tree), Rows::Dense(rows)) => {
                         self.visit(tree, rows, &queries, &mut nearest);
                         true
                     }
-                    (Side::Sieve(frame, tiles), Rows::Dense(rows)) => {
+                    (Index::Prefilter(frame, tiles), Rows::Dense(rows)) => {
                         let block = Block::new(frame, (0..queries.n()).map(|i| rows.row(i)));
-                        block.is_some_and(|block| self.sieve(&block, tiles, &queries, k, &mut nearest))
+                        block.is_some_and(|block| self.prefilter(&block, tiles, &queries, k, &mut nearest))
                     }
                     _ => false,
                 };
                 if !found {
                     for (at, panel) in self.panels.iter().enumerate() {
                         monitor.check()?;
-                        let panel = panel.get_or_init(|| self.panel(at * BASE));
-                        self.compare(at * BASE, panel, &queries, &mut nearest);
+                        let panel = panel.get_or_init(|| self.panel(at * BASE_ROWS));
+                        self.compare(at * BASE_ROWS, panel, &queries, &mut nearest);
                     }
                 }
                 monitor.check()?;
@@ -248,8 +247,8 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Whether few enough were left to compare.
-    fn sieve(
+    /// Whether few enough candidates were left; false: the caller compares all rows in float64.
+    fn prefilter(
         &self,
         block: &Block,
         tiles: &[Tiles],
@@ -257,11 +256,11 @@ impl<'a> Distances<'a> {
         k: usize,
         nearest: &mut [Nearest],
     ) -> bool {
-        let mut near: Vec<Near> = (0..queries.n()).map(|_| Near::new(k)).collect();
+        let mut near: Vec<Candidates> = (0..queries.n()).map(|_| Candidates::new(k)).collect();
         let of: Vec<usize> = (0..queries.n()).collect();
         for (at, tiles) in tiles.iter().enumerate() {
-            block.scan(tiles, at * BASE, &mut near, &of);
-            if Near::are_too_many(&near) {
+            block.scan(tiles, at * BASE_ROWS, &mut near, &of);
+            if Candidates::are_too_many(&near) {
                 return false;
             }
         }
@@ -278,7 +277,7 @@ impl<'a> Distances<'a> {
             panel.statistics(queries, &mut distances);
         } else {
             panel.fill(queries, &mut distances);
-            // k(x,x) of the query is the same for all it is compared with.
+            // k(x,x) of the query is left out: it is the same for all training rows.
             for line in distances.chunks_exact_mut(l) {
                 line.iter_mut().zip(&self.own[first..]).for_each(|(d, own)| *d = own - 2.0 * *d);
             }
@@ -299,7 +298,7 @@ impl<'a> Distances<'a> {
     }
 }
 
-/// A panel of queries stored as the training rows are, so that pairs of them are walked alike.
+/// A panel of queries in the training rows' storage, dense or sparse.
 fn alike<'q>(train: &Rows, queries: Rows<'q>) -> Result<Rows<'q>> {
     match (train.is_sparse(), queries.is_sparse()) {
         (true, false) => {

@@ -1,25 +1,25 @@
-//! Linear support vector machine: squared hinge, each class against the rest.
+//! Linear support vector machine: squared hinge loss, one-vs-rest.
 //!
 //!   min ½‖w‖² + c Σ max(0, 1 − y_i ⟨w, x_i⟩)²,   x with a column of ones, so that the intercept is penalised too
 //!
-//! A quadratic of the rows inside the margin (`y⟨w,x⟩ < 1`): Newton steps `(I + 2c X_AᵀX_A) d = −g` with an exact search
-//! along d end at the minimum when the rows inside no longer change.
+//! The objective is a quadratic in the rows inside the margin (`y⟨w,x⟩ < 1`): Newton steps `(I + 2c X_AᵀX_A) d = −g` with an
+//! exact line search reach the minimum when the set of rows inside no longer changes.
 //!
-//! cost    X_AᵀX_A, of which a step adds and takes away only the rows that changed sides: n·p² flops once, p³ a step.
-//!         Beyond 1 500 columns, such as words: [`dual_descent`](super::dual_descent), a pass over the numbers a round
-//! stops   when a step promises less than 1e−10 of the objective
-//! source  METHODS §7; Keerthi & DeCoste 2005; the same problem as scikit-learn's `LinearSVC`
-//! differs solved in the primal up to 1 500 columns, where nothing is random; a weight starts from the solution for the one before; rows too
-//!         large or small for their squares are multiplied by a power of two
+//! cost    n·p² flops once for X_AᵀX_A, which is then updated by the rows that entered or left the margin, and p³ per step.
+//!         Beyond 1 500 columns, such as word counts: [`dual_descent`](super::dual_descent), one pass over the data per round
+//! stops   when the predicted decrease of a step is less than 1e−10 of the objective
+//! source  Keerthi & DeCoste 2005; scikit-learn's `LinearSVC` solves the same problem
+//! differs solved in the primal up to 1 500 columns, which is deterministic; each C is warm-started from the one before; rows
+//!         whose squares would overflow or underflow are multiplied by a power of two
 
 use faer::Mat;
 use rayon::prelude::*;
 
 use super::dual_descent::DualDescent;
-use super::inner::{self, Chosen};
-use super::judge::Judged;
+use super::evaluator::Evaluation;
+use super::inner_folds::{self, Chosen};
 use super::measures::Predictions;
-use super::tame::squarable;
+use super::rescale::rescaled;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -27,14 +27,14 @@ use crate::kernel::block::PANEL;
 use crate::linalg::{Cholesky, self_product, sum_in_order};
 use crate::monitor::Monitor;
 
-/// Weights of the errors that are tried.
-const WEIGHTS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
+/// Values of C that are tried.
+const C_GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 
-/// The most columns whose products are kept as a matrix.
-const FEW_COLUMNS: usize = 1_500;
+/// The most columns for which the problem is solved in the primal, with XᵀX in memory.
+const PRIMAL_MAX_COLUMNS: usize = 1_500;
 
-/// Newton steps; a dozen is usual.
-const STEPS: usize = 200;
+/// The most Newton steps; about a dozen are usual.
+const MAX_NEWTON_STEPS: usize = 200;
 
 pub(super) fn predict(
     train: &Rows,
@@ -43,60 +43,60 @@ pub(super) fn predict(
     c: Option<f64>,
     seed: u64,
     monitor: &Monitor,
-) -> Result<Judged> {
-    let tamed = squarable(train, test);
-    let (train, test) = tamed.as_ref().map_or((train, test), |(train, test)| (train, test));
+) -> Result<Evaluation> {
+    let scaled = rescaled(train, test);
+    let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
     let Chosen { c, mut warnings } = match c {
         Some(c) => Chosen { c, warnings: Vec::new() },
-        None => inner::choose(train, labels, &WEIGHTS, seed, |train, labels, test| {
-            let machines = fit(train, labels, &WEIGHTS, seed, monitor)?;
+        None => inner_folds::choose(train, labels, &C_GRID, seed, |train, labels, test| {
+            let machines = fit(train, labels, &C_GRID, seed, monitor)?;
             Ok(machines.iter().map(|machine| machine.predict(test)).collect())
         })?,
     };
     let Some(machine) = fit(train, labels, &[c], seed, monitor)?.pop() else {
-        unreachable!("one weight has one machine")
+        unreachable!("one value of C has one machine")
     };
     if !machine.converged {
         warnings.push(format!(
             "`linear-svm` with c = {c} stopped before it converged; scale the columns, or lower c"
         ));
     }
-    Ok(Judged { predictions: machine.predict(test), support: 0, warnings })
+    Ok(Evaluation { predictions: machine.predict(test), support: 0, warnings })
 }
 
-/// Weights, and whether they are the best.
-type Found = (Vec<f64>, bool);
+/// Weights, and whether the solver converged.
+type Solved = (Vec<f64>, bool);
 
-/// Weights for each class, or for the second of two.
+/// Weights of each class, or of the second of two.
 struct Machine {
     classes: Vec<usize>,
     weights: Vec<Vec<f64>>,
     converged: bool,
 }
 
-/// One machine a weight of the errors.
-fn fit(rows: &Rows, labels: &Labels, weights: &[f64], seed: u64, monitor: &Monitor) -> Result<Vec<Machine>> {
+/// One machine per value of C.
+fn fit(rows: &Rows, labels: &Labels, grid: &[f64], seed: u64, monitor: &Monitor) -> Result<Vec<Machine>> {
     let (codes, c) = labels.require_classes("linear-svm")?;
     let mut present = vec![false; c];
     codes.iter().for_each(|&code| present[code] = true);
     let classes: Vec<usize> = (0..c).filter(|&code| present[code]).collect();
     let asked = if classes.len() == 2 { &classes[1..] } else { &classes };
     monitor.begin("fitting linear support vectors", asked.len());
-    // At w = 0 every row is inside, whatever the class.
+    // At w = 0 every row is inside the margin, whatever the class.
     let all = match rows.p() {
-        ..=FEW_COLUMNS => Some(scatter(rows, &(0..rows.n()).collect::<Vec<_>>(), monitor)?),
+        ..=PRIMAL_MAX_COLUMNS => Some(scatter(rows, &(0..rows.n()).collect::<Vec<_>>(), monitor)?),
         _ => None,
     };
-    let solved: Result<Vec<Vec<Found>>> = asked
+    let solved: Result<Vec<Vec<Solved>>> = asked
         .par_iter()
         .map(|&class| {
             let y = codes.iter().map(|&code| if code == class { 1.0 } else { -1.0 }).collect();
             let found = if let Some(all) = &all {
                 let mut newton = Newton::new(rows, y, all.clone());
-                weights.iter().map(|&c| newton.solve(c, monitor)).collect()
+                grid.iter().map(|&c| newton.solve(c, monitor)).collect()
             } else {
                 let mut descent = DualDescent::new(rows, y, seed);
-                weights.iter().map(|&c| descent.solve(c, monitor)).collect()
+                grid.iter().map(|&c| descent.solve(c, monitor)).collect()
             };
             monitor.advance(1);
             found
@@ -108,7 +108,7 @@ fn fit(rows: &Rows, labels: &Labels, weights: &[f64], seed: u64, monitor: &Monit
         weights: solved.iter().map(|path| path[at].0.clone()).collect(),
         converged: solved.iter().all(|path| path[at].1),
     };
-    Ok((0..weights.len()).map(machine).collect())
+    Ok((0..grid.len()).map(machine).collect())
 }
 
 impl Machine {
@@ -130,7 +130,7 @@ impl Machine {
     }
 }
 
-/// One class against the rest, and how far it is solved.
+/// A one-vs-rest problem and its current solution.
 struct Newton<'a> {
     rows: &'a Rows<'a>,
     y: Vec<f64>,
@@ -138,7 +138,7 @@ struct Newton<'a> {
     w: Vec<f64>,
     /// ⟨w, x⟩ of every row.
     scores: Vec<f64>,
-    /// Which rows the scatter is of.
+    /// The rows that the scatter is summed over.
     inside: Vec<bool>,
     scatter: Mat<f64>,
 }
@@ -149,11 +149,11 @@ impl<'a> Newton<'a> {
         Self { rows, y, w, scores, inside: vec![true; rows.n()], scatter: all }
     }
 
-    /// Weights for errors of this weight, from those found before.
-    fn solve(&mut self, c: f64, monitor: &Monitor) -> Result<Found> {
-        /// Share of the objective that is not worth a step.
-        const ENOUGH: f64 = 1e-10;
-        for _ in 0..STEPS {
+    /// Weights for this C, warm-started from those found before.
+    fn solve(&mut self, c: f64, monitor: &Monitor) -> Result<Solved> {
+        /// Predicted decrease, as a share of the objective, at which it stops.
+        const STOP_DECREASE: f64 = 1e-10;
+        for _ in 0..MAX_NEWTON_STEPS {
             monitor.check()?;
             let now: Vec<bool> = self.scores.iter().zip(&self.y).map(|(s, y)| s * y < 1.0).collect();
             let missed = |i: usize| if now[i] { self.scores[i] - self.y[i] } else { 0.0 };
@@ -163,10 +163,10 @@ impl<'a> Newton<'a> {
             gradient.iter_mut().zip(&self.w).for_each(|(g, w)| *g = 2.0 * c * *g + w);
             self.update(now, monitor)?;
             let direction = self.direction(c, &gradient)?;
-            let promise = -dot(&gradient, &direction);
-            // NaN, which rows of very different sizes may end in, is no promise either.
-            if promise.is_nan() || promise <= ENOUGH * objective {
-                return Ok((self.w.clone(), promise.is_finite()));
+            let decrease = -dot(&gradient, &direction);
+            // Rows of very different sizes may give NaN, which also stops it.
+            if decrease.is_nan() || decrease <= STOP_DECREASE * objective {
+                return Ok((self.w.clone(), decrease.is_finite()));
             }
             let along = scores(self.rows, &direction);
             let step = self.search(c, &direction, &along);
@@ -178,8 +178,8 @@ impl<'a> Newton<'a> {
 
     fn direction(&self, c: f64, gradient: &[f64]) -> Result<Vec<f64>> {
         let size = gradient.len();
-        // Rounding may have eaten the identity where columns are of very different sizes; a little more on the diagonal
-        // still gives a way down.
+        // Where columns are of very different sizes, rounding may absorb the identity; a slightly larger diagonal still
+        // gives a descent direction.
         for more in [0.0, 1e-12, 1e-9, 1e-6] {
             let hessian = Mat::from_fn(size, size, |i, j| {
                 let value = 2.0 * c * self.scatter[(i, j)];
@@ -197,8 +197,8 @@ impl<'a> Newton<'a> {
         ))
     }
 
-    /// The scatter of the rows that are inside now: rows that changed sides are added or taken away, unless that would be
-    /// as much work as adding all. So what taking away leaves behind stays small beside what is there.
+    /// Updates the scatter to the rows that are inside now: rows that entered are added and rows that left subtracted,
+    /// unless that would be as much work as a new sum. That also keeps the rounding errors of subtraction small.
     fn update(&mut self, now: Vec<bool>, monitor: &Monitor) -> Result<()> {
         let of =
             |keep: &dyn Fn(usize) -> bool| -> Vec<usize> { (0..now.len()).filter(|&i| keep(i)).collect() };
@@ -219,7 +219,7 @@ impl<'a> Newton<'a> {
         Ok(())
     }
 
-    /// How far to go: where the slope along the direction, which rises piece by piece, is 0.
+    /// Exact line search: the root of the derivative along the direction, which is piecewise linear and increasing.
     fn search(&self, c: f64, direction: &[f64], along: &[f64]) -> f64 {
         let (start, square) = (dot(&self.w, direction), dot(direction, direction));
         let slope = |t: f64| {
@@ -233,7 +233,7 @@ impl<'a> Newton<'a> {
             }
             (start + t * square + 2.0 * c * value, square + 2.0 * c * rise)
         };
-        // Newton's method on the slope, between a point before and one beyond.
+        // Newton's method on the derivative, safeguarded by a bracket.
         let (mut low, mut high) = (0.0, f64::INFINITY);
         let mut t = 1.0;
         for _ in 0..100 {
@@ -281,7 +281,7 @@ fn scores(rows: &Rows, w: &[f64]) -> Vec<f64> {
     (0..rows.n()).into_par_iter().with_min_len(PANEL).map(|i| score(rows, i, w)).collect()
 }
 
-/// Σ v_i x_i over the rows, and Σ v_i: in a fixed number of parts that threads share, added in their order.
+/// Σ v_i x_i over the rows, and Σ v_i: in a fixed number of parts that threads share, summed in order.
 fn transposed(rows: &Rows, v: &[f64]) -> Vec<f64> {
     const PARTS: usize = 16;
     let n = rows.n();
@@ -362,8 +362,8 @@ mod tests {
             // gᵀH⁻¹g is below 1e−10 of the objective, and no eigenvalue of H is above its trace.
             let trace = 21.0 + 2.0 * c * (dot(rows.stored(), rows.stored()) + 300.0);
             assert!(converged && gradient <= 1e-10 * objective(&w) * trace, "c = {c}: {gradient}");
-            // The dual stops at slopes of 1e−3, which weights feel more than the objective does. Many rows of few columns
-            // and a large weight are what it is slow at; then it must say so.
+            // The dual stops at violations of 1e−3, to which weights are more sensitive than the objective. It is slow on many
+            // rows of few columns with a large C, and must then report that it has not converged.
             let (other, converged) = descent.solve(c, &monitor).expect("solved");
             let (least, found) = (objective(&w), objective(&other));
             assert!(!converged || found <= least * (1.0 + 1e-3), "c = {c}: {found} for {least}");

@@ -1,13 +1,12 @@
-//! How right predictions are.
+//! Measures of predictions: accuracy, balanced accuracy, mean squared error, R², confusion.
 //!
-//! source  METHODS §7
 //! differs a class that no row has does not count in the balanced accuracy; R² of a constant target is 1 if every
 //!         prediction is right, else 0
 
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 
-/// What a judge says about rows.
+/// Predicted labels of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Predictions {
     /// The code of a class for each row.
@@ -31,7 +30,7 @@ impl Predictions {
     }
 }
 
-/// A number that says how right predictions are.
+/// A measure of predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Share of the rows whose class is right.
@@ -82,12 +81,12 @@ impl Measure {
         }
     }
 
-    /// Whether more is better.
+    /// Whether higher is better.
     pub fn higher_is_better(self) -> bool {
         self != Self::Mse
     }
 
-    /// The number for these predictions.
+    /// The measure of these predictions.
     ///
     /// ```
     /// use mercer::{Labels, evaluate::measures::{Measure, Predictions}};
@@ -157,7 +156,7 @@ fn r2(truth: &[f64], predicted: &[f64]) -> f64 {
     1.0 - error / deviation
 }
 
-/// How many rows of each class were taken for which: `[true][predicted]`, c×c.
+/// Confusion matrix: number of rows by `[true][predicted]` class, c×c.
 ///
 /// ```
 /// use mercer::evaluate::measures::confusion;

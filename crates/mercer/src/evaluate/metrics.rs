@@ -1,4 +1,4 @@
-//! Measures of a kernel against labels: alignment, and the dimension in which the labels live.
+//! Measures of a kernel against labels: alignment and relevant dimension.
 //!
 //! The measures of a basis, reconstruction cost and loss of orthogonality, are methods of
 //! [`FittedBasis`](crate::FittedBasis).
@@ -39,7 +39,7 @@ pub fn kernel_alignment(k: MatRef<'_, f64>, labels: &Labels, centered: bool) -> 
     Ok(across.diagonal().column_vector().sum() / norms)
 }
 
-/// The dimension in which the labels live, and the noise that is left beyond it.
+/// The relevant dimension of the labels in the kernel's spectrum, and the noise variance beyond it.
 ///
 ///   d minimises (d/n)·log(Σ_{i≤d} s_i²/d) + ((n−d)/n)·log(Σ_{i>d} s_i²/(n−d)),   s_i = u_iᵀy
 ///
@@ -63,8 +63,8 @@ pub fn kernel_alignment(k: MatRef<'_, f64>, labels: &Labels, centered: bool) -> 
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor) -> Result<(usize, f64)> {
-    /// Eigenvalues up to this share of the largest are rounding.
-    const RANK: f64 = 1e-10;
+    /// Eigenvalues up to this share of the largest count as rounding errors.
+    const RANK_TOLERANCE: f64 = 1e-10;
     check_square(k, labels)?;
     let n = k.nrows();
     let mut k = k.to_owned();
@@ -74,7 +74,7 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
     let (y, c, unit) = labels.centered();
     let y = MatRef::from_row_major_slice(&y, n, c);
     let (values, vectors) = eigen(k, monitor)?;
-    let floor = (RANK * values[0]).max(n as f64 * f64::EPSILON * magnitude);
+    let floor = (RANK_TOLERANCE * values[0]).max(n as f64 * f64::EPSILON * magnitude);
     let rank = values.iter().take_while(|v| **v > floor).count();
     if rank < 2 {
         return Err(Error::data(format!("the centred kernel has rank {rank}; at least 2 is needed")));

@@ -1,17 +1,17 @@
-//! Stage 7: is it good? Measures of kernels and of features.
+//! Stage 7: evaluation. Folds, measures, evaluators of features, comparisons and advice.
 
 pub mod metrics;
 pub mod measures;
 pub mod folds;
-mod tame;
+mod rescale;
 pub mod knn;
 pub(crate) mod ridge;
 pub(crate) mod linear_svm;
-mod inner;
+mod inner_folds;
 mod dual_descent;
 mod smo;
 pub mod svm;
-pub mod judge;
+pub mod evaluator;
 pub mod outcome;
 pub mod portrait;
 pub mod advice;
@@ -22,6 +22,14 @@ pub mod auto;
 pub use advise::Adviser;
 pub use auto::Automatic;
 pub use compare::Comparison;
+pub use evaluator::{Evaluation, Evaluator};
 pub use folds::Split;
-pub use judge::{Judge, Judged};
 pub use measures::{Measure, Predictions};
+
+/// The former names, until the comparison and the bindings use the new ones.
+#[doc(hidden)]
+pub mod judge {
+    pub use super::evaluator::{Evaluation as Judged, Evaluator as Judge};
+}
+#[doc(hidden)]
+pub use judge::{Judge, Judged};

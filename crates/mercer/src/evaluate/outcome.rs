@@ -1,12 +1,13 @@
-//! What a comparison found: one [`Entry`] a candidate, with a score a split.
+//! The results of a comparison: one [`Entry`] per candidate, with one score per split.
 
 use serde_json::{Value, json};
 
-/// Standard errors by which a difference is clear. Splits share rows, which makes the error about a third too small, and
-/// the best of many candidates is a lucky one; on labels that are noise less than this is found all the time.
+/// A difference of more than this many standard errors is called clear. Splits share rows, which makes the standard error
+/// about a third too small, and the best of many candidates is partly lucky: with a lower limit clear differences were
+/// often found on labels that are pure noise.
 pub const CLEAR: f64 = 3.0;
 
-/// A candidate and how it did on every split that was finished.
+/// A candidate and its results on every finished split.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// The method: a name of the catalogue, or a baseline: `raw` (the columns as they are), `kknn` (nearest neighbour by
@@ -14,25 +15,25 @@ pub struct Entry {
     pub method: String,
     /// The basis below it; None: baselines.
     pub basis: Option<String>,
-    /// The rule for γ, as it was asked for; None: no kernel, or one without γ.
+    /// The rule for γ that was requested; None: no kernel, or one without γ.
     pub gamma_rule: Option<String>,
-    /// Who judged the features; the baselines `kknn` and `rbf-svm` judge for themselves.
-    pub judge: String,
-    /// The number of features asked for; None: the method's own.
+    /// The evaluator of the features; the baselines `kknn` and `rbf-svm` are their own.
+    pub evaluator: String,
+    /// The requested number of features; None: the method's own.
     pub asked: Option<usize>,
-    /// The comparison's measure, one a split.
+    /// The comparison's measure, one value per split.
     pub scores: Vec<f64>,
-    /// Its second measure, one a split.
+    /// Its second measure, one value per split.
     pub second: Vec<f64>,
-    /// The width, one a split; empty without γ.
+    /// γ, one value per split; empty for a kernel without γ.
     pub gammas: Vec<f64>,
-    /// Features made, one a split.
+    /// Number of features, one per split.
     pub n_features: Vec<usize>,
-    /// Kernel values that one prediction costs, one a split.
+    /// Kernel values that one prediction costs, one number per split.
     pub kernel_values: Vec<usize>,
-    /// Seconds to learn the features and to judge them, as if this candidate were alone, one a split.
+    /// Seconds to learn the features and to evaluate them, as if this candidate were alone, one number per split.
     pub seconds: Vec<f64>,
-    /// Rows of every class (first index) that were taken for every class, over all splits; empty for numbers.
+    /// Confusion matrix, true class first, over all splits; empty for numbers.
     pub confusion: Vec<Vec<usize>>,
     /// Why it has no scores, or too few.
     pub failed: Option<String>,
@@ -53,11 +54,11 @@ pub struct Outcome {
     pub inputs: usize,
     /// The classes; empty for numbers.
     pub classes: Vec<String>,
-    /// Splits asked for.
+    /// Requested number of splits.
     pub n_splits: usize,
-    /// Whether it was stopped before its end: then the entries have the splits that were finished.
+    /// Whether it was stopped early; the entries then hold the finished splits.
     pub interrupted: bool,
-    /// What the user should know, each once.
+    /// Warnings, each once.
     pub warnings: Vec<String>,
 }
 
@@ -75,14 +76,14 @@ impl Entry {
         average(&self.scores)
     }
 
-    /// Standard deviation of the scores over the root of their number; None with fewer than two. Splits share rows, so
-    /// it is somewhat too small.
+    /// Standard deviation of the scores over the root of their number; None with fewer than two. It is somewhat too small,
+    /// because splits share rows.
     pub fn standard_error(&self) -> Option<f64> {
         standard_error(&self.scores)
     }
 
-    /// By how much its mean is above another's, and the standard error of that: split by split where both have all splits,
-    /// because what makes a split hard is hard for both. None without scores.
+    /// The difference of the means, this one less the other, and its standard error. The error is that of paired differences
+    /// where both have all splits, because a hard split is hard for both. None without scores.
     ///
     /// ```
     /// use mercer::evaluate::outcome::Entry;
@@ -148,7 +149,7 @@ impl Entry {
     fn to_json(&self) -> Value {
         json!({
             "method": self.method, "basis": self.basis, "gamma_rule": self.gamma_rule, "gamma": self.gamma(),
-            "judge": self.judge, "asked": self.asked, "mean": self.mean(),
+            "evaluator": self.evaluator, "asked": self.asked, "mean": self.mean(),
             "standard_error": self.standard_error(), "second": self.second_mean(), "n_features": self.features(),
             "kernel_values": self.kernel_values(), "fit_seconds": self.fit_seconds(), "scores": self.scores,
             "second_scores": self.second, "gammas": self.gammas, "confusion": self.confusion, "failed": self.failed,
@@ -162,14 +163,14 @@ impl Outcome {
         self.entries.iter().map(|entry| entry.scores.len()).max().unwrap_or(0)
     }
 
-    /// Puts the best first: highest mean, then fewest kernel values, then by name; those that failed, on some splits or
-    /// all, last: their means are of other rows.
+    /// Sorts the entries, best first: highest mean, then fewest kernel values, then by name. Candidates that failed on any
+    /// split come last, because their means are over other rows.
     pub fn sort(&mut self) {
         let key =
             |e: &Entry| (e.mean().unwrap_or(f64::NEG_INFINITY), e.kernel_values().unwrap_or(f64::INFINITY));
         self.entries.sort_by(|a, b| {
             let ((mean_a, cost_a), (mean_b, cost_b)) = (key(a), key(b));
-            let names = || (&a.method, &a.judge, a.asked).cmp(&(&b.method, &b.judge, b.asked));
+            let names = || (&a.method, &a.evaluator, a.asked).cmp(&(&b.method, &b.evaluator, b.asked));
             (a.failed.is_some().cmp(&b.failed.is_some()))
                 .then(mean_b.total_cmp(&mean_a))
                 .then(cost_a.total_cmp(&cost_b))
@@ -177,7 +178,7 @@ impl Outcome {
         });
     }
 
-    /// Everything, for other programs.
+    /// All results as JSON, for other programs.
     pub fn to_json(&self) -> Value {
         json!({
             "measure": self.measure, "second": self.second, "rows": self.rows, "inputs": self.inputs,

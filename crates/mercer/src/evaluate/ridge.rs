@@ -1,20 +1,20 @@
-//! Ridge and least squares on the labels: the judges that ask whether features are linear in the labels.
+//! Ridge regression and least squares on the labels.
 //!
-//! Classes are one-hot columns and the largest fit wins. Ridge: one decomposition gives every penalty and every
-//! leave-one-out prediction ([`Ridge`]); of the penalties 10^{−8, …, 4} × the mean eigenvalue the one with the smallest
-//! error is taken. Least squares: a triangular factor of the centred rows, panel by panel, and its singular values; those
-//! below eps·max(n, p) of the largest are taken for 0.
+//! Classes are one-hot columns, and the class with the largest fitted value wins. Ridge: one decomposition gives every
+//! penalty and every leave-one-out prediction ([`Ridge`]); of the penalties 10^{−8, …, 4} × the mean eigenvalue the one
+//! with the smallest error is taken. Least squares: a triangular factor of the centred rows, panel by panel, and its
+//! singular values; those below eps·max(n, p) of the largest count as 0.
 //!
 //! cost    n·p² flops where n ≥ p, else n²·p; memory min(n, p)² beside the rows
-//! source  METHODS §7; Allen 1974 (leave-one-out)
+//! source  Allen 1974 (leave-one-out)
 //! differs where n < p everything is computed from products of rows; sparse rows beyond 1 GB when dense stay sparse, and
-//!         least squares then takes eigenvalues below 1e−12 of the largest for 0
+//!         least squares then counts eigenvalues below 1e−12 of the largest as 0
 
 use faer::{Mat, MatRef};
 
-use super::judge::Judged;
+use super::evaluator::Evaluation;
 use super::measures::Predictions;
-use super::tame::squarable;
+use super::rescale::rescaled;
 use crate::basis::ridge::{Ridge, means};
 use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::labels::Labels;
@@ -25,8 +25,8 @@ use crate::kernel::{Kernel, Panel};
 use crate::linalg::{center_gram, eigen, gram, in_order, left_singular, product, triangular_factor};
 use crate::monitor::Monitor;
 
-/// Sparse rows that take no more than this are made dense.
-const DENSE: u64 = 1 << 30;
+/// Sparse rows that take no more than this are converted to dense ones.
+const DENSIFY_MAX_BYTES: u64 = 1 << 30;
 
 pub(super) fn predict(
     train: &Rows,
@@ -34,9 +34,9 @@ pub(super) fn predict(
     test: &Rows,
     penalised: bool,
     monitor: &Monitor,
-) -> Result<Judged> {
-    let tamed = squarable(train, test);
-    let (train, test) = tamed.as_ref().map_or((train, test), |(train, test)| (train, test));
+) -> Result<Evaluation> {
+    let scaled = rescaled(train, test);
+    let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
     check_memory(train, penalised)?;
     let (y, c, unit) = labels.centered();
     let y = MatRef::from_row_major_slice(&y, train.n(), c);
@@ -58,12 +58,12 @@ pub(super) fn predict(
             Predictions::Numbers(fits.iter().map(|fit| fit * unit + mean).collect())
         }
     };
-    Ok(Judged { predictions, support: 0, warnings: Vec::new() })
+    Ok(Evaluation { predictions, support: 0, warnings: Vec::new() })
 }
 
 fn check_memory(rows: &Rows, penalised: bool) -> Result<()> {
     let side = rows.n().min(rows.p()) as u64;
-    // A square matrix, its eigenvectors, and what the decomposition works in.
+    // A square matrix, its eigenvectors, and the decomposition's workspace.
     let needed = 4 * 8 * side * side;
     if needed <= DEFAULT_MEMORY {
         return Ok(());
@@ -90,7 +90,7 @@ fn best_penalty(ridge: &Ridge, rows: &Rows, y: MatRef<'_, f64>, monitor: &Monito
 fn wide(rows: &Rows, y: MatRef<'_, f64>, penalised: bool, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
     let (n, p) = (rows.n(), rows.p());
     let means = means(rows);
-    let dense = !rows.is_sparse() || 8 * n as u64 * p as u64 <= DENSE;
+    let dense = !rows.is_sparse() || 8 * n as u64 * p as u64 <= DENSIFY_MAX_BYTES;
     if !dense {
         let mut products = vec![0.0; n * n];
         Panel::new(Kernel::linear(), rows).fill_all(rows, &mut products);
@@ -117,7 +117,8 @@ fn wide(rows: &Rows, y: MatRef<'_, f64>, penalised: bool, monitor: &Monitor) -> 
     Ok((means, product(z.transpose(), coefficients.as_ref())))
 }
 
-/// Coefficients of the rows, U·(Λ + λ)⁻¹·Uᵀy; `zero`: no penalty, and shares of the largest Λ up to which it is 0.
+/// Coefficients of the rows, U·(Λ + λ)⁻¹·Uᵀy. With `zero` there is no penalty, and eigenvalues up to this share of the
+/// largest count as 0.
 fn coefficients(
     values: &[f64],
     vectors: &Mat<f64>,
@@ -142,7 +143,7 @@ fn coefficients(
     Ok(product(vectors.as_ref(), shrunk.as_ref()))
 }
 
-/// Xᵀa for sparse rows. The coefficients of centred rows add up to 0, so the means have no part in it.
+/// Xᵀa for sparse rows. The coefficients of centred rows sum to 0, so the means drop out.
 fn combined(rows: &Rows, coefficients: &Mat<f64>) -> Mat<f64> {
     let mut out = Mat::zeros(rows.p(), coefficients.ncols());
     let Rows::Sparse(csr) = rows else { unreachable!("dense rows are multiplied") };
@@ -156,12 +157,12 @@ fn combined(rows: &Rows, coefficients: &Mat<f64>) -> Mat<f64> {
     out
 }
 
-/// Means and weights of the smallest norm, where there are no more columns than rows.
+/// Means and minimum-norm weights, where there are no more columns than rows.
 fn least_squares(rows: &Rows, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
     let (n, p, c) = (rows.n(), rows.p(), y.ncols());
     let means = means(rows);
     let width = p + c;
-    // Tall enough that most of the work is in the panels.
+    // Tall panels, so that merging their factors is a small part of the work.
     let height = (4 * width).max(PANEL);
     let part = |at: usize| {
         let start = at * height;
@@ -231,8 +232,8 @@ fn fits(means: &[f64], weights: MatRef<'_, f64>, rows: &Rows, monitor: &Monitor)
     Ok(all)
 }
 
-/// The class with the largest fit, its share of the training rows added, of those that have training rows; the first of
-/// equal ones.
+/// The class with the largest fitted value, after its share of the training rows is added back. Only classes with
+/// training rows count; the first of equal ones wins.
 fn largest(fits: &[f64], codes: &[usize], c: usize) -> Vec<usize> {
     let mut shares = vec![0.0; c];
     codes.iter().for_each(|&code| shares[code] += 1.0 / codes.len() as f64);

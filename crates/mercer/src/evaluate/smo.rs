@@ -1,36 +1,37 @@
-//! Support vector problems by pairs of variables, one solver for classes and for numbers.
+//! Sequential minimal optimisation: support vector problems solved by pairs of variables, for classes and for numbers.
 //!
 //!   min ½ Σ a_t a_u K_tu − Σ a_t o_t    over Σ a_t = 0, a_t in [0, c] or in [−c, 0]
 //!
-//! `a_t` is the coefficient with its sign. Classes: one variable a row, `o = y = ±1`. Numbers: two a row, in [0, c] with
-//! `o = y − ε` and in [−c, 0] with `o = y + ε`. With `f = Ka` a pair (i, j) of variables, one that may grow and one that may
-//! fall, gains while `o_i − f_i > o_j − f_j`; i is the largest, j the one that promises most (second order).
+//! `a_t` is the coefficient with its sign. Classes: one variable per row, `o = y = ±1`. Numbers: two per row, in [0, c] with
+//! `o = y − ε` and in [−c, 0] with `o = y + ε`. With `f = Ka`, a pair (i, j) of variables, one that may increase and one that
+//! may decrease, improves the objective while `o_i − f_i > o_j − f_j`; i has the largest `o − f`, j the largest second-order
+//! gain with i.
 //!
-//! cost    two passes over n numbers and at most two kernel rows a step; steps grow with c and the number of support
-//!         vectors. Kernel rows are kept in single precision, the least recently used go first; f is in double
-//! stops   when no pair gains more than 1e−3 in slope, as libsvm does by default
+//! cost    two passes over n numbers and at most two kernel rows per step; the number of steps grows with c and the number
+//!         of support vectors. Kernel rows are cached in float32, the least recently used are evicted; f is in float64
+//! stops   when no pair violates the optimality conditions by more than 1e−3, libsvm's default
 //! source  Platt 1998; Fan, Chen & Lin 2005 (second-order choice)
-//! differs nothing is shrunk: passes over all rows are vectorised, and a stop never has to be taken back
+//! differs no shrinking: passes over all rows are vectorised, and the stopping criterion always sees all variables
 
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::{Kernel, Panel};
 use crate::monitor::Monitor;
 
-/// Slopes closer than this are equal.
+/// Violation of the optimality conditions at which it stops.
 const TOLERANCE: f64 = 1e-3;
 
-/// Curvature of a pair of equal rows, which has none.
-const FLAT: f64 = 1e-12;
+/// Curvature that is used for a pair of equal rows, whose own is 0.
+const MIN_CURVATURE: f64 = 1e-12;
 
-/// Numbers that are looked at side by side.
+/// Numbers that are compared side by side.
 const LANES: usize = 16;
 
-/// Kernel values of rows against all rows, computed when they are asked for.
-pub(super) struct Lines<'a> {
+/// Cache of kernel rows: values of one row against all rows, computed on demand.
+pub(super) struct KernelRows<'a> {
     rows: &'a Rows<'a>,
     panel: Panel,
-    /// Rows that are computed together: products pay where rows are long.
+    /// Rows that are computed together: matrix products pay off where rows are long.
     block: usize,
     /// Which slot holds the block.
     slot: Vec<Option<usize>>,
@@ -46,11 +47,11 @@ struct Slot {
     values: Vec<f32>,
 }
 
-impl<'a> Lines<'a> {
-    /// With room for so many bytes of kernel values, but for two rows at least.
+impl<'a> KernelRows<'a> {
+    /// With room for this many bytes of kernel values, and at least for two rows.
     pub(super) fn new(kernel: Kernel, rows: &'a Rows<'a>, bytes: usize) -> Self {
         let n = rows.n();
-        // By the shape of the rows alone, so that the bits do not depend on the room there is.
+        // Depends on the shape of the rows alone, so that the bits do not depend on the size of the cache.
         let block = if rows.is_sparse() || rows.p() < 64 || n > 20_000 { 1 } else { 32.min(n) };
         Self {
             rows,
@@ -64,7 +65,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Makes sure that the row is there; where it lies.
+    /// Computes the row unless it is cached; its position in the cache.
     fn fetch(&mut self, i: usize) -> (usize, usize) {
         let (n, block) = (self.rows.n(), i / self.block);
         self.clock += 1;
@@ -103,9 +104,9 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A problem and how far it is solved.
+/// A problem and its current solution.
 pub(super) struct Smo<'a, 'l> {
-    lines: &'l mut Lines<'a>,
+    kernel_rows: &'l mut KernelRows<'a>,
     /// Whether the variable's range is [0, c]; else [−c, 0].
     positive: Vec<bool>,
     offset: Vec<f64>,
@@ -114,13 +115,13 @@ pub(super) struct Smo<'a, 'l> {
     a: Vec<f64>,
     /// Ka.
     f: Vec<f64>,
-    /// The offset where the variable may grow, else −∞.
+    /// The offset where the variable may increase, else −∞.
     up: Vec<f64>,
-    /// The offset where the variable may fall, else ∞.
+    /// The offset where the variable may decrease, else ∞.
     down: Vec<f64>,
 }
 
-/// Coefficients of the rows and what is to be added to Σ coefficient·k.
+/// Coefficients of the rows, and the bias of the decision function Σ coefficient·k + bias.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Solution {
     pub(super) coefficients: Vec<f64>,
@@ -130,22 +131,22 @@ pub(super) struct Solution {
 
 impl<'a, 'l> Smo<'a, 'l> {
     /// Rows of two classes.
-    pub(super) fn classes(lines: &'l mut Lines<'a>, positive: Vec<bool>) -> Self {
+    pub(super) fn classes(kernel_rows: &'l mut KernelRows<'a>, positive: Vec<bool>) -> Self {
         let offset = positive.iter().map(|&p| if p { 1.0 } else { -1.0 }).collect();
-        Self::new(lines, positive, offset)
+        Self::new(kernel_rows, positive, offset)
     }
 
-    /// Numbers, of which errors up to ε cost nothing.
-    pub(super) fn numbers(lines: &'l mut Lines<'a>, y: &[f64], epsilon: f64) -> Self {
+    /// Regression with an ε-insensitive loss.
+    pub(super) fn numbers(kernel_rows: &'l mut KernelRows<'a>, y: &[f64], epsilon: f64) -> Self {
         let positive = (0..2 * y.len()).map(|t| t < y.len()).collect();
         let offset = y.iter().map(|y| y - epsilon).chain(y.iter().map(|y| y + epsilon)).collect();
-        Self::new(lines, positive, offset)
+        Self::new(kernel_rows, positive, offset)
     }
 
-    fn new(lines: &'l mut Lines<'a>, positive: Vec<bool>, offset: Vec<f64>) -> Self {
-        let (n, variables) = (lines.rows.n(), offset.len());
+    fn new(kernel_rows: &'l mut KernelRows<'a>, positive: Vec<bool>, offset: Vec<f64>) -> Self {
+        let (n, variables) = (kernel_rows.rows.n(), offset.len());
         Self {
-            lines,
+            kernel_rows,
             positive,
             offset,
             c: 1.0,
@@ -156,14 +157,14 @@ impl<'a, 'l> Smo<'a, 'l> {
         }
     }
 
-    /// Solves with errors of this weight, from the solution for the weight before, if there was one: multiplied by the
-    /// ratio it is as feasible as it was, and variables at their bounds stay there.
+    /// Solves for this C, warm-started from the solution for the previous C, if any: multiplied by the ratio of the two it
+    /// is feasible, and variables at their bounds stay there.
     pub(super) fn solve(&mut self, c: f64, monitor: &Monitor) -> Result<Solution> {
         let ratio = c / self.c;
         self.c = c;
         for t in 0..self.a.len() {
             let (low, high) = self.bounds(t);
-            // Exactly at the bound, where rounding of the ratio could leave it a step away.
+            // Snapped to the bound, which rounding of the ratio could miss.
             let moved = (self.a[t] * ratio).clamp(low, high);
             self.a[t] = if (moved - high).abs() <= 1e-12 * c {
                 high
@@ -199,27 +200,27 @@ impl<'a, 'l> Smo<'a, 'l> {
         self.down[t] = if self.a[t] > low { self.offset[t] } else { f64::INFINITY };
     }
 
-    /// One pair; false if none gains enough.
+    /// Optimises one pair; false if no pair violates the conditions by more than the tolerance.
     fn step(&mut self) -> bool {
         let n = self.f.len();
         let (top, i) = highest(&self.up, &self.f);
         if top == f64::NEG_INFINITY {
             return false;
         }
-        let line_i = self.lines.fetch(i % n);
-        let (gap, j) = best_partner(top, &self.down, &self.f, self.lines.at(line_i));
+        let line_i = self.kernel_rows.fetch(i % n);
+        let (gap, j) = best_partner(top, &self.down, &self.f, self.kernel_rows.at(line_i));
         if gap < TOLERANCE {
             return false;
         }
-        let line_j = self.lines.fetch(j % n);
-        // The first row is still there: it was the last one used, and there is room for two.
-        let (k_i, k_j) = (self.lines.at(line_i), self.lines.at(line_j));
-        let curvature = (2.0 - 2.0 * f64::from(k_i[j % n])).max(FLAT);
+        let line_j = self.kernel_rows.fetch(j % n);
+        // The first row is still cached: it was the last one used, and there is room for two.
+        let (k_i, k_j) = (self.kernel_rows.at(line_i), self.kernel_rows.at(line_j));
+        let curvature = (2.0 - 2.0 * f64::from(k_i[j % n])).max(MIN_CURVATURE);
         let slope = top - (self.offset[j] - self.f[j % n]);
         let (high, low) = (self.bounds(i).1, self.bounds(j).0);
         let (room_i, room_j) = (high - self.a[i], self.a[j] - low);
         let by = (slope / curvature).min(room_i).min(room_j);
-        // Exactly to the bound, or a rest of rounding would keep the variable in play.
+        // Set exactly to the bound, or rounding would keep the variable free.
         self.a[i] = if by >= room_i { high } else { self.a[i] + by };
         self.a[j] = if by >= room_j { low } else { self.a[j] - by };
         pulp::Arch::new().dispatch(Shift { f: &mut self.f, by, k_i, k_j });
@@ -269,7 +270,7 @@ fn highest(up: &[f64], f: &[f64]) -> (f64, usize) {
     best
 }
 
-/// How far the lowest slope is below the top, and the variable whose pair with i promises most.
+/// How far the lowest slope is below the top, and the variable with the largest second-order gain.
 fn best_partner(top: f64, down: &[f64], f: &[f64], line: &[f32]) -> (f64, usize) {
     let (mut gap, mut best) = (f64::NEG_INFINITY, (f64::NEG_INFINITY, 0));
     for (part, down) in down.chunks_exact(f.len()).enumerate() {
@@ -315,11 +316,11 @@ struct Partner<'a> {
 }
 
 impl Partner<'_> {
-    /// Slope and gain of the pair. A variable that cannot fall has slope −∞, and so no gain.
+    /// Slope and gain of the pair. A variable that cannot decrease has slope −∞, and so no gain.
     #[inline(always)]
     fn pair(top: f64, down: f64, f: f64, k: f32) -> (f64, f64) {
         let slope = top - (down - f);
-        let curvature = (2.0 - 2.0 * f64::from(k)).max(FLAT);
+        let curvature = (2.0 - 2.0 * f64::from(k)).max(MIN_CURVATURE);
         (slope, if slope > 0.0 { slope * slope / curvature } else { f64::NEG_INFINITY })
     }
 }
@@ -425,10 +426,10 @@ mod tests {
             let rows = synth::generate(data).expect("rows").rows;
             assert_eq!(rows.p(), p);
             let solved = |bytes: usize| {
-                let mut lines = Lines::new(Kernel::rbf(1.0 / p as f64), &rows, bytes);
-                let mut problem = Smo::classes(&mut lines, (0..150).map(|i| i % 3 == 0).collect());
+                let mut kernel_rows = KernelRows::new(Kernel::rbf(1.0 / p as f64), &rows, bytes);
+                let mut problem = Smo::classes(&mut kernel_rows, (0..150).map(|i| i % 3 == 0).collect());
                 let path = [1.0, 10.0].map(|c| problem.solve(c, &Monitor::default()).expect("solved"));
-                (path, lines.slots.len())
+                (path, kernel_rows.slots.len())
             };
             let ((all, _), (two, slots)) = (solved(1 << 30), solved(0));
             assert_eq!((slots, all[1].converged), (2, true));
@@ -439,11 +440,11 @@ mod tests {
     #[test]
     fn a_weight_reached_from_a_smaller_one_has_the_same_solution() {
         let rows = synth::generate("ringnorm?n=200&seed=3").expect("rows").rows;
-        let mut lines = Lines::new(Kernel::rbf(0.05), &rows, 1 << 30);
+        let mut kernel_rows = KernelRows::new(Kernel::rbf(0.05), &rows, 1 << 30);
         let positive: Vec<bool> = (0..200).map(|i| rows.to_dense()[20 * i].abs() > 1.0).collect();
         let monitor = Monitor::default();
-        let cold = Smo::classes(&mut lines, positive.clone()).solve(10.0, &monitor).expect("solved");
-        let mut problem = Smo::classes(&mut lines, positive);
+        let cold = Smo::classes(&mut kernel_rows, positive.clone()).solve(10.0, &monitor).expect("solved");
+        let mut problem = Smo::classes(&mut kernel_rows, positive);
         problem.solve(1.0, &monitor).expect("solved");
         let warm = problem.solve(10.0, &monitor).expect("solved");
         let apart = cold.coefficients.iter().zip(&warm.coefficients).map(|(a, b)| (a - b).abs());

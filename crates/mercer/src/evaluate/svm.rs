@@ -1,20 +1,20 @@
-//! Support vector machine with the rbf kernel: class against class, or numbers with an error of ε for nothing.
+//! Support vector machine with the rbf kernel: one-vs-one classification, or ε-insensitive regression.
 //!
-//! Classes: one machine a pair of classes, each with a vote; of classes with as many votes the first. Numbers: the target
-//! with mean 0 and deviation 1, ε = 0.1.
+//! Classes: one machine for each pair of classes, each with one vote; of tied classes the first wins. Numbers: regression on
+//! the standardised target, ε = 0.1.
 //!
-//! cost    a problem of [`smo`](super::smo) a pair; with c to be chosen 3 folds × 3 weights, each weight from the
-//!         solution for the one before; kernel values within 512 MB for all that are solved at a time
-//! source  METHODS §7; Cortes & Vapnik 1995; Drucker et al. 1996; the same problems as scikit-learn's `SVC` and `SVR`
-//! differs rows too large or small for their squares are multiplied by a power of two, if γ is by rule
+//! cost    one problem of [`smo`](super::smo) per pair of classes; choosing C takes 3 folds × 3 values, each warm-started
+//!         from the one before; 512 MB of cached kernel values for all problems that are solved at the same time
+//! source  Cortes & Vapnik 1995; Drucker et al. 1996; scikit-learn's `SVC` and `SVR` solve the same problems
+//! differs rows whose squares would overflow or underflow are multiplied by a power of two, if γ is set by rule
 
 use rayon::prelude::*;
 
-use super::inner::{self, Chosen};
-use super::judge::Judged;
+use super::evaluator::{Evaluation, Evaluator, check_rows};
+use super::inner_folds::{self, Chosen};
 use super::measures::Predictions;
-use super::smo::{Lines, Smo, Solution};
-use super::tame::squarable;
+use super::rescale::rescaled;
+use super::smo::{KernelRows, Smo, Solution};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -22,14 +22,14 @@ use crate::kernel::block::PANEL;
 use crate::kernel::{Kernel, Panel, Shape, gamma};
 use crate::monitor::Monitor;
 
-/// Bytes of kernel values that are kept, over all problems that are solved at a time.
-const KEPT: usize = 512 << 20;
+/// Bytes of cached kernel values, over all problems that are solved at the same time.
+const KERNEL_CACHE_BYTES: usize = 512 << 20;
 
-/// Errors up to this cost nothing, in units of the target's deviation.
+/// ε: errors up to this cost nothing, in units of the target's standard deviation.
 const EPSILON: f64 = 0.1;
 
-/// Weights of the errors that are tried.
-const WEIGHTS: [f64; 3] = [1.0, 10.0, 100.0];
+/// Values of C that are tried.
+const C_GRID: [f64; 3] = [1.0, 10.0, 100.0];
 
 pub(super) fn predict(
     train: &Rows,
@@ -39,18 +39,18 @@ pub(super) fn predict(
     gamma: Option<f64>,
     seed: u64,
     monitor: &Monitor,
-) -> Result<Judged> {
-    let tamed = if gamma.is_none() { squarable(train, test) } else { None };
-    let (train, test) = tamed.as_ref().map_or((train, test), |(train, test)| (train, test));
+) -> Result<Evaluation> {
+    let scaled = if gamma.is_none() { rescaled(train, test) } else { None };
+    let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
     let Chosen { c, mut warnings } = match c {
         Some(c) => Chosen { c, warnings: Vec::new() },
-        None => inner::choose(train, labels, &WEIGHTS, seed, |train, labels, test| {
-            let machines = Machine::fit(train, labels, &WEIGHTS, gamma, inner::FOLDS, monitor)?;
+        None => inner_folds::choose(train, labels, &C_GRID, seed, |train, labels, test| {
+            let machines = Machine::fit(train, labels, &C_GRID, gamma, inner_folds::INNER_FOLDS, monitor)?;
             machines.iter().map(|machine| machine.predict(train, test, monitor)).collect()
         })?,
     };
     let Some(machine) = Machine::fit(train, labels, &[c], gamma, 1, monitor)?.pop() else {
-        unreachable!("one weight has one machine")
+        unreachable!("one value of C has one machine")
     };
     if !machine.converged {
         warnings.push(format!(
@@ -58,11 +58,11 @@ pub(super) fn predict(
         ));
     }
     let predictions = machine.predict(train, test, monitor)?;
-    Ok(Judged { predictions, support: machine.support.len(), warnings })
+    Ok(Evaluation { predictions, support: machine.support.len(), warnings })
 }
 
-/// What each training row adds: Σ coefficient·k(row, x), and the bias, for two classes (the first is positive) or for
-/// numbers (in units of their deviation). For comparison with other programs.
+/// Dual coefficients of the training rows and the bias, for two classes (the first is positive) or for numbers (in units of
+/// their standard deviation): the decision function is Σ coefficient·k(row, x) + bias. For comparison with other programs.
 ///
 /// ```
 /// use mercer::{Labels, Monitor, Rows, evaluate::svm};
@@ -76,29 +76,31 @@ pub(super) fn predict(
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn dual(rows: &Rows, labels: &Labels, c: f64, gamma: f64, monitor: &Monitor) -> Result<(Vec<f64>, f64)> {
-    super::judge::Judge::RbfSvm { c: Some(c), gamma: Some(gamma) }.check(labels)?;
-    super::judge::check_rows(rows, labels, rows)?;
+    Evaluator::RbfSvm { c: Some(c), gamma: Some(gamma) }.check(labels)?;
+    check_rows(rows, labels, rows)?;
     let kernel = Kernel::rbf(gamma);
-    let mut lines = Lines::new(kernel, rows, KEPT);
+    let mut kernel_rows = KernelRows::new(kernel, rows, KERNEL_CACHE_BYTES);
     let mut problem = match labels {
         Labels::Classes { .. } => {
             let (codes, _) = labels.require_classes("rbf-svm")?;
-            Smo::classes(&mut lines, codes.iter().map(|&code| code == 0).collect())
+            Smo::classes(&mut kernel_rows, codes.iter().map(|&code| code == 0).collect())
         }
-        Labels::Numbers(values) => Smo::numbers(&mut lines, &Unit::of(values).standard(values), EPSILON),
+        Labels::Numbers(values) => {
+            Smo::numbers(&mut kernel_rows, &TargetScale::of(values).standard(values), EPSILON)
+        }
     };
     let solution = problem.solve(c, monitor)?;
     Ok((solution.coefficients, solution.bias))
 }
 
-/// Mean and deviation of a target.
+/// Mean and standard deviation of a target.
 #[derive(Clone, Copy)]
-struct Unit {
+struct TargetScale {
     mean: f64,
     deviation: f64,
 }
 
-impl Unit {
+impl TargetScale {
     fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().map(|v| v / n).sum::<f64>();
@@ -114,98 +116,98 @@ impl Unit {
     }
 }
 
-/// A fitted machine: who its support vectors are, and how they speak.
+/// A fitted machine: its support vectors and decision functions.
 struct Machine {
     kernel: Kernel,
     /// Training rows, ascending.
     support: Vec<usize>,
-    voices: Vec<Voice>,
-    answer: Answer,
+    decisions: Vec<Decision>,
+    output: Output,
     converged: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Answer {
-    /// Votes of pairs of so many classes.
+enum Output {
+    /// The class with most one-vs-one votes, of this many classes.
     Classes(usize),
-    Numbers(Unit),
+    Numbers(TargetScale),
 }
 
-/// One problem's solution: coefficients of support vectors by their place among them.
-struct Voice {
+/// A decision function: coefficients of support vectors, by their position among all support vectors.
+struct Decision {
     classes: (usize, usize),
     terms: Vec<(usize, f64)>,
     bias: f64,
 }
 
-/// A problem: the rows it is about, and for classes which two.
-struct Question {
+/// One binary or regression problem: its rows, and for classes which two.
+struct Subproblem {
     rows: Vec<usize>,
     classes: (usize, usize),
 }
 
 impl Machine {
-    /// One machine a weight; `at_once`: how many such fits may run beside each other.
+    /// One machine per value of C; `at_once`: how many such fits may run at the same time.
     fn fit(
         rows: &Rows,
         labels: &Labels,
-        weights: &[f64],
+        grid: &[f64],
         gamma: Option<f64>,
         at_once: usize,
         monitor: &Monitor,
     ) -> Result<Vec<Self>> {
         let gamma = gamma.map_or_else(|| gamma::scale(Shape::Rbf, rows), Ok)?;
         let kernel = Kernel::rbf(gamma);
-        let (questions, answer) = match labels {
-            Labels::Classes { codes, names } => (pairs(codes, names.len()), Answer::Classes(names.len())),
+        let (subproblems, output) = match labels {
+            Labels::Classes { codes, names } => (pairs(codes, names.len()), Output::Classes(names.len())),
             Labels::Numbers(values) => {
-                let all = Question { rows: (0..rows.n()).collect(), classes: (0, 0) };
-                (vec![all], Answer::Numbers(Unit::of(values)))
+                let all = Subproblem { rows: (0..rows.n()).collect(), classes: (0, 0) };
+                (vec![all], Output::Numbers(TargetScale::of(values)))
             }
         };
-        let bytes = KEPT / (at_once * questions.len()).clamp(1, rayon::current_num_threads());
-        monitor.begin("fitting support vectors", questions.len());
-        let solved: Result<Vec<Vec<Solution>>> = questions
+        let bytes = KERNEL_CACHE_BYTES / (at_once * subproblems.len()).clamp(1, rayon::current_num_threads());
+        monitor.begin("fitting support vectors", subproblems.len());
+        let solved: Result<Vec<Vec<Solution>>> = subproblems
             .par_iter()
-            .map(|question| {
-                let found = question.solve(kernel, rows, labels, weights, bytes, monitor);
+            .map(|subproblem| {
+                let found = subproblem.solve(kernel, rows, labels, grid, bytes, monitor);
                 monitor.advance(1);
                 found
             })
             .collect();
         let solved = solved?;
-        let machine = |at: usize| Self::assembled(kernel, answer, rows.n(), &questions, &solved, at);
-        Ok((0..weights.len()).map(machine).collect())
+        let machine = |at: usize| Self::assembled(kernel, output, rows.n(), &subproblems, &solved, at);
+        Ok((0..grid.len()).map(machine).collect())
     }
 
     fn assembled(
         kernel: Kernel,
-        answer: Answer,
+        output: Output,
         n: usize,
-        questions: &[Question],
+        subproblems: &[Subproblem],
         solved: &[Vec<Solution>],
         at: usize,
     ) -> Self {
-        let spoken = || {
-            questions.iter().zip(solved).flat_map(|(question, solutions)| {
-                question.rows.iter().zip(&solutions[at].coefficients).filter(|(_, a)| **a != 0.0)
+        let nonzero = || {
+            subproblems.iter().zip(solved).flat_map(|(subproblem, solutions)| {
+                subproblem.rows.iter().zip(&solutions[at].coefficients).filter(|(_, a)| **a != 0.0)
             })
         };
         let mut place = vec![usize::MAX; n];
-        spoken().for_each(|(&i, _)| place[i] = 0);
+        nonzero().for_each(|(&i, _)| place[i] = 0);
         let support: Vec<usize> = (0..n).filter(|&i| place[i] == 0).collect();
         support.iter().enumerate().for_each(|(to, &i)| place[i] = to);
-        let voices = questions
+        let decisions = subproblems
             .iter()
             .zip(solved)
-            .map(|(question, solutions)| {
-                let coefficients = question.rows.iter().zip(&solutions[at].coefficients);
+            .map(|(subproblem, solutions)| {
+                let coefficients = subproblem.rows.iter().zip(&solutions[at].coefficients);
                 let terms = coefficients.filter(|(_, a)| **a != 0.0).map(|(&i, &a)| (place[i], a)).collect();
-                Voice { classes: question.classes, terms, bias: solutions[at].bias }
+                Decision { classes: subproblem.classes, terms, bias: solutions[at].bias }
             })
             .collect();
         let converged = solved.iter().all(|solutions| solutions[at].converged);
-        Self { kernel, support, voices, answer, converged }
+        Self { kernel, support, decisions, output, converged }
     }
 
     fn predict(&self, train: &Rows, test: &Rows, monitor: &Monitor) -> Result<Predictions> {
@@ -223,22 +225,24 @@ impl Machine {
             })
             .collect();
         let answers = parts?.into_iter().flatten();
-        Ok(match self.answer {
-            Answer::Classes(_) => Predictions::Classes(answers.map(|code| code as usize).collect()),
-            Answer::Numbers(_) => Predictions::Numbers(answers.collect()),
+        Ok(match self.output {
+            Output::Classes(_) => Predictions::Classes(answers.map(|code| code as usize).collect()),
+            Output::Numbers(_) => Predictions::Numbers(answers.collect()),
         })
     }
 
     /// The class or the number, from a row's kernel values against the support vectors.
     fn answer(&self, line: &[f64]) -> f64 {
-        let says = |voice: &Voice| voice.terms.iter().map(|&(at, a)| a * line[at]).sum::<f64>() + voice.bias;
-        match self.answer {
-            Answer::Numbers(unit) => self.voices.first().map_or(0.0, says) * unit.deviation + unit.mean,
-            Answer::Classes(c) => {
+        let value = |decision: &Decision| {
+            decision.terms.iter().map(|&(at, a)| a * line[at]).sum::<f64>() + decision.bias
+        };
+        match self.output {
+            Output::Numbers(unit) => self.decisions.first().map_or(0.0, value) * unit.deviation + unit.mean,
+            Output::Classes(c) => {
                 let mut votes = vec![0usize; c];
-                for voice in &self.voices {
-                    let (first, second) = voice.classes;
-                    votes[if says(voice) > 0.0 { first } else { second }] += 1;
+                for decision in &self.decisions {
+                    let (first, second) = decision.classes;
+                    votes[if value(decision) > 0.0 { first } else { second }] += 1;
                 }
                 let most = votes.iter().copied().max().unwrap_or(0);
                 votes.iter().position(|&v| v == most).unwrap_or(0) as f64
@@ -247,8 +251,8 @@ impl Machine {
     }
 }
 
-/// A question for each pair of the classes that have rows.
-fn pairs(codes: &[usize], c: usize) -> Vec<Question> {
+/// One subproblem per pair of the classes that have rows.
+fn pairs(codes: &[usize], c: usize) -> Vec<Subproblem> {
     let mut members = vec![Vec::new(); c];
     codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
     let present: Vec<usize> = (0..c).filter(|&code| !members[code].is_empty()).collect();
@@ -257,30 +261,33 @@ fn pairs(codes: &[usize], c: usize) -> Vec<Question> {
         for &second in &present[at + 1..] {
             let mut rows = [members[first].as_slice(), &members[second]].concat();
             rows.sort_unstable();
-            out.push(Question { rows, classes: (first, second) });
+            out.push(Subproblem { rows, classes: (first, second) });
         }
     }
     out
 }
 
-impl Question {
+impl Subproblem {
     fn solve(
         &self,
         kernel: Kernel,
         rows: &Rows,
         labels: &Labels,
-        weights: &[f64],
+        grid: &[f64],
         bytes: usize,
         monitor: &Monitor,
     ) -> Result<Vec<Solution>> {
         let own = rows.select(&self.rows);
-        let mut lines = Lines::new(kernel, &own, bytes);
+        let mut kernel_rows = KernelRows::new(kernel, &own, bytes);
         let mut problem = match labels {
-            Labels::Classes { codes, .. } => {
-                Smo::classes(&mut lines, self.rows.iter().map(|&i| codes[i] == self.classes.0).collect())
+            Labels::Classes { codes, .. } => Smo::classes(
+                &mut kernel_rows,
+                self.rows.iter().map(|&i| codes[i] == self.classes.0).collect(),
+            ),
+            Labels::Numbers(values) => {
+                Smo::numbers(&mut kernel_rows, &TargetScale::of(values).standard(values), EPSILON)
             }
-            Labels::Numbers(values) => Smo::numbers(&mut lines, &Unit::of(values).standard(values), EPSILON),
         };
-        weights.iter().map(|&c| problem.solve(c, monitor)).collect()
+        grid.iter().map(|&c| problem.solve(c, monitor)).collect()
     }
 }

@@ -1,15 +1,15 @@
-//! Margins: what the differences to neighbours add up to.
+//! Margins: scatters of the differences between rows and their neighbours.
 //!
 //!   Σ ω (z_i − z_j)(z_i − z_j)ᵀ over hits, and over misses: m×m each
 //!
-//! [`Margins::accumulate`] adds pairs of rows, [`Margins::merge`] what another thread or machine added up. Where all rows
-//! are at hand, [`scatter`] needs one product a row and not one a pair:
+//! [`Margins::accumulate`] adds pairs of rows, [`Margins::merge`] the sums of another thread or machine. Where all rows are
+//! in memory, [`scatter`] needs one product per row instead of one per pair:
 //!
 //!   Σ_ij ω_ij (z_i − z_j)(z_i − z_j)ᵀ = Zᵀ E,   e_i = Σ_j (ω_ij + ω_ji)(z_i − z_j)
 //!
-//! cost    accumulate: 2·m² flops a pair; scatter: m² flops a row and 4·m a pair, summed in the order of the panels
-//! differs Z is taken about its mean, which changes nothing but rounding. What is left of that is the rounding of the
-//!         features themselves times the differences, as in a sum over pairs
+//! cost    accumulate: 2·m² flops per pair; scatter: m² flops per row and 4·m per pair, summed in the order of the panels
+//! differs Z is centred first, which changes nothing but rounding. The remaining rounding error is that of the features times
+//!         the differences, as in a sum over pairs
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::linalg::{lower_product, mirror, product, sum_in_order};
 use crate::monitor::Monitor;
 use crate::real::Real;
 
-/// Which kind of neighbours a pair is.
+/// The kind of a pair of neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Of the same class.
@@ -50,7 +50,7 @@ pub struct Margins {
 }
 
 impl Margins {
-    /// Of no pairs yet.
+    /// Empty sums of m features.
     pub fn new(m: usize) -> Self {
         Self { hits: Mat::zeros(m, m), misses: Mat::zeros(m, m) }
     }
@@ -85,7 +85,7 @@ impl Margins {
         Ok(())
     }
 
-    /// Adds what was added up elsewhere.
+    /// Adds the sums of other pairs.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         if self.hits.ncols() != other.hits.ncols() {
             return Err(Error::argument(format!(
@@ -100,8 +100,8 @@ impl Margins {
     }
 }
 
-/// Rows that are multiplied together.
-const ROWS: usize = 1_024;
+/// Rows of a panel that is multiplied at once.
+const PANEL_ROWS: usize = 1_024;
 
 /// Neighbours of every row, and the weight ω_i of row i's pairs.
 pub type Pairs<'a> = (&'a [Vec<usize>], &'a (dyn Fn(usize) -> f64 + Sync));
@@ -125,14 +125,14 @@ pub fn scatter(z: MatRef<'_, f64>, lists: &[Pairs], monitor: &Monitor) -> Result
     scatter_in(z, lists, monitor)
 }
 
-/// The same of features of either precision: differences are taken in double, products are those of their precision.
+/// [`scatter`] of float32 or float64 features: differences are computed in float64, products in the features' precision.
 pub(crate) fn scatter_in<T: Real>(z: MatRef<'_, T>, lists: &[Pairs], monitor: &Monitor) -> Result<Mat<f64>> {
     let (n, m) = (z.nrows(), z.ncols());
     let edges = Edges::new(n, lists);
     let means: Vec<f64> = z.col_iter().map(|column| T::sum_of(column) / n as f64).collect();
     monitor.begin("adding up differences", n);
-    let mut sum = sum_in_order(n.div_ceil(ROWS), m, m, monitor, |at| {
-        let rows = at * ROWS..n.min((at + 1) * ROWS);
+    let mut sum = sum_in_order(n.div_ceil(PANEL_ROWS), m, m, monitor, |at| {
+        let rows = at * PANEL_ROWS..n.min((at + 1) * PANEL_ROWS);
         monitor.advance(rows.len());
         edges.scatter(z, &means, rows)
     })?;
@@ -140,8 +140,8 @@ pub(crate) fn scatter_in<T: Real>(z: MatRef<'_, T>, lists: &[Pairs], monitor: &M
     Ok(sum)
 }
 
-/// The same over the pairs of some rows, from the features `z` of these rows and all their neighbours, whose places among
-/// all rows are `places`, ascending. By this thread alone.
+/// Σ ω ΔΔᵀ over the pairs of some rows, from the features `z` of these rows and all their neighbours, whose indices among
+/// all rows are `places`, ascending. Single-threaded.
 pub(crate) fn scatter_of_few<T: Real>(
     z: MatRef<'_, T>,
     places: &[usize],
@@ -172,7 +172,7 @@ pub(crate) fn scatter_of_few<T: Real>(
     sum
 }
 
-/// Pairs by row, each seen from both of its rows: ω_ij for i and for j.
+/// Pairs in compressed rows, each stored for both of its rows: ω_ij for i and for j.
 struct Edges {
     start: Vec<usize>,
     other: Vec<(usize, f64)>,
@@ -211,7 +211,7 @@ impl Edges {
         &self.other[self.start[i]..self.start[i + 1]]
     }
 
-    /// What these rows add to the lower half of ZᵀE, `z` about its means.
+    /// The contribution of these rows to the lower half of ZᵀE, with `z` centred.
     fn scatter<T: Real>(&self, z: MatRef<'_, T>, means: &[f64], rows: Range<usize>) -> Mat<f64> {
         let m = z.ncols();
         let mut e = Mat::<T>::zeros(rows.len(), m);

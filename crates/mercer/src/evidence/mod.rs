@@ -1,8 +1,8 @@
-//! Stage 4: sums over rows. Who is near whom, and what their differences add up to.
+//! Stage 4: sums over rows. Nearest neighbours and sums of their differences, moments and margins.
 
 pub mod differences;
 pub(crate) mod tree;
-pub(crate) mod sieve;
+pub(crate) mod prefilter;
 pub(crate) mod nearest;
 pub mod approximate;
 pub(crate) mod parameters;

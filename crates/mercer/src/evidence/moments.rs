@@ -1,14 +1,14 @@
-//! Moments: what rows of features and targets add up to, in one pass and in any order.
+//! Moments of features and targets: counts, means and scatters, in one pass and in any order of the rows.
 //!
 //!   n,  w̄,  Σ (w − w̄)(w − w̄)ᵀ,  w = (z, y);   two parts: Σ + Σ' + n·n'/(n + n')·δδᵀ, δ = w̄' − w̄
 //!
-//! [`Moments::accumulate`] adds a panel of rows, [`Moments::merge`] what another thread or machine added up, and
+//! [`Moments::accumulate`] adds a panel of rows, [`Moments::merge`] the sums of another thread or machine, and
 //! [`Moments::finish`] turns the sums into means and scatters.
 //!
-//! cost    (m + c)² flops a row, by matrix products
+//! cost    (m + c)² flops per row, by matrix products
 //! source  Chan, Golub & LeVeque 1983
-//! differs every panel is added up about its own mean, and merging only adds: nothing cancels, however large an offset
-//!         the features have and however the rows are ordered
+//! differs every panel is summed about its own mean, and merging only adds: nothing cancels, however large the offset
+//!         of the features and however the rows are ordered
 
 use faer::{Mat, MatRef};
 
@@ -40,7 +40,7 @@ pub struct Moments {
     m: usize,
     c: usize,
     n: f64,
-    /// w̄ in two parts, m + c numbers each: near a large offset one number alone would round differences of means.
+    /// w̄ as a sum of two parts, m + c numbers each: with a large offset a single number would round differences of means.
     shift: Vec<f64>,
     mean: Vec<f64>,
     /// Σ (w − w̄)(w − w̄)ᵀ.
@@ -65,7 +65,7 @@ pub struct Summary {
 }
 
 impl Moments {
-    /// Of no rows yet.
+    /// Empty sums of m features and c targets.
     pub fn new(m: usize, c: usize) -> Self {
         let zeros = vec![0.0; m + c];
         Self { m, c, n: 0.0, shift: zeros.clone(), mean: zeros, scatter: Mat::zeros(m + c, m + c) }
@@ -76,7 +76,7 @@ impl Moments {
         self.accumulate_in(z, y)
     }
 
-    /// The same with features of either precision: means are taken in double, the product is one of their precision.
+    /// Adds rows of float32 or float64 features: means are computed in float64, the product in the features' precision.
     pub(crate) fn accumulate_in<T: Real>(&mut self, z: MatRef<'_, T>, y: MatRef<'_, f64>) -> Result<()> {
         let (h, m, c) = (z.nrows(), self.m, self.c);
         if z.ncols() != m || y.ncols() != c || y.nrows() != h {
@@ -104,14 +104,14 @@ impl Moments {
                 })
                 .collect()
         };
-        // Once more after it was taken out: what rounding left of the mean.
+        // The second time yields what rounding left of the mean.
         let (shift, mean) = (take_mean(), take_mean());
         let scatter = self_product(w.as_ref());
         self.add(h as f64, &shift, &mean, scatter.as_ref());
         Ok(())
     }
 
-    /// Adds what was added up elsewhere.
+    /// Adds the sums of other rows.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         if (self.m, self.c) != (other.m, other.c) {
             return Err(Error::argument(format!(
@@ -144,7 +144,7 @@ impl Moments {
         self.n = all;
     }
 
-    /// What was added up, to be stored or sent: m, n, the mean in two parts and the scatter.
+    /// The sums, to be stored or sent: m, n, the mean in two parts and the scatter.
     pub fn parts(&self) -> (usize, f64, &[f64], &[f64], &Mat<f64>) {
         (self.m, self.n, &self.shift, &self.mean, &self.scatter)
     }
@@ -207,7 +207,7 @@ impl Summary {
         self.target_mean.iter().map(|share| (self.n * share).round()).collect()
     }
 
-    /// One-hot classes: √n_c (z̄_c − z̄) for every class that has rows, one a column; F Fᵀ is [`between`](Self::between).
+    /// One-hot classes: √n_c (z̄_c − z̄) for every class that has rows, one per column; F Fᵀ is [`between`](Self::between).
     pub fn between_factor(&self) -> Mat<f64> {
         let sizes = self.sizes();
         let classes: Vec<usize> = (0..sizes.len()).filter(|&j| sizes[j] > 0.0).collect();

@@ -1,4 +1,4 @@
-//! The k nearest of those offered: the smallest distances, and of equal ones those of the lower indices.
+//! The k smallest of a stream of distances; of equal ones those with the lower indices.
 
 /// The k smallest of the distances offered, ascending.
 pub(crate) struct Nearest {
@@ -28,7 +28,7 @@ impl Nearest {
         }
     }
 
-    /// Calls `offer` with the place and the distance of those of a line of distances that may be among the smallest.
+    /// Calls `offer` with position and distance for each entry of a row of distances that may be among the smallest.
     pub(crate) fn scan(&mut self, line: &[f64], mut offer: impl FnMut(&mut Self, usize, f64)) {
         const CHUNK: usize = 16;
         for (at, chunk) in line.chunks(CHUNK).enumerate() {

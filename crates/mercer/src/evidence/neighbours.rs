@@ -1,13 +1,13 @@
-//! Nearest rows, per class, pooled or all: in the kernel's space or by a plain distance between rows.
+//! Nearest neighbours by class, pooled or over all rows: in the kernel's space or by a plain distance between rows.
 //!
-//!   d(x, x') = k(x,x) + k(x',x') − 2k(x,x');  kernels of a distance: the input distance it is monotone in, because
-//!   2 − 2k saturates in floating point
+//!   d(x, x') = k(x,x) + k(x',x') − 2k(x,x');  for kernels that are monotone in an input distance that distance itself,
+//!   because 2 − 2k saturates in floating point
 //!
-//! cost    n² distances in single precision where a sieve of them is fine enough, otherwise by matrix products (L1, gaps
-//!         and categories: by vectorised loops), in panels; memory O(n·k) and a copy of the rows
-//! differs ties go to the lower index; fewer than k available: those there are; never the row itself, but an equal row
-//!         elsewhere is a neighbour. Distances from products are right to a few digits less than all: who is in is
-//!         decided by the distance computed from the rows' own numbers
+//! cost    n² distances: through the float32 prefilter where its bounds are tight enough, otherwise by float64 matrix
+//!         products (L1, missing values and categories: vectorised loops), in panels; memory O(n·k) and a copy of the rows
+//! differs ties go to the lower index; with fewer than k rows all of them are neighbours; a row is never its own neighbour,
+//!         but an equal row is. Distances from products lose a few digits to cancellation, so neighbours are ranked by
+//!         distances computed from the rows' own numbers
 
 use std::ops::Range;
 
@@ -47,23 +47,23 @@ impl Metric {
     }
 }
 
-/// Where rows are near or far.
+/// The space in which distances are measured.
 #[derive(Clone, Debug)]
 pub enum Space<'a> {
     /// A plain distance between rows.
     Plain(Differences<'a>, Metric),
-    /// Distances in a kernel's space that are no plain ones: kernel, rows, k(x,x).
+    /// Distances in the space of a kernel that no plain distance stands for: kernel, rows, k(x,x).
     Kernel(Kernel, &'a Rows<'a>, Vec<f64>),
 }
 
-/// Which rows compete to be the nearest.
+/// Groups of rows among which the nearest are found separately.
 #[derive(Clone, Copy, Debug)]
 pub enum Groups<'a> {
     /// All other rows.
     All,
     /// Group 0: rows of the same class; group 1: rows of other classes.
     HitsMisses(&'a [usize]),
-    /// One group a class, by its code.
+    /// One group per class, by its code.
     Classes(&'a [usize], usize),
 }
 
@@ -72,7 +72,7 @@ pub enum Groups<'a> {
 pub struct Found {
     /// The row.
     pub query: usize,
-    /// Indices of up to k rows a group.
+    /// Indices of up to k rows per group.
     pub groups: Vec<Vec<usize>>,
 }
 
@@ -105,7 +105,8 @@ impl Neighbours {
         Ok(Self::find_for(&every, kernel, rows, codes, k, Search::Exact, monitor)?.0)
     }
 
-    /// The same for some rows, the others have no neighbours then; and by any search, with how good it is.
+    /// Finds up to k hits and k misses of some rows, exactly or approximately; the lists of other rows stay empty. Also a
+    /// note on the recall of an approximate search.
     pub(crate) fn find_for(
         queries: &[usize],
         kernel: Kernel,
@@ -147,7 +148,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// The distance of two rows from their own numbers, by which ties are seen; euclidean and in a kernel's space: squared.
+    /// The distance of two rows from their own numbers, exact enough to detect ties; euclidean and in a kernel's space: squared.
     ///
     /// ```
     /// use mercer::{Kernel, Rows, evidence::neighbours::Space};
@@ -175,7 +176,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Finds up to k rows a group for each of the queries, and hands them on in panels of queries: the results come
+    /// Finds up to k rows per group for each of the queries; `hand_on` is called with panels of queries, and its results come
     /// back in the order of the queries, whatever the number of threads.
     ///
     /// ```
@@ -198,13 +199,13 @@ impl<'a> Space<'a> {
         monitor: &Monitor,
         hand_on: impl Fn(&[Found]) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let base = self.base(groups.classes(), self.way())?;
+        let base = self.base(groups.classes(), self.strategy())?;
         self.among(&base, groups, k, queries, monitor, hand_on)
     }
 }
 
 impl<'a> Groups<'a> {
-    /// The rows' classes, if they matter.
+    /// The rows' classes, if the groups depend on them.
     pub(super) fn classes(self) -> Option<&'a [usize]> {
         match self {
             Self::All => None,
@@ -212,7 +213,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Whether any class has so many of n rows.
+    /// Whether any class has at least this many of the n rows.
     pub(super) fn any_of(self, n: usize, rows: usize) -> bool {
         let Some(codes) = self.classes() else { return n >= rows };
         let mut sizes = vec![0; codes.iter().max().map_or(0, |most| most + 1)];
@@ -228,7 +229,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The group in which a row of this class competes to be near the query.
+    /// The group of a row of this class for the query.
     pub(super) fn of(self, query: usize, class: usize) -> usize {
         match self {
             Self::All => 0,
@@ -238,14 +239,14 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// All rows, or a seeded sample of them in their order.
+/// All rows, or a seeded sample of them, ascending.
 pub(crate) fn queries(n: usize, wanted: Option<usize>, seed: u64) -> Vec<usize> {
     let mut chosen = crate::random::sample(n, wanted.unwrap_or(n), seed);
     chosen.sort_unstable();
     chosen
 }
 
-/// Sums over panels, column by column, in the order of the panels.
+/// Sums over panels, in the order of the panels.
 pub(crate) fn add_up(parts: &[Vec<f64>], range: Range<usize>) -> Vec<f64> {
     let mut sum = vec![0.0; range.len()];
     for part in parts {

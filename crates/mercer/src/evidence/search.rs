@@ -1,21 +1,21 @@
-//! The search behind neighbours: rows made ready to be compared with, and queries that pass over them panel by panel.
+//! Nearest-neighbour search: an index of the base rows, and queries that are compared with it panel by panel.
 //!
-//!   base      rows class by class: in tiles of single precision, in cells of such tiles, in panels of double, or in trees
-//!   queries   through the sieve where the base has tiles; by matrix products, sums or visits where not, or where the sieve
-//!             leaves too many
+//!   base      rows class by class: in float32 tiles, in inverted lists of such tiles, in float64 panels, or in k-d trees
+//!   queries   through the float32 prefilter where the base has tiles; otherwise, or where the prefilter leaves too many
+//!             candidates, by matrix products, sums or tree search
 //!
-//! differs whoever is left is ranked by the distance computed from the rows' own numbers, so all ways find the same
+//! differs candidates are ranked by the distance computed from the rows' own numbers, so all strategies find the same
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::approximate::{Cells, WORTHWHILE};
+use super::approximate::{IVF_MIN_ROWS, IvfLists};
 use super::differences::Differences;
 use super::nearest::Nearest;
 use super::neighbours::{Found, Groups, Metric, Space};
-use super::sieve::{Block, Frame, Near, Tiles};
+use super::prefilter::{Block, Candidates, Frame, Tiles};
 use super::tree::Tree;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -23,62 +23,62 @@ use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::monitor::Monitor;
 
-/// Rows that are compared at a time: queries, and the rows they are compared with. Their distances stay in the cache.
-pub(crate) const QUERIES: usize = 64;
-pub(crate) const BASE: usize = 1_024;
+/// Sizes of a panel of distances, which stays in the cache: queries, and the base rows they are compared with.
+pub(crate) const QUERY_ROWS: usize = 64;
+pub(crate) const BASE_ROWS: usize = 1_024;
 
-/// Queries that share out the cells among themselves, so that each cell meets many of them at once.
-const SHARING: usize = 2_048;
+/// Queries of a panel with inverted lists, so that each list is scanned for many of them at once.
+const IVF_QUERY_ROWS: usize = 2_048;
 
-/// A tree is used from this many rows on, four times as many for each column. Measured beside the sieve on noise, k = 10: it
-/// takes 0.9 of the time at 8 000 rows of 5 columns, 0.7 at 128 000 of 6, 0.2 at 128 000 of 3, and 1.7 at 128 000 of 8.
-const TREE_ROWS: usize = 8;
+/// A k-d tree is used from this many rows on, four times as many for each column. Measured against the prefilter on noise,
+/// k = 10: it takes 0.9 of the time at 8 000 rows of 5 columns, 0.7 at 128 000 of 6, 0.2 at 128 000 of 3, 1.7 at 128 000 of 8.
+const TREE_MIN_ROWS: usize = 8;
 
-/// Whether a tree of n rows of p columns finds neighbours faster than comparing with all.
+/// Whether a k-d tree of n rows of p columns is faster than brute force.
 pub(crate) fn tree_pays(n: usize, p: usize) -> bool {
-    p < 20 && n >= TREE_ROWS << (2 * p)
+    p < 20 && n >= TREE_MIN_ROWS << (2 * p)
 }
 
 /// How neighbours are found.
-pub(super) enum Way {
+pub(super) enum Strategy {
     /// Every row compared with every query.
     Panels,
-    /// Few columns: most rows are not looked at.
+    /// k-d trees, for few columns.
     Trees,
-    /// Most rows passed over by what single precision says of them.
-    Sieve(Frame),
-    /// The same, in the cells nearest to the query where a class has many rows.
-    Cells(Frame),
+    /// Every row compared in float32, and few candidates in float64.
+    Prefilter(Frame),
+    /// Inverted lists through the prefilter, for classes of many rows.
+    Ivf(Frame),
 }
 
-/// Rows to find neighbours among.
+/// The rows that are searched.
 pub(super) struct Base {
-    pub(super) way: Way,
-    /// All rows: class after class, in a class in their order or cell after cell.
+    pub(super) strategy: Strategy,
+    /// All rows, class by class; within a class in ascending order or list by list.
     pub(super) order: Vec<usize>,
     pub(super) parts: Vec<Part>,
 }
 
-/// Rows of one class, made ready to be compared with.
+/// Rows of one class and their index.
 pub(super) struct Part {
-    /// Their places in the order.
+    /// Their positions in the order.
     pub(super) places: Range<usize>,
     class: usize,
-    pub(super) side: Side,
+    pub(super) index: Index,
 }
 
-pub(super) enum Side {
+pub(super) enum Index {
     Panel(Panel),
-    /// In single precision, and in double for queries that need it.
-    Sieved {
+    /// In float32, and in float64 for queries that need it.
+    Prefiltered {
         tiles: Tiles,
         panel: OnceLock<Panel>,
     },
-    /// In single precision, around centres.
-    Cells(Cells),
-    /// Few columns.
+    /// In float32, in inverted lists.
+    Ivf(IvfLists),
+    /// A k-d tree, for few columns.
     Tree(Tree),
-    /// Column after column.
+    /// Rows with missing values or categories, column-major.
     Mixed(Vec<f64>),
 }
 
@@ -88,37 +88,37 @@ impl Base {
         &self.order[part.places.clone()]
     }
 
-    /// How many of so many queries are looked at together.
+    /// How many of this many queries make a panel.
     fn panel(&self, queries: usize) -> usize {
-        let most = if matches!(self.way, Way::Cells(_)) { SHARING } else { QUERIES };
-        (queries / QUERIES).next_multiple_of(QUERIES).clamp(QUERIES, most)
+        let most = if matches!(self.strategy, Strategy::Ivf(_)) { IVF_QUERY_ROWS } else { QUERY_ROWS };
+        (queries / QUERY_ROWS).next_multiple_of(QUERY_ROWS).clamp(QUERY_ROWS, most)
     }
 }
 
 impl Space<'_> {
-    /// The fastest way to find all neighbours.
-    pub(super) fn way(&self) -> Way {
+    /// The fastest exact strategy.
+    pub(super) fn strategy(&self) -> Strategy {
         match self {
             Self::Plain(differences, metric) if differences.is_plain() => match differences.prepared() {
-                Rows::Dense(_) if tree_pays(self.n(), differences.p()) => Way::Trees,
+                Rows::Dense(_) if tree_pays(self.n(), differences.p()) => Strategy::Trees,
                 Rows::Dense(rows) if differences.p() > 0 => {
-                    Way::Sieve(Frame::new(rows, self.n(), differences.p(), *metric))
+                    Strategy::Prefilter(Frame::new(rows, self.n(), differences.p(), *metric))
                 }
-                _ => Way::Panels,
+                _ => Strategy::Panels,
             },
-            _ => Way::Panels,
+            _ => Strategy::Panels,
         }
     }
 
-    /// The rows in panels, each of one class, within a class in their order; or one tree or all cells a class.
-    pub(super) fn base(&self, classes: Option<&[usize]>, way: Way) -> Result<Base> {
+    /// The rows in panels, each of one class, in ascending order; or one tree or one set of inverted lists per class.
+    pub(super) fn base(&self, classes: Option<&[usize]>, strategy: Strategy) -> Result<Base> {
         let mut order: Vec<usize> = (0..self.n()).collect();
         let class = |i: usize| classes.map_or(0, |codes| codes[i]);
         order.sort_by_key(|&i| class(i));
-        let most = |rows: &[usize]| match way {
-            Way::Trees => usize::MAX,
-            Way::Cells(_) if rows.len() >= WORTHWHILE => usize::MAX,
-            _ => BASE,
+        let most = |rows: &[usize]| match strategy {
+            Strategy::Trees => usize::MAX,
+            Strategy::Ivf(_) if rows.len() >= IVF_MIN_ROWS => usize::MAX,
+            _ => BASE_ROWS,
         };
         let same_class = order.chunk_by_mut(|&a, &b| class(a) == class(b));
         let mut start = 0;
@@ -130,34 +130,34 @@ impl Space<'_> {
             })
             .collect();
         let part = |(places, rows): (Range<usize>, &mut [usize])| {
-            Ok(Part { places, class: class(rows[0]), side: self.side(rows, &way)? })
+            Ok(Part { places, class: class(rows[0]), index: self.index(rows, &strategy)? })
         };
         let parts: Result<Vec<Part>> = chunks.into_par_iter().map(part).collect();
-        Ok(Base { parts: parts?, way, order })
+        Ok(Base { parts: parts?, strategy, order })
     }
 
-    /// Some rows made ready, and brought into the order of their cells.
-    fn side(&self, indices: &mut [usize], way: &Way) -> Result<Side> {
-        Ok(match (self, way) {
-            (Self::Plain(differences, metric), Way::Trees) => {
-                Side::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
+    /// The index of some rows; with inverted lists the rows are reordered list by list.
+    fn index(&self, indices: &mut [usize], strategy: &Strategy) -> Result<Index> {
+        Ok(match (self, strategy) {
+            (Self::Plain(differences, metric), Strategy::Trees) => {
+                Index::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
             }
-            (Self::Plain(differences, _), Way::Cells(frame)) if indices.len() >= WORTHWHILE => {
-                Side::Cells(Cells::new(frame, differences.dense(), indices)?)
+            (Self::Plain(differences, _), Strategy::Ivf(frame)) if indices.len() >= IVF_MIN_ROWS => {
+                Index::Ivf(IvfLists::new(frame, differences.dense(), indices)?)
             }
-            (Self::Plain(differences, _), Way::Sieve(frame) | Way::Cells(frame)) => {
+            (Self::Plain(differences, _), Strategy::Prefilter(frame) | Strategy::Ivf(frame)) => {
                 let rows = differences.dense();
                 let tiles = Tiles::new(frame, indices.iter().map(|&i| rows.row(i)));
-                Side::Sieved { tiles, panel: OnceLock::new() }
+                Index::Prefiltered { tiles, panel: OnceLock::new() }
             }
-            (Self::Plain(differences, _), Way::Panels) if !differences.is_plain() => {
-                Side::Mixed(transposed(differences, indices))
+            (Self::Plain(differences, _), Strategy::Panels) if !differences.is_plain() => {
+                Index::Mixed(transposed(differences, indices))
             }
-            _ => Side::Panel(self.panel(indices)),
+            _ => Index::Panel(self.panel(indices)),
         })
     }
 
-    /// The nearest rows of a base for each of the queries, handed on in panels.
+    /// The nearest rows of a base for each of the queries; `hand_on` is called with panels of results.
     pub(super) fn among<T: Send>(
         &self,
         base: &Base,
@@ -172,10 +172,11 @@ impl Space<'_> {
         let panels: Result<Vec<Vec<T>>> = queries
             .par_chunks(base.panel(queries.len()))
             .map(|queries| {
-                let sieved = self.block(base, queries);
-                let sieved =
-                    sieved.map(|block| self.sieve(&block, base, groups, k, queries, monitor)).transpose()?;
-                let nearest = match sieved.flatten() {
+                let prefiltered = self.block(base, queries);
+                let prefiltered = prefiltered
+                    .map(|block| self.prefilter(&block, base, groups, k, queries, monitor))
+                    .transpose()?;
+                let nearest = match prefiltered.flatten() {
                     Some(nearest) => nearest,
                     None => self.compare(base, groups, k, queries, monitor)?,
                 };
@@ -185,24 +186,25 @@ impl Space<'_> {
                     groups: groups.iter().map(Nearest::indices).collect(),
                 };
                 let found: Vec<Found> = queries.iter().zip(&nearest).map(found).collect();
-                Ok(found.chunks(QUERIES).map(&hand_on).collect())
+                Ok(found.chunks(QUERY_ROWS).map(&hand_on).collect())
             })
             .collect();
         Ok(panels?.into_iter().flatten().collect())
     }
 
-    /// The queries in single precision, where that is the base's way and holds them.
+    /// The queries in float32, where the base uses it and all of them fit.
     pub(super) fn block(&self, base: &Base, queries: &[usize]) -> Option<Block> {
-        let (Self::Plain(differences, _), Way::Sieve(frame) | Way::Cells(frame)) = (self, &base.way) else {
+        let (Self::Plain(differences, _), Strategy::Prefilter(frame) | Strategy::Ivf(frame)) =
+            (self, &base.strategy)
+        else {
             return None;
         };
         let rows = differences.dense();
         Block::new(frame, queries.iter().map(|&query| rows.row(query)))
     }
 
-    /// The nearest of each query, by groups, with only those compared that single precision leaves; None where that is
-    /// too many.
-    fn sieve(
+    /// The nearest of each query, by group, through the prefilter; None where it leaves too many candidates.
+    fn prefilter(
         &self,
         block: &Block,
         base: &Base,
@@ -212,34 +214,35 @@ impl Space<'_> {
         monitor: &Monitor,
     ) -> Result<Option<Vec<Vec<Nearest>>>> {
         let count = groups.count();
-        // One more, because a row is always near itself.
-        let mut near: Vec<Near> = (0..queries.len() * count).map(|_| Near::new(k + 1)).collect();
+        // One more, because the query itself is among the rows.
+        let mut candidates: Vec<Candidates> =
+            (0..queries.len() * count).map(|_| Candidates::new(k + 1)).collect();
         for part in &base.parts {
             monitor.check()?;
             let group = |(at, &query): (usize, &usize)| at * count + groups.of(query, part.class);
             let of: Vec<usize> = queries.iter().enumerate().map(group).collect();
             let first = part.places.start;
-            match &part.side {
-                Side::Sieved { tiles, .. } => block.scan(tiles, first, &mut near, &of),
-                Side::Cells(cells) => cells.scan(block, first, &mut near, &of),
-                _ => unreachable!("this is the way of the sieve"),
+            match &part.index {
+                Index::Prefiltered { tiles, .. } => block.scan(tiles, first, &mut candidates, &of),
+                Index::Ivf(lists) => lists.scan(block, first, &mut candidates, &of),
+                _ => unreachable!("only bases with tiles are prefiltered"),
             }
-            if Near::are_too_many(&near) {
+            if Candidates::are_too_many(&candidates) {
                 return Ok(None);
             }
         }
-        let of_query = near.chunks_exact_mut(count).zip(queries).map(|(near, &query)| {
-            let exact = |near: &mut Near| {
+        let of_query = candidates.chunks_exact_mut(count).zip(queries).map(|(candidates, &query)| {
+            let exact = |candidates: &mut Candidates| {
                 let mut nearest = Nearest::new(k);
-                near.rows().for_each(|place| self.offer(query, base.order[place], 0.0, &mut nearest));
+                candidates.rows().for_each(|place| self.offer(query, base.order[place], 0.0, &mut nearest));
                 nearest
             };
-            near.iter_mut().map(exact).collect()
+            candidates.iter_mut().map(exact).collect()
         });
         Ok(Some(of_query.collect()))
     }
 
-    /// The same, with every row compared in double precision or visited in a tree.
+    /// The nearest of each query, by group, with every row compared in float64, or by tree search.
     fn compare(
         &self,
         base: &Base,
@@ -251,15 +254,15 @@ impl Space<'_> {
         let mut all: Vec<Vec<Nearest>> =
             queries.iter().map(|_| (0..groups.count()).map(|_| Nearest::new(k)).collect()).collect();
         let mut distances = Vec::new();
-        for (queries, all) in queries.chunks(QUERIES).zip(all.chunks_mut(QUERIES)) {
+        for (queries, all) in queries.chunks(QUERY_ROWS).zip(all.chunks_mut(QUERY_ROWS)) {
             let rows = self.select(queries);
             for part in &base.parts {
                 monitor.check()?;
                 let nearest = queries.iter().zip(&mut *all);
                 let nearest =
                     nearest.map(|(&query, nearest)| (query, &mut nearest[groups.of(query, part.class)]));
-                match (&part.side, &rows) {
-                    (Side::Tree(tree), Rows::Dense(rows)) => {
+                match (&part.index, &rows) {
+                    (Index::Tree(tree), Rows::Dense(rows)) => {
                         for (at, (query, nearest)) in nearest.enumerate() {
                             tree.visit(rows.row(at), nearest.bound(), |j, d| {
                                 self.offer(query, j, d, nearest);
@@ -267,11 +270,11 @@ impl Space<'_> {
                             });
                         }
                     }
-                    (Side::Cells(cells), _) => {
+                    (Index::Ivf(lists), _) => {
                         let block = self.block(base, queries);
                         for (at, (query, nearest)) in nearest.enumerate() {
                             let of_part = base.rows(part);
-                            for places in cells.near(block.as_ref(), at) {
+                            for places in lists.positions(block.as_ref(), at) {
                                 of_part[places].iter().for_each(|&j| self.offer(query, j, 0.0, nearest));
                             }
                         }
@@ -289,8 +292,8 @@ impl Space<'_> {
         Ok(all)
     }
 
-    /// Distances (euclidean: not squared) of each query to every row, in the rows' order, handed on in panels of
-    /// queries: the results come back in the order of the queries.
+    /// Distances (euclidean: not squared) of each query to every row, in the rows' order; `hand_on` is called with panels of
+    /// queries, and its results come back in the order of the queries.
     pub(crate) fn for_all_distances<T: Send>(
         &self,
         queries: &[usize],
@@ -298,9 +301,9 @@ impl Space<'_> {
         hand_on: impl Fn(&mut dyn Iterator<Item = (usize, &[f64])>) -> T + Sync,
     ) -> Result<Vec<T>> {
         let n = self.n();
-        let base = self.base(None, Way::Panels)?;
-        // A panel of distances to all rows should stay in the cache, and one row may have to do.
-        let height = (64_000 / n.max(1)).clamp(1, QUERIES);
+        let base = self.base(None, Strategy::Panels)?;
+        // A panel of distances to all rows should stay in the cache, down to a single query.
+        let height = (64_000 / n.max(1)).clamp(1, QUERY_ROWS);
         let root = !matches!(self, Self::Plain(_, Metric::Manhattan));
         monitor.begin("comparing rows", queries.len());
         queries
@@ -328,7 +331,7 @@ impl Space<'_> {
             .collect()
     }
 
-    /// Rows to compare with by products, or by sums of differences.
+    /// A float64 panel of rows, for distances by products or by sums of differences.
     fn panel(&self, indices: &[usize]) -> Panel {
         match self {
             Self::Plain(differences, metric) => {
@@ -342,7 +345,7 @@ impl Space<'_> {
         }
     }
 
-    /// The queries' rows, as the panels take them.
+    /// The queries' rows, in the form that panels need.
     fn select(&self, queries: &[usize]) -> Rows<'static> {
         match self {
             Self::Plain(differences, _) => differences.prepared().select(queries),
@@ -355,20 +358,21 @@ impl Space<'_> {
         let l = indices.len();
         out.clear();
         out.resize(queries.len() * l, 0.0);
-        match (self, &part.side) {
-            (Self::Plain(..), Side::Panel(panel)) => panel.statistics(rows, out),
-            (Self::Plain(..), Side::Sieved { panel, .. }) => {
+        match (self, &part.index) {
+            (Self::Plain(..), Index::Panel(panel)) => panel.statistics(rows, out),
+            (Self::Plain(..), Index::Prefiltered { panel, .. }) => {
                 panel.get_or_init(|| self.panel(indices)).statistics(rows, out);
             }
-            (Self::Plain(differences, metric), Side::Mixed(columns)) => {
+            (Self::Plain(differences, metric), Index::Mixed(columns)) => {
                 let Rows::Dense(rows) = rows else { unreachable!("gaps and categories are dense") };
                 for (i, out) in out.chunks_exact_mut(l).enumerate() {
                     let (row, nominal) = (rows.row(i), differences.nominal());
                     pulp::Arch::new().dispatch(Mixed { nominal, metric: *metric, row, columns, out });
                 }
             }
-            (Self::Kernel(kernel, _, own), Side::Panel(panel)) => {
-                // χ² kernels are monotone in their statistic, which does not saturate; others have their own k(x,x).
+            (Self::Kernel(kernel, _, own), Index::Panel(panel)) => {
+                // χ² kernels are monotone in their statistic, which does not saturate; for others the distance is computed
+                // from k(x,x), k(y,y) and k(x,y).
                 if kernel.shape.statistic() == Statistic::ChiSquared {
                     panel.statistics(rows, out);
                     return;
@@ -380,8 +384,8 @@ impl Space<'_> {
                     }
                 }
             }
-            (_, Side::Tree(_) | Side::Cells(_)) | (Self::Kernel(..), _) => {
-                unreachable!("kernels have panels, trees and cells are visited")
+            (_, Index::Tree(_) | Index::Ivf(_)) | (Self::Kernel(..), _) => {
+                unreachable!("kernels have panels, trees and lists are visited")
             }
         }
     }
@@ -407,7 +411,7 @@ fn transposed(differences: &Differences, indices: &[usize]) -> Vec<f64> {
     out
 }
 
-/// Distances of a row to rows given column after column, gaps and categories included.
+/// Distances of a row to column-major rows with missing values and categories.
 struct Mixed<'a> {
     /// Which columns hold categories; empty: none.
     nominal: &'a [bool],
@@ -458,7 +462,7 @@ mod tests {
             let kernel = Kernel { shape: Shape::named(shape, 2, 0.5, 1.0).expect("known"), gamma: 0.3 };
             for rows in [&dense, &sparse] {
                 let space = Space::of_kernel(kernel, rows).expect("space");
-                let base = space.base(None, Way::Panels).expect("base");
+                let base = space.base(None, Strategy::Panels).expect("base");
                 let all: Vec<usize> = (0..20).collect();
                 let mut panel = Vec::new();
                 space.distances(&base.parts[0], &all, &all, &space.select(&all), &mut panel);

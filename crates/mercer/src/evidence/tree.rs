@@ -1,26 +1,26 @@
-//! A tree of boxes around rows of few columns: the nearest are found without looking at most of the others.
+//! k-d tree: nearest neighbours of rows of few columns without comparing most of the rows.
 //!
-//! cost    n·log n to build; log n boxes and a few leaves a query while p is small, all of them when it is not
-//! differs a box is passed over only if it is farther away than the k-th best so far, so of equal distances all are
-//!         offered and the lower index wins, as everywhere
+//! cost    n·log n to build; log n boxes and a few leaves per query while p is small, all of them when it is large
+//! differs a box is skipped only if it is farther away than the k-th best so far, so all rows of equal distance are offered
+//!         and the lower index wins, as in every search
 
 use super::neighbours::Metric;
 use crate::data::rows::Dense;
 
-/// Rows that are not divided further.
-const LEAF: usize = 16;
+/// The most rows of a leaf.
+const LEAF_ROWS: usize = 16;
 
-/// Rows in the order of their boxes.
+/// Rows ordered by leaf.
 #[derive(Debug)]
 pub(crate) struct Tree {
     metric: Metric,
     p: usize,
-    /// Which rows, leaf after leaf.
+    /// Row indices, leaf by leaf.
     indices: Vec<usize>,
     /// Their numbers in that order.
     points: Vec<f64>,
     nodes: Vec<Node>,
-    /// Smallest and largest number in each column of each node: 2·p a node.
+    /// Bounding boxes: smallest and largest value in each column, 2·p numbers per node.
     boxes: Vec<f64>,
 }
 
@@ -62,7 +62,7 @@ impl Tree {
         }
         let width = |j: usize| self.boxes[first + 2 * j + 1] - self.boxes[first + 2 * j];
         let widest = (0..self.p).max_by(|&a, &b| width(a).total_cmp(&width(b))).unwrap_or(0);
-        if end - start <= LEAF || width(widest) <= 0.0 {
+        if end - start <= LEAF_ROWS || width(widest) <= 0.0 {
             return;
         }
         let middle = usize::midpoint(start, end);

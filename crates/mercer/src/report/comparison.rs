@@ -18,7 +18,7 @@ use super::{confusion, features, sizes};
 /// use mercer::report::{About, comparison};
 ///
 /// let entry = |method: &str, scores: [f64; 2]| Entry {
-///     method: method.into(), judge: "knn".into(), scores: scores.to_vec(), ..Entry::default()
+///     method: method.into(), evaluator: "knn".into(), scores: scores.to_vec(), ..Entry::default()
 /// };
 /// let entries = vec![entry("klfe", [0.97, 0.99]), entry("raw", [0.70, 0.74])];
 /// let outcome = Outcome { measure: "accuracy".into(), entries, ..Outcome::default() };
@@ -70,8 +70,8 @@ pub(super) fn candidate(outcome: &Outcome, entry: &Entry) -> String {
     if let Some(rule) = entry.gamma_rule.as_ref().filter(|_| outcome.entries.iter().any(other)) {
         let _ = write!(who, ", γ {rule}");
     }
-    if !entry.judge.is_empty() {
-        let _ = write!(who, ", {}", entry.judge);
+    if !entry.evaluator.is_empty() {
+        let _ = write!(who, ", {}", entry.evaluator);
     }
     who
 }
@@ -138,7 +138,7 @@ fn facts(page: &mut Page, outcome: &Outcome, about: &About) {
     ));
     facts.push(("candidates", outcome.entries.len().to_string()));
     if !outcome.measure.is_empty() {
-        facts.push(("judged by", escaped(measure_name(&outcome.measure))));
+        facts.push(("measure", escaped(measure_name(&outcome.measure))));
     }
     page.facts(&facts);
 }
@@ -228,7 +228,7 @@ fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
         page.add(&format!(
             "<p class=\"soft\">Best first. ± is the standard error over {}; the splits share rows, so it is somewhat too \
              small, and the best of many looks a little better than it is. <i>Kernel values</i> is what one prediction \
-             costs; <i>time</i> is to learn and to judge once. Italic: no kernel features, to compare with.</p>",
+             costs; <i>time</i> is to learn and to evaluator once. Italic: no kernel features, to compare with.</p>",
             counted(outcome.n_finished(), "split", "splits"),
         ));
     }
@@ -255,7 +255,7 @@ fn candidates(outcome: &Outcome, entries: &[&Entry]) -> String {
         ("Method", false),
         (first.as_str(), true),
         ("", false),
-        ("Judge", false),
+        ("Evaluator", false),
         (second.as_str(), true),
         ("Features", true),
         ("Kernel values", true),
@@ -324,7 +324,7 @@ fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool, scale: (f64, 
         escaped(&entry.method),
         score(&outcome.measure, entry.mean()),
         dot(entry, scale),
-        escaped(&entry.judge),
+        escaped(&entry.evaluator),
         score(&outcome.second, entry.second_mean()),
         count(entry.features()),
         count(entry.kernel_values()),

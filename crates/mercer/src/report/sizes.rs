@@ -50,7 +50,7 @@ fn paths(outcome: &Outcome) -> Vec<Path<'_>> {
     for entry in outcome.entries.iter().filter(|e| e.asked.is_some() && !is_baseline(e)) {
         if entry.mean().is_some_and(f64::is_finite) {
             found
-                .entry((&entry.method, &entry.basis, &entry.gamma_rule, &entry.judge))
+                .entry((&entry.method, &entry.basis, &entry.gamma_rule, &entry.evaluator))
                 .or_default()
                 .push(entry);
         }

@@ -134,7 +134,7 @@ fn foreign_texts_stay_texts() {
 }
 
 fn candidate(method: &str, scores: &[f64]) -> Entry {
-    Entry { method: method.into(), judge: "knn".into(), scores: scores.to_vec(), ..Entry::default() }
+    Entry { method: method.into(), evaluator: "knn".into(), scores: scores.to_vec(), ..Entry::default() }
 }
 
 fn outcome(entries: Vec<Entry>) -> Outcome {

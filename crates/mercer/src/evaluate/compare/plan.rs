@@ -75,7 +75,7 @@ impl Plan {
         let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
         let entry = |method: &str, judge: &str, rule: Option<&String>| Entry {
             method: method.into(),
-            judge: judge.into(),
+            evaluator: judge.into(),
             gamma_rule: rule.cloned(),
             ..Entry::default()
         };

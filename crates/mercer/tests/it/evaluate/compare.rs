@@ -30,7 +30,7 @@ fn knn_alone() -> Vec<Judge> {
 }
 
 fn find<'o>(outcome: &'o Outcome, method: &str, judge: &str) -> &'o Entry {
-    let found = outcome.entries.iter().find(|entry| entry.method == method && entry.judge == judge);
+    let found = outcome.entries.iter().find(|entry| entry.method == method && entry.evaluator == judge);
     found.unwrap_or_else(|| panic!("{method} judged by {judge} is not there"))
 }
 
@@ -115,7 +115,7 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
                     let what = format!("{method} {rule} {asked:?} {}", judge.name());
                     let found = outcome.entries.iter().find(|e| {
                         (&e.method, &e.gamma_rule, &e.asked) == (&blank.method, &blank.gamma_rule, asked)
-                            && e.judge == judge.name()
+                            && e.evaluator == judge.name()
                     });
                     if maps.iter().all(Option::is_none) {
                         assert!(found.is_none_or(|e| e.scores.is_empty()), "{what}: {found:?}");
@@ -219,7 +219,7 @@ fn a_test_row_changes_its_own_prediction_and_nothing_else() {
     let after = timeless(comparison.run(&rows, &labels).expect("compared"));
     assert_eq!(before.entries.len(), after.entries.len());
     for old in &before.entries {
-        let key = |e: &Entry| (e.method.clone(), e.judge.clone(), e.gamma_rule.clone(), e.asked);
+        let key = |e: &Entry| (e.method.clone(), e.evaluator.clone(), e.gamma_rule.clone(), e.asked);
         let new = after.entries.iter().find(|e| key(e) == key(old)).expect("still there");
         assert_eq!((&old.gammas, &old.n_features), (&new.gammas, &new.n_features), "{}", old.method);
         if old.method != "rbf-svm" {
@@ -249,7 +249,7 @@ fn every_method_of_the_catalogue_is_compared_without_a_failure() {
         assert_eq!(outcome.entries.len(), (methods + 1) * count + 2, "{spec}");
         assert_eq!((outcome.measure.as_str(), outcome.second.as_str()), (measure, second));
         for entry in &outcome.entries {
-            let what = format!("{} {}", entry.method, entry.judge);
+            let what = format!("{} {}", entry.method, entry.evaluator);
             assert!(entry.failed.is_none(), "{what}: {:?}", entry.failed);
             assert_eq!(entry.scores.len(), 3, "{what}");
             assert!(entry.seconds.iter().all(|s| *s > 0.0), "{what}");
@@ -323,7 +323,7 @@ fn nasty_rows_are_compared_all_the_same() {
         Comparison { scale: Scale::None, ..Comparison::default() }.run(&sparse, &halves).expect("sparse"),
     );
     for entry in same.entries.iter().filter(|entry| entry.method != "skfe") {
-        let other = find(&again, &entry.method, &entry.judge);
+        let other = find(&again, &entry.method, &entry.evaluator);
         assert_eq!(entry.scores, other.scores, "sparse rows are the same rows: {}", entry.method);
     }
 }

@@ -74,7 +74,7 @@ fn entry(method: &str, basis: Option<&str>, judge: &str, mean: f64, chance: &mut
         method: method.into(),
         basis: basis.map(str::to_string),
         gamma_rule: basis.map(|_| "scale".to_string()),
-        judge: judge.into(),
+        evaluator: judge.into(),
         asked: None,
         second: scores.iter().map(|s| s - 0.004).collect(),
         gammas: if basis.is_some() { vec![0.05; 10] } else { Vec::new() },
@@ -124,7 +124,7 @@ pub(super) fn classes() -> Outcome {
         "TAKES keeps no feature: every weight of kffs is 0; use another selector or give `n_features`";
     entries.push(Entry {
         method: "takes".into(),
-        judge: "ridge".into(),
+        evaluator: "ridge".into(),
         failed: Some(reason.into()),
         ..Entry::default()
     });
@@ -259,7 +259,7 @@ pub(super) fn nasty_outcome() -> Outcome {
             method: (*text).into(),
             basis: Some((*text).into()),
             gamma_rule: Some((*text).into()),
-            judge: (*text).into(),
+            evaluator: (*text).into(),
             asked: if k < 3 { None } else { Some(k) },
             scores: vec![wild[k % 6], 0.25, 0.75],
             second: wild.to_vec(),

@@ -1,4 +1,4 @@
-//! The weight of the errors, chosen by folds of the training rows.
+//! C of a support vector machine, chosen by inner folds: cross-validation within the training rows.
 
 use rayon::prelude::*;
 
@@ -8,24 +8,24 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
 
-/// Folds of the training rows.
-pub(super) const FOLDS: usize = 3;
+/// Number of inner folds.
+pub(super) const INNER_FOLDS: usize = 3;
 
-/// Where there are too few rows to choose by.
-const USUAL: f64 = 1.0;
+/// C where there are too few rows to choose it.
+const DEFAULT_C: f64 = 1.0;
 
-/// A weight, and what a user should know about how it was chosen.
+/// The chosen C, and warnings about the choice.
 pub(super) struct Chosen {
     pub(super) c: f64,
     pub(super) warnings: Vec<String>,
 }
 
-/// Of the weights, ascending, the one whose predictions of held-out rows are best; of equal ones the smallest.
-/// `predictions` learns from the first rows and predicts the last, once for each weight.
+/// The value of the ascending `grid` that predicts held-out rows best, the smallest of equal ones. `predictions` fits on
+/// the first rows and predicts the last, once for each value of the grid.
 pub(super) fn choose(
     rows: &Rows,
     labels: &Labels,
-    weights: &[f64],
+    grid: &[f64],
     seed: u64,
     predictions: impl Fn(&Rows, &Labels, &Rows) -> Result<Vec<Predictions>> + Sync,
 ) -> Result<Chosen> {
@@ -34,18 +34,21 @@ pub(super) fn choose(
         Labels::Numbers(_) => Measure::Mse,
     };
     let too_few = || Chosen {
-        c: USUAL,
-        warnings: vec![format!("{} rows are too few to choose c by {FOLDS} folds; c = {USUAL}", rows.n())],
+        c: DEFAULT_C,
+        warnings: vec![format!(
+            "{} rows are too few to choose c by {INNER_FOLDS} folds; c = {DEFAULT_C}",
+            rows.n()
+        )],
     };
-    if rows.n() < 2 * FOLDS {
+    if rows.n() < 2 * INNER_FOLDS {
         return Ok(too_few());
     }
-    let (splits, _) = folds(labels, FOLDS, 1, seed)?;
+    let (splits, _) = folds(labels, INNER_FOLDS, 1, seed)?;
     let scores: Result<Vec<Option<Vec<f64>>>> = splits
         .par_iter()
         .map(|split| {
             let inner = labels.select(&split.train);
-            // A fold that would have to be predicted from one class says nothing about the weights.
+            // A fold whose training part has one class only does not depend on C.
             if matches!(&inner, Labels::Classes { codes, .. } if codes.iter().all(|code| *code == codes[0])) {
                 return Ok(None);
             }
@@ -61,9 +64,9 @@ pub(super) fn choose(
     }
     let sign = if measure.higher_is_better() { 1.0 } else { -1.0 };
     let total = |at: usize| sign * scores.iter().map(|fold| fold[at]).sum::<f64>();
-    let mut best = (f64::NEG_INFINITY, USUAL);
-    for (at, &c) in weights.iter().enumerate() {
-        // Sums over the folds that differ by rounding alone are equal.
+    let mut best = (f64::NEG_INFINITY, DEFAULT_C);
+    for (at, &c) in grid.iter().enumerate() {
+        // Totals that differ by rounding alone count as equal.
         if total(at) > best.0 + 1e-12 * best.0.abs() || best.0 == f64::NEG_INFINITY {
             best = (total(at), c);
         }

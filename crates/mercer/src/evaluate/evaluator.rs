@@ -1,8 +1,6 @@
-//! Judges: simple models that say what features are worth.
+//! Evaluators: simple models whose test scores measure how useful features are.
 //!
-//! Each learns from the training rows alone, choices such as its penalty included, and predicts the test rows.
-//!
-//! source  METHODS §7
+//! Each is fitted on the training rows alone, hyperparameters such as its penalty included, and predicts the test rows.
 
 use super::measures::Predictions;
 use super::{knn, linear_svm, ridge, svm};
@@ -11,47 +9,48 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// A model that features are judged by.
+/// A model that features are evaluated with.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Judge {
-    /// Majority (numbers: mean) of the nearest rows, L2; ties of votes go to the class of the nearest among the tied.
+pub enum Evaluator {
+    /// Majority vote (numbers: mean) of the nearest rows in L2 distance; a tied vote goes to the class of the nearest row
+    /// among the tied classes.
     Knn {
-        /// How many rows have a vote.
+        /// Number of neighbours.
         n_neighbors: usize,
     },
-    /// Ridge on the labels (one-hot; the largest fit wins) with an intercept that is not penalised; the penalty by
-    /// exact leave-one-out.
+    /// Ridge regression on the labels (one-hot; the class with the largest fitted value wins) with an unpenalised
+    /// intercept; the penalty is chosen by exact leave-one-out.
     Ridge,
-    /// Least squares with an intercept; of the smallest norm where the columns are dependent.
+    /// Least squares with an intercept; the minimum-norm solution where the columns are linearly dependent.
     Linear,
-    /// Linear support vector machine: squared hinge, one class against the rest.
+    /// Linear support vector machine: squared hinge loss, one-vs-rest.
     LinearSvm {
-        /// Weight of the errors; None: among 0.01, 0.1, 1, 10, 100 by 3 folds of the training rows.
+        /// The parameter C; None: chosen among 0.01, 0.1, 1, 10, 100 by 3 folds of the training rows.
         c: Option<f64>,
     },
-    /// Support vector machine with the rbf kernel: class against class; numbers: ε-insensitive regression on the
+    /// Support vector machine with the rbf kernel: one-vs-one for classes; for numbers ε-insensitive regression on the
     /// standardised target, ε = 0.1.
     RbfSvm {
-        /// Weight of the errors; None: among 1, 10, 100 by 3 folds of the training rows.
+        /// The parameter C; None: chosen among 1, 10, 100 by 3 folds of the training rows.
         c: Option<f64>,
-        /// Width of the kernel; None: by the rule `scale`.
+        /// γ of the kernel; None: by the rule `scale`.
         gamma: Option<f64>,
     },
 }
 
-/// What a judge said.
+/// The predictions of an evaluator.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
-    /// One a test row.
+pub struct Evaluation {
+    /// One per test row.
     pub predictions: Predictions,
-    /// Kernel values that one prediction costs: `rbf-svm`: the number of distinct support vectors; else 0.
+    /// Kernel values that one prediction costs: for `rbf-svm` the number of distinct support vectors, otherwise 0.
     pub support: usize,
-    /// What a user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-impl Judge {
-    /// Every judge's name.
+impl Evaluator {
+    /// The names of all evaluators.
     pub const NAMES: [&'static str; 5] = ["knn", "ridge", "linear", "linear-svm", "rbf-svm"];
 
     /// The name.
@@ -65,13 +64,13 @@ impl Judge {
         }
     }
 
-    /// The judge with this name and its defaults: one neighbour, everything else chosen from the training rows.
+    /// The evaluator with this name and its defaults: one neighbour, everything else chosen from the training rows.
     ///
     /// ```
-    /// use mercer::evaluate::judge::Judge;
+    /// use mercer::evaluate::Evaluator;
     ///
-    /// assert_eq!(Judge::named("knn")?, Judge::Knn { n_neighbors: 1 });
-    /// assert!(Judge::named("forest").unwrap_err().to_string().contains("linear-svm"));
+    /// assert_eq!(Evaluator::named("knn")?, Evaluator::Knn { n_neighbors: 1 });
+    /// assert!(Evaluator::named("forest").unwrap_err().to_string().contains("linear-svm"));
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Self> {
@@ -83,21 +82,21 @@ impl Judge {
             "rbf-svm" => Self::RbfSvm { c: None, gamma: None },
             _ => {
                 return Err(Error::argument(format!(
-                    "judge = `{name}` is not known; use one of {}",
+                    "evaluator = `{name}` is not known; use one of {}",
                     Self::NAMES.join(", ")
                 )));
             }
         })
     }
 
-    /// An error if its settings make no sense or it does not serve labels of this kind: `linear-svm` needs classes.
+    /// An error if a setting is out of range, or if it cannot handle labels of this kind: `linear-svm` needs classes.
     ///
     /// ```
-    /// use mercer::{Labels, evaluate::judge::Judge};
+    /// use mercer::{Labels, evaluate::Evaluator};
     ///
     /// let numbers = Labels::Numbers(vec![0.5, 1.5]);
-    /// assert!(Judge::Ridge.check(&numbers).is_ok());
-    /// assert!(Judge::LinearSvm { c: None }.check(&numbers).is_err());
+    /// assert!(Evaluator::Ridge.check(&numbers).is_ok());
+    /// assert!(Evaluator::LinearSvm { c: None }.check(&numbers).is_err());
     /// ```
     pub fn check(&self, labels: &Labels) -> Result<()> {
         match self {
@@ -114,18 +113,18 @@ impl Judge {
         }
     }
 
-    /// Learns from the training rows and predicts the test rows. Rows may be dense or sparse; the seed is for inner
+    /// Fits on the training rows and predicts the test rows. Rows may be dense or sparse; the seed is for the inner
     /// folds.
     ///
     /// ```
-    /// use mercer::{Labels, Monitor, Rows, evaluate::{judge::Judge, measures::Predictions}};
+    /// use mercer::{Labels, Monitor, Rows, evaluate::{Evaluator, Predictions}};
     ///
     /// let train = Rows::dense(vec![0.0, 1.0, 8.0, 9.0], 4, 1)?;
     /// let labels = Labels::classes(&["a", "a", "b", "b"]);
     /// let test = Rows::dense(vec![2.0, 7.0], 2, 1)?;
-    /// for name in Judge::NAMES {
-    ///     let judged = Judge::named(name)?.predict(&train, &labels, &test, 0, &Monitor::default())?;
-    ///     assert_eq!(judged.predictions, Predictions::Classes(vec![0, 1]), "{name}");
+    /// for name in Evaluator::NAMES {
+    ///     let found = Evaluator::named(name)?.predict(&train, &labels, &test, 0, &Monitor::default())?;
+    ///     assert_eq!(found.predictions, Predictions::Classes(vec![0, 1]), "{name}");
     /// }
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -136,11 +135,11 @@ impl Judge {
         test: &Rows,
         seed: u64,
         monitor: &Monitor,
-    ) -> Result<Judged> {
+    ) -> Result<Evaluation> {
         self.check(labels)?;
         check_rows(train, labels, test)?;
-        if let Some(judged) = one_class(labels, test.n()) {
-            return Ok(judged);
+        if let Some(constant) = one_class(labels, test.n()) {
+            return Ok(constant);
         }
         match *self {
             Self::Knn { n_neighbors } => {
@@ -148,11 +147,11 @@ impl Judge {
                 let few = n_neighbors > train.n();
                 let warning = || {
                     format!(
-                        "n_neighbors = {n_neighbors}, but there are {} rows to learn from; all of them vote",
+                        "n_neighbors = {n_neighbors}, but there are {} training rows; all of them vote",
                         train.n()
                     )
                 };
-                Ok(Judged { predictions, support: 0, warnings: few.then(warning).into_iter().collect() })
+                Ok(Evaluation { predictions, support: 0, warnings: few.then(warning).into_iter().collect() })
             }
             Self::Ridge => ridge::predict(train, labels, test, true, monitor),
             Self::Linear => ridge::predict(train, labels, test, false, monitor),
@@ -171,7 +170,7 @@ fn positive(name: &str, value: Option<f64>) -> Result<()> {
     }
 }
 
-/// What every judge needs of rows and labels.
+/// An error unless rows and labels fit together and hold finite numbers, as every evaluator needs.
 pub(super) fn check_rows(train: &Rows, labels: &Labels, test: &Rows) -> Result<()> {
     if train.p() != test.p() || train.n() != labels.len() {
         return Err(Error::data(format!(
@@ -185,7 +184,7 @@ pub(super) fn check_rows(train: &Rows, labels: &Labels, test: &Rows) -> Result<(
     }
     if train.n() == 0 || test.n() == 0 {
         return Err(Error::data(format!(
-            "{} rows to learn from and {} to be asked about; at least one of each is needed",
+            "{} training rows and {} test rows; at least one of each is needed",
             train.n(),
             test.n()
         )));
@@ -202,15 +201,15 @@ pub(super) fn check_rows(train: &Rows, labels: &Labels, test: &Rows) -> Result<(
     test.check_finite(None)
 }
 
-/// The answer where the training rows have one class only.
-fn one_class(labels: &Labels, n: usize) -> Option<Judged> {
+/// The prediction where the training rows have one class only.
+fn one_class(labels: &Labels, n: usize) -> Option<Evaluation> {
     let Labels::Classes { codes, names } = labels else { return None };
     let only = *codes.first()?;
-    codes.iter().all(|&code| code == only).then(|| Judged {
+    codes.iter().all(|&code| code == only).then(|| Evaluation {
         predictions: Predictions::Classes(vec![only; n]),
         support: 0,
         warnings: vec![format!(
-            "the rows to learn from have one class only, `{}`, which is predicted everywhere",
+            "the training rows have one class only, `{}`, which is predicted for every row",
             names[only]
         )],
     })
