@@ -45,8 +45,8 @@ pub mod map;
 pub mod systems;
 pub mod methods;
 pub mod pipeline;
-//EVAL pub mod evaluate;
-//EVAL pub mod report;
+pub mod evaluate;
+pub mod report;
 
 pub use basis::{Basis, FittedBasis};
 pub use checkpoint::Checkpoint;

@@ -19,7 +19,7 @@ use crate::linalg::sum_in_order;
 use crate::monitor::Monitor;
 
 /// Rows that are looked at together: a panel's D_j stays in the cache.
-const ROWS: usize = 64;
+const SLOPE_ROWS: usize = 64;
 
 impl Expansion {
     /// Mean over the rows, which are those that the kernel sees, of the squared slope of every feature along every
@@ -32,6 +32,7 @@ impl Expansion {
             ));
         };
         self.check(rows, None, 0)?;
+        let rows = &*rows.to_f64();
         let (n, p, q) = (rows.n(), rows.p(), self.n_features());
         if n == 0 {
             return Err(Error::data("no rows were given, so there is no mean slope"));
@@ -40,9 +41,9 @@ impl Expansion {
         monitor.begin("following the inputs", n);
         let slopes = Slopes::new(self.kernel, landmarks);
         let blocks = Blocks::of(self.matrix.as_ref());
-        let mut sum = sum_in_order(n.div_ceil(ROWS), q, p, monitor, |at| {
+        let mut sum = sum_in_order(n.div_ceil(SLOPE_ROWS), q, p, monitor, |at| {
             let mut part = Mat::zeros(q, p);
-            let panel = rows.slice(at * ROWS..n.min((at + 1) * ROWS));
+            let panel = rows.slice(at * SLOPE_ROWS..n.min((at + 1) * SLOPE_ROWS));
             let h = panel.n();
             let values = slopes.values(&panel);
             let mut z = Mat::zeros(h, q);
@@ -87,8 +88,8 @@ impl Expansion {
     pub fn check_importance(&self, n: usize, memory: u64) -> Result<()> {
         // Up to sixteen parts of the sum, each with its rows, wait for their turn beside the result.
         let (l, q, p) = (self.landmarks.len(), self.n_features(), self.landmarks.p());
-        let parts = n.div_ceil(ROWS).min(16);
-        let needed = 8 * p as u64 * (l + q + parts * (q + n.min(ROWS))) as u64;
+        let parts = n.div_ceil(SLOPE_ROWS).min(16);
+        let needed = 8 * p as u64 * (l + q + parts * (q + n.min(SLOPE_ROWS))) as u64;
         if needed <= memory {
             return Ok(());
         }

@@ -156,6 +156,14 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// These rows in float64, without a copy of those that are.
+    pub(crate) fn into_f64(self) -> Self {
+        match self {
+            Self::DenseF32(d) => d.widened(0..d.n),
+            rows => rows,
+        }
+    }
+
     /// The rows of a range in float64; only float32 rows are copied.
     ///
     /// # Panics

@@ -12,26 +12,26 @@
 
 mod look;
 mod inner;
-mod kept;
+mod checkpoint;
 
 use super::advice::{Advice, Finding, Verdict};
 use super::measures::Measure;
 use crate::basis::loo::{Tried, widths_tried};
-use crate::basis::{Basis, DEFAULT_MEMORY, Method};
-use crate::checkpoint::{Checkpoint, Journal};
+use crate::basis::{Basis, Method};
+use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
 use crate::error::{Error, Result};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
-use crate::monitor::Monitor;
+use crate::options::Options;
+use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
-use crate::recipe::Recipe;
-use kept::tried;
+use checkpoint::tried;
 use look::residual_finding;
 
-/// What everything stands on.
+/// The basis of all that is tried.
 const BASIS: &str = "kobl";
 
 /// Rows and components with which kernels and widths are compared.
@@ -39,12 +39,12 @@ const FIRST_ROWS: usize = 5_000;
 const FIRST_SIZE: usize = 300;
 
 /// Sizes tried after that, while the error falls.
-const SIZES: [usize; 2] = [1_000, 3_000];
+const LARGER_SIZES: [usize; 2] = [1_000, 3_000];
 
 /// A kernel must leave at most this share of the linear kernel's error to be recommended: less is no clear difference.
 const CLEARLY: f64 = 0.95;
 
-/// The same between the laplacian and the rbf kernel, and between a size and the next.
+/// Between the laplacian and the rbf kernel, and between a size and the next, this share of the error is a difference.
 const SOMEWHAT: f64 = 0.98;
 
 /// The smallest size whose error is within this factor of the smallest error will do.
@@ -71,13 +71,8 @@ pub struct Adviser {
     pub max_components: usize,
     /// Seed of every random choice.
     pub seed: u64,
-    /// Bytes that a basis may take.
-    pub memory: u64,
-    /// Progress out, stop in.
-    pub monitor: Monitor,
-    /// Where what was tried is kept: the same adviser, asked again, tries the rest alone. The files stay until
-    /// [`Checkpoint::clear`].
-    pub checkpoint: Option<Checkpoint>,
+    /// Memory, threads, monitor and checkpoint of all that is fitted.
+    pub options: Options,
 }
 
 impl Default for Adviser {
@@ -87,9 +82,7 @@ impl Default for Adviser {
             rows: 5_000,
             max_components: 1_000,
             seed: 0,
-            memory: DEFAULT_MEMORY,
-            monitor: Monitor::default(),
-            checkpoint: None,
+            options: Options::default(),
         }
     }
 }
@@ -106,15 +99,30 @@ struct Choice {
 impl Adviser {
     /// Looks at the rows, which are not scaled yet.
     pub fn advise(&self, rows: &Rows, labels: &Labels) -> Result<Advice> {
+        Ok(self.advise_and_fit(rows, labels)?.0)
+    }
+
+    /// The advice, and what came of following it where all rows were looked at.
+    pub(super) fn advise_and_fit(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+    ) -> Result<(Advice, Option<FittedPipeline>)> {
+        let rows = &*rows.to_f64();
         self.check(rows, labels)?;
         let mut journal = self.journal(rows, labels)?;
-        let advice = self.advise_with(rows, labels, &mut journal);
+        let advice = self.options.run(|| self.advise_with(rows, labels, &mut journal));
         // What was found before a stop is not lost.
         journal.save()?;
         advice
     }
 
-    fn advise_with(&self, rows: &Rows, labels: &Labels, journal: &mut Journal) -> Result<Advice> {
+    fn advise_with(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        journal: &mut Journal,
+    ) -> Result<(Advice, Option<FittedPipeline>)> {
         let n_all = rows.n();
         let mut chosen = random::sample(n_all, self.rows, self.seed);
         chosen.sort_unstable();
@@ -125,27 +133,28 @@ impl Adviser {
             None => rows,
         };
         let mut advice = Advice { rows: rows.n(), ..Advice::default() };
-        self.monitor.begin("looking at kernels", 0);
+        self.options.monitor.begin("looking at kernels", 0);
         let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
         let linear = self.linear(&few_rows, &few_labels, journal)?;
         let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice, journal)?;
         let (verdict, mut choice) = judge(linear, kernel, &few_labels, &mut advice);
         advice.verdict = verdict;
-        self.monitor.begin("looking at sizes", 0);
+        self.options.monitor.begin("looking at sizes", 0);
         if few.len() < rows.n() {
             // The errors that larger bases are held against are those of all rows.
             let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
             choice.tried = tried(journal, "all rows", || {
-                widths_tried(shape, &[gamma], size, &rows, &labels, &self.monitor)
+                widths_tried(shape, &[gamma], size, &rows, &labels, &self.options.monitor)
             })?[0];
         }
         let choice = self.best_size(choice, &rows, &labels, n_all, &mut advice, journal)?;
-        self.monitor.begin("looking into the kernel's space", 0);
+        self.options.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, &labels, &mut advice)?;
-        self.monitor.begin("trying methods on inner folds", 0);
-        self.best_method(choice, &rows, &labels, &mut advice, journal)?;
-        Ok(advice)
+        self.options.monitor.begin("trying methods on inner folds", 0);
+        let fitted = self.best_method(choice, &rows, &labels, &mut advice, journal)?;
+        let all_rows = fitted.as_ref().is_some_and(|fitted| fitted.basis.n_rows == n_all);
+        Ok((advice, fitted.filter(|_| all_rows)))
     }
 
     fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
@@ -172,7 +181,7 @@ impl Adviser {
     /// The yardstick; None where the rows are all zero.
     fn linear(&self, rows: &Rows, labels: &Labels, journal: &mut Journal) -> Result<Option<Choice>> {
         let size = self.first_size(rows);
-        let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.monitor);
+        let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.options.monitor);
         match tried(journal, "linear", work) {
             Ok(tried) => Ok(tried.first().map(|&tried| Choice { shape: Shape::Linear, tried, capped: true })),
             Err(Error::Interrupted) => Err(Error::Interrupted),
@@ -195,7 +204,7 @@ impl Adviser {
         let size = self.first_size(rows);
         let mut try_shape = |shape: Shape| -> Result<(Choice, Vec<Tried>)> {
             let tried = tried(journal, shape.name(), || {
-                widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.monitor)
+                widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.options.monitor)
             })?;
             let best = preferred(&tried, labels).unwrap_or(tried[0]);
             Ok((Choice { shape, tried: best, capped: true }, tried))
@@ -239,7 +248,7 @@ impl Adviser {
     ) -> Result<Choice> {
         let mut best = start;
         let mut cap = self.first_size(rows);
-        for next in SIZES {
+        for next in LARGER_SIZES {
             let next = next.min(self.max_components).min(rows.n());
             // The basis ended by itself, or there is no room for a larger one.
             if best.tried.size < cap || next <= cap + cap / 5 || !self.fits(next, n_all) {
@@ -251,7 +260,7 @@ impl Adviser {
             let widths =
                 if best.shape.uses_gamma() { vec![gamma, gamma * 10f64.sqrt()] } else { vec![gamma] };
             let tried = tried(journal, &format!("size {next}"), || {
-                widths_tried(best.shape, &widths, next, rows, labels, &self.monitor)
+                widths_tried(best.shape, &widths, next, rows, labels, &self.options.monitor)
             })?;
             let Some(found) = preferred(&tried, labels) else { break };
             let fell =
@@ -263,6 +272,7 @@ impl Adviser {
         }
         best.tried.gamma = short(best.tried.gamma);
         let (basis, z) = self.coordinates(best, rows, labels)?;
+        let z = z.to_dense();
         residual_finding(&basis, &z, rows.n(), advice);
         let sizes = self.errors_by_size(&z, basis.n_components(), rows.n(), labels)?;
         advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
@@ -287,10 +297,10 @@ impl Adviser {
     /// Whether a basis of this size on so many rows, and a copy of its coordinates, fit into memory.
     fn fits(&self, size: usize, n: usize) -> bool {
         let basis = Basis::new(Method::Kobl, Kernel::rbf(1.0)).n_components(size);
-        basis.estimated_memory(n) + 8 * (n * size) as u64 <= self.memory
+        basis.estimated_memory(n, &self.options) + 8 * (n * size) as u64 <= self.options.memory
     }
 
-    /// The recipe's settings that say which kernel, which width and how large a basis.
+    /// The settings that say which kernel, which width and how large a basis.
     fn settings(choice: Choice, size: &'static str) -> Vec<(String, String)> {
         let mut settings = Vec::new();
         if choice.shape != Shape::Rbf {
@@ -309,8 +319,8 @@ impl Adviser {
 
 impl Advice {
     /// The method with its settings.
-    pub fn recipe(&self) -> Result<Recipe> {
-        Recipe::new(&self.method, &self.settings)
+    pub fn pipeline(&self) -> Result<Pipeline> {
+        Pipeline::new(&self.method, &self.settings)
     }
 
     /// Recommends the bare coordinates of the basis instead.

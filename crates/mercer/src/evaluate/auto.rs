@@ -5,21 +5,20 @@
 
 use super::advice::Advice;
 use super::advise::Adviser;
+use crate::basis::Method;
 use crate::basis::loo::best_penalty;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
 use crate::map::FeatureMap;
-use crate::recipe::Made;
+use crate::pipeline::FittedPipeline;
 
 /// What was made, and why.
 #[derive(Clone, Debug)]
 pub struct Automatic {
-    /// The map, its features and what the user should know.
-    pub made: Made,
-    /// The basis that the features stand on, as a map of its own.
-    pub basis: FeatureMap,
+    /// The map with its scaling, the basis that its features are made from, and what the user should know.
+    pub fitted: FittedPipeline,
     /// The advice that was followed.
     pub advice: Advice,
 }
@@ -33,42 +32,40 @@ impl Adviser {
     /// let table = synth::generate("twonorm?n=200&seed=1")?;
     /// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
     /// let automatic = Adviser::default().fit(&table.rows, &labels)?;
-    /// assert_eq!(automatic.made.map.transform(&table.rows)?.nrows(), 200);
+    /// assert_eq!(automatic.fitted.map.transform(&table.rows)?.nrows(), 200);
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, rows: &Rows, labels: &Labels) -> Result<Automatic> {
-        let mut advice = self.advise(rows, labels)?;
+        let (mut advice, fitted) = self.advise_and_fit(rows, labels)?;
         let scaling = Scaling::fit(self.scale, rows).0;
         let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
         let rows = scaled.as_ref().unwrap_or(rows);
-        let recipe = advice.recipe()?;
         let mut warnings = advice.warnings.clone();
-        let mut basis = recipe.basis(rows, Some(labels), &mut warnings)?;
-        (basis.memory, basis.monitor) = (self.memory, self.monitor.clone());
-        let fitted = basis.fit_with(rows, Some(labels), false)?.0;
-        let mut basis = FeatureMap::from(fitted.clone());
-        let mut made = match recipe.finish(rows, Some(labels), fitted.clone(), None, &self.monitor) {
-            // Folds may differ where all rows together do not, as class means do; the coordinates are always there.
-            Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why))
-                if advice.method != fitted.method.name() =>
-            {
-                warnings.push(format!(
-                    "`{}` was advised, but it cannot be fitted on all rows ({why}); the coordinates of `{}` are the features",
-                    advice.method,
-                    fitted.method.name()
-                ));
-                advice.fall_back();
-                advice.recipe()?.finish(rows, Some(labels), fitted, None, &self.monitor)?
-            }
-            made => made?,
+        let mut fitted = match fitted {
+            Some(fitted) => fitted,
+            None => match advice.pipeline()?.fit(rows, Some(labels), &self.options) {
+                // Folds may differ where all rows together do not, as class means do; the coordinates are always there.
+                Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why))
+                    if Method::named(&advice.method).is_err() =>
+                {
+                    let advised = advice.method.clone();
+                    advice.fall_back();
+                    warnings.push(format!(
+                        "`{advised}` was advised, but it cannot be fitted on all rows ({why}); the coordinates of `{}` are \
+                         the features",
+                        advice.method
+                    ));
+                    advice.pipeline()?.fit(rows, Some(labels), &self.options)?
+                }
+                fitted => fitted?,
+            },
         };
-        let features = Rows::from_mat(made.map.transform(rows)?.as_ref());
-        let penalty = best_penalty(&features, labels, &self.monitor)?.absolute;
-        multiply(&mut made.map, 1.0 / penalty.sqrt());
-        basis.scaling.clone_from(&scaling);
-        made.map.scaling = scaling;
-        made.warnings.splice(0..0, warnings);
-        Ok(Automatic { made, basis, advice })
+        let features = Rows::from_mat(fitted.map.transform(rows)?.as_ref());
+        let penalty = best_penalty(&features, labels, &self.options.monitor)?.absolute;
+        multiply(&mut fitted.map, 1.0 / penalty.sqrt());
+        fitted.map.scaling = scaling;
+        fitted.warnings.splice(0..0, warnings);
+        Ok(Automatic { fitted, advice })
     }
 }
 

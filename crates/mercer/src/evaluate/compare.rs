@@ -1,35 +1,36 @@
 //! Methods side by side: every candidate on the same splits, everything learned inside the training part.
 //!
-//!   a split: scaling → γ (once a rule) → every distinct basis (once) → the methods on it → the judges
+//!   a split: scaling → γ (once a rule) → every distinct basis (once) → the methods on it → the evaluators
 //!
 //! Splits are shared out to threads, each with a pool of its own: the seconds of a candidate are its own.
 //!
-//! cost    a split: one fit a distinct basis, the methods' own arithmetic, the judges'
-//! source  METHODS §7
+//! cost    a split: one fit a distinct basis, the methods' own arithmetic, the evaluators'
 //! differs with more than 1000 training rows bases have at most 500 components, and `kobl` stands in for bases that would
 //!         span all rows, unless the settings say otherwise
 
 mod plan;
 mod split;
+mod results;
 mod features;
-mod kept;
+mod checkpoint;
 mod again;
 
 use std::sync::{Mutex, PoisonError};
 
 use super::folds::{Split, folds, splits};
-use super::judge::Judge;
+use super::evaluator::Evaluator;
 use super::outcome::{Entry, Outcome};
-use crate::basis::{DEFAULT_MEMORY, bytes};
-use crate::checkpoint::Checkpoint;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scale;
 use crate::error::{Error, Result};
-use crate::monitor::{Monitor, Stage};
-use crate::recipe::Recipe;
+use crate::methods;
+use crate::monitor::Stage;
+use crate::options::{Options, bytes};
+use crate::pipeline::Pipeline;
 use plan::Plan;
-use split::{Done, Work};
+use results::SplitResults;
+use split::Work;
 
 /// Up to this many training rows every method has the basis that it comes with.
 pub const MANY_ROWS: usize = 1_000;
@@ -64,8 +65,8 @@ pub struct Comparison {
     pub gammas: Vec<String>,
     /// Numbers of features; None: the method's own.
     pub sizes: Vec<Option<usize>>,
-    /// Who judges the features.
-    pub judges: Vec<Judge>,
+    /// The models that evaluate the features.
+    pub evaluators: Vec<Evaluator>,
     /// Learned inside each training part.
     pub scale: Scale,
     /// Folds.
@@ -74,22 +75,17 @@ pub struct Comparison {
     pub repeats: usize,
     /// Some: splits by chance, with this share for testing, in place of folds.
     pub test_share: Option<f64>,
-    /// Seed of the folds, the methods and the judges.
+    /// Seed of the folds, the methods and the evaluators.
     pub seed: u64,
-    /// Bytes that all may take, beside the rows.
-    pub memory: u64,
-    /// Progress out, stop in.
-    pub monitor: Monitor,
-    /// Where outcomes are kept as they are found: the same comparison, run again, computes the others alone. The files stay
-    /// until [`Checkpoint::clear`].
-    pub checkpoint: Option<Checkpoint>,
+    /// Memory, threads, monitor and checkpoint of all that is fitted.
+    pub options: Options,
 }
 
-/// How a candidate did on a split.
+/// The result of a candidate on a split.
 #[derive(Clone, Debug)]
-enum Fate {
+enum CandidateResult {
     Scored(Scored),
-    /// It has no so many features.
+    /// It has fewer features than requested.
     Skipped,
     Failed(String),
 }
@@ -112,15 +108,13 @@ impl Default for Comparison {
             settings: Vec::new(),
             gammas: vec!["scale".into()],
             sizes: vec![None],
-            judges: vec![Judge::Knn { n_neighbors: 1 }, Judge::Ridge],
+            evaluators: vec![Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge],
             scale: Scale::Standard,
             folds: 5,
             repeats: 1,
             test_share: None,
             seed: 0,
-            memory: DEFAULT_MEMORY,
-            monitor: Monitor::default(),
-            checkpoint: None,
+            options: Options::default(),
         }
     }
 }
@@ -134,36 +128,16 @@ impl Comparison {
     /// let classes = Labels::classes(&["a", "b"]);
     /// assert_eq!(Comparison::all(&classes).len(), 19);
     /// let numbers = Labels::Numbers(vec![0.5, 1.5]);
-    /// assert_eq!(Comparison::all(&numbers)[..3], ["eks", "kpls", "kpca"]); // the others need classes
+    /// assert_eq!(Comparison::all(&numbers)[..3], ["eks", "kpls", "gram-schmidt"]); // the others need classes
     /// ```
     pub fn all(labels: &Labels) -> Vec<String> {
-        const ALL: [&str; 19] = [
-            "takes",
-            "k-relief",
-            "sk-relief",
-            "eks",
-            "klfe",
-            "skfe",
-            "gda",
-            "koc",
-            "akda-qr",
-            "kpls",
-            "kmfa",
-            "kanmm",
-            "kpca",
-            "gram-schmidt",
-            "kobl",
-            "sparse",
-            "nystrom",
-            "rpcholesky",
-            "csi",
-        ];
+        let all = [methods::Stage::System, methods::Stage::Extract, methods::Stage::Basis].map(methods::names);
         let serves = |name: &&str| {
-            let checked = Recipe::new::<&str>(name, &[]).and_then(|recipe| recipe.check(Some(labels)));
-            // What is wrong with the labels for every method is said by `check`.
+            let checked = Pipeline::new::<&str>(name, &[]).and_then(|pipeline| pipeline.check(Some(labels)));
+            // What is wrong with the labels for every method is reported by `check`.
             checked.is_ok() || matches!(labels, Labels::Classes { .. })
         };
-        ALL.iter().filter(|name| serves(name)).map(|name| (*name).to_string()).collect()
+        all.concat().into_iter().filter(serves).map(String::from).collect()
     }
 
     /// An error unless the comparison can be made; nothing is fitted.
@@ -184,7 +158,8 @@ impl Comparison {
     /// Compares. A candidate that fails says why and stops no other; after [`Monitor::stop`] the splits that were
     /// finished are there.
     pub fn run(&self, rows: &Rows, labels: &Labels) -> Result<Outcome> {
-        let results = self.work(self.plan(rows, labels)?, rows, labels)?;
+        let rows = &*rows.to_f64();
+        let results = self.options.run(|| self.work(self.plan(rows, labels)?, rows, labels))?;
         if results.interrupted && results.done.is_empty() {
             return Err(Error::Interrupted);
         }
@@ -207,13 +182,13 @@ impl Comparison {
         {
             return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
         }
-        if self.judges.is_empty() {
+        if self.evaluators.is_empty() {
             return Err(Error::argument(format!(
-                "no judge was given; use one or more of {}",
-                Judge::NAMES.join(", ")
+                "no evaluator was given; use one or more of {}",
+                Evaluator::NAMES.join(", ")
             )));
         }
-        self.judges.iter().try_for_each(|judge| judge.check(labels))?;
+        self.evaluators.iter().try_for_each(|evaluator| evaluator.check(labels))?;
         if self.sizes.is_empty() || self.sizes.contains(&Some(0)) {
             return Err(Error::argument(
                 "numbers of features must be at least 1, and one of them, or the method's own, must be asked for",
@@ -226,14 +201,14 @@ impl Comparison {
         let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
         let plan = Plan::new(self, rows, labels, most)?;
         rows.check_finite(None)?;
-        if plan.memory > self.memory {
+        if plan.memory > self.options.memory {
             return Err(Error::Memory(format!(
                 "comparing {} methods on {most} training rows needs {}, but the budget is {}\n\
                  hint: set n_components and basis_components lower, leave out gram-schmidt and kpca, or raise the \
                  budget (`memory`)",
-                plan.stems.len(),
+                plan.methods.len(),
                 bytes(plan.memory),
-                bytes(self.memory)
+                bytes(self.options.memory)
             )));
         }
         warnings.extend(plan.warnings.iter().cloned());
@@ -244,14 +219,14 @@ impl Comparison {
     fn work(&self, planned: Planned, rows: &Rows, labels: &Labels) -> Result<Results> {
         let Planned { plan, splits, warnings } = planned;
         let threads = rayon::current_num_threads();
-        let fitting = usize::try_from(self.memory / plan.memory.max(1)).unwrap_or(usize::MAX);
+        let fitting = usize::try_from(self.options.memory / plan.memory.max(1)).unwrap_or(usize::MAX);
         let workers = threads.min(splits.len()).min(fitting).max(1);
         // What another job has kept is told before any work.
-        let journals = kept::journals(self, rows, labels, splits.len())?;
-        self.monitor.enter(Stage {
+        let journals = checkpoint::journals(self, rows, labels, splits.len())?;
+        self.options.monitor.enter(Stage {
             name: "comparing",
             total: splits.len() * plan.entries.len(),
-            done: kept::settled(&journals),
+            done: checkpoint::settled(&journals),
             ..Stage::default()
         });
         let jobs = Mutex::new(splits.iter().zip(journals).enumerate());
@@ -270,7 +245,7 @@ impl Comparison {
                             pool.install(|| split::run(self, &plan, rows, labels, split, &mut journal));
                         if !matches!(done, Ok(_) | Err(Error::Interrupted)) {
                             // Nothing more can be kept.
-                            self.monitor.stop();
+                            self.options.monitor.stop();
                         }
                         results.lock().unwrap_or_else(PoisonError::into_inner).push((at, done));
                     }
@@ -303,21 +278,21 @@ struct Planned {
 struct Results {
     plan: Plan,
     n_splits: usize,
-    done: Vec<Done>,
+    done: Vec<SplitResults>,
     interrupted: bool,
     warnings: Vec<String>,
 }
 
 impl Results {
     fn outcome(self, rows: &Rows, labels: &Labels) -> (Outcome, Work) {
-        let [measure, second] = split::measures(labels).map(|m| m.name().replace('-', "_"));
+        let [measure, second] = results::measures(labels).map(|m| m.name().replace('-', "_"));
         let count = self.done.len();
         let mut sums: Vec<Sum> = self.plan.entries.into_iter().map(Sum::new).collect();
         let mut work = Work::default();
         let mut all = Warnings::default();
         all.extend(self.warnings);
         for done in self.done {
-            sums.iter_mut().zip(done.fates).for_each(|(sum, fate)| sum.add(fate));
+            sums.iter_mut().zip(done.results).for_each(|(sum, result)| sum.add(result));
             all.extend(done.warnings);
             work.basis_fits += done.work.basis_fits;
             work.kernel_values += done.work.kernel_values;
@@ -354,12 +329,12 @@ impl Sum {
         Self { entry, failures: Vec::new(), skipped: 0 }
     }
 
-    fn add(&mut self, fate: Fate) {
+    fn add(&mut self, result: CandidateResult) {
         let entry = &mut self.entry;
-        match fate {
-            Fate::Skipped => self.skipped += 1,
-            Fate::Failed(text) => self.failures.push(text),
-            Fate::Scored(scored) => {
+        match result {
+            CandidateResult::Skipped => self.skipped += 1,
+            CandidateResult::Failed(text) => self.failures.push(text),
+            CandidateResult::Scored(scored) => {
                 entry.scores.push(scored.score);
                 entry.second.push(scored.second);
                 entry.gammas.extend(scored.gamma);
@@ -376,7 +351,7 @@ impl Sum {
         }
     }
 
-    /// None: the method has no so many features on any split.
+    /// None: the method has fewer features than requested on every split.
     fn finish(mut self, splits: usize) -> Option<Entry> {
         if self.skipped == splits {
             return None;
@@ -386,7 +361,7 @@ impl Sum {
         };
         self.entry.failed = match self.failures.first() {
             Some(text) => Some(format!("{}{text}", on(self.failures.len()))),
-            None if self.skipped > 0 => Some(format!("{}it has no so many features", on(self.skipped))),
+            None if self.skipped > 0 => Some(format!("{}it has fewer features than requested", on(self.skipped))),
             None => None,
         };
         Some(self.entry)
@@ -436,7 +411,7 @@ mod tests {
             gammas: gammas.iter().map(ToString::to_string).collect(),
             settings: basis.map(|name| ("basis".into(), name.into())).into_iter().collect(),
             sizes: sizes.to_vec(),
-            judges: vec![Judge::Knn { n_neighbors: 1 }],
+            evaluators: vec![Evaluator::Knn { n_neighbors: 1 }],
             folds: 3,
             ..Comparison::default()
         };

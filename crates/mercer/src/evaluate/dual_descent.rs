@@ -15,7 +15,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::linear_svm::{add, score};
-use crate::data::rows::Rows;
+use crate::data::rows::{F64Rows, Rows};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::random;
@@ -40,9 +40,9 @@ pub(super) struct DualDescent<'a> {
 
 impl<'a> DualDescent<'a> {
     pub(super) fn new(rows: &'a Rows<'a>, y: Vec<f64>, seed: u64) -> Self {
-        let square = |i: usize| match rows {
-            Rows::Dense(d) => d.row(i).iter().map(|v| v * v).sum::<f64>() + 1.0,
-            Rows::Sparse(s) => s.row(i).1.iter().map(|v| v * v).sum::<f64>() + 1.0,
+        let square = |i: usize| match rows.as_f64() {
+            F64Rows::Dense(d) => d.row(i).iter().map(|v| v * v).sum::<f64>() + 1.0,
+            F64Rows::Sparse(s) => s.row(i).1.iter().map(|v| v * v).sum::<f64>() + 1.0,
         };
         Self {
             rows,

@@ -136,6 +136,7 @@ impl Evaluator {
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Evaluation> {
+        let (train, test) = (&*train.to_f64(), &*test.to_f64());
         self.check(labels)?;
         check_rows(train, labels, test)?;
         if let Some(constant) = one_class(labels, test.n()) {

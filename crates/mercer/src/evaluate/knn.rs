@@ -75,6 +75,7 @@ pub fn predict_in_kernel(
     k: usize,
     monitor: &Monitor,
 ) -> Result<Predictions> {
+    let (train, test) = (&*train.to_f64(), &*test.to_f64());
     check_rows(train, labels, test)?;
     kernel.check()?;
     if k == 0 {

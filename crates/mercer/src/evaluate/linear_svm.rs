@@ -21,7 +21,7 @@ use super::inner_folds::{self, Chosen};
 use super::measures::Predictions;
 use super::rescale::rescaled;
 use crate::data::labels::Labels;
-use crate::data::rows::Rows;
+use crate::data::rows::{F64Rows, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::linalg::{Cholesky, self_product, sum_in_order};
@@ -308,8 +308,8 @@ pub(super) fn score(rows: &Rows, i: usize, w: &[f64]) -> f64 {
     /// Sums side by side, so that the loop is vectorised.
     const LANES: usize = 8;
     let (weights, intercept) = w.split_at(rows.p());
-    let product: f64 = match rows {
-        Rows::Dense(d) => {
+    let product: f64 = match rows.as_f64() {
+        F64Rows::Dense(d) => {
             let (x, x_rest) = d.row(i).as_chunks::<LANES>();
             let (w, w_rest) = weights.as_chunks::<LANES>();
             let mut sums = [0.0; LANES];
@@ -318,7 +318,7 @@ pub(super) fn score(rows: &Rows, i: usize, w: &[f64]) -> f64 {
             }
             sums.iter().sum::<f64>() + dot(x_rest, w_rest)
         }
-        Rows::Sparse(s) => {
+        F64Rows::Sparse(s) => {
             let (columns, values) = s.row(i);
             columns.iter().zip(values).map(|(&j, v)| v * weights[j as usize]).sum()
         }
@@ -328,9 +328,9 @@ pub(super) fn score(rows: &Rows, i: usize, w: &[f64]) -> f64 {
 
 /// Adds a multiple of row i, and of its 1, to p + 1 numbers.
 pub(super) fn add(rows: &Rows, i: usize, by: f64, to: &mut [f64]) {
-    match rows {
-        Rows::Dense(d) => to.iter_mut().zip(d.row(i)).for_each(|(t, x)| *t += by * x),
-        Rows::Sparse(s) => {
+    match rows.as_f64() {
+        F64Rows::Dense(d) => to.iter_mut().zip(d.row(i)).for_each(|(t, x)| *t += by * x),
+        F64Rows::Sparse(s) => {
             let (columns, values) = s.row(i);
             columns.iter().zip(values).for_each(|(&j, x)| to[j as usize] += by * x);
         }

@@ -13,7 +13,7 @@ mod smo;
 pub mod svm;
 pub mod evaluator;
 pub mod outcome;
-pub mod portrait;
+pub mod diagnostics;
 pub mod advice;
 pub mod compare;
 pub mod advise;
@@ -25,11 +25,3 @@ pub use compare::Comparison;
 pub use evaluator::{Evaluation, Evaluator};
 pub use folds::Split;
 pub use measures::{Measure, Predictions};
-
-/// The former names, until the comparison and the bindings use the new ones.
-#[doc(hidden)]
-pub mod judge {
-    pub use super::evaluator::{Evaluation as Judged, Evaluator as Judge};
-}
-#[doc(hidden)]
-pub use judge::{Judge, Judged};

@@ -18,7 +18,7 @@ use super::rescale::rescaled;
 use crate::basis::ridge::{Ridge, means};
 use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::labels::Labels;
-use crate::data::rows::Rows;
+use crate::data::rows::{F64Rows, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::{Kernel, Panel};
@@ -206,13 +206,13 @@ fn fits(means: &[f64], weights: MatRef<'_, f64>, rows: &Rows, monitor: &Monitor)
     let part = |at: usize| {
         let rows = rows.slice(at * PANEL..rows.n().min((at + 1) * PANEL));
         let mut out = Vec::with_capacity(rows.n() * c);
-        match &rows {
-            Rows::Dense(d) => {
+        match rows.as_f64() {
+            F64Rows::Dense(d) => {
                 let z = Mat::from_fn(rows.n(), rows.p(), |i, j| d.row(i)[j] - means[j]);
                 let fitted = product(z.as_ref(), weights);
                 (0..rows.n()).for_each(|i| out.extend(fitted.row(i).iter()));
             }
-            Rows::Sparse(s) => {
+            F64Rows::Sparse(s) => {
                 for i in 0..rows.n() {
                     let (columns, values) = s.row(i);
                     for (j, offset) in offset.iter().enumerate() {

@@ -77,6 +77,7 @@ pub(super) fn predict(
 /// ```
 pub fn dual(rows: &Rows, labels: &Labels, c: f64, gamma: f64, monitor: &Monitor) -> Result<(Vec<f64>, f64)> {
     Evaluator::RbfSvm { c: Some(c), gamma: Some(gamma) }.check(labels)?;
+    let rows = &*rows.to_f64();
     check_rows(rows, labels, rows)?;
     let kernel = Kernel::rbf(gamma);
     let mut kernel_rows = KernelRows::new(kernel, rows, KERNEL_CACHE_BYTES);

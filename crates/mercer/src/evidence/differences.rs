@@ -52,7 +52,7 @@ impl<'a> Differences<'a> {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn new(rows: &'a Rows<'a>, categorical: &[usize], by_range: bool) -> Result<Self> {
-        Self::of(Cow::Borrowed(rows), categorical, by_range)
+        Self::of(rows.to_f64(), categorical, by_range)
     }
 
     /// Differences of float64 rows that may be its own.

@@ -9,6 +9,8 @@
 //!         but an equal row is. Distances from products lose a few digits to cancellation, so neighbours are ranked by
 //!         distances computed from the rows' own numbers
 
+use std::borrow::Cow;
+
 use std::ops::Range;
 
 use super::approximate::Search;
@@ -53,7 +55,7 @@ pub enum Space<'a> {
     /// A plain distance between rows.
     Plain(Differences<'a>, Metric),
     /// Distances in the space of a kernel that no plain distance stands for: kernel, rows, k(x,x).
-    Kernel(Kernel, &'a Rows<'a>, Vec<f64>),
+    Kernel(Kernel, Cow<'a, Rows<'a>>, Vec<f64>),
 }
 
 /// Groups of rows among which the nearest are found separately.
@@ -135,7 +137,7 @@ impl<'a> Space<'a> {
         let metric = match (kernel.shape, kernel.shape.statistic()) {
             (Shape::Linear, _) | (_, Statistic::SquaredDistance) => Metric::Euclidean,
             (_, Statistic::Manhattan) => Metric::Manhattan,
-            _ => return Ok(Self::Kernel(kernel, rows, diagonal(kernel, rows))),
+            _ => return Ok(Self::Kernel(kernel, rows.to_f64(), diagonal(kernel, rows))),
         };
         Ok(Self::Plain(Differences::new(rows, &[], false)?, metric))
     }

@@ -38,6 +38,7 @@ enum Side {
 impl Panel {
     /// Makes landmark rows ready. The kernel must not be `precomputed`.
     pub fn new(kernel: Kernel, landmarks: &Rows) -> Self {
+        let landmarks = &*landmarks.to_f64();
         let (l, p) = (landmarks.n(), landmarks.p());
         let statistic = kernel.shape.statistic();
         let side = match (landmarks.as_f64(), statistic) {

@@ -1,7 +1,7 @@
 //! The page about a recommendation.
 
 use crate::evaluate::advice::{Advice, Verdict};
-use crate::evaluate::portrait::Portrait;
+use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::About;
 use super::axis::{Axis, Spacing};
@@ -23,7 +23,7 @@ use super::text::{counted, escaped, joined, name, shell_word, short};
 /// assert!(page.contains("Kernel features help here"));
 /// assert!(page.contains("mercer fit &#39;my data.csv&#39; --target kind --method gda -o model.mercer"));
 /// ```
-pub fn advice(advice: &Advice, portrait: Option<&Portrait>, about: &About) -> String {
+pub fn advice(advice: &Advice, diagnostics: Option<&FitDiagnostics>, about: &About) -> String {
     let mut page = Page::default();
     let mut facts = vec![("rows looked at", advice.rows.to_string())];
     if !about.target.is_empty() {
@@ -35,10 +35,10 @@ pub fn advice(advice: &Advice, portrait: Option<&Portrait>, about: &About) -> St
     findings(&mut page, advice);
     curves(&mut page, advice);
     inner(&mut page, advice);
-    if let Some(portrait) = portrait {
-        page.section(&format!("A closer look at {}", escaped(&portrait.method)));
-        features::facts(&mut page, portrait);
-        page.below(|page| features::charts(page, portrait));
+    if let Some(diagnostics) = diagnostics {
+        page.section(&format!("A closer look at {}", escaped(&diagnostics.method)));
+        features::facts(&mut page, diagnostics);
+        page.below(|page| features::charts(page, diagnostics));
     }
     page.repeat(about);
     page.finish("Advice", &answer(advice), about)

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::evaluate::outcome::{CLEAR, Entry, Outcome};
-use crate::evaluate::portrait::Portrait;
+use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::About;
 use super::page::{Page, folded, table};
@@ -25,7 +25,7 @@ use super::{confusion, features, sizes};
 /// let page = comparison(&outcome, None, &About::default());
 /// assert!(page.contains("26.0 ±\u{a0}1.0\u{a0}points better than the plain columns"));
 /// ```
-pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About) -> String {
+pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about: &About) -> String {
     let mut page = Page::default();
     facts(&mut page, outcome, about);
     if outcome.interrupted {
@@ -40,11 +40,11 @@ pub fn comparison(outcome: &Outcome, portrait: Option<&Portrait>, about: &About)
     if let Some(best) = listed.first() {
         confusion::matrix(&mut page, outcome, best);
     }
-    if let Some(portrait) = portrait {
-        page.section(&format!("A closer look at {}", escaped(&portrait.method)));
+    if let Some(diagnostics) = diagnostics {
+        page.section(&format!("A closer look at {}", escaped(&diagnostics.method)));
         page.add("<p class=\"soft\">The best of the methods, fitted once more on all rows.</p>");
-        features::facts(&mut page, portrait);
-        page.below(|page| features::charts(page, portrait));
+        features::facts(&mut page, diagnostics);
+        page.below(|page| features::charts(page, diagnostics));
     }
     page.repeat(about);
     page.finish("Comparison", &answer(outcome, &listed), about)

@@ -1,6 +1,6 @@
 //! What a fitted method looks like: the charts that the pages share.
 
-use crate::evaluate::portrait::Portrait;
+use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer};
@@ -17,64 +17,64 @@ const NAME_WIDTH: usize = 16;
 const POINTS_SHOWN: usize = 400;
 
 /// Facts about the method.
-pub(super) fn facts(page: &mut Page, portrait: &Portrait) {
-    let mut facts = vec![("method", escaped(&portrait.method))];
-    if !portrait.basis.is_empty() {
-        facts.push(("basis", escaped(&portrait.basis)));
+pub(super) fn facts(page: &mut Page, diagnostics: &FitDiagnostics) {
+    let mut facts = vec![("method", escaped(&diagnostics.method))];
+    if !diagnostics.basis.is_empty() {
+        facts.push(("basis", escaped(&diagnostics.basis)));
     }
-    if let Some(gamma) = portrait.gamma {
+    if let Some(gamma) = diagnostics.gamma {
         facts.push(("γ", short(gamma)));
     }
-    facts.push(("features", portrait.n_features.to_string()));
-    facts.push(("kernel values a row", portrait.kernel_values.to_string()));
+    facts.push(("features", diagnostics.n_features.to_string()));
+    facts.push(("kernel values a row", diagnostics.kernel_values.to_string()));
     page.facts(&facts);
 }
 
 /// All charts for which there are numbers.
-pub(super) fn charts(page: &mut Page, portrait: &Portrait) {
-    scatter::best_features(page, portrait);
-    let curves = [residuals(portrait), pivot_norms(portrait), spectrum(portrait), scores(portrait)];
+pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics) {
+    scatter::best_features(page, diagnostics);
+    let curves = [residuals(diagnostics), pivot_norms(diagnostics), spectrum(diagnostics), scores(diagnostics)];
     let curves: Vec<(Chart, String)> = curves.into_iter().flatten().collect();
     if !curves.is_empty() {
         page.section("How the features were found");
         page.panels(|page| curves.iter().for_each(|(chart, caption)| page.figure(chart, caption)));
     }
-    importance(page, portrait);
+    importance(page, diagnostics);
 }
 
-fn residuals(portrait: &Portrait) -> Option<(Chart, String)> {
-    let curve = curve("Share left", "coordinates of the basis", 0, &portrait.residuals, Ink::Series(0))?;
-    let last = portrait.residuals.iter().rev().find(|v| v.is_finite())?;
-    let basis = if portrait.basis.is_empty() { "the basis" } else { portrait.basis.as_str() };
+fn residuals(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
+    let curve = curve("Share left", "coordinates of the basis", 0, &diagnostics.residuals, Ink::Series(0))?;
+    let last = diagnostics.residuals.iter().rev().find(|v| v.is_finite())?;
+    let basis = if diagnostics.basis.is_empty() { "the basis" } else { diagnostics.basis.as_str() };
     let caption = format!(
         "<b>What the basis leaves out.</b> Share of the kernel that is not captured by the first coordinates of {}: \
          a line that falls fast means that few coordinates are enough. {} is left at the end.",
         escaped(basis),
         percent(*last),
     );
-    Some((named(curve, "Residual of the basis", &portrait.residuals), caption))
+    Some((named(curve, "Residual of the basis", &diagnostics.residuals), caption))
 }
 
-fn pivot_norms(portrait: &Portrait) -> Option<(Chart, String)> {
-    let curve = curve("Norm", "pivot, in the order chosen", 1, &portrait.pivot_norms, Ink::Series(2))?;
+fn pivot_norms(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
+    let curve = curve("Norm", "pivot, in the order chosen", 1, &diagnostics.pivot_norms, Ink::Series(2))?;
     let caption = "<b>What each pivot added.</b> Norm of the part of a chosen row that the rows before it do not \
                    explain. Where it levels off near 0, more pivots add little.";
-    Some((named(curve, "Norms of the pivots", &portrait.pivot_norms), caption.to_string()))
+    Some((named(curve, "Norms of the pivots", &diagnostics.pivot_norms), caption.to_string()))
 }
 
-fn spectrum(portrait: &Portrait) -> Option<(Chart, String)> {
-    let curve = curve("Eigenvalue", "component", 1, &portrait.spectrum, Ink::Series(3))?;
+fn spectrum(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
+    let curve = curve("Eigenvalue", "component", 1, &diagnostics.spectrum, Ink::Series(3))?;
     let caption = "<b>Spectrum.</b> Eigenvalues in descending order. A drop after the first few says that these \
                    carry most of what the method looks for.";
-    Some((named(curve, "Spectrum", &portrait.spectrum), caption.to_string()))
+    Some((named(curve, "Spectrum", &diagnostics.spectrum), caption.to_string()))
 }
 
-fn scores(portrait: &Portrait) -> Option<(Chart, String)> {
+fn scores(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
     // A spectrum that is the scores as well is shown once.
-    if portrait.scores == portrait.spectrum {
+    if diagnostics.scores == diagnostics.spectrum {
         return None;
     }
-    let mut sorted: Vec<f64> = portrait.scores.iter().copied().filter(|v| v.is_finite()).collect();
+    let mut sorted: Vec<f64> = diagnostics.scores.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let curve = curve("Score", "feature, best first", 1, &sorted, Ink::Series(1))?;
     let caption = "<b>Scores of the features</b>, best first; high is good. A long flat tail is made of features \
@@ -123,9 +123,9 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     (0..POINTS_SHOWN).map(|k| points[k * last / (POINTS_SHOWN - 1)]).collect()
 }
 
-fn importance(page: &mut Page, portrait: &Portrait) {
+fn importance(page: &mut Page, diagnostics: &FitDiagnostics) {
     let mut inputs: Vec<(&str, f64)> =
-        portrait.importance.iter().map(|(input, share)| (input.as_str(), *share)).collect();
+        diagnostics.importance.iter().map(|(input, share)| (input.as_str(), *share)).collect();
     inputs.retain(|(_, share)| share.is_finite());
     if inputs.is_empty() {
         return;

@@ -1,6 +1,6 @@
 //! The page about one fitted method.
 
-use crate::evaluate::portrait::Portrait;
+use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::About;
 use super::features;
@@ -11,29 +11,29 @@ use super::text::{counted, escaped};
 /// which inputs it looks at.
 ///
 /// ```
-/// use mercer::evaluate::portrait::Portrait;
+/// use mercer::evaluate::diagnostics::FitDiagnostics;
 /// use mercer::report::{About, model};
 ///
-/// let portrait = Portrait { method: "klfe".into(), residuals: vec![1.0, 0.2, 0.05], ..Portrait::default() };
-/// let page = model(&portrait, &About { source: "irises & <roses>".into(), ..About::default() });
+/// let diagnostics = FitDiagnostics { method: "klfe".into(), residuals: vec![1.0, 0.2, 0.05], ..FitDiagnostics::default() };
+/// let page = model(&diagnostics, &About { source: "irises & <roses>".into(), ..About::default() });
 /// assert!(page.starts_with("<!DOCTYPE html>") && page.contains("irises &amp; &lt;roses&gt;"));
 /// assert_eq!(page.matches("role=\"img\"").count(), 1);
 /// ```
-pub fn model(portrait: &Portrait, about: &About) -> String {
+pub fn model(diagnostics: &FitDiagnostics, about: &About) -> String {
     let mut page = Page::default();
-    features::facts(&mut page, portrait);
-    features::charts(&mut page, portrait);
+    features::facts(&mut page, diagnostics);
+    features::charts(&mut page, diagnostics);
     page.repeat(about);
-    let below = if portrait.basis.is_empty() || portrait.basis == portrait.method {
+    let below = if diagnostics.basis.is_empty() || diagnostics.basis == diagnostics.method {
         String::new()
     } else {
-        format!(" on {}", escaped(&portrait.basis))
+        format!(" on {}", escaped(&diagnostics.basis))
     };
     let answer = format!(
         "<b>{}</b>{below} makes {} of a row, at {}.",
-        escaped(&portrait.method),
-        counted(portrait.n_features, "feature", "features"),
-        counted(portrait.kernel_values, "kernel value", "kernel values"),
+        escaped(&diagnostics.method),
+        counted(diagnostics.n_features, "feature", "features"),
+        counted(diagnostics.kernel_values, "kernel value", "kernel values"),
     );
     page.finish("Model", &answer, about)
 }

@@ -1,7 +1,7 @@
 //! The best features of a sample of rows, coloured by what they are to tell apart.
 
 use crate::data::labels::Labels;
-use crate::evaluate::portrait::Portrait;
+use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer, key, title};
@@ -20,18 +20,18 @@ struct Group {
 }
 
 /// Two or three features: one panel a pair. One: a lane a class, or the feature against the number.
-pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
-    let width = portrait.point_names.len().min(3);
+pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
+    let width = diagnostics.point_names.len().min(3);
     let finite =
-        portrait.points.iter().filter(|row| row.len() >= width && row[..width].iter().all(|v| v.is_finite()));
+        diagnostics.points.iter().filter(|row| row.len() >= width && row[..width].iter().all(|v| v.is_finite()));
     let drawn = finite.count();
     if width == 0 || drawn == 0 {
         return;
     }
     page.section(if width == 1 { "The feature" } else { "The best features" });
-    let (groups, legend) = groups(portrait);
+    let (groups, legend) = groups(diagnostics);
     page.add(&legend);
-    let (coloured, reading) = match &portrait.point_labels {
+    let (coloured, reading) = match &diagnostics.point_labels {
         Some(Labels::Classes { .. }) => (
             "coloured by class",
             "Colours that lie apart are easy to tell apart for any model; where they mix, these features alone do not \
@@ -44,7 +44,7 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
         None => ("as they lie", "Clumps are rows that are alike to the kernel."),
     };
     if width == 1 {
-        let (chart, caption) = single(portrait, &groups, drawn);
+        let (chart, caption) = single(diagnostics, &groups, drawn);
         page.panels(|page| page.figure(&chart, &caption));
         return;
     }
@@ -52,11 +52,11 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
     page.panels(|page| {
         for &(i, j) in pairs {
             let at =
-                |row: usize| Some((*portrait.points.get(row)?.get(i)?, *portrait.points.get(row)?.get(j)?));
+                |row: usize| Some((*diagnostics.points.get(row)?.get(i)?, *diagnostics.points.get(row)?.get(j)?));
             let (chart, outside) = cloud(
-                &format!("Feature {} against feature {}", portrait.point_names[j], portrait.point_names[i]),
+                &format!("Feature {} against feature {}", diagnostics.point_names[j], diagnostics.point_names[i]),
                 &format!("{}, {coloured}.", counted(drawn, "row", "rows")),
-                (&title(&portrait.point_names[i]), &title(&portrait.point_names[j])),
+                (&title(&diagnostics.point_names[i]), &title(&diagnostics.point_names[j])),
                 &groups,
                 at,
             );
@@ -64,8 +64,8 @@ pub(super) fn best_features(page: &mut Page, portrait: &Portrait) {
                 &chart,
                 &format!(
                     "{} against {}.{}",
-                    name(&portrait.point_names[j]),
-                    name(&portrait.point_names[i]),
+                    name(&diagnostics.point_names[j]),
+                    name(&diagnostics.point_names[i]),
                     outliers(outside)
                 ),
             );
@@ -149,11 +149,11 @@ fn outliers(count: usize) -> String {
     }
 }
 
-fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String) {
-    let feature = &portrait.point_names[0];
-    let value = |row: usize| portrait.points.get(row)?.first().copied();
+fn single(diagnostics: &FitDiagnostics, groups: &[Group], drawn: usize) -> (Chart, String) {
+    let feature = &diagnostics.point_names[0];
+    let value = |row: usize| diagnostics.points.get(row)?.first().copied();
     let description = counted(drawn, "row", "rows");
-    if let Some(Labels::Numbers(targets)) = &portrait.point_labels {
+    if let Some(Labels::Numbers(targets)) = &diagnostics.point_labels {
         let at = |row: usize| Some((value(row)?, *targets.get(row)?));
         let called = format!("Target against feature {feature}");
         let (chart, outside) = cloud(&called, &description, (&title(feature), "target"), groups, at);
@@ -175,7 +175,7 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
         cloud(&format!("Feature {feature}"), &description, (&title(feature), ""), groups, at);
     chart.y.1.ticks.clear();
     chart.height = (80 + 34 * u32::try_from(lanes).unwrap_or(1)).clamp(120, 420);
-    let text = match &portrait.point_labels {
+    let text = match &diagnostics.point_labels {
         None => format!("{} by {}; up and down has no meaning.", description, name(feature)),
         Some(_) => format!(
             "{description} by {}, one lane a class; up and down within a lane has no meaning. Lanes that do not overlap are \
@@ -187,9 +187,9 @@ fn single(portrait: &Portrait, groups: &[Group], drawn: usize) -> (Chart, String
 }
 
 // The rows by how they are drawn, and the legend.
-fn groups(portrait: &Portrait) -> (Vec<Group>, String) {
-    let n = portrait.points.len();
-    match &portrait.point_labels {
+fn groups(diagnostics: &FitDiagnostics) -> (Vec<Group>, String) {
+    let n = diagnostics.points.len();
+    match &diagnostics.point_labels {
         None => (vec![Group { ink: Ink::Series(0), shape: 0, rows: (0..n).collect() }], String::new()),
         Some(Labels::Classes { codes, names }) => {
             let mut groups: Vec<Group> =

@@ -1,4 +1,4 @@
-//! Which method: a few candidates on inner folds, judged by ridge and by the nearest neighbour; the simplest of those that
+//! Which method: a few candidates on inner folds, evaluated with ridge and with the nearest neighbour; the simplest of those that
 //! are about as good as the best.
 
 use serde_json::{Value, json};
@@ -10,13 +10,13 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::folds::folds;
-use crate::evaluate::judge::Judge;
+use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::outcome;
 use crate::random;
-use crate::recipe::Recipe;
+use crate::pipeline::{FittedPipeline, Pipeline};
 
 /// Rows of the inner folds.
-const ROWS: usize = 3_000;
+const FOLD_ROWS: usize = 3_000;
 
 const FOLDS: usize = 3;
 
@@ -33,7 +33,7 @@ struct Scores {
 
 impl Adviser {
     /// Of the candidates whose scores are within a standard error of the best, the one with the fewest features. A
-    /// candidate must serve both judges: nobody knows yet which model will see its features.
+    /// candidate must serve both evaluators: nobody knows yet which model will see its features.
     pub(super) fn best_method(
         &self,
         choice: Choice,
@@ -41,8 +41,8 @@ impl Adviser {
         labels: &Labels,
         advice: &mut Advice,
         journal: &mut Journal,
-    ) -> Result<()> {
-        let mut chosen = random::sample(rows.n(), ROWS, self.seed);
+    ) -> Result<Option<FittedPipeline>> {
+        let mut chosen = random::sample(rows.n(), FOLD_ROWS, self.seed);
         chosen.sort_unstable();
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
         let candidates = candidates(choice, &labels)?;
@@ -62,14 +62,15 @@ impl Adviser {
                 [&split.train, &split.test].map(|part| (rows.select(part), labels.select(part)));
             self.score(&train.0, &train.1, &test.0, &test.1, &mut raw)?;
             let (basis, z) = self.coordinates(choice, &train.0, &train.1)?;
-            for (at, recipe) in candidates.iter().enumerate() {
-                let made = recipe.finish(&train.0, Some(&train.1), basis.clone(), Some(&z), &self.monitor);
-                let judged = made.and_then(|made| {
-                    let [from, to] = [&train.0, &test.0].map(|rows| made.map.transform(rows));
+            for (at, pipeline) in candidates.iter().enumerate() {
+                let (basis, z) = (basis.clone(), Some(z.clone()));
+                let fitted = pipeline.finish(&train.0, Some(&train.1), basis, z, &self.inner_options());
+                let evaluated = fitted.and_then(|fitted| {
+                    let [from, to] = [&train.0, &test.0].map(|rows| fitted.map.transform(rows));
                     let [from, to] = [Rows::from_mat(from?.as_ref()), Rows::from_mat(to?.as_ref())];
                     self.score(&from, &train.1, &to, &test.1, &mut scores[at])
                 });
-                match judged {
+                match evaluated {
                     Ok(()) => {}
                     Err(Error::Interrupted) => return Err(Error::Interrupted),
                     // A method that these rows are too few or too odd for is no candidate.
@@ -89,11 +90,10 @@ impl Adviser {
             let error = failed.into_iter().flatten().next();
             return Err(error.unwrap_or_else(|| Error::data("no method could be tried on these rows")));
         };
-        let (recipe, mut advised) = (&candidates[best], best);
-        advice.method = recipe.card.name.into();
-        advice.settings.clone_from(&recipe.settings);
-        let (basis, z) = self.coordinates(choice, &rows, &labels)?;
-        match recipe.finish(&rows, Some(&labels), basis, Some(&z), &self.monitor) {
+        let (pipeline, mut advised) = (&candidates[best], best);
+        advice.method = pipeline.spec.name.into();
+        advice.settings.clone_from(&pipeline.settings);
+        let fitted = match pipeline.fit(&rows, Some(&labels), &self.inner_options()) {
             // Folds may differ where all rows together do not, as class means do; a target without noise has few partial
             // least squares. The coordinates are always there.
             Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why)) => {
@@ -105,18 +105,19 @@ impl Adviser {
                 ));
                 advice.fall_back();
                 advised = 0;
+                None
             }
-            other => drop(other?),
-        }
+            fitted => Some(fitted?),
+        };
         let mut inner: Vec<(String, f64, f64)> = fit
             .iter()
-            .map(|&at| (candidates[at].card.name.to_string(), scores[at].mean(), scores[at].standard_error()))
+            .map(|&at| (candidates[at].spec.name.to_string(), scores[at].mean(), scores[at].standard_error()))
             .chain([("raw".to_string(), raw.mean(), raw.standard_error())])
             .collect();
         inner.sort_by(|a, b| b.1.total_cmp(&a.1));
         advice.inner = inner;
         explain(advice, &raw, &scores[advised], measure(&labels).name());
-        Ok(())
+        Ok(fitted)
     }
 
     fn score(
@@ -128,12 +129,12 @@ impl Adviser {
         scores: &mut Scores,
     ) -> Result<()> {
         let measure = measure(labels);
-        let judged = |judge: Judge| {
-            let found = judge.predict(train, labels, test, self.seed, &self.monitor)?;
+        let score = |evaluator: Evaluator| {
+            let found = evaluator.predict(train, labels, test, self.seed, &self.options.monitor)?;
             measure.of(truth, &found.predictions)
         };
-        scores.ridge.push(judged(Judge::Ridge)?);
-        scores.nearest.push(judged(Judge::Knn { n_neighbors: 1 })?);
+        scores.ridge.push(score(Evaluator::Ridge)?);
+        scores.nearest.push(score(Evaluator::Knn { n_neighbors: 1 })?);
         scores.n_features = train.p();
         Ok(())
     }
@@ -153,7 +154,7 @@ impl Scores {
         self.n_features = kept[2].as_u64().map_or(self.n_features, |count| count as usize);
     }
 
-    /// The mean of both judges, one a fold.
+    /// The mean of both evaluators, one a fold.
     fn each(&self) -> Vec<f64> {
         self.ridge.iter().zip(&self.nearest).map(|(a, b)| f64::midpoint(*a, *b)).collect()
     }
@@ -177,7 +178,7 @@ fn average(values: &[f64]) -> f64 {
 }
 
 /// Methods worth trying on such labels, all on one basis.
-fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Recipe>> {
+fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
     let with = |method: &str, own: &[(&str, String)]| {
         let size = if method == BASIS { "n_components" } else { "basis_components" };
         let mut settings = Adviser::settings(choice, size);
@@ -185,7 +186,7 @@ fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Recipe>> {
             settings.push(("basis".into(), BASIS.into()));
         }
         settings.extend(own.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
-        Recipe::new(method, &settings)
+        Pipeline::new(method, &settings)
     };
     let features = FEATURES.min(choice.tried.size).to_string();
     let mut all = vec![with(BASIS, &[])?];

@@ -2,36 +2,41 @@
 
 use super::{Adviser, Choice, four};
 use crate::basis::loo::{Tried, best_penalty};
-use crate::basis::{Basis, FittedBasis, Method, Threshold};
+use crate::basis::{Basis, FittedBasis, Threshold};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::metrics::relevant_dimension;
 use crate::kernel::gamma::{alignments, grid};
-use crate::kernel::{Gamma, Kernel};
+use crate::kernel::Kernel;
+use crate::options::Options;
 use crate::random;
 
 /// Rows of the kernel matrices that are looked at whole.
-const SAMPLE: usize = 500;
+const MATRIX_ROWS: usize = 500;
 
 /// Sizes whose error is shown, beside the chosen one.
-const SIZES: [usize; 8] = [3, 10, 30, 60, 100, 300, 600, 1_000];
+const SHOWN_SIZES: [usize; 8] = [3, 10, 30, 60, 100, 300, 600, 1_000];
 
 impl Adviser {
-    /// The basis of a choice with its coordinates of the rows, row-major.
+    /// The basis of a choice with its coordinates of the rows.
     pub(super) fn coordinates(
         &self,
         choice: Choice,
         rows: &Rows,
         labels: &Labels,
-    ) -> Result<(FittedBasis, Vec<f64>)> {
-        let mut basis = Basis::new(Method::Kobl, Kernel { shape: choice.shape, gamma: choice.tried.gamma });
-        basis =
-            basis.n_components(choice.tried.size).threshold(Threshold::Constant(0.0)).monitor(&self.monitor);
-        (basis.gamma, basis.memory) = (Gamma::Value(choice.tried.gamma), self.memory);
-        let (fitted, z) = basis.fit_with(rows, Some(labels), true)?;
-        Ok((fitted, z.unwrap_or_default()))
+    ) -> Result<(FittedBasis, Rows<'static>)> {
+        let basis = Basis::kobl(Kernel { shape: choice.shape, gamma: choice.tried.gamma })
+            .n_components(choice.tried.size)
+            .threshold(Threshold::Constant(0.0));
+        let (fitted, z) = basis.fit_with(rows, Some(labels), &self.inner_options().with_coordinates())?;
+        Ok((fitted, z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?))
+    }
+
+    /// The options of fits on the way: the journal is their checkpoint.
+    pub(super) fn inner_options(&self) -> Options {
+        Options { memory: self.options.memory, ..Options::watched(&self.options.monitor) }
     }
 
     /// The error in the first of m coordinates (row-major), for growing numbers of them up to all.
@@ -43,9 +48,9 @@ impl Adviser {
         labels: &Labels,
     ) -> Result<Vec<Tried>> {
         let mut out = Vec::new();
-        for size in SIZES.into_iter().filter(|size| *size < m).chain([m]) {
+        for size in SHOWN_SIZES.into_iter().filter(|size| *size < m).chain([m]) {
             let part: Vec<f64> = z.chunks_exact(m).flat_map(|row| row[..size].iter().copied()).collect();
-            out.push(best_penalty(&Rows::dense(part, n, size)?, labels, &self.monitor)?);
+            out.push(best_penalty(&Rows::dense(part, n, size)?, labels, &self.options.monitor)?);
         }
         Ok(out)
     }
@@ -57,7 +62,7 @@ impl Adviser {
         labels: &Labels,
         advice: &mut Advice,
     ) -> Result<()> {
-        let chosen = random::sample(rows.n(), SAMPLE, self.seed);
+        let chosen = random::sample(rows.n(), MATRIX_ROWS, self.seed);
         let (few, few_labels) = (rows.select(&chosen), labels.select(&chosen));
         if few_labels.require_two("advise").is_ok() {
             self.align(choice, &few, &few_labels, advice)?;
@@ -70,7 +75,7 @@ impl Adviser {
         if !choice.shape.uses_gamma() {
             return Ok(());
         }
-        self.monitor.check()?;
+        self.options.monitor.check()?;
         advice.alignments = alignments(choice.shape, rows, labels, &grid(choice.shape, rows)?)?;
         let best = advice.alignments.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
         if let Some((gamma, alignment)) = best {
@@ -91,7 +96,7 @@ impl Adviser {
     fn dimension(&self, choice: Choice, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<()> {
         let kernel = Kernel { shape: choice.shape, gamma: choice.tried.gamma };
         let k = kernel.matrix(rows, rows)?;
-        match relevant_dimension(k.as_ref(), labels, &self.monitor) {
+        match relevant_dimension(k.as_ref(), labels, &self.options.monitor) {
             Ok((dimension, noise)) => {
                 let n = rows.n();
                 advice.findings.push(Finding {

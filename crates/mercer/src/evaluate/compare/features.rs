@@ -7,99 +7,96 @@ use std::time::Instant;
 
 use faer::{Mat, MatRef};
 
-use super::plan::Stem;
-use super::split::{Fitted, attempt};
+use super::plan::MethodPlan;
+use super::split::{FittedSplit, attempt};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::extract::{Coordinates, Extractor, Limits};
+use crate::extract::Sizes;
 use crate::linalg::tall_product;
 use crate::map::check_columns;
-use crate::recipe::{Recipe, Top};
+use crate::pipeline::{Found, Head, Pipeline};
 use crate::select::{Keep, Scores};
 use crate::systems::System;
 
 /// What is wanted of a method.
-pub(super) struct Asked<'a> {
-    pub(super) stem: &'a Stem,
-    pub(super) recipe: &'a Recipe,
-    pub(super) gamma: Option<f64>,
+pub(super) struct Request<'a> {
+    pub(super) plan: &'a MethodPlan,
+    /// The method with its width.
+    pub(super) pipeline: &'a Pipeline,
     pub(super) sizes: Vec<Option<usize>>,
 }
 
 /// Features of the training rows and of the test rows.
-pub(super) struct Feature {
+pub(super) struct Features {
     pub(super) train: Rows<'static>,
     pub(super) test: Rows<'static>,
     pub(super) kernel_values: usize,
-    /// Seconds on top of the basis.
+    /// Seconds without those of the basis.
     pub(super) seconds: f64,
 }
 
-/// Columns to choose from: coordinates, or features along directions.
-struct Sheet<'a> {
-    train: MatRef<'a, f64>,
-    test: MatRef<'a, f64>,
-}
-
-/// Features found for the size at this place; None: the method has no so many. The error is that of a stop.
-type Found<'a> = dyn FnMut(usize, std::result::Result<Option<Feature>, String>) -> Result<()> + 'a;
+/// Features found for the size at this place; None: the method has fewer than requested. The error is that of a stop.
+type Handler<'a> = dyn FnMut(usize, std::result::Result<Option<Features>, String>) -> Result<()> + 'a;
 
 /// Makes the features of every size and hands them on one by one.
 pub(super) fn features(
-    fitted: &Fitted,
-    asked: &Asked,
+    fitted: &FittedSplit,
+    request: &Request,
     warnings: &mut Vec<String>,
-    mut found: impl FnMut(usize, std::result::Result<Option<Feature>, String>) -> Result<()>,
+    mut handle: impl FnMut(usize, std::result::Result<Option<Features>, String>) -> Result<()>,
 ) -> Result<()> {
-    match &asked.recipe.top {
-        Top::Nothing => {
-            let m = fitted.basis.n_components();
-            if m == 0 {
-                let text = "the basis has no component: the kernel is 0 on every training row";
-                return (0..asked.sizes.len()).try_for_each(|at| found(at, Err(text.into())));
-            }
-            for (at, size) in asked.sizes.iter().enumerate() {
-                let q = size.unwrap_or_else(|| asked.stem.own_cap.map_or(m, |cap| cap.min(m)));
-                let columns: Vec<usize> = (0..q).collect();
-                let start = Instant::now();
-                found(at, Ok((q <= m).then(|| of_coordinates(fitted, &columns, None, start))))?;
-            }
-            Ok(())
+    match &request.pipeline.head {
+        Head::Coordinates => of_basis(fitted, request, &mut handle),
+        Head::Select(system) => of_system(fitted, system, request, warnings, &mut handle),
+        Head::Extract(extractor) => {
+            of_extractor(fitted, extractor.sizes(), request, warnings, &mut handle)
         }
-        Top::System(system) => of_system(fitted, system, asked, warnings, &mut found),
-        Top::Extractor(extractor) => of_extractor(fitted, extractor, asked, warnings, &mut found),
     }
 }
 
+fn of_basis(fitted: &FittedSplit, request: &Request, handle: &mut Handler) -> Result<()> {
+    let m = fitted.basis.n_components();
+    if m == 0 {
+        let text = "the basis has no component: the kernel is 0 on every training row";
+        return (0..request.sizes.len()).try_for_each(|at| handle(at, Err(text.into())));
+    }
+    for (at, size) in request.sizes.iter().enumerate() {
+        let q = size.unwrap_or_else(|| request.plan.own_cap.map_or(m, |cap| cap.min(m)));
+        let columns: Vec<usize> = (0..q).collect();
+        let start = Instant::now();
+        handle(at, Ok((q <= m).then(|| some_coordinates(fitted, &columns, None, start))))?;
+    }
+    Ok(())
+}
+
 fn of_system(
-    fitted: &Fitted,
+    fitted: &FittedSplit,
     system: &System,
-    asked: &Asked,
+    request: &Request,
     warnings: &mut Vec<String>,
-    found: &mut Found,
+    handle: &mut Handler,
 ) -> Result<()> {
     let start = Instant::now();
-    let system = system.clone().monitor(fitted.monitor);
-    let scores = system.scores(fitted.rows, Some(fitted.labels), &fitted.basis, Some(&fitted.train));
-    let scores = match attempt(scores)? {
-        Ok(scores) => scores,
-        Err(text) => return (0..asked.sizes.len()).try_for_each(|at| found(at, Err(text.clone()))),
+    let scores = match attempt(fitted.find(&request.pipeline.head))? {
+        Ok(Found::Selected(scores, _)) => scores,
+        Ok(_) => unreachable!("a system gives scores"),
+        Err(text) => return (0..request.sizes.len()).try_for_each(|at| handle(at, Err(text.clone()))),
     };
     warnings.extend(scores.warnings.iter().cloned());
-    for (at, size) in asked.sizes.iter().enumerate() {
-        if size.is_some_and(|q| q > available(&system, &scores)) {
-            found(at, Ok(None))?;
+    for (at, size) in request.sizes.iter().enumerate() {
+        if size.is_some_and(|q| q > available(system, &scores)) {
+            handle(at, Ok(None))?;
             continue;
         }
-        let kept = scores.keep(size.map_or(system.keep, Keep::Count));
-        warnings.extend(kept.warnings);
-        let columns = kept.columns;
+        let selection = scores.keep(size.map_or(system.keep, Keep::Count));
+        warnings.extend(selection.warnings);
+        let columns = selection.columns;
         let weights: Option<Vec<f64>> =
             system.weights(&scores).map(|all| columns.iter().map(|&j| all[j]).collect());
         let checked = check_columns(fitted.basis.n_components(), &columns, weights.as_deref(), &[]);
-        let feature =
-            attempt(checked)?.map(|()| Some(of_coordinates(fitted, &columns, weights.as_deref(), start)));
-        found(at, feature)?;
+        let features =
+            attempt(checked)?.map(|()| Some(some_coordinates(fitted, &columns, weights.as_deref(), start)));
+        handle(at, features)?;
     }
     Ok(())
 }
@@ -113,128 +110,115 @@ fn available(system: &System, scores: &Scores) -> usize {
 }
 
 /// Some of the coordinates, each multiplied by its weight.
-fn of_coordinates(fitted: &Fitted, columns: &[usize], weights: Option<&[f64]>, start: Instant) -> Feature {
-    let sheet = Sheet { train: fitted.coordinates(), test: fitted.test_coordinates() };
+fn some_coordinates(
+    fitted: &FittedSplit,
+    columns: &[usize],
+    weights: Option<&[f64]>,
+    start: Instant,
+) -> Features {
     let expansion = &fitted.basis.expansion;
     let used = |l: &usize| {
         columns.iter().any(|&j| expansion.matrix[(j, *l)] != 0.0)
             || expansion.origin.as_ref().is_some_and(|origin| origin[*l] != 0.0)
     };
+    let [train, test] = [&fitted.train, &fitted.test].map(|z| picked(view(z), columns, weights));
     let kernel_values = (0..expansion.landmarks.len()).filter(used).count().max(1);
-    sheet.feature(columns, weights, kernel_values, start.elapsed().as_secs_f64())
+    Features { train, test, kernel_values, seconds: start.elapsed().as_secs_f64() }
 }
 
-impl Sheet<'_> {
-    fn feature(
-        &self,
-        columns: &[usize],
-        weights: Option<&[f64]>,
-        kernel_values: usize,
-        seconds: f64,
-    ) -> Feature {
-        let pick = |from: MatRef<'_, f64>| {
-            let weight = |at: usize| weights.map_or(1.0, |weights| weights[at]);
-            let picked =
-                Mat::from_fn(from.nrows(), columns.len(), |i, at| from[(i, columns[at])] * weight(at));
-            Rows::from_mat(picked.as_ref())
-        };
-        Feature { train: pick(self.train), test: pick(self.test), kernel_values, seconds }
-    }
+/// Some columns, each multiplied by its weight.
+fn picked(from: MatRef<'_, f64>, columns: &[usize], weights: Option<&[f64]>) -> Rows<'static> {
+    let weight = |at: usize| weights.map_or(1.0, |weights| weights[at]);
+    let picked = Mat::from_fn(from.nrows(), columns.len(), |i, at| from[(i, columns[at])] * weight(at));
+    Rows::from_mat(picked.as_ref())
+}
+
+/// Coordinates, which a comparison has in float64.
+fn view<'r>(coordinates: &'r Rows<'r>) -> MatRef<'r, f64> {
+    let Rows::Dense(dense) = coordinates else { unreachable!("coordinates are dense and float64") };
+    dense.view()
 }
 
 /// Features along all directions of one fit, and the seconds it took.
-struct Along {
+struct AlongDirections {
     train: Mat<f64>,
     test: Mat<f64>,
     seconds: f64,
 }
 
-impl Along {
-    fn feature(&self, q: usize, fitted: &Fitted) -> Feature {
-        let sheet = Sheet { train: self.train.as_ref(), test: self.test.as_ref() };
+impl AlongDirections {
+    fn first(&self, q: usize, fitted: &FittedSplit) -> Features {
         let columns: Vec<usize> = (0..q).collect();
-        sheet.feature(&columns, None, fitted.basis.expansion.landmarks.len(), self.seconds)
+        let [train, test] = [&self.train, &self.test].map(|z| picked(z.as_ref(), &columns, None));
+        let kernel_values = fitted.basis.expansion.landmarks.len();
+        Features { train, test, kernel_values, seconds: self.seconds }
     }
 }
 
 fn of_extractor(
-    fitted: &Fitted,
-    extractor: &Extractor,
-    asked: &Asked,
+    fitted: &FittedSplit,
+    sizes: Sizes,
+    request: &Request,
     warnings: &mut Vec<String>,
-    found: &mut Found,
+    handle: &mut Handler,
 ) -> Result<()> {
-    let set = asked.recipe.settings.iter().any(|(name, _)| name == "n_components");
-    let all_at_once =
-        !set && matches!(extractor, Extractor::Klfe(_) | Extractor::Kanmm(_) | Extractor::Gda(_));
-    let own = if all_at_once || asked.sizes.contains(&None) {
-        match attempt(along(fitted, extractor, warnings))? {
+    let all_at_once = !request.plan.size_is_set && sizes == Sizes::AllAtOnce;
+    let own = if all_at_once || request.sizes.contains(&None) {
+        match attempt(along(fitted, request.pipeline, warnings))? {
             Ok(own) => Some(own),
-            Err(text) => return (0..asked.sizes.len()).try_for_each(|at| found(at, Err(text.clone()))),
+            Err(text) => return (0..request.sizes.len()).try_for_each(|at| handle(at, Err(text.clone()))),
         }
     } else {
         None
     };
-    let mut order: Vec<usize> = (0..asked.sizes.len()).collect();
-    order.sort_by_key(|&at| std::cmp::Reverse(asked.sizes[at]));
-    let nested = !matches!(extractor, Extractor::Skfe(_));
-    let mut larger: Option<Along> = None;
+    let mut order: Vec<usize> = (0..request.sizes.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(request.sizes[at]));
+    let nested = sizes != Sizes::Separate;
+    let mut larger: Option<AlongDirections> = None;
     for at in order {
-        let Some(q) = asked.sizes[at] else {
+        let Some(q) = request.sizes[at] else {
             if let Some(own) = &own {
-                found(at, Ok(Some(own.feature(own.train.ncols(), fitted))))?;
+                handle(at, Ok(Some(own.first(own.train.ncols(), fitted))))?;
             }
             continue;
         };
-        let serves = |fit: &&Along| if nested { fit.train.ncols() >= q } else { fit.train.ncols() == q };
+        let serves =
+            |fit: &&AlongDirections| if nested { fit.train.ncols() >= q } else { fit.train.ncols() == q };
         if let Some(fit) = own.as_ref().filter(serves).or(larger.as_ref().filter(serves)) {
-            found(at, Ok(Some(fit.feature(q, fitted))))?;
+            handle(at, Ok(Some(fit.first(q, fitted))))?;
             continue;
         }
-        if all_at_once || q > fitted.basis.n_components() {
-            found(at, Ok(None))?;
+        let sized = request.pipeline.sized(q).filter(|_| !all_at_once && q <= fitted.basis.n_components());
+        let Some(sized) = sized else {
+            handle(at, Ok(None))?;
             continue;
-        }
-        match sized(fitted, asked, q, warnings) {
+        };
+        match along(fitted, &sized, warnings) {
             Ok(fit) => {
-                found(at, Ok(Some(fit.feature(q, fitted))))?;
+                handle(at, Ok(Some(fit.first(q, fitted))))?;
                 larger = Some(fit);
             }
             // Every setting was checked before, so it is the size that is refused.
-            Err(Error::Argument(_)) => found(at, Ok(None))?,
+            Err(Error::Argument(_)) => handle(at, Ok(None))?,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) => found(at, Err(error.to_string()))?,
+            Err(error) => handle(at, Err(error.to_string()))?,
         }
     }
     Ok(())
 }
 
-/// The fit for a number of features.
-fn sized(fitted: &Fitted, asked: &Asked, q: usize, warnings: &mut Vec<String>) -> Result<Along> {
-    match &asked.stem.recipe(asked.gamma, &[("n_components", q)])?.top {
-        Top::Extractor(extractor) => along(fitted, extractor, warnings),
-        _ => Err(Error::argument(format!("`{}` is not an extractor", asked.stem.method))),
-    }
-}
-
-fn along(fitted: &Fitted, extractor: &Extractor, warnings: &mut Vec<String>) -> Result<Along> {
+fn along(fitted: &FittedSplit, pipeline: &Pipeline, warnings: &mut Vec<String>) -> Result<AlongDirections> {
     let start = Instant::now();
-    let z = fitted.coordinates();
-    let found = extractor.directions(&Coordinates {
-        rows: fitted.rows.into(),
-        labels: Some(fitted.labels),
-        basis: &fitted.basis,
-        features: Some(z.into()),
-        limits: Limits::default(),
-        monitor: fitted.monitor,
-    })?;
+    let Found::Directions(found) = fitted.find(&pipeline.head)? else {
+        unreachable!("an extractor gives directions")
+    };
     warnings.extend(found.warnings.iter().cloned());
-    let [train, test] = [z, fitted.test_coordinates()].map(|z| {
-        let mut features = tall_product(z, found.matrix.transpose());
+    let [train, test] = [&fitted.train, &fitted.test].map(|z| {
+        let mut features = tall_product(view(z), found.matrix.transpose());
         for (column, b) in features.col_iter_mut().zip(&found.offset) {
             column.iter_mut().for_each(|v| *v -= b);
         }
         features
     });
-    Ok(Along { train, test, seconds: start.elapsed().as_secs_f64() })
+    Ok(AlongDirections { train, test, seconds: start.elapsed().as_secs_f64() })
 }

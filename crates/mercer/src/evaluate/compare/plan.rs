@@ -5,11 +5,12 @@ use crate::basis::{Basis, Method};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::evaluate::judge::Judge;
+use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::outcome::Entry;
+use crate::extract::Sizes;
 use crate::kernel::{Gamma, Shape};
-use crate::methods::{self, Stage};
-use crate::recipe::{Recipe, Top};
+use crate::methods::{self, MethodSpec, Stage};
+use crate::pipeline::{Head, Pipeline};
 
 /// What features are compared with.
 pub(super) const BASELINES: [&str; 3] = ["raw", "rbf-svm", "kknn"];
@@ -24,9 +25,9 @@ pub(super) struct Plan {
     /// The rules for γ; one None: the kernel has none.
     pub(super) rules: Vec<Option<Gamma>>,
     /// The methods.
-    pub(super) stems: Vec<Stem>,
-    /// One a candidate, without scores, in the order: `raw`, `rbf-svm`, `kknn`, then stem by stem, rule by rule, size by
-    /// size, judge by judge.
+    pub(super) methods: Vec<MethodPlan>,
+    /// One a candidate, without scores, in the order: `raw`, `rbf-svm`, `kknn`, then method by method, rule by rule, size by
+    /// size, evaluator by evaluator.
     pub(super) entries: Vec<Entry>,
     /// Bytes that a split needs beside the rows of the caller.
     pub(super) memory: u64,
@@ -35,13 +36,18 @@ pub(super) struct Plan {
 }
 
 /// A method with its settings, those of γ apart.
-pub(super) struct Stem {
-    pub(super) method: String,
-    pub(super) settings: Vec<(String, String)>,
+pub(super) struct MethodPlan {
+    pub(super) method: &'static MethodSpec,
+    /// All but γ, which is found on every split.
+    pub(super) pipeline: Pipeline,
+    /// What the basis is called.
+    basis_name: String,
     /// Numbers of features that it is asked for.
     pub(super) sizes: Vec<Option<usize>>,
     /// A basis as a method: its largest size when it is not asked for a number.
     pub(super) own_cap: Option<usize>,
+    /// Whether the settings say how many features it has.
+    pub(super) size_is_set: bool,
     /// The first candidate of each rule for γ.
     pub(super) first: Vec<usize>,
 }
@@ -49,22 +55,22 @@ pub(super) struct Stem {
 impl Plan {
     /// The plan for training parts of up to n rows, and test parts of the others.
     pub(super) fn new(comparison: &Comparison, rows: &Rows, labels: &Labels, n: usize) -> Result<Self> {
-        let methods = chosen(comparison, labels)?;
+        let chosen = chosen(comparison, labels)?;
         let shape = shape(comparison)?;
         let rules = rules(comparison, shape)?;
         let mut warnings = Vec::new();
-        let stems: Vec<Stem> = methods
+        let methods: Vec<MethodPlan> = chosen
             .iter()
-            .map(|method| Stem::new(comparison, method, shape, n, labels))
+            .map(|method| MethodPlan::new(comparison, method, n, labels))
             .collect::<Result<_>>()?;
-        check_settings(comparison, &stems)?;
-        if n > MANY_ROWS && stems.iter().any(|stem| stem.shortened(comparison)) {
+        check_settings(comparison, &methods)?;
+        if n > MANY_ROWS && methods.iter().any(|method| method.shortened(comparison)) {
             warnings.push(format!(
                 "the training parts have more than {MANY_ROWS} rows: unless set otherwise, bases have at most \
                  {MANY_ROWS_COMPONENTS} components, and where a method's own would span all rows it is `kobl`"
             ));
         }
-        let mut plan = Self { shape, rules, stems, entries: Vec::new(), memory: 0, warnings };
+        let mut plan = Self { shape, rules, methods, entries: Vec::new(), memory: 0, warnings };
         plan.list(comparison);
         plan.memory = plan.estimate(comparison, rows, n)?;
         Ok(plan)
@@ -72,27 +78,27 @@ impl Plan {
 
     /// Lists the candidates.
     fn list(&mut self, comparison: &Comparison) {
-        let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
-        let entry = |method: &str, judge: &str, rule: Option<&String>| Entry {
+        let evaluators: Vec<&str> = comparison.evaluators.iter().map(Evaluator::name).collect();
+        let entry = |method: &str, evaluator: &str, rule: Option<&String>| Entry {
             method: method.into(),
-            evaluator: judge.into(),
+            evaluator: evaluator.into(),
             gamma_rule: rule.cloned(),
             ..Entry::default()
         };
-        let mut entries: Vec<Entry> = judges.iter().map(|judge| entry("raw", judge, None)).collect();
+        let mut entries: Vec<Entry> = evaluators.iter().map(|evaluator| entry("raw", evaluator, None)).collect();
         entries.push(entry("rbf-svm", "rbf-svm", Some(&"scale".into())));
         let names: Vec<Option<&String>> =
             (0..self.rules.len()).map(|at| self.rules[at].and(comparison.gammas.get(at))).collect();
         entries.extend(self.kknn_rules().map(|at| entry("kknn", "kknn", at.and_then(|at| names[at]))));
-        for stem in &mut self.stems {
+        for method in &mut self.methods {
             for name in &names {
-                stem.first.push(entries.len());
-                for &asked in &stem.sizes {
-                    let basis = Some(stem.basis_name());
-                    entries.extend(judges.iter().map(|judge| Entry {
+                method.first.push(entries.len());
+                for &asked in &method.sizes {
+                    let basis = Some(method.basis_name.clone());
+                    entries.extend(evaluators.iter().map(|evaluator| Entry {
                         basis: basis.clone(),
                         asked,
-                        ..entry(&stem.method, judge, *name)
+                        ..entry(method.method.name, evaluator, *name)
                     }));
                 }
             }
@@ -111,42 +117,39 @@ impl Plan {
     /// there one after the other.
     fn estimate(&self, comparison: &Comparison, rows: &Rows, n: usize) -> Result<u64> {
         let all = rows.n() as u64;
-        let copies = 3 * 12 * rows.stored().len() as u64;
+        let copies = 3 * 12 * rows.n_stored() as u64;
         let mut largest = 0;
-        for stem in &self.stems {
-            let Some(basis) = stem.plain_basis(comparison, self.shape, n)? else { continue };
+        for method in &self.methods {
+            let Some(basis) = method.largest_basis(n)? else { continue };
             let m = basis.n_components.unwrap_or(n).min(n) as u64;
-            // The coordinates, a method's and a judge's copies of them, and matrices of the size of the basis.
-            largest = largest.max(basis.estimated_memory(n) + 8 * (4 * all * m + 6 * m * m));
+            // The coordinates, a method's and an evaluator's copies of them, and matrices of the size of the basis.
+            largest = largest.max(basis.estimated_memory(n, &comparison.options) + 8 * (4 * all * m + 6 * m * m));
         }
         Ok(copies + largest)
     }
 }
 
-impl Stem {
-    pub(super) fn new(
-        comparison: &Comparison,
-        method: &str,
-        shape: Shape,
-        n: usize,
-        labels: &Labels,
-    ) -> Result<Self> {
-        let plain = Recipe::new::<&str>(method, &[])?;
+impl MethodPlan {
+    pub(super) fn new(comparison: &Comparison, method: &str, n: usize, labels: &Labels) -> Result<Self> {
+        let spec = methods::method(method)?;
+        let plain = Pipeline::new::<&str>(method, &[])?;
         let mut settings = comparison.settings.clone();
         let has = |settings: &[(String, String)], name: &str| settings.iter().any(|(n, _)| n == name);
-        if plain.card.parameters.contains(&"basis") && !has(&settings, "basis") {
-            settings.push(("basis".into(), default_basis(&plain.top, n).name().into()));
+        if spec.has("basis") && !has(&settings, "basis") {
+            settings.push(("basis".into(), default_basis(&plain, n)?.name().into()));
         }
-        let mut known = methods::parameters_of(method, &settings)?;
-        let basis = settings.iter().find(|(name, _)| name == "basis").map(|(_, basis)| basis.clone());
-        if plain.card.stage != Stage::Basis && basis.is_some_and(|basis| basis != "sparse") {
+        let value = |name: &str| settings.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
+        let (basis, selector) = (value("basis").filter(|_| spec.has("basis")), value("selector"));
+        let parameters = Pipeline::parameters(method, basis.as_deref(), selector.as_deref())?;
+        let mut known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+        if spec.stage == Stage::System && basis.as_ref().is_some_and(|basis| basis != Method::Sparse.name()) {
             // `sk-relief` has `nu` for its own basis alone.
             known.retain(|name| *name != "nu");
         }
         settings.retain(|(name, _)| known.contains(&name.as_str()));
-        let size = if plain.card.stage == Stage::Extract { "basis_components" } else { "n_components" };
+        let size = if spec.stage == Stage::Extract { "basis_components" } else { "n_components" };
         let mut own_cap = None;
-        if plain.card.stage == Stage::Basis {
+        if spec.stage == Stage::Basis {
             own_cap = settings.iter().find(|(name, _)| name == size).and_then(|(_, m)| m.parse().ok());
             own_cap = own_cap.or((n > MANY_ROWS).then_some(MANY_ROWS_COMPONENTS));
             settings.retain(|(name, _)| name != size);
@@ -156,86 +159,70 @@ impl Stem {
         if known.contains(&"seed") && !has(&settings, "seed") {
             settings.push(("seed".into(), comparison.seed.to_string()));
         }
-        let one_size = matches!(method, "koc" | "akda-qr");
-        let fits = |size: &&Option<usize>| !one_size || size.is_none();
-        let sizes = comparison.sizes.iter().filter(fits).copied().collect();
-        let stem = Self { method: method.into(), settings, sizes, own_cap, first: Vec::new() };
-        stem.recipe(shape.uses_gamma().then_some(1.0), &[])?.check(Some(labels))?;
-        Ok(stem)
+        let pipeline = Pipeline::new(method, &settings)?;
+        pipeline.check(Some(labels))?;
+        let one_size =
+            matches!(&pipeline.head, Head::Extract(extractor) if extractor.sizes() == Sizes::One);
+        let sizes = comparison.sizes.iter().filter(|size| !one_size || size.is_none()).copied().collect();
+        let of_class_means = spec.stage == Stage::Extract && !spec.has("basis");
+        Ok(Self {
+            method: spec,
+            basis_name: if of_class_means { "class means".into() } else { basis.unwrap_or(method.into()) },
+            size_is_set: has(&settings, "n_components"),
+            pipeline,
+            sizes,
+            own_cap,
+            first: Vec::new(),
+        })
     }
 
-    /// The method with its width, and settings in place of its own.
-    pub(super) fn recipe(&self, gamma: Option<f64>, instead: &[(&str, usize)]) -> Result<Recipe> {
-        let mut settings = self.settings.clone();
-        settings.retain(|(name, _)| instead.iter().all(|(other, _)| name != other));
-        settings.extend(instead.iter().map(|(name, value)| ((*name).into(), value.to_string())));
-        settings.extend(gamma.map(|gamma| ("gamma".into(), gamma.to_string())));
-        Recipe::new(&self.method, &settings)
+    /// The method with its width, on a basis of at most `cap` components if it is a basis itself.
+    pub(super) fn with(&self, gamma: Option<f64>, cap: Option<usize>) -> Pipeline {
+        self.pipeline.clone().change_basis(|basis| {
+            basis.gamma = gamma.map_or(basis.gamma, Gamma::Value);
+            basis.n_components = cap.or(basis.n_components);
+        })
     }
 
     /// The sizes that one fit of the basis serves, each with the most components that it needs (None: all it can have).
     pub(super) fn fits(&self) -> Vec<(Option<usize>, Vec<usize>)> {
         let every: Vec<usize> = (0..self.sizes.len()).collect();
         let cap = |at: &usize| self.sizes[*at].or(self.own_cap);
-        match Method::named(&self.method) {
+        match Method::named(self.method.name) {
             _ if every.is_empty() => Vec::new(),
-            // Rows are drawn anew for every size.
-            Ok(Method::Nystrom) => every.iter().map(|at| (cap(at), vec![*at])).collect(),
+            Ok(method) if !method.is_nested() => every.iter().map(|at| (cap(at), vec![*at])).collect(),
             Ok(_) if every.iter().any(|at| cap(at).is_none()) => vec![(None, every)],
             Ok(_) => vec![(every.iter().filter_map(cap).max(), every)],
             Err(_) => vec![(None, every)],
         }
     }
 
-    /// The largest basis that it will fit on n rows; None: `akda-qr`, whose basis is small.
-    fn plain_basis(&self, comparison: &Comparison, shape: Shape, n: usize) -> Result<Option<Basis>> {
+    /// The largest basis that it will fit on n rows; None: that of the class means, which is small.
+    fn largest_basis(&self, n: usize) -> Result<Option<Basis>> {
         let cap = self.fits().into_iter().map(|(cap, _)| cap).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)));
-        let Some(cap) = cap.filter(|_| self.method != "akda-qr") else { return Ok(None) };
-        let instead: Vec<(&str, usize)> = cap.map(|m| ("n_components", m)).into_iter().collect();
-        let recipe = self.recipe(shape.uses_gamma().then_some(1.0), &instead)?;
-        let mut basis = match &recipe.top {
-            Top::Nothing => methods::basis(&self.method, &recipe.settings)?,
-            Top::System(_) => methods::system_basis(&self.method, &recipe.settings, n, &mut Vec::new())?,
-            Top::Extractor(_) => {
-                methods::extractor_basis(&self.method, &recipe.settings, n, &mut Vec::new())?
-            }
-        };
-        basis.memory = comparison.memory;
-        Ok(Some(basis))
-    }
-
-    fn basis_name(&self) -> String {
-        let given = self.settings.iter().find(|(name, _)| name == "basis").map(|(_, basis)| basis.clone());
-        match self.method.as_str() {
-            "akda-qr" => "class means".into(),
-            method => given.unwrap_or_else(|| method.into()),
-        }
+        let small = self.method.stage == Stage::Extract && !self.method.has("basis");
+        let Some(cap) = cap.filter(|_| !small) else { return Ok(None) };
+        self.with(None, cap).basis_for(n, &mut Vec::new()).map(Some)
     }
 
     /// Whether its basis is smaller because there are many rows.
     fn shortened(&self, comparison: &Comparison) -> bool {
         let set = |name: &str| comparison.settings.iter().any(|(n, _)| n == name);
-        match self.method.as_str() {
-            "akda-qr" => false,
-            method if Method::named(method).is_ok() => !set("n_components") && self.sizes.contains(&None),
+        match self.method.stage {
+            Stage::Basis => !set("n_components") && self.sizes.contains(&None),
             _ => ["n_components", "basis_components"]
                 .into_iter()
-                .any(|size| !set(size) && self.settings.iter().any(|(name, _)| name == size)),
+                .any(|size| !set(size) && self.pipeline.settings.iter().any(|(name, _)| name == size)),
         }
     }
 }
 
 /// The basis of a method for n rows when none is named: its own, but `kobl` where its own would span many rows.
-fn default_basis(top: &Top, n: usize) -> Method {
-    let own = match top {
-        Top::Nothing => Method::Kobl,
-        Top::System(system) => system.default_basis(n, &mut Vec::new()),
-        Top::Extractor(extractor) => extractor.default_basis(n, &mut Vec::new()),
-    };
-    match own {
+fn default_basis(plain: &Pipeline, n: usize) -> Result<Method> {
+    Ok(match plain.basis_for(n, &mut Vec::new())?.method {
         Method::GramSchmidt | Method::Kpca if n > MANY_ROWS => Method::Kobl,
         own => own,
-    }
+    })
 }
 
 /// The methods, each once, without the baselines, which are always there.
@@ -280,19 +267,20 @@ fn rules(comparison: &Comparison, shape: Shape) -> Result<Vec<Option<Gamma>>> {
 }
 
 /// An error unless every setting is one of some method's, with a value it may have.
-fn check_settings(comparison: &Comparison, stems: &[Stem]) -> Result<()> {
+fn check_settings(comparison: &Comparison, plans: &[MethodPlan]) -> Result<()> {
     for (name, value) in &comparison.settings {
         if name == "gamma" {
             return Err(Error::argument(format!(
                 "gamma = {value} is among the settings, but widths are compared\nhint: give it as one of `gammas`"
             )));
         }
-        methods::parameter(name)?.check(value)?;
-        let used = |stem: &Stem| {
-            stem.settings.iter().any(|(n, _)| n == name) || (stem.own_cap.is_some() && name == "n_components")
+        methods::parameter(name)?.parameter.check(value)?;
+        let used = |plan: &MethodPlan| {
+            plan.pipeline.settings.iter().any(|(n, _)| n == name)
+                || (plan.own_cap.is_some() && name == "n_components")
         };
-        if !KERNEL.contains(&name.as_str()) && !stems.iter().any(used) {
-            let names: Vec<String> = stems.iter().map(|stem| format!("`{}`", stem.method)).collect();
+        if !KERNEL.contains(&name.as_str()) && !plans.iter().any(used) {
+            let names: Vec<String> = plans.iter().map(|plan| format!("`{}`", plan.method.name)).collect();
             return Err(Error::argument(format!(
                 "`{name}` is not a parameter of any method that is compared: {}\n\
                  hint: leave it out, or compare a method that has it (`mercer methods` lists them)",

@@ -1,44 +1,33 @@
 //! One split of a comparison: everything is learned from its training part, and what is shared is computed once.
 //!
-//!   scaling → γ a rule → a basis and its coordinates → the methods on it → the judges
+//!   scaling → γ a rule → a basis and its coordinates → the methods on it → the evaluators
 //!
-//! What is found is written into a journal. A part of the split that an earlier run has finished is read from there; a basis is
-//! fitted again if only some of its methods are.
+//! What is found is written into a journal (`results.rs`). A part of the split that an earlier run has finished is read from
+//! there; a basis is fitted again if only some of its methods are.
 //!
 //! cost    one fit a distinct basis; a method on it costs its own arithmetic and no kernel value
 
-use std::borrow::Cow;
 use std::time::Instant;
 
-use faer::{MatMut, MatRef};
 use serde_json::{Value, json};
 
-use super::features::{Asked, Feature, features};
-use super::kept::Outcomes;
-use super::plan::{Plan, Stem};
-use super::{Comparison, Fate, Scored};
+use super::features::{Request, features};
+use super::plan::{MethodPlan, Plan};
+use super::results::{CostSoFar, Recorder, SplitResults};
+use super::{CandidateResult, Comparison};
 use crate::basis::{Basis, FittedBasis};
 use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
+use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::folds::Split;
-use crate::evaluate::judge::Judge;
 use crate::evaluate::knn;
-use crate::evaluate::measures::{Measure, Predictions, confusion};
 use crate::kernel::gamma::scale;
 use crate::kernel::{Kernel, Shape};
-use crate::monitor::Monitor;
-use crate::recipe::Recipe;
-
-/// What a split found.
-pub(super) struct Done {
-    /// One a candidate.
-    pub(super) fates: Vec<Fate>,
-    pub(super) warnings: Vec<String>,
-    pub(super) work: Work,
-}
+use crate::options::Options;
+use crate::pipeline::{Found, Head, Pipeline};
 
 /// What was computed, so that tests can see that nothing is computed twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,54 +38,47 @@ pub(super) struct Work {
 }
 
 /// The two parts, scaled.
-struct Data {
-    train: Rows<'static>,
-    train_labels: Labels,
-    test: Rows<'static>,
-    test_labels: Labels,
+pub(super) struct Data {
+    pub(super) train: Rows<'static>,
+    pub(super) train_labels: Labels,
+    pub(super) test: Rows<'static>,
+    pub(super) test_labels: Labels,
     /// Seconds for the scaling.
-    scaled: f64,
-    monitor: Monitor,
+    scaling_seconds: f64,
+    /// Those of the comparison, with a monitor of the split's own and without a checkpoint, as the journal is one.
+    pub(super) options: Options,
 }
 
 /// A split that is being worked on.
 struct Part<'a> {
-    comparison: &'a Comparison,
     plan: &'a Plan,
     data: &'a Data,
-    done: Done,
-    journal: &'a mut Journal,
-    /// Candidates that were settled, and how many warnings there were, since the last piece was kept.
-    settled: Vec<usize>,
-    said: usize,
+    log: Recorder<'a>,
 }
 
 /// A method and those of its sizes that one fit of a basis serves.
 struct Task<'a> {
-    stem: &'a Stem,
+    plan: &'a MethodPlan,
     first: usize,
-    recipe: Recipe,
+    pipeline: Pipeline,
     basis: Basis,
     sizes: Vec<usize>,
 }
 
-/// A fitted basis with the coordinates of all rows.
-pub(super) struct Fitted<'a> {
+/// A basis that was fitted on the training part, with the coordinates of all rows.
+pub(super) struct FittedSplit<'a> {
     pub(super) basis: FittedBasis,
-    /// Row-major.
-    pub(super) train: Vec<f64>,
-    pub(super) test: Vec<f64>,
-    pub(super) rows: &'a Rows<'a>,
-    pub(super) labels: &'a Labels,
-    pub(super) monitor: &'a Monitor,
+    pub(super) train: Rows<'static>,
+    pub(super) test: Rows<'static>,
+    data: &'a Data,
 }
 
-/// What a candidate has cost and found before a judge saw it.
-struct Before {
-    seconds: f64,
-    gamma: Option<f64>,
-    n_features: usize,
-    kernel_values: usize,
+impl FittedSplit<'_> {
+    /// What a head finds in the training rows' coordinates.
+    pub(super) fn find(&self, head: &Head) -> Result<Found> {
+        let Data { train, train_labels, options, .. } = self.data;
+        head.find(train, Some(train_labels), &self.basis, &self.train, options)
+    }
 }
 
 /// Works on one split; the only errors are [`Error::Interrupted`] and those of the journal.
@@ -107,8 +89,8 @@ pub(super) fn run(
     labels: &Labels,
     split: &Split,
     journal: &mut Journal,
-) -> Result<Done> {
-    comparison.monitor.check()?;
+) -> Result<SplitResults> {
+    comparison.options.monitor.check()?;
     let start = Instant::now();
     let (train, test) = (rows.select(&split.train), rows.select(&split.test));
     let scaling = Scaling::fit(comparison.scale, &train).0;
@@ -116,16 +98,16 @@ pub(super) fn run(
         None => Ok((train, test)),
         Some(scaling) => scaling.apply(&train).and_then(|train| Ok((train, scaling.apply(&test)?))),
     };
-    let done = Done {
-        fates: (0..plan.entries.len()).map(|_| Fate::Skipped).collect(),
+    let found = SplitResults {
+        results: (0..plan.entries.len()).map(|_| CandidateResult::Skipped).collect(),
         warnings: Vec::new(),
         work: Work::default(),
     };
     let (train, test) = match attempt(scaled)? {
         Ok(rows) => rows,
         Err(text) => {
-            let fates = plan.entries.iter().map(|_| Fate::Failed(text.clone())).collect();
-            return Ok(Done { fates, ..done });
+            let results = plan.entries.iter().map(|_| CandidateResult::Failed(text.clone())).collect();
+            return Ok(SplitResults { results, ..found });
         }
     };
     let data = Data {
@@ -133,15 +115,18 @@ pub(super) fn run(
         train_labels: labels.select(&split.train),
         test,
         test_labels: labels.select(&split.test),
-        scaled: start.elapsed().as_secs_f64(),
-        monitor: comparison.monitor.part(),
+        scaling_seconds: start.elapsed().as_secs_f64(),
+        options: Options {
+            memory: comparison.options.memory,
+            ..Options::watched(&comparison.options.monitor.part())
+        },
     };
-    let mut part = Part { comparison, plan, data: &data, done, journal, settled: Vec::new(), said: 0 };
-    let found = part.all();
-    let done = part.done;
+    let mut part = Part { plan, data: &data, log: Recorder::new(comparison, &data, found, journal) };
+    let ended = part.all();
+    let found = part.log.found;
     // What was finished before a stop is not lost.
     journal.save()?;
-    found.map(|()| done)
+    ended.map(|()| found)
 }
 
 /// A failure as text; a stop stays an error.
@@ -160,82 +145,86 @@ impl<'a> Part<'a> {
     }
 
     fn baselines(&mut self) -> Result<()> {
-        let judges = &self.comparison.judges;
-        for (at, judge) in judges.iter().enumerate() {
-            if self.recall(&baseline(at)) {
+        let data = self.data;
+        let evaluators = &self.log.comparison.evaluators;
+        let plain =
+            CostSoFar { seconds: data.scaling_seconds, gamma: None, n_features: data.train.p(), kernel_values: 0 };
+        for (at, evaluator) in evaluators.iter().enumerate() {
+            if self.log.recall(&baseline(at)) {
                 continue;
             }
-            let n_features = self.data.train.p();
-            let before = Before { seconds: self.data.scaled, gamma: None, n_features, kernel_values: 0 };
-            self.judge(at, judge, &before, None)?;
-            self.record(&baseline(at))?;
+            self.log.evaluate(at, evaluator, plain, None)?;
+            self.log.record(&baseline(at))?;
         }
-        let mut at = judges.len();
-        if !self.recall(&baseline(at)) {
-            let svm = Judge::RbfSvm { c: None, gamma: None };
-            let gamma = scale(Shape::Rbf, &self.data.train).ok();
-            let before = Before { seconds: self.data.scaled, gamma, n_features: 0, kernel_values: 0 };
-            self.judge(at, &svm, &before, None)?;
-            self.record(&baseline(at))?;
+        let mut at = evaluators.len();
+        if !self.log.recall(&baseline(at)) {
+            let svm = Evaluator::RbfSvm { c: None, gamma: None };
+            let cost = CostSoFar { gamma: scale(Shape::Rbf, &data.train).ok(), n_features: 0, ..plain };
+            self.log.evaluate(at, &svm, cost, None)?;
+            self.log.record(&baseline(at))?;
         }
         for rule in self.plan.kknn_rules() {
             at += 1;
-            if self.recall(&baseline(at)) {
-                continue;
+            if !self.log.recall(&baseline(at)) {
+                self.kernel_neighbours(at, rule)?;
+                self.log.record(&baseline(at))?;
             }
-            let start = Instant::now();
-            let kernel = match rule {
-                Some(rule) => self.kernel(rule),
-                // Who is near does not depend on γ; the `scale` rule keeps values apart where they are looked at.
-                None => scale(self.plan.shape, &self.data.train)
-                    .map(|gamma| Kernel { shape: self.plan.shape, gamma }),
-            };
-            let predicted = kernel.and_then(|kernel| {
-                let (train, labels) = (&self.data.train, &self.data.train_labels);
-                Ok((
-                    kernel,
-                    knn::predict_in_kernel(kernel, train, labels, &self.data.test, 1, &self.data.monitor)?,
-                ))
-            });
-            match attempt(predicted)? {
-                Err(text) => self.settle(at, Fate::Failed(text)),
-                Ok((kernel, predictions)) => {
-                    let before = Before {
-                        seconds: self.data.scaled + start.elapsed().as_secs_f64(),
-                        gamma: rule.map(|_| kernel.gamma),
-                        n_features: 0,
-                        kernel_values: self.data.train.n(),
-                    };
-                    self.score(at, &before, &predictions)?;
-                }
-            }
-            self.record(&baseline(at))?;
         }
         Ok(())
     }
 
-    /// The kernel with the width that a rule finds on the training part.
-    fn kernel(&mut self, rule: usize) -> Result<Kernel> {
-        let Some(gamma) = self.plan.rules[rule] else {
-            return Ok(Kernel { shape: self.plan.shape, gamma: 1.0 });
+    /// The nearest neighbour in the kernel's space.
+    fn kernel_neighbours(&mut self, at: usize, rule: Option<usize>) -> Result<()> {
+        let data = self.data;
+        let start = Instant::now();
+        let kernel = match rule {
+            Some(rule) => self.kernel(rule),
+            // Who is near does not depend on γ; the `scale` rule keeps values apart where they are looked at.
+            None => {
+                scale(self.plan.shape, &data.train).map(|gamma| Kernel { shape: self.plan.shape, gamma })
+            }
         };
-        self.done.work.gammas += 1;
-        let plain = Kernel { shape: self.plan.shape, gamma: 1.0 };
-        let basis = Basis::kobl(plain).gamma(gamma).seed(self.comparison.seed).monitor(&self.data.monitor);
-        basis.resolve_kernel(&self.data.train, Some(&self.data.train_labels))
+        let predicted = kernel.and_then(|kernel| {
+            let (train, labels, monitor) = (&data.train, &data.train_labels, &data.options.monitor);
+            Ok((kernel, knn::predict_in_kernel(kernel, train, labels, &data.test, 1, monitor)?))
+        });
+        match attempt(predicted)? {
+            Err(text) => {
+                self.log.settle(at, CandidateResult::Failed(text));
+                Ok(())
+            }
+            Ok((kernel, predictions)) => {
+                let cost = CostSoFar {
+                    seconds: data.scaling_seconds + start.elapsed().as_secs_f64(),
+                    gamma: rule.map(|_| kernel.gamma),
+                    n_features: 0,
+                    kernel_values: data.train.n(),
+                };
+                self.log.score(at, cost, &predictions)
+            }
+        }
     }
 
-    /// The same with the seconds it took, if an earlier run has not found it.
+    /// The kernel with the width that a rule finds on the training part.
+    fn kernel(&mut self, rule: usize) -> Result<Kernel> {
+        let plain = Kernel { shape: self.plan.shape, gamma: 1.0 };
+        let Some(gamma) = self.plan.rules[rule] else { return Ok(plain) };
+        self.log.found.work.gammas += 1;
+        let basis = Basis::kobl(plain).gamma(gamma).seed(self.log.comparison.seed);
+        basis.resolve_kernel(&self.data.train, Some(&self.data.train_labels), &self.data.options.monitor)
+    }
+
+    /// The kernel of a rule and the seconds it took, unless an earlier run has found it.
     fn timed_kernel(&mut self, rule: usize) -> (Result<Kernel>, f64) {
         let name = format!("width {rule}");
-        if let Some([gamma, seconds]) = self.journal.recall(&name).and_then(bits) {
+        if let Some([gamma, seconds]) = self.log.journal.recall(&name).and_then(bits) {
             return (Ok(Kernel { shape: self.plan.shape, gamma }), seconds);
         }
         let start = Instant::now();
         let kernel = self.kernel(rule);
         let seconds = start.elapsed().as_secs_f64();
         let kept = kernel.and_then(|kernel| {
-            self.journal.record(&name, || json!([kernel.gamma.to_bits(), seconds.to_bits()]))?;
+            self.log.journal.record(&name, || json!([kernel.gamma.to_bits(), seconds.to_bits()]))?;
             Ok(kernel)
         });
         (kept, seconds)
@@ -244,26 +233,26 @@ impl<'a> Part<'a> {
     /// All methods with the width of one rule.
     fn rule(&mut self, rule: usize) -> Result<()> {
         let plan = self.plan;
-        if plan.stems.is_empty() {
+        if plan.methods.is_empty() {
             return Ok(());
         }
         let (kernel, seconds) = self.timed_kernel(rule);
         let kernel = match attempt(kernel)? {
             Ok(kernel) => kernel,
             Err(text) => {
-                for stem in &plan.stems {
-                    let every: Vec<usize> = (0..stem.sizes.len()).collect();
-                    self.fail(stem.first[rule], &every, &text);
+                for method in &plan.methods {
+                    let every: Vec<usize> = (0..method.sizes.len()).collect();
+                    self.log.fail(method.first[rule], &every, &text);
                 }
                 return Ok(());
             }
         };
         let gamma = plan.rules[rule].map(|_| kernel.gamma);
         let mut groups: Vec<(String, Vec<Task>)> = Vec::new();
-        for stem in &plan.stems {
-            for (cap, sizes) in stem.fits() {
-                match attempt(self.task(stem, stem.first[rule], gamma, cap, sizes.clone()))? {
-                    Err(text) => self.fail(stem.first[rule], &sizes, &text),
+        for method in &plan.methods {
+            for (cap, sizes) in method.fits() {
+                match attempt(self.task(method, method.first[rule], gamma, cap, sizes.clone()))? {
+                    Err(text) => self.log.fail(method.first[rule], &sizes, &text),
                     Ok(task) => {
                         let key = key(&task.basis);
                         match groups.iter_mut().find(|(other, _)| *other == key) {
@@ -274,33 +263,30 @@ impl<'a> Part<'a> {
                 }
             }
         }
+        let seconds = self.data.scaling_seconds + seconds;
         // One basis after the other, so that the coordinates of one only are in memory.
-        groups.into_iter().try_for_each(|(_, tasks)| self.group(&tasks, self.data.scaled + seconds, gamma))
+        groups.into_iter().try_for_each(|(_, tasks)| self.group(&tasks, seconds, gamma))
     }
 
-    fn task<'s>(
+    fn task<'p>(
         &mut self,
-        stem: &'s Stem,
+        plan: &'p MethodPlan,
         first: usize,
         gamma: Option<f64>,
         cap: Option<usize>,
         sizes: Vec<usize>,
-    ) -> Result<Task<'s>> {
-        let cap = cap.map(|m| m.min(self.data.train.n()));
-        let instead: Vec<(&str, usize)> = cap.map(|m| ("n_components", m)).into_iter().collect();
-        let recipe = stem.recipe(gamma, &instead)?;
-        let mut basis =
-            recipe.basis(&self.data.train, Some(&self.data.train_labels), &mut self.done.warnings)?;
-        basis.memory = self.comparison.memory;
-        basis.monitor = self.data.monitor.clone();
-        Ok(Task { stem, first, recipe, basis, sizes })
+    ) -> Result<Task<'p>> {
+        let Data { train, train_labels, .. } = self.data;
+        let pipeline = plan.with(gamma, cap.map(|m| m.min(train.n())));
+        let basis = pipeline.basis(train, Some(train_labels), &mut self.log.found.warnings)?;
+        Ok(Task { plan, first, pipeline, basis, sizes })
     }
 
     /// All methods on one basis.
-    fn group(&mut self, tasks: &[Task], before: f64, gamma: Option<f64>) -> Result<()> {
+    fn group(&mut self, tasks: &[Task], seconds: f64, gamma: Option<f64>) -> Result<()> {
         let mut open: Vec<&Task> = Vec::new();
         for task in tasks {
-            if !self.recall(&task.name()) {
+            if !self.log.recall(&task.name()) {
                 open.push(task);
             }
         }
@@ -312,167 +298,47 @@ impl<'a> Part<'a> {
             Ok(fitted) => fitted,
             Err(text) => {
                 return open.into_iter().try_for_each(|task| {
-                    self.fail(task.first, &task.sizes, &text);
-                    self.record(&task.name())
+                    self.log.fail(task.first, &task.sizes, &text);
+                    self.log.record(&task.name())
                 });
             }
         };
-        let before = before + start.elapsed().as_secs_f64();
+        let seconds = seconds + start.elapsed().as_secs_f64();
         for task in open {
-            let asked = Asked {
-                stem: task.stem,
-                recipe: &task.recipe,
-                gamma,
-                sizes: task.sizes.iter().map(|&at| task.stem.sizes[at]).collect(),
-            };
+            let sizes = task.sizes.iter().map(|&at| task.plan.sizes[at]).collect();
+            let request = Request { plan: task.plan, pipeline: &task.pipeline, sizes };
             let mut warnings = Vec::new();
-            features(&fitted, &asked, &mut warnings, |at, found| {
+            features(&fitted, &request, &mut warnings, |at, found| {
                 let size = task.sizes[at];
                 match found {
-                    Ok(Some(feature)) => self.judge_all(task.first, size, before, gamma, &feature),
-                    Ok(None) => {
-                        self.skip(task.first, size);
-                        Ok(())
+                    Ok(Some(features)) => {
+                        self.log.evaluate_all(task.first, size, seconds, gamma, &features)?;
                     }
-                    Err(text) => {
-                        self.fail(task.first, &[size], &text);
-                        Ok(())
-                    }
+                    Ok(None) => self.log.skip(task.first, size),
+                    Err(text) => self.log.fail(task.first, &[size], &text),
                 }
+                Ok(())
             })?;
-            self.done.warnings.extend(warnings);
-            self.record(&task.name())?;
+            self.log.found.warnings.extend(warnings);
+            self.log.record(&task.name())?;
         }
         Ok(())
     }
 
-    fn fit(&mut self, basis: &Basis) -> Result<Fitted<'a>> {
-        let Data { train: rows, train_labels: labels, monitor, .. } = self.data;
-        let (fitted, train) = basis.fit_with(rows, Some(labels), true)?;
+    fn fit(&mut self, basis: &Basis) -> Result<FittedSplit<'a>> {
+        let data = self.data;
+        let options = data.options.clone().with_coordinates();
+        let (basis, train) = basis.fit_with(&data.train, Some(&data.train_labels), &options)?;
         let train = train.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-        let (n, m, l) = (self.data.test.n(), fitted.n_components(), fitted.expansion.landmarks.len());
-        let mut test = vec![0.0; n * m];
-        let out = MatMut::from_row_major_slice_mut(&mut test, n, m);
-        fitted.expansion.check(&self.data.test, None, 0)?;
-        fitted.expansion.apply(&self.data.test, |part, _| Ok(Cow::Owned(part)), out, monitor)?;
-        self.done.work.basis_fits += 1;
-        self.done.work.kernel_values += fitted.n_kernel_evaluations + (n * l) as u64;
-        self.done.warnings.extend(fitted.warnings.iter().cloned());
-        Ok(Fitted { basis: fitted, train, test, rows, labels, monitor })
-    }
-
-    /// Every judge on one set of features.
-    fn judge_all(
-        &mut self,
-        first: usize,
-        size: usize,
-        seconds: f64,
-        gamma: Option<f64>,
-        feature: &Feature,
-    ) -> Result<()> {
-        let judges = &self.comparison.judges;
-        for (at, judge) in judges.iter().enumerate() {
-            let before = Before {
-                seconds: seconds + feature.seconds,
-                gamma,
-                n_features: feature.train.p(),
-                kernel_values: feature.kernel_values,
-            };
-            self.judge(first + size * judges.len() + at, judge, &before, Some(feature))?;
-        }
-        Ok(())
-    }
-
-    /// One judge on features, or on the rows as they are.
-    fn judge(&mut self, at: usize, judge: &Judge, before: &Before, feature: Option<&Feature>) -> Result<()> {
-        let start = Instant::now();
-        let (train, test) = feature.map_or((&self.data.train, &self.data.test), |f| (&f.train, &f.test));
-        let (labels, seed) = (&self.data.train_labels, self.comparison.seed);
-        match attempt(judge.predict(train, labels, test, seed, &self.data.monitor))? {
-            Err(text) => self.settle(at, Fate::Failed(text)),
-            Ok(judged) => {
-                // Kernel values that a judge wants of features are not those of the rows' kernel.
-                let support = if feature.is_none() { judged.support } else { 0 };
-                let before = Before {
-                    seconds: before.seconds + start.elapsed().as_secs_f64(),
-                    kernel_values: before.kernel_values + support,
-                    ..*before
-                };
-                self.done.warnings.extend(judged.warnings);
-                self.score(at, &before, &judged.predictions)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn score(&mut self, at: usize, before: &Before, predictions: &Predictions) -> Result<()> {
-        let [first, second] =
-            measures(&self.data.test_labels).map(|m| m.of(&self.data.test_labels, predictions));
-        let fate = match attempt(first.and_then(|score| Ok((score, second?))))? {
-            Err(text) => Fate::Failed(text),
-            Ok((score, _)) if !score.is_finite() => {
-                Fate::Failed("its predictions are not finite numbers".into())
-            }
-            Ok((score, second)) => Fate::Scored(Scored {
-                score,
-                second,
-                gamma: before.gamma,
-                n_features: before.n_features,
-                kernel_values: before.kernel_values,
-                seconds: before.seconds,
-                confusion: match (&self.data.test_labels, predictions) {
-                    (Labels::Classes { codes, names }, Predictions::Classes(predicted)) => {
-                        confusion(codes, predicted, names.len())
-                    }
-                    _ => Vec::new(),
-                },
-            }),
-        };
-        self.settle(at, fate);
-        Ok(())
-    }
-
-    fn settle(&mut self, at: usize, fate: Fate) {
-        self.done.fates[at] = fate;
-        self.settled.push(at);
-        self.comparison.monitor.advance(1);
-    }
-
-    /// Takes over what an earlier run has found for a piece of the split; false: nothing yet.
-    fn recall(&mut self, name: &str) -> bool {
-        self.settled.clear();
-        let Some(known) = self.journal.recall(name).and_then(Outcomes::from_json) else { return false };
-        for (at, fate) in known.fates {
-            if let Some(place) = self.done.fates.get_mut(at) {
-                *place = fate;
-            }
-        }
-        self.done.warnings.extend(known.warnings);
-        self.said = self.done.warnings.len();
-        true
-    }
-
-    /// Keeps what was found since the last piece.
-    fn record(&mut self, name: &str) -> Result<()> {
-        let (done, said) = (&self.done, self.said);
-        let settled = std::mem::take(&mut self.settled);
-        self.said = done.warnings.len();
-        self.journal.record(name, || {
-            let fates = settled.into_iter().map(|at| (at, done.fates[at].clone())).collect();
-            Outcomes { fates, warnings: done.warnings[said..].to_vec() }.to_json()
-        })
-    }
-
-    fn fail(&mut self, first: usize, sizes: &[usize], text: &str) {
-        let judges = self.comparison.judges.len();
-        for at in sizes.iter().flat_map(|size| first + size * judges..first + (size + 1) * judges) {
-            self.settle(at, Fate::Failed(text.into()));
-        }
-    }
-
-    fn skip(&mut self, first: usize, size: usize) {
-        let judges = self.comparison.judges.len();
-        (0..judges).for_each(|at| self.settle(first + size * judges + at, Fate::Skipped));
+        basis.expansion.check(&data.test, None, 0)?;
+        let test = basis.coordinates(&data.test, &options.monitor)?;
+        let landmarks = basis.expansion.landmarks.len();
+        let found = &mut self.log.found;
+        found.work.basis_fits += 1;
+        found.work.kernel_values += basis.n_kernel_evaluations + (data.test.n() * landmarks) as u64;
+        found.warnings.extend(basis.warnings.iter().cloned());
+        // Evaluators and sizes work in float64, whatever the basis was asked for.
+        Ok(FittedSplit { basis, train: train.into_f64(), test: test.into_f64(), data })
     }
 }
 
@@ -481,7 +347,7 @@ fn baseline(at: usize) -> String {
     format!("baseline {at}")
 }
 
-/// Two numbers that were kept bit by bit.
+/// Two numbers that were recorded bit by bit.
 fn bits(value: &Value) -> Option<[f64; 2]> {
     Some([f64::from_bits(value[0].as_u64()?), f64::from_bits(value[1].as_u64()?)])
 }
@@ -489,37 +355,14 @@ fn bits(value: &Value) -> Option<[f64; 2]> {
 impl Task<'_> {
     /// How it is called in the journal.
     fn name(&self) -> String {
-        format!("{} {} {:?}", self.stem.method, self.first, self.sizes)
+        format!("{} {} {:?}", self.plan.method.name, self.first, self.sizes)
     }
 }
 
-/// The measure that candidates are sorted by, and the second one.
-pub(super) fn measures(labels: &Labels) -> [Measure; 2] {
-    match labels {
-        Labels::Classes { .. } => [Measure::Accuracy, Measure::BalancedAccuracy],
-        Labels::Numbers(_) => [Measure::R2, Measure::Mse],
-    }
-}
-
-/// What tells two bases apart.
+/// What distinguishes two bases.
 fn key(basis: &Basis) -> String {
-    let Basis { method, shape, gamma, n_components, threshold, tol, nu, center, seed, landmarks, .. } = basis;
+    let Basis { landmarks, .. } = basis;
     // Landmarks are given by `akda-qr` alone, of which there is one.
     let given = landmarks.is_some();
-    format!(
-        "{method:?} {shape:?} {gamma:?} {n_components:?} {threshold:?} {tol:?} {nu:?} {center} {seed} {given}"
-    )
-}
-
-impl Fitted<'_> {
-    /// Coordinates of the training rows, n×m.
-    pub(super) fn coordinates(&self) -> MatRef<'_, f64> {
-        MatRef::from_row_major_slice(&self.train, self.rows.n(), self.basis.n_components())
-    }
-
-    /// Coordinates of the test rows.
-    pub(super) fn test_coordinates(&self) -> MatRef<'_, f64> {
-        let m = self.basis.n_components();
-        MatRef::from_row_major_slice(&self.test, self.test.len() / m.max(1), m)
-    }
+    format!("{:?} {given}", Basis { landmarks: None, ..basis.clone() })
 }

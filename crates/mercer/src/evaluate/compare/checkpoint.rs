@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{Comparison, Fate, Scored};
+use super::{CandidateResult, Comparison, Scored};
 use crate::checkpoint::{About, Journal};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
 
-/// How candidates did, by their places, and what was said meanwhile.
+/// Results of candidates, by their places, and the warnings that came with them.
 pub(super) struct Outcomes {
-    pub(super) fates: Vec<(usize, Fate)>,
+    pub(super) results: Vec<(usize, CandidateResult)>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ pub(super) fn journals(
     labels: &Labels,
     splits: usize,
 ) -> Result<Vec<Journal>> {
-    let Some(checkpoint) = &comparison.checkpoint else {
+    let Some(checkpoint) = &comparison.options.checkpoint else {
         return Ok((0..splits).map(|_| Journal::default()).collect());
     };
     let about = about(comparison, rows, labels);
@@ -36,52 +36,51 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         settings,
         gammas,
         sizes,
-        judges,
+        evaluators,
         scale,
         folds,
         repeats,
         test_share,
         seed,
-        memory,
-        monitor: _,
-        checkpoint: _,
+        options,
     } = comparison;
     About::new(rows, Some(labels))
         .and_setting("methods", methods)
         .and_setting("settings", settings)
         .and_setting("gammas", gammas)
         .and_setting("sizes", sizes)
-        .and_setting("judges", judges)
+        .and_setting("evaluators", evaluators)
         .and_setting("scale", scale)
         .and_setting("folds", folds)
         .and_setting("repeats", repeats)
         .and_setting("test_share", test_share)
         .and_setting("seed", seed)
-        .and_setting("memory", memory)
+        .and_setting("memory", &options.memory)
 }
 
 /// How many candidates an earlier run has settled.
 pub(super) fn settled(journals: &[Journal]) -> usize {
-    let of = |value: &Value| value["fates"].as_array().map_or(0, Vec::len);
+    let of = |value: &Value| value["results"].as_array().map_or(0, Vec::len);
     journals.iter().flat_map(Journal::values).map(of).sum()
 }
 
 impl Outcomes {
     pub(super) fn to_json(&self) -> Value {
-        let fates: Vec<Value> = self.fates.iter().map(|(at, fate)| json!([at, fate.to_json()])).collect();
-        json!({ "fates": fates, "warnings": self.warnings })
+        let results: Vec<Value> = self.results.iter().map(|(at, result)| json!([at, result.to_json()])).collect();
+        json!({ "results": results, "warnings": self.warnings })
     }
 
     /// None: that is not what was written.
     pub(super) fn from_json(value: &Value) -> Option<Self> {
-        let fate = |pair: &Value| Some((pair[0].as_u64()? as usize, Fate::from_json(&pair[1])?));
-        let fates = value["fates"].as_array()?.iter().map(fate).collect::<Option<_>>()?;
+        let result =
+            |pair: &Value| Some((pair[0].as_u64()? as usize, CandidateResult::from_json(&pair[1])?));
+        let results = value["results"].as_array()?.iter().map(result).collect::<Option<_>>()?;
         let text = |text: &Value| text.as_str().map(String::from);
-        Some(Self { fates, warnings: value["warnings"].as_array()?.iter().map(text).collect::<Option<_>>()? })
+        Some(Self { results, warnings: value["warnings"].as_array()?.iter().map(text).collect::<Option<_>>()? })
     }
 }
 
-impl Fate {
+impl CandidateResult {
     /// Numbers bit by bit: the second measure need not be finite.
     fn to_json(&self) -> Value {
         match self {

@@ -12,14 +12,14 @@ use crate::error::Result;
 impl Adviser {
     pub(super) fn journal(&self, all: &Rows, labels: &Labels) -> Result<Journal> {
         // Every field, so that a new one cannot be forgotten here.
-        let Self { scale, rows, max_components, seed, memory, monitor: _, checkpoint } = self;
-        let Some(checkpoint) = checkpoint else { return Ok(Journal::default()) };
+        let Self { scale, rows, max_components, seed, options } = self;
+        let Some(checkpoint) = &options.checkpoint else { return Ok(Journal::default()) };
         let about = About::new(all, Some(labels))
             .and_setting("scale", scale)
             .and_setting("rows looked at", rows)
             .and_setting("max_components", max_components)
             .and_setting("seed", seed)
-            .and_setting("memory", memory);
+            .and_setting("memory", &options.memory);
         Journal::open(checkpoint, "advice", about)
     }
 }

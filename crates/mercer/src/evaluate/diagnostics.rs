@@ -4,24 +4,26 @@
 
 use std::borrow::Cow;
 
-use crate::basis::Expansion;
+use crate::basis::{Expansion, FittedBasis};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::in_order;
+use crate::map::FeatureMap;
 use crate::monitor::Monitor;
+use crate::options::Options;
 use crate::random;
-use crate::recipe::{Made, Recipe, Top};
+use crate::pipeline::{FittedPipeline, Head, Pipeline};
 
 /// Rows that are drawn as points, and whose slopes are looked at.
 pub const POINTS: usize = 1_500;
 
 /// Rows whose squared coordinates are added up together.
-const ROWS: usize = 1_024;
+const SUM_ROWS: usize = 1_024;
 
 /// Numbers about one fitted method on the rows that it was fitted on.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Portrait {
+pub struct FitDiagnostics {
     /// The method.
     pub method: String,
     /// The basis below it.
@@ -51,35 +53,33 @@ pub struct Portrait {
     pub kernel_values: usize,
 }
 
-impl Portrait {
-    /// Fits the recipe on rows, which are as the kernel shall see them (scaled), and looks at what came of it; with the
+impl FitDiagnostics {
+    /// Fits the pipeline on rows, which are as the kernel shall see them (scaled), and looks at what came of it; with the
     /// map, which has no scaling yet.
     ///
     /// ```
-    /// use mercer::{Monitor, Recipe, data::{Labels, Task, synth}, evaluate::portrait::Portrait};
+    /// use mercer::{Options, Pipeline, data::{Labels, Task, synth}, evaluate::diagnostics::FitDiagnostics};
     ///
     /// let table = synth::generate("ringnorm?n=200&seed=1")?;
     /// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
     /// let names: Vec<String> = (0..table.rows.p()).map(|j| format!("x{j}")).collect();
-    /// let recipe = Recipe::new("gda", &[("basis", "kobl"), ("gamma", "0.05")])?;
-    /// let memory = mercer::basis::DEFAULT_MEMORY;
-    /// let (portrait, made) =
-    ///     Portrait::of(&recipe, &table.rows, Some(&labels), &names, memory, 0, &Monitor::default())?;
-    /// assert_eq!((portrait.basis.as_str(), portrait.point_names.as_slice()), ("kobl", ["gda0".to_string()].as_slice()));
-    /// assert_eq!((portrait.points.len(), made.map.n_features()), (200, 1));
-    /// let shares: f64 = portrait.importance.iter().map(|(_, share)| share).sum();
+    /// let pipeline = Pipeline::new("gda", &[("basis", "kobl"), ("gamma", "0.05")])?;
+    /// let (found, fitted) =
+    ///     FitDiagnostics::of(&pipeline, &table.rows, Some(&labels), &names, 0, &Options::default())?;
+    /// assert_eq!((found.basis.as_str(), found.point_names.as_slice()), ("kobl", ["gda0".to_string()].as_slice()));
+    /// assert_eq!((found.points.len(), fitted.map.n_features()), (200, 1));
+    /// let shares: f64 = found.importance.iter().map(|(_, share)| share).sum();
     /// assert!((shares - 1.0).abs() < 1e-12);
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn of(
-        recipe: &Recipe,
+        pipeline: &Pipeline,
         rows: &Rows,
         labels: Option<&Labels>,
         input_names: &[String],
-        memory: u64,
         seed: u64,
-        monitor: &Monitor,
-    ) -> Result<(Self, Made)> {
+        options: &Options,
+    ) -> Result<(Self, FittedPipeline)> {
         if !input_names.is_empty() && input_names.len() != rows.p() {
             return Err(Error::argument(format!(
                 "{} names were given for {} inputs; one for each is needed, or none",
@@ -87,44 +87,38 @@ impl Portrait {
                 rows.p()
             )));
         }
-        recipe.check(labels)?;
-        let mut warnings = Vec::new();
-        let mut basis = recipe.basis(rows, labels, &mut warnings)?.monitor(monitor);
-        basis.memory = memory;
-        let (fitted, _) = basis.fit_with(rows, labels, false)?;
-        let residuals = residuals(&fitted.expansion, fitted.residual, rows, monitor)?;
-        let basis_name = fitted.method.name().to_string();
-        let (pivot_norms, of_basis) = (fitted.pivot_norms.clone(), fitted.eigenvalues.clone());
-        let mut made = recipe.finish(rows, labels, fitted, None, monitor)?;
-        made.warnings.splice(0..0, warnings);
-        let map = &made.map;
+        let fitted = pipeline.fit(rows, labels, options)?;
+        let monitor = &options.monitor;
+        let FittedBasis { expansion, residual, pivot_norms, eigenvalues, method, .. } = &fitted.basis;
+        let residuals = residuals(expansion, *residual, rows, monitor)?;
+        let map = &fitted.map;
         let mut chosen = random::sample(rows.n(), POINTS, seed);
         chosen.sort_unstable();
         let sample = rows.select(&chosen);
-        let shown: Vec<usize> = made.best.iter().copied().take(3).collect();
+        let shown: Vec<usize> = fitted.best().into_iter().take(3).collect();
         let features = map.transform(&sample)?;
-        let own_values = matches!(recipe.top, Top::Extractor(_));
+        let own_values = matches!(pipeline.head, Head::Extract(_));
         let kernel = map.expansion.kernel;
-        let portrait = Self {
-            method: recipe.card.name.into(),
-            basis: basis_name,
+        let diagnostics = Self {
+            method: pipeline.spec.name.into(),
+            basis: method.name().into(),
             gamma: kernel.shape.uses_gamma().then_some(kernel.gamma),
             residuals,
-            pivot_norms,
+            pivot_norms: pivot_norms.clone(),
             spectrum: if own_values && !map.eigenvalues.is_empty() {
                 descending(map.eigenvalues.clone())
             } else {
-                descending(of_basis.unwrap_or_default())
+                descending(eigenvalues.clone().unwrap_or_default())
             },
             scores: map.scores.clone(),
             point_names: shown.iter().map(|&j| map.feature_names[j].clone()).collect(),
             points: (0..sample.n()).map(|i| shown.iter().map(|&j| features[(i, j)]).collect()).collect(),
             point_labels: labels.map(|labels| labels.select(&chosen)),
-            importance: importance(&made, &sample, input_names, monitor)?,
+            importance: importance(map, &sample, input_names, monitor)?,
             n_features: map.n_features(),
             kernel_values: map.expansion.landmarks.len(),
         };
-        Ok((portrait, made))
+        Ok((diagnostics, fitted))
     }
 }
 
@@ -137,7 +131,7 @@ fn descending(mut values: Vec<f64>) -> Vec<f64> {
 /// of which all of them leave the share `left`.
 ///
 /// ```
-/// use mercer::{Basis, Kernel, Monitor, Rows, evaluate::portrait::residuals};
+/// use mercer::{Basis, Kernel, Monitor, Rows, evaluate::diagnostics::residuals};
 ///
 /// let rows = Rows::dense(vec![2.0, 0.0, 0.0, 1.0], 2, 2)?;
 /// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
@@ -149,14 +143,14 @@ pub fn residuals(expansion: &Expansion, left: f64, rows: &Rows, monitor: &Monito
     expansion.check(rows, None, 0)?;
     let (n, m) = (rows.n(), expansion.n_features());
     let mut squares = vec![0.0; m];
-    let ready = expansion.ready();
+    let prepared = expansion.prepared();
     let part = |at: usize| {
-        let rows = rows.slice(at * ROWS..n.min((at + 1) * ROWS));
+        let rows = rows.slice_f64(at * SUM_ROWS..n.min((at + 1) * SUM_ROWS));
         let mut z = faer::Mat::zeros(rows.n(), m);
-        ready.apply(&rows, z.as_mut());
+        prepared.apply(&rows, z.as_mut());
         z.col_iter().map(|column| column.iter().map(|v| v * v).sum::<f64>()).collect::<Vec<f64>>()
     };
-    in_order(n.div_ceil(ROWS), 8 * m, monitor, part, |part| {
+    in_order(n.div_ceil(SUM_ROWS), 8 * m, monitor, part, |part| {
         squares.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
         Ok(())
     })?;
@@ -177,8 +171,8 @@ pub fn residuals(expansion: &Expansion, left: f64, rows: &Rows, monitor: &Monito
 }
 
 /// Each input's share of the features' squared slopes; none for kernels without slopes.
-fn importance(made: &Made, rows: &Rows, names: &[String], monitor: &Monitor) -> Result<Vec<(String, f64)>> {
-    let slopes = match made.map.input_importance(rows, monitor) {
+fn importance(map: &FeatureMap, rows: &Rows, names: &[String], monitor: &Monitor) -> Result<Vec<(String, f64)>> {
+    let slopes = match map.input_importance(rows, monitor) {
         Ok(slopes) => slopes,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         // A picture less: inputs that are not known, or more of them than memory has room for.

@@ -1,0 +1,181 @@
+//! What a split has found so far: results of candidates, warnings, and the journal that keeps them.
+
+use std::time::Instant;
+
+use super::checkpoint::Outcomes;
+use super::features::Features;
+use super::split::{Data, Work, attempt};
+use super::{CandidateResult, Comparison, Scored};
+use crate::checkpoint::Journal;
+use crate::data::labels::Labels;
+use crate::error::Result;
+use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::measures::{Measure, Predictions, confusion};
+
+/// What a split found.
+pub(super) struct SplitResults {
+    /// One a candidate.
+    pub(super) results: Vec<CandidateResult>,
+    pub(super) warnings: Vec<String>,
+    pub(super) work: Work,
+}
+
+/// The results of a split as they are found.
+pub(super) struct Recorder<'a> {
+    pub(super) comparison: &'a Comparison,
+    pub(super) data: &'a Data,
+    pub(super) found: SplitResults,
+    pub(super) journal: &'a mut Journal,
+    /// Candidates that were settled since the last piece was recorded.
+    settled: Vec<usize>,
+    /// Warnings that were recorded.
+    n_recorded: usize,
+}
+
+/// What a candidate has cost before an evaluator saw it.
+#[derive(Clone, Copy)]
+pub(super) struct CostSoFar {
+    pub(super) seconds: f64,
+    pub(super) gamma: Option<f64>,
+    pub(super) n_features: usize,
+    pub(super) kernel_values: usize,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(
+        comparison: &'a Comparison,
+        data: &'a Data,
+        found: SplitResults,
+        journal: &'a mut Journal,
+    ) -> Self {
+        Self { comparison, data, found, journal, settled: Vec::new(), n_recorded: 0 }
+    }
+
+    /// Every evaluator on one set of features.
+    pub(super) fn evaluate_all(
+        &mut self,
+        first: usize,
+        size: usize,
+        seconds: f64,
+        gamma: Option<f64>,
+        features: &Features,
+    ) -> Result<()> {
+        let evaluators = &self.comparison.evaluators;
+        for (at, evaluator) in evaluators.iter().enumerate() {
+            let cost = CostSoFar {
+                seconds: seconds + features.seconds,
+                gamma,
+                n_features: features.train.p(),
+                kernel_values: features.kernel_values,
+            };
+            self.evaluate(first + size * evaluators.len() + at, evaluator, cost, Some(features))?;
+        }
+        Ok(())
+    }
+
+    /// One evaluator on features, or on the rows as they are.
+    pub(super) fn evaluate(
+        &mut self,
+        at: usize,
+        evaluator: &Evaluator,
+        cost: CostSoFar,
+        features: Option<&Features>,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let (train, test) = features.map_or((&self.data.train, &self.data.test), |f| (&f.train, &f.test));
+        let (labels, seed) = (&self.data.train_labels, self.comparison.seed);
+        match attempt(evaluator.predict(train, labels, test, seed, &self.data.options.monitor))? {
+            Err(text) => self.settle(at, CandidateResult::Failed(text)),
+            Ok(evaluation) => {
+                // Kernel values that an evaluator wants of features are not those of the rows' kernel.
+                let support = if features.is_none() { evaluation.support } else { 0 };
+                let cost = CostSoFar {
+                    seconds: cost.seconds + start.elapsed().as_secs_f64(),
+                    kernel_values: cost.kernel_values + support,
+                    ..cost
+                };
+                self.found.warnings.extend(evaluation.warnings);
+                self.score(at, cost, &evaluation.predictions)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn score(&mut self, at: usize, cost: CostSoFar, predictions: &Predictions) -> Result<()> {
+        let truth = &self.data.test_labels;
+        let [first, second] = measures(truth).map(|measure| measure.of(truth, predictions));
+        let result = match attempt(first.and_then(|score| Ok((score, second?))))? {
+            Err(text) => CandidateResult::Failed(text),
+            Ok((score, _)) if !score.is_finite() => {
+                CandidateResult::Failed("its predictions are not finite numbers".into())
+            }
+            Ok((score, second)) => CandidateResult::Scored(Scored {
+                score,
+                second,
+                gamma: cost.gamma,
+                n_features: cost.n_features,
+                kernel_values: cost.kernel_values,
+                seconds: cost.seconds,
+                confusion: match (truth, predictions) {
+                    (Labels::Classes { codes, names }, Predictions::Classes(predicted)) => {
+                        confusion(codes, predicted, names.len())
+                    }
+                    _ => Vec::new(),
+                },
+            }),
+        };
+        self.settle(at, result);
+        Ok(())
+    }
+
+    pub(super) fn settle(&mut self, at: usize, result: CandidateResult) {
+        self.found.results[at] = result;
+        self.settled.push(at);
+        self.comparison.options.monitor.advance(1);
+    }
+
+    pub(super) fn fail(&mut self, first: usize, sizes: &[usize], text: &str) {
+        let evaluators = self.comparison.evaluators.len();
+        for at in sizes.iter().flat_map(|size| first + size * evaluators..first + (size + 1) * evaluators) {
+            self.settle(at, CandidateResult::Failed(text.into()));
+        }
+    }
+
+    pub(super) fn skip(&mut self, first: usize, size: usize) {
+        let evaluators = self.comparison.evaluators.len();
+        (0..evaluators).for_each(|at| self.settle(first + size * evaluators + at, CandidateResult::Skipped));
+    }
+
+    /// Takes over what an earlier run has found for a piece of the split; false: nothing yet.
+    pub(super) fn recall(&mut self, name: &str) -> bool {
+        self.settled.clear();
+        let Some(known) = self.journal.recall(name).and_then(Outcomes::from_json) else { return false };
+        for (at, result) in known.results {
+            if let Some(place) = self.found.results.get_mut(at) {
+                *place = result;
+            }
+        }
+        self.found.warnings.extend(known.warnings);
+        self.n_recorded = self.found.warnings.len();
+        true
+    }
+
+    /// Records what was found since the last piece.
+    pub(super) fn record(&mut self, name: &str) -> Result<()> {
+        let (found, recorded) = (&self.found, self.n_recorded);
+        let settled = std::mem::take(&mut self.settled);
+        self.n_recorded = found.warnings.len();
+        self.journal.record(name, || {
+            let results = settled.into_iter().map(|at| (at, found.results[at].clone())).collect();
+            Outcomes { results, warnings: found.warnings[recorded..].to_vec() }.to_json()
+        })
+    }
+}
+
+/// The measure that candidates are sorted by, and the second one.
+pub(super) fn measures(labels: &Labels) -> [Measure; 2] {
+    match labels {
+        Labels::Classes { .. } => [Measure::Accuracy, Measure::BalancedAccuracy],
+        Labels::Numbers(_) => [Measure::R2, Measure::Mse],
+    }
+}
