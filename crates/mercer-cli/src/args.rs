@@ -1,4 +1,4 @@
-//! What was typed.
+//! Access to the parsed command line.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use mercer::{Checkpoint, Error, Result};
 
 use crate::usage::TASKS;
 
-/// The time between two states of a checkpoint, in the environment.
+/// Environment variable: seconds between two saves of a checkpoint.
 const CHECKPOINT_SECONDS: &str = "MERCER_CHECKPOINT_SECONDS";
 
 /// `n_components` is `--n-components`.
@@ -19,12 +19,12 @@ pub(crate) fn flag_name(parameter: &str) -> String {
     parameter.replace('_', "-")
 }
 
-/// The parameters that the user gave, and no others: a method refuses those that are not its own.
+/// The method parameters that the user gave, without defaults: a method refuses those that are not its own.
 pub(crate) fn settings(args: &ArgMatches) -> Vec<(&str, &str)> {
     PARAMETERS.iter().filter_map(|p| Some((p.name, text(args, p.name)?))).collect()
 }
 
-/// An error if a number was given for a kernel that has no use for it: someone meant something else by it.
+/// An error if a kernel parameter was given that the kernel does not have: it was probably meant for something else.
 pub(crate) fn check_kernel(args: &ArgMatches) -> Result<()> {
     let kernel = text(args, "kernel").unwrap_or("rbf");
     let users: [(&str, &[&str], &str); 3] = [
@@ -43,12 +43,12 @@ pub(crate) fn check_kernel(args: &ArgMatches) -> Result<()> {
     Ok(())
 }
 
-/// The value of a flag, if the command has such a flag and it has one.
+/// The value of a flag, if the command has such a flag and it was given.
 pub(crate) fn text<'a>(args: &'a ArgMatches, name: &str) -> Option<&'a str> {
     args.try_get_one::<String>(name).ok().flatten().map(String::as_str)
 }
 
-/// The value of an argument that the command line cannot be without.
+/// The value of a required argument.
 pub(crate) fn required<'a>(args: &'a ArgMatches, name: &str) -> Result<&'a str> {
     text(args, name).ok_or_else(|| Error::Argument(format!("`{name}` is missing")))
 }
@@ -57,7 +57,7 @@ pub(crate) fn names(args: &ArgMatches, name: &str) -> Vec<String> {
     args.get_many::<String>(name).map(|names| names.cloned().collect()).unwrap_or_default()
 }
 
-/// What `--header` and `--no-header` say.
+/// `--header` and `--no-header`; None if neither was given.
 pub(crate) fn header_option(args: &ArgMatches) -> Option<bool> {
     match (args.get_flag("header"), args.get_flag("no-header")) {
         (true, _) => Some(true),
@@ -71,7 +71,7 @@ pub(crate) fn read_options(args: &ArgMatches) -> ReadOptions {
         target: text(args, "target").map(String::from),
         drop: names(args, "drop"),
         header: header_option(args),
-        // The other half is for the work.
+        // The other half of the budget is for the computation.
         memory: Some(memory(args) / 2),
         ..ReadOptions::default()
     }
@@ -91,7 +91,7 @@ pub(crate) fn memory(args: &ArgMatches) -> u64 {
     args.try_get_one("memory").ok().flatten().copied().unwrap_or(DEFAULT_MEMORY)
 }
 
-/// The folder that `--checkpoint` names, looked at.
+/// The folder that `--checkpoint` names, checked.
 pub(crate) fn checkpoint(args: &ArgMatches) -> Result<Option<Checkpoint>> {
     let Some(folder) = text(args, "checkpoint") else { return Ok(None) };
     let mut checkpoint = Checkpoint::new(folder);

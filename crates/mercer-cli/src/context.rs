@@ -1,4 +1,4 @@
-//! What every command shares: whether to talk, how far the work is, and Ctrl-C.
+//! State that every command shares: verbosity, progress and Ctrl-C.
 
 use std::process;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use indicatif::{ProgressBar, ProgressStyle};
 use mercer::monitor::TimeLeft;
 use mercer::{Checkpoint, Error, Monitor, Progress, Result};
 
-use crate::talk;
+use crate::stderr;
 
-/// The exit code of a program that Ctrl-C ended.
+/// Exit code after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// How often the progress bar looks.
+/// Update interval of the progress bar.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What every command shares.
+/// State that every command shares.
 pub(crate) struct Context {
     quiet: bool,
     pub(crate) monitor: Monitor,
-    /// Whether there is work that must be asked to end, rather than ended.
+    /// Whether work is running that must be stopped cleanly.
     busy: Arc<AtomicBool>,
     stopped: Arc<AtomicBool>,
 }
 
 impl Context {
-    /// From here on, Ctrl-C ends the program at once while it only reads or prints, and cleanly while it works; a second
-    /// one always ends it at once.
+    /// Installs the Ctrl-C handler: while work is running the first Ctrl-C stops it cleanly; otherwise, and the second time,
+    /// the program ends at once.
     pub(crate) fn new(quiet: bool) -> Self {
         let context =
             Self { quiet, monitor: Monitor::default(), busy: Arc::default(), stopped: Arc::default() };
@@ -37,24 +37,25 @@ impl Context {
             (context.monitor.clone(), context.busy.clone(), context.stopped.clone());
         let handler = move || {
             if stopped.swap(true, Ordering::SeqCst) || !busy.load(Ordering::SeqCst) {
-                talk::report(&Error::Interrupted);
+                stderr::report(&Error::Interrupted);
                 process::exit(INTERRUPTED.into());
             }
             monitor.stop();
         };
         if let Err(e) = ctrlc::set_handler(handler) {
-            talk::warn(&format!("Ctrl-C cannot be handled, so it will end the program at once: {e}"));
+            stderr::warn(&format!("Ctrl-C cannot be handled, so it will end the program at once: {e}"));
         }
         context
     }
 
-    /// Does long work under a progress bar, on a terminal. What was stopped is not a result, even if it came to its end.
+    /// Runs long work under a progress bar (on a terminal). If it was stopped, the result is [`Error::Interrupted`], even if
+    /// the work came to its end.
     pub(crate) fn work<T>(&self, work: impl FnOnce(&Monitor) -> Result<T>) -> Result<T> {
         let result = self.work_until_stopped(work);
         if self.stopped.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { result }
     }
 
-    /// The same for work that has something to show even if it was stopped.
+    /// Runs long work under a progress bar and returns its result even if it was stopped.
     pub(crate) fn work_until_stopped<T>(&self, work: impl FnOnce(&Monitor) -> Result<T>) -> Result<T> {
         self.busy.store(true, Ordering::SeqCst);
         let bar = Bar::start(self.quiet, &self.monitor);
@@ -64,7 +65,7 @@ impl Context {
         result
     }
 
-    /// Writes a file, which comes to its end even if Ctrl-C is pressed once: half of it would stay behind.
+    /// Writes a file and finishes it even if Ctrl-C is pressed once, so that no partial file is left.
     pub(crate) fn write<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
         self.busy.store(true, Ordering::SeqCst);
         let result = write();
@@ -72,29 +73,29 @@ impl Context {
         result
     }
 
-    /// Says that an earlier run has left something.
-    pub(crate) fn greet(&self, checkpoint: Option<&Checkpoint>) {
-        if let Some(kept) = checkpoint.filter(|kept| kept.holds_something()) {
-            self.say(&format!("going on from what is in {}", kept.folder().display()));
+    /// Notes that an earlier run left a checkpoint.
+    pub(crate) fn announce_resume(&self, checkpoint: Option<&Checkpoint>) {
+        if let Some(found) = checkpoint.filter(|found| found.holds_something()) {
+            self.info(&format!("resuming from {}", found.folder().display()));
         }
     }
 
-    /// Removes what was kept of work that is done.
-    pub(crate) fn forget(checkpoint: Option<&Checkpoint>) {
+    /// Removes the checkpoint of work that is done.
+    pub(crate) fn clear_checkpoint(checkpoint: Option<&Checkpoint>) {
         if let Some(Err(error)) = checkpoint.map(Checkpoint::clear) {
-            talk::warn(&format!("all is done, but the checkpoint could not be removed: {error}"));
+            stderr::warn(&format!("the work is done, but the checkpoint could not be removed: {error}"));
         }
     }
 
-    /// A line about what is going on, unless the user wants quiet.
-    pub(crate) fn say(&self, text: &str) {
+    /// A note on standard error, unless `--quiet` was given.
+    pub(crate) fn info(&self, text: &str) {
         if !self.quiet {
-            talk::line("", text);
+            stderr::line("", text);
         }
     }
 }
 
-/// A bar on standard error, where that is a terminal. It vanishes when it is dropped.
+/// A progress bar on standard error, if that is a terminal. It is removed on drop.
 struct Bar {
     done: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
@@ -121,7 +122,7 @@ impl Bar {
     }
 }
 
-/// Every call may draw: in the order in which nothing is shown that is not so.
+/// Every call below may draw, so they are ordered such that no intermediate state is wrong.
 fn show(bar: &ProgressBar, Progress { stage, done, total, .. }: Progress, left: Option<String>) {
     bar.set_length(total as u64);
     bar.set_prefix(left.map_or_else(String::new, |left| format!(", {left}")));
@@ -139,7 +140,7 @@ impl Drop for Bar {
         self.done.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A bar that broke is no reason to lose the work.
+            // A failed progress bar must not lose the work.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! `mercer`: features in kernel space, from a shell. Standard output is data, standard error is talk.
+//! `mercer`: features in kernel space, from a shell. Results go to standard output, messages to standard error.
 //!
 //! exit    0 done · 1 failed · 2 bad usage · 130 interrupted
 
@@ -7,7 +7,9 @@
 mod usage;
 mod args;
 mod context;
-mod talk;
+mod stderr;
+mod stdout;
+mod text;
 mod quote;
 mod commands;
 
@@ -20,30 +22,30 @@ use mercer::{Error, Result};
 use crate::context::Context;
 
 fn main() -> ExitCode {
-    talk::silence_panics();
+    stderr::silence_panics();
     std::panic::catch_unwind(run).unwrap_or_else(|_| {
-        talk::report_bug();
+        stderr::report_bug();
         ExitCode::FAILURE
     })
 }
 
 fn run() -> ExitCode {
-    let matches = match usage::command().try_get_matches_from(usage::joined(std::env::args_os())) {
+    let matches = match usage::command().try_get_matches_from(usage::join_flag_values(std::env::args_os())) {
         Ok(matches) => matches,
         Err(answer) => {
-            // Help and version are answers too. Where nobody reads them, there is nobody to tell.
+            // Help and version arrive here too. A closed standard output is ignored.
             let _ = answer.print();
             return ExitCode::from(if answer.use_stderr() { 2 } else { 0 });
         }
     };
     match start(&matches) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader has seen enough, as `| head` does.
+        // The reader has closed the pipe, as `| head` does.
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            talk::report(&error);
+            stderr::report(&error);
             if matches!(error, Error::Interrupted) {
-                say_how_to_go_on(&matches);
+                hint_to_resume(&matches);
             }
             ExitCode::from(match error {
                 Error::Argument(_) => 2,
@@ -54,14 +56,14 @@ fn run() -> ExitCode {
     }
 }
 
-/// What was kept before Ctrl-C need not be done again.
-fn say_how_to_go_on(matches: &ArgMatches) {
-    let kept = matches.subcommand().and_then(|(_, args)| args::checkpoint(args).ok().flatten());
-    if let Some(kept) = kept.filter(mercer::Checkpoint::holds_something) {
-        let folder = kept.folder().display();
-        talk::line(
+/// After Ctrl-C: how to resume from the checkpoint, if there is one.
+fn hint_to_resume(matches: &ArgMatches) {
+    let checkpoint = matches.subcommand().and_then(|(_, args)| args::checkpoint(args).ok().flatten());
+    if let Some(checkpoint) = checkpoint.filter(mercer::Checkpoint::holds_something) {
+        let folder = checkpoint.folder().display();
+        stderr::line(
             "hint: ",
-            &format!("the same command goes on from what is in {folder}; to start again, remove that"),
+            &format!("run the same command again to resume from {folder}; remove that folder to start over"),
         );
     }
 }

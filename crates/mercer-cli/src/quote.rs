@@ -1,8 +1,8 @@
-//! Commands as a shell reads them.
+//! Quoting of commands for a shell.
 
 use std::ffi::OsString;
 
-/// A word as a POSIX shell reads it.
+/// A word, quoted for a POSIX shell where needed.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -11,19 +11,19 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A flag and its value; a value that looks like a flag is tied to it.
+/// A flag and its value, joined by `=` if the value looks like a flag.
 pub(crate) fn flag(name: &str, value: &str) -> String {
     let number = value.parse::<f64>().is_ok();
-    let tie = if value.starts_with('-') && !number { '=' } else { ' ' };
-    format!("--{name}{tie}{}", quoted(value))
+    let separator = if value.starts_with('-') && !number { '=' } else { ' ' };
+    format!("--{name}{separator}{}", quoted(value))
 }
 
-/// A file as an argument: one that looks like a flag is named from its folder.
+/// A file as an argument, with `./` before a name that looks like a flag.
 pub(crate) fn file(name: &str) -> String {
     if name.starts_with('-') && name != "-" { quoted(&format!("./{name}")) } else { quoted(name) }
 }
 
-/// The command that was typed, with files by name alone: a page is no place for the layout of a disk.
+/// The command that was typed, with file names without folders: a report should not show the user's paths.
 pub(crate) fn typed(words: impl Iterator<Item = OsString>, files: &[&str]) -> String {
     let short = |word: &str| {
         let (flag, value) = match word.split_once('=') {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_take_them_apart() {
+    fn words_are_quoted_where_a_shell_would_split_or_expand_them() {
         let words = ["a.csv", "", "two words", "it's", "$HOME", "synth:moons?n=9&p=2", "é"].map(quoted);
         let expected =
             ["a.csv", "''", "'two words'", r"'it'\''s'", "'$HOME'", "'synth:moons?n=9&p=2'", "'é'"];
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_look_like_flags_are_tied_to_theirs() {
+    fn values_that_look_like_flags_are_joined_with_an_equals_sign() {
         assert_eq!(flag("target", "-1"), "--target -1");
         assert_eq!(flag("target", "-x y"), "--target='-x y'");
         assert_eq!(file("-rows.csv"), "./-rows.csv");
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_command_does_not_tell_where_files_lay() {
+    fn a_typed_command_does_not_show_folders() {
         let words = ["/bin/mercer", "fit", "/home/me/a b.csv", "--report=/tmp/r.html", "-o", "m/m.mercer"];
         let files = ["/home/me/a b.csv", "/tmp/r.html", "m/m.mercer"];
         let typed = typed(words.into_iter().map(OsString::from), &files);

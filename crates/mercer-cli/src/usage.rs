@@ -1,5 +1,5 @@
-//! What may be typed. The methods' parameters, their ranges and their help come from the library's catalogue, which also
-//! checks their values: a wrong one gets the same words here as anywhere.
+//! The definition of the command line. The methods' parameters, their ranges and their help come from the library's
+//! catalogue, which also checks their values, so that error texts are those of the library.
 
 mod flags;
 
@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use clap_complete::Shell;
 use mercer::data::Task;
-use mercer::evaluate::judge::Judge;
+use mercer::evaluate::Evaluator;
 use mercer::kernel::Gamma;
 use mercer::methods::{Card, Kind, METHODS, PARAMETERS, Stage};
 
@@ -22,10 +22,10 @@ use flags::{
 pub(crate) const TASKS: [(&str, Task); 3] =
     [("auto", Task::Auto), ("classes", Task::Classes), ("numbers", Task::Numbers)];
 
-/// What `compare` varies or sets for all methods, in place of the parameters of these names.
-const VARIED: [&str; 3] = ["gamma", "n_features", "seed"];
+/// Parameters that `compare` has as lists or for all methods at once.
+const COMPARE_LISTS: [&str; 3] = ["gamma", "n_features", "seed"];
 
-const EXAMPLES: &str = "\
+const MAIN_EXAMPLES: &str = "\
 Examples:
   mercer demo
   mercer advise train.csv --target class
@@ -34,7 +34,7 @@ Examples:
   mercer transform model.mercer new.csv -o features.parquet
   mercer inspect model.mercer --importance train.csv
 
-Standard output is data, standard error is talk; a file called - is one of the standard ones.
+Results go to stdout, messages to stderr; the file name - stands for stdin or stdout.
 Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
 
 const FIT_EXAMPLES: &str = "\
@@ -66,7 +66,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   mercer compare train.csv --target class --report report.html
   mercer compare train.csv --target class --methods klfe,gda,takes --gamma scale,loo --n-features own,5,10
-  mercer compare train.csv --target price --judges ridge --repeats 3 --format csv -o table.csv
+  mercer compare train.csv --target price --evaluators ridge --repeats 3 --format csv -o table.csv
   mercer compare 'synth:ringnorm?n=1000&seed=1' --test-share 0.5 --repeats 4 --basis kobl";
 
 const ADVISE_EXAMPLES: &str = "\
@@ -91,7 +91,7 @@ pub(crate) fn command() -> Command {
     Command::new("mercer")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Feature selection and feature extraction in kernel space")
-        .after_help(EXAMPLES)
+        .after_help(MAIN_EXAMPLES)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(
@@ -126,8 +126,8 @@ pub(crate) fn command() -> Command {
         ])
 }
 
-/// The command line with the words that its flags take, which the library checks when they are typed: for completions.
-pub(crate) fn with_words() -> Command {
+/// The command line with the values that its flags take, for completions; otherwise the library checks them.
+pub(crate) fn for_completions() -> Command {
     let words = |words: Vec<&'static str>| PossibleValuesParser::new(words);
     let fits: Vec<&str> = fits().map(|card| card.name).collect();
     let parameters = |mut command: Command| {
@@ -155,27 +155,27 @@ pub(crate) fn with_words() -> Command {
             parameters(compare)
                 .mut_arg("methods", |arg| arg.value_parser(words(compared)))
                 .mut_arg("gammas", |arg| arg.value_parser(words(Gamma::RULES.to_vec())))
-                .mut_arg("judges", |arg| arg.value_parser(words(Judge::NAMES.to_vec())))
+                .mut_arg("evaluators", |arg| arg.value_parser(words(Evaluator::NAMES.to_vec())))
         })
         .mut_subcommand("methods", |m| m.mut_arg("name", |arg| arg.value_parser(words(all))))
 }
 
-/// `--weighted true` as `--weighted=true`: the value of a flag that needs none is part of its word, or the file behind it
-/// would be taken for one.
-pub(crate) fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+/// Turns `--weighted true` into `--weighted=true`. The value of such a flag is optional, so the parser accepts it only after
+/// `=`; otherwise a file name that follows would be taken for the value.
+pub(crate) fn join_flag_values(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let flags = PARAMETERS.iter().filter(|p| matches!(p.kind, Kind::Flag));
     let flags: Vec<String> = flags.map(|p| format!("--{}", flag_name(p.name))).collect();
-    let mut joined: Vec<OsString> = Vec::new();
+    let mut join_flag_values: Vec<OsString> = Vec::new();
     for word in words {
-        match joined.last_mut() {
+        match join_flag_values.last_mut() {
             Some(last) if (word == "true" || word == "false") && flags.iter().any(|f| *last == **f) => {
                 last.push("=");
                 last.push(word);
             }
-            _ => joined.push(word),
+            _ => join_flag_values.push(word),
         }
     }
-    joined
+    join_flag_values
 }
 
 /// The methods that a model can be fitted with.
@@ -198,7 +198,7 @@ fn fit() -> Command {
                 .help(format!("One of {}; see `mercer methods`", names.join(", "))),
         )
         .arg(output("model.mercer", "File for the model; - for standard output").required(true))
-        .arg(report("what was fitted"))
+        .arg(report("the fitted features"))
         .args(reading())
         .arg(memory("the fit"))
         .arg(checkpoint("the basis"))
@@ -209,33 +209,33 @@ fn compare() -> Command {
     let number = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).default_value(default).help(help)
     };
-    let set = PARAMETERS.iter().filter(|parameter| !VARIED.contains(&parameter.name));
+    let set = PARAMETERS.iter().filter(|parameter| !COMPARE_LISTS.contains(&parameter.name));
     Command::new("compare")
-        .about("Judge the features of many methods on rows that they were not fitted on")
+        .about("Compare the features of many methods by cross-validation")
         .after_help(COMPARE_EXAMPLES)
         .arg(data())
         .arg(target())
         .arg(words("methods", "methods", "NAME,…").help(
-            "The methods; `raw`, `kknn` and `rbf-svm` are always beside them [default: all that can serve such a target]",
+            "The methods; the baselines `raw`, `kknn` and `rbf-svm` are always added [default: all that can handle the target]",
         ))
         .arg(words("gammas", "gamma", "X|RULE,…").help(format!(
-            "Widths γ of the kernel, or rules that find one in every training part: a number > 0 | {} [default: scale]",
+            "Values of the kernel's γ, or rules that choose it on each training part: a number > 0 | {} [default: scale]",
             Gamma::RULES.join(" | ")
         )))
         .arg(words("sizes", "n-features", "N,…").help(
-            "Numbers of features; own: each method's own [default: own; with --report also a few sizes for its chart]",
+            "Numbers of features; own: each method's own [default: own; with --report also a few numbers for its chart]",
         ))
-        .arg(words("judges", "judges", "NAME,…").default_value("knn,ridge").help(format!(
-            "Who predicts from the features: {}",
-            Judge::NAMES.join(", ")
+        .arg(words("evaluators", "evaluators", "NAME,…").alias("judges").default_value("knn,ridge").help(format!(
+            "Models that are fitted on the features: {}",
+            Evaluator::NAMES.join(", ")
         )))
         .arg(
-            number("knn", "K", "1", "Neighbours that the judge `knn` asks")
+            number("knn", "K", "1", "Number of neighbours of the evaluator `knn`")
                 .value_parser(value_parser!(u32).range(1..)),
         )
-        .arg(number("folds", "K", "5", "Parts of the rows, each tested once").value_parser(value_parser!(u32).range(2..)))
+        .arg(number("folds", "K", "5", "Number of folds, each the test part once").value_parser(value_parser!(u32).range(2..)))
         .arg(
-            number("repeats", "R", "1", "How often the rows are cut into parts anew")
+            number("repeats", "R", "1", "How often the rows are split anew")
                 .value_parser(value_parser!(u32).range(1..)),
         )
         .arg(
@@ -244,7 +244,7 @@ fn compare() -> Command {
                 .value_name("SHARE")
                 .conflicts_with("folds")
                 .value_parser(share)
-                .help("In place of folds: cut off this share of the rows for testing, as often as --repeats says"),
+                .help("Instead of folds: random splits with this share of the rows for testing, as many as --repeats"),
         )
         .arg(seed("0"))
         .arg(
@@ -252,19 +252,19 @@ fn compare() -> Command {
                 .long("format")
                 .value_name("HOW")
                 .value_parser(PossibleValuesParser::new(["text", "json", "csv", "markdown"]))
-                .help("Form of the table [default: text, or what the end of the output's name tells]"),
+                .help("Format of the table [default: text, or that of the output's file extension]"),
         )
-        .arg(output("FILE", "File for the table; without it, or with -, standard output"))
+        .arg(output("FILE", "File for the table [default: standard output, also -]"))
         .arg(report("the comparison"))
         .args(reading())
         .arg(memory("the comparison"))
-        .arg(checkpoint("what was compared"))
+        .arg(checkpoint("finished results"))
         .args(set.map(parameter))
 }
 
 fn advise() -> Command {
     Command::new("advise")
-        .about("Say whether a kernel helps, and which method, width and size to start with")
+        .about("Recommend whether to use a kernel, and which method, kernel width and basis size")
         .after_help(ADVISE_EXAMPLES)
         .arg(data())
         .arg(target())
@@ -272,8 +272,8 @@ fn advise() -> Command {
         .arg(format())
         .arg(report("the advice"))
         .args(reading())
-        .arg(memory("the work"))
-        .arg(checkpoint("what was found"))
+        .arg(memory("the search"))
+        .arg(checkpoint("finished results"))
 }
 
 fn transform() -> Command {
@@ -282,15 +282,15 @@ fn transform() -> Command {
         .after_help(TRANSFORM_EXAMPLES)
         .arg(model())
         .arg(data())
-        .arg(output("FILE", "File for the features; without it, or with -, CSV on standard output"))
-        .arg(list("keep", "Columns of DATA to be written beside the features").allow_negative_numbers(true))
+        .arg(output("FILE", "File for the features [default: CSV on standard output, also -]"))
+        .arg(list("keep", "Columns of DATA to write before the features").allow_negative_numbers(true))
         .args(header())
         .arg(memory("the features"))
 }
 
 fn inspect() -> Command {
     Command::new("inspect")
-        .about("Say what is in a model, and which inputs its features use")
+        .about("Show what a model contains, and which inputs its features use")
         .after_help(INSPECT_EXAMPLES)
         .arg(model())
         .arg(
@@ -299,7 +299,7 @@ fn inspect() -> Command {
                 .value_name("DATA")
                 .num_args(0..=1)
                 .default_missing_value("")
-                .help("How much the features depend on each input: mean squared slopes over the rows of DATA, as the kernel sees the inputs; without DATA over the model's own landmarks"),
+                .help("How much the features depend on each input: mean squared derivatives with respect to the scaled inputs, over the rows of DATA; without DATA over the model's landmarks"),
         )
         .args(header())
         .arg(memory("`--importance`"))
@@ -308,7 +308,7 @@ fn inspect() -> Command {
 
 fn methods() -> Command {
     Command::new("methods")
-        .about("List the methods, or say all about one")
+        .about("List the methods, or describe one")
         .after_help(METHODS_EXAMPLES)
         .arg(Arg::new("name").value_name("NAME").help("The method"))
         .arg(format().value_parser(PossibleValuesParser::new(["text", "json", "markdown"])))
@@ -316,18 +316,18 @@ fn methods() -> Command {
 
 fn demo() -> Command {
     Command::new("demo")
-        .about("See every method at work on made-up data, in less than a minute")
+        .about("Compare every method on synthetic data, in less than a minute")
         .after_help("Example:\n  mercer demo --seed 7 --report demo.html")
-        .arg(seed("0").help("Another seed makes other data"))
+        .arg(seed("0").help("Seed of the synthetic data"))
         .arg(
-            report("what is seen")
-                .help("Write the page here; - for standard output [default: into the temporary folder]"),
+            report("the comparison")
+                .help("Write the HTML report here; - for standard output [default: in the temporary folder]"),
         )
 }
 
 fn completions() -> Command {
     Command::new("completions")
-        .about("Write what a shell needs to complete commands")
+        .about("Print the completion script of a shell")
         .after_help(COMPLETIONS_EXAMPLES)
         .arg(
             Arg::new("shell")
@@ -340,7 +340,7 @@ fn completions() -> Command {
 
 fn man() -> Command {
     Command::new("man")
-        .about("Write the manual pages")
+        .about("Print or write the manual pages")
         .after_help(MAN_EXAMPLES)
         .arg(
             Arg::new("command")
@@ -367,13 +367,13 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_with_words_is_consistent() {
-        with_words().debug_assert();
+    fn the_command_line_for_completions_is_consistent() {
+        for_completions().debug_assert();
     }
 
     #[test]
     fn a_flag_takes_the_true_or_false_behind_it_and_nothing_else() {
-        let words = |text: &str| joined(text.split(' ').map(OsString::from)).join(" ".as_ref());
+        let words = |text: &str| join_flag_values(text.split(' ').map(OsString::from)).join(" ".as_ref());
         assert_eq!(words("fit a.csv --weighted false -o m"), "fit a.csv --weighted=false -o m");
         assert_eq!(
             words("fit --weighted a.csv --center=true true"),

@@ -1,4 +1,4 @@
-//! `mercer advise`: whether a kernel helps on these rows, and what to start with.
+//! `mercer advise`: whether a kernel helps on these rows, and which method to start with.
 
 use std::time::Instant;
 
@@ -10,13 +10,15 @@ use mercer::evaluate::portrait::Portrait;
 use mercer::{Error, Labels, Recipe, Result, Rows, report};
 use serde_json::json;
 
+use super::output_target::OutputTarget;
 use super::page::{about, write_page};
-use super::place::Place;
 use super::source;
 use crate::args;
 use crate::context::Context;
 use crate::quote::{self, flag};
-use crate::talk::{print, table, warn};
+use crate::stderr::warn;
+use crate::stdout::print;
+use crate::text::table;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
@@ -24,20 +26,20 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     source::check_target(args)?;
     let scale = source::scale(args)?;
     let checkpoint = args::checkpoint(args)?;
-    let report = args::text(args, "report").map(|path| Place::checked(path, &[data])).transpose()?;
+    let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
 
     let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(scale, &rows).1);
     let seed = args.get_one("seed").copied().unwrap_or_default();
     let (memory, monitor) = (args::memory(args), context.monitor.clone());
     let adviser = Adviser { seed, memory, scale, monitor, checkpoint, ..Adviser::default() };
-    context.greet(adviser.checkpoint.as_ref());
-    context.say("looking at widths, sizes and a few methods");
+    context.announce_resume(adviser.checkpoint.as_ref());
+    context.info("trying kernel widths, basis sizes and a few methods");
     let advice = context.work(|_| adviser.advise(&rows, &labels))?;
     advice.warnings.iter().for_each(|warning| warn(warning));
     let command = command(args, &advice);
-    // A page on standard output leaves no room for words there.
-    if report != Some(Place::Out) {
+    // A report on standard output replaces the text.
+    if report != Some(OutputTarget::Stdout) {
         print(&if args::is_json(args) {
             let mut all = advice.to_json();
             all["command"] = json!(command);
@@ -46,14 +48,14 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             format!("{}\n{command}\n", text(&advice))
         })?;
     }
-    context.say(&format!("looked at {} rows, {:.2} s", advice.rows, started.elapsed().as_secs_f64()));
-    if let Some(place) = report {
+    context.info(&format!("{} rows used, {:.2} s", advice.rows, started.elapsed().as_secs_f64()));
+    if let Some(target) = report {
         let settings = vec![("scale".to_string(), source::scale_name(scale).to_string())];
         let about = about(args, Some(&labels), seed, settings);
         let portrait = portrait(&adviser, &advice, (&rows, &labels, &names), context)?;
-        write_page(place, &report::advice(&advice, portrait.as_ref(), &about), context)?;
+        write_page(target, &report::advice(&advice, portrait.as_ref(), &about), context)?;
     }
-    Context::forget(adviser.checkpoint.as_ref());
+    Context::clear_checkpoint(adviser.checkpoint.as_ref());
     Ok(())
 }
 
@@ -94,7 +96,7 @@ fn text(advice: &Advice) -> String {
     format!("{verdict}\n{}\n\n{}", reasons.join("\n"), table(&findings, ..0))
 }
 
-/// What is recommended, on all rows; None, with a warning, if it cannot be fitted on them.
+/// Diagnostics of the recommended method, fitted on all rows; None, with a warning, if that fails.
 fn portrait(
     adviser: &Adviser,
     advice: &Advice,
@@ -111,7 +113,7 @@ fn portrait(
         Ok((portrait, _)) => Ok(Some(portrait)),
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Err(error) => {
-            warn(&format!("`{}` could not be fitted on all rows for the page: {error}", advice.method));
+            warn(&format!("`{}` could not be fitted on all rows for the report: {error}", advice.method));
             Ok(None)
         }
     }

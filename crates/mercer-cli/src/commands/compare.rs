@@ -1,4 +1,4 @@
-//! `mercer compare`: many methods on the same splits of the rows, judged by what their features predict.
+//! `mercer compare`: many methods on the same splits of the rows, evaluated by the predictions from their features.
 
 use std::time::Instant;
 
@@ -6,19 +6,20 @@ use clap::ArgMatches;
 use mercer::data::{Scaling, Table};
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::portrait::Portrait;
-use mercer::evaluate::{Comparison, Judge};
+use mercer::evaluate::{Comparison, Evaluator};
 use mercer::methods::{self, Stage};
 use mercer::report;
 use mercer::{Error, Labels, Result, Rows};
 
+use super::output_target::OutputTarget;
 use super::page::{about, write_page};
-use super::place::Place;
 use super::{ranking, source};
 use crate::args;
 use crate::context::Context;
-use crate::talk::{plural, warn};
+use crate::stderr::warn;
+use crate::text::plural;
 
-/// Sizes for the chart of a page; the table is without them.
+/// Numbers of features for the chart of a report; the table does not show them.
 pub(super) const CHART_SIZES: [usize; 9] = [1, 2, 3, 5, 8, 13, 21, 34, 55];
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
@@ -26,15 +27,15 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::required(args, "data")?;
     source::check_target(args)?;
     args::check_kernel(args)?;
-    let mut comparison = asked(args)?;
-    let report = args::text(args, "report").map(|path| Place::checked(path, &[data])).transpose()?;
-    let output = args::text(args, "output").map(|path| Place::checked(path, &[data])).transpose()?;
+    let mut comparison = from_args(args)?;
+    let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
+    let output = args::text(args, "output").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
     if let Some(report) = report {
-        report.apart("the page", output, "the table")?;
+        report.check_distinct("the report", output, "the table")?;
     }
     let form = ranking::Form::of(args::text(args, "format"), output)?;
-    // A page on standard output leaves no room for a table there.
-    let output = output.or((report != Some(Place::Out)).then_some(Place::Out));
+    // A report on standard output replaces the table.
+    let output = output.or((report != Some(OutputTarget::Stdout)).then_some(OutputTarget::Stdout));
     let for_chart = report.is_some() && args::names(args, "sizes").is_empty();
     if for_chart {
         comparison.sizes.extend(CHART_SIZES.map(Some));
@@ -43,41 +44,41 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
     comparison.check(&rows, &labels)?;
-    context.greet(comparison.checkpoint.as_ref());
-    context.say(&about_to(&comparison, &labels));
-    let outcome = compared(&comparison, &rows, &labels, context)?;
+    context.announce_resume(comparison.checkpoint.as_ref());
+    context.info(&announcement(&comparison, &labels));
+    let outcome = run_comparison(&comparison, &rows, &labels, context)?;
     let shown: Vec<&Entry> = outcome.entries.iter().filter(|e| !for_chart || e.asked.is_none()).collect();
     for text in ranking::failures(&shown) {
         warn(&text);
     }
     if !for_chart {
-        left_out(&comparison, &labels, &outcome).iter().for_each(|text| warn(text));
+        skipped_sizes(&comparison, &labels, &outcome).iter().for_each(|text| warn(text));
     }
     if let Some(output) = output {
-        output.write_text(context, &ranking::written(&outcome, &shown, form)?)?;
+        output.write_text(context, &ranking::formatted(&outcome, &shown, form)?)?;
     }
-    context.say(&format!("{}\n{:.2} s", ranking::best(&outcome, &shown), started.elapsed().as_secs_f64()));
-    if let Some(Place::File(file)) = output {
-        context.say(&format!("wrote {file}"));
+    context.info(&format!("{}\n{:.2} s", ranking::best(&outcome, &shown), started.elapsed().as_secs_f64()));
+    if let Some(OutputTarget::File(file)) = output {
+        context.info(&format!("wrote {file}"));
     }
-    if let Some(place) = report {
+    if let Some(target) = report {
         let about = about(args, Some(&labels), comparison.seed, settings(&comparison));
         let portrait = if outcome.interrupted {
             None
         } else {
             portrait(&comparison, &shown, (&rows, &labels, &names), context)?
         };
-        write_page(place, &report::comparison(&outcome, portrait.as_ref(), &about), context)?;
+        write_page(target, &report::comparison(&outcome, portrait.as_ref(), &about), context)?;
     }
     if outcome.interrupted {
         return Err(Error::Interrupted);
     }
-    Context::forget(comparison.checkpoint.as_ref());
+    Context::clear_checkpoint(comparison.checkpoint.as_ref());
     Ok(())
 }
 
-/// Sizes that were asked for and that a method cannot have.
-fn left_out(comparison: &Comparison, labels: &Labels, outcome: &Outcome) -> Vec<String> {
+/// Warnings about requested numbers of features that a method cannot provide.
+fn skipped_sizes(comparison: &Comparison, labels: &Labels, outcome: &Outcome) -> Vec<String> {
     let all = Comparison::all(labels);
     let methods = if comparison.methods.is_empty() { &all } else { &comparison.methods };
     let missing = |size: usize| {
@@ -88,7 +89,7 @@ fn left_out(comparison: &Comparison, labels: &Labels, outcome: &Outcome) -> Vec<
             methods.iter().filter(|method| !there(method)).map(|method| format!("`{method}`")).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "n_features = {size} is left out for {}, which cannot have so many here",
+                "n_features = {size} is skipped for {}: fewer features than requested are possible here",
                 names.join(", ")
             )
         })
@@ -96,8 +97,8 @@ fn left_out(comparison: &Comparison, labels: &Labels, outcome: &Outcome) -> Vec<
     comparison.sizes.iter().flatten().filter_map(|&size| missing(size)).collect()
 }
 
-/// What the arguments ask for, checked as far as that goes without rows.
-fn asked(args: &ArgMatches) -> Result<Comparison> {
+/// The comparison that the arguments describe, checked as far as possible without rows.
+fn from_args(args: &ArgMatches) -> Result<Comparison> {
     let settings = args::settings(args);
     for (name, value) in &settings {
         methods::parameter(name)?.check(value)?;
@@ -106,17 +107,18 @@ fn asked(args: &ArgMatches) -> Result<Comparison> {
     let gamma = methods::parameter("gamma")?;
     gammas.iter().try_for_each(|text| gamma.check(text))?;
     let knn = args::count(args, "knn");
-    let judge = |name: &String| {
-        Judge::named(name).map(|judge| match judge {
-            Judge::Knn { .. } => Judge::Knn { n_neighbors: knn },
+    let evaluator = |name: &String| {
+        Evaluator::named(name).map(|evaluator| match evaluator {
+            Evaluator::Knn { .. } => Evaluator::Knn { n_neighbors: knn },
             other => other,
         })
     };
-    let judges = distinct(args::names(args, "judges")).iter().map(judge).collect::<Result<_>>()?;
+    let evaluators =
+        distinct(args::names(args, "evaluators")).iter().map(evaluator).collect::<Result<_>>()?;
     let sizes = distinct(args::names(args, "sizes"));
     let default = Comparison::default();
     Ok(Comparison {
-        methods: chosen(distinct(args::names(args, "methods")))?,
+        methods: parse_methods(distinct(args::names(args, "methods")))?,
         settings: settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
         gammas: if gammas.is_empty() { default.gammas } else { distinct(gammas) },
         sizes: if sizes.is_empty() {
@@ -124,7 +126,7 @@ fn asked(args: &ArgMatches) -> Result<Comparison> {
         } else {
             sizes.iter().map(size).collect::<Result<_>>()?
         },
-        judges,
+        judges: evaluators,
         scale: source::scale(args)?,
         folds: args::count(args, "folds"),
         repeats: args::count(args, "repeats"),
@@ -136,13 +138,13 @@ fn asked(args: &ArgMatches) -> Result<Comparison> {
     })
 }
 
-/// The methods by name; none: all that can serve the target.
-fn chosen(names: Vec<String>) -> Result<Vec<String>> {
+/// The requested methods; an empty list: all that can handle the target.
+fn parse_methods(names: Vec<String>) -> Result<Vec<String>> {
     if names.iter().any(|name| name == "all") {
         return match &names[..] {
             [_] => Ok(Vec::new()),
             _ => Err(Error::Argument(
-                "methods = all, with others beside it\nhint: give `all`, or the names".into(),
+                "methods = all cannot be combined with names\nhint: give `all`, or the names".into(),
             )),
         };
     }
@@ -150,7 +152,7 @@ fn chosen(names: Vec<String>) -> Result<Vec<String>> {
         let card = methods::method(name)?;
         if card.stage == Stage::Select {
             return Err(Error::Argument(format!(
-                "`{name}` scores columns; in a kernel's space it needs a basis beside it\n\
+                "`{name}` is a selector: it scores columns, and needs a basis for coordinates in kernel space\n\
                  hint: `--methods eks --selector {name}`"
             )));
         }
@@ -178,20 +180,24 @@ fn distinct(names: Vec<String>) -> Vec<String> {
     distinct
 }
 
-fn about_to(comparison: &Comparison, labels: &Labels) -> String {
+fn announcement(comparison: &Comparison, labels: &Labels) -> String {
     let methods =
         if comparison.methods.is_empty() { Comparison::all(labels).len() } else { comparison.methods.len() };
-    let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
+    let evaluators: Vec<&str> = comparison.judges.iter().map(Evaluator::name).collect();
     let splits = match comparison.test_share {
         Some(share) => format!("{}, {share} of the rows for testing", plural(comparison.repeats, "split")),
         None if comparison.repeats == 1 => format!("{} folds", comparison.folds),
         None => format!("{} times {} folds", comparison.repeats, comparison.folds),
     };
-    format!("comparing {}, judged by {}, on {splits}", plural(methods, "method"), judges.join(" and "))
+    format!(
+        "comparing {}, evaluated with {}, on {splits}",
+        plural(methods, "method"),
+        evaluators.join(" and ")
+    )
 }
 
-/// Runs a comparison; after Ctrl-C what was finished is a result.
-pub(super) fn compared(
+/// Runs a comparison; after Ctrl-C the finished splits are its result.
+pub(super) fn run_comparison(
     comparison: &Comparison,
     rows: &Rows,
     labels: &Labels,
@@ -203,7 +209,7 @@ pub(super) fn compared(
     Ok(outcome)
 }
 
-/// The best of these candidates, baselines aside, on all rows; None, with a warning, if it cannot be fitted on them.
+/// Diagnostics of the best of these candidates, baselines excluded, fitted on all rows; None, with a warning, if that fails.
 pub(super) fn portrait(
     comparison: &Comparison,
     entries: &[&Entry],
@@ -219,13 +225,13 @@ pub(super) fn portrait(
         Ok((portrait, _)) => Ok(Some(portrait)),
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Err(error) => {
-            warn(&format!("`{}` could not be fitted on all rows for the page: {error}", entry.method));
+            warn(&format!("`{}` could not be fitted on all rows for the report: {error}", entry.method));
             Ok(None)
         }
     }
 }
 
-/// The best entry that is no baseline, and how to make it again.
+/// The best entry that is not a baseline, and how to fit it again.
 fn best_recipe<'a>(
     comparison: &Comparison,
     entries: &[&'a Entry],
@@ -240,12 +246,12 @@ fn best_recipe<'a>(
     Ok(None)
 }
 
-/// What a page says about the settings.
+/// The settings that a report lists.
 pub(super) fn settings(comparison: &Comparison) -> Vec<(String, String)> {
-    let judges: Vec<&str> = comparison.judges.iter().map(Judge::name).collect();
+    let evaluators: Vec<&str> = comparison.judges.iter().map(Evaluator::name).collect();
     let mut all = vec![
         ("gamma".to_string(), comparison.gammas.join(", ")),
-        ("judges".to_string(), judges.join(", ")),
+        ("evaluators".to_string(), evaluators.join(", ")),
         ("scale".to_string(), source::scale_name(comparison.scale).to_string()),
     ];
     match comparison.test_share {

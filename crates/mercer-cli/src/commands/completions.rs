@@ -1,10 +1,10 @@
-//! `mercer completions`: what a shell needs to complete commands.
+//! `mercer completions`: completion scripts for shells.
 
 use clap::ArgMatches;
 use clap_complete::{Shell, generate};
 use mercer::{Error, Result};
 
-use crate::talk::print_bytes;
+use crate::stdout::print_bytes;
 use crate::usage;
 
 pub(crate) fn run(args: &ArgMatches) -> Result<()> {
@@ -12,6 +12,6 @@ pub(crate) fn run(args: &ArgMatches) -> Result<()> {
         .get_one::<Shell>("shell")
         .ok_or_else(|| Error::Argument("name a shell: bash, zsh, fish, powershell or elvish".into()))?;
     let mut script = Vec::new();
-    generate(shell, &mut usage::with_words(), "mercer", &mut script);
+    generate(shell, &mut usage::for_completions(), "mercer", &mut script);
     print_bytes(&script)
 }

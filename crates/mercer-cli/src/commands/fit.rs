@@ -10,15 +10,16 @@ use mercer::recipe::{Recipe, Top};
 use mercer::{FeatureMap, Result};
 use serde_json::{Value, json};
 
+use super::output_target::OutputTarget;
 use super::page::{about, write_page};
-use super::place::Place;
 use super::source;
 use crate::args;
 use crate::context::Context;
-use crate::talk::{first, percent, plural, short, warn};
+use crate::stderr::warn;
+use crate::text::{first, percent, plural, short};
 
-/// Features that the summary has numbers of.
-const BEST: usize = 3;
+/// The most features that the summary lists.
+const FEATURES_SHOWN: usize = 3;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
@@ -28,10 +29,10 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     recipe.checkpoint = args::checkpoint(args)?;
     args::check_kernel(args)?;
     let scale = source::scale(args)?;
-    let output = Place::checked(args::required(args, "output")?, &[source])?;
-    output.not_a_terminal()?;
-    let report = args::text(args, "report").map(|path| Place::checked(path, &[source])).transpose()?;
-    output.apart("the model", report, "the page")?;
+    let output = OutputTarget::checked(args::required(args, "output")?, &[source])?;
+    output.check_not_a_terminal()?;
+    let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
+    output.check_distinct("the model", report, "the report")?;
 
     let (Table { rows, names, named, .. }, labels) = source::read(args, context)?;
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
@@ -43,8 +44,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     basis.monitor = context.monitor.clone();
     recipe.check_memory(&basis, rows.n())?;
     let memory = bytes(recipe.estimated_memory(&basis, rows.n()));
-    context.greet(recipe.checkpoint.as_ref());
-    context.say(&format!("fitting {}, which takes up to {memory} beside the data", recipe.title(&basis)));
+    context.announce_resume(recipe.checkpoint.as_ref());
+    context.info(&format!("fitting {}, which needs up to {memory} besides the data", recipe.title(&basis)));
     let (portrait, made) = if report.is_some() {
         let (labels, memory, seed) = (labels.as_ref(), basis.memory, basis.seed);
         let found = |monitor: &_| Portrait::of(&recipe, &rows, labels, &names, memory, seed, monitor);
@@ -75,25 +76,25 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     ];
     map.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
     output.write_model(context, &map)?;
-    context.say(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
-    if let (Some(place), Some(portrait)) = (report, portrait) {
+    context.info(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
+    if let (Some(target), Some(portrait)) = (report, portrait) {
         let about = about(args, labels.as_ref(), basis.seed, settings);
-        write_page(place, &mercer::report::model(&portrait, &about), context)?;
+        write_page(target, &mercer::report::model(&portrait, &about), context)?;
     }
-    Context::forget(recipe.checkpoint.as_ref());
+    Context::clear_checkpoint(recipe.checkpoint.as_ref());
     Ok(())
 }
 
 fn about_basis(map: &FeatureMap) -> String {
     let fact = |name: &str| map.facts.get(name);
     let stop = match fact("stopped_by").and_then(Value::as_str) {
-        Some("cap") => "the largest number of components",
-        Some("rank") => "having spanned all rows",
+        Some("cap") => "the limit on components",
+        Some("rank") => "full rank",
         _ => "its own rule",
     };
     let components = fact("coordinates").and_then(Value::as_u64).map_or(map.n_features(), |m| m as usize);
     let rounding = fact("rounding_error").and_then(Value::as_f64);
-    let rounding = rounding.map(|error| format!(", rounding error {} in single precision", short(error)));
+    let rounding = rounding.map(|error| format!(", rounding error {} in float32", short(error)));
     format!(
         "{}, residual {}{}, {} kernel values, stopped by {stop}",
         plural(components, "component"),
@@ -105,26 +106,26 @@ fn about_basis(map: &FeatureMap) -> String {
 
 fn about_selection(map: &FeatureMap) -> String {
     format!(
-        "kept {} of {} coordinates, which need {}; best scores: {}",
+        "selected {} of {} coordinates, which need {}; best scores: {}",
         map.n_features(),
         map.facts["coordinates"],
         plural(map.expansion.landmarks.len(), "landmark"),
-        best_scores(map, BEST)
+        best_scores(map, FEATURES_SHOWN)
     )
 }
 
 fn about_extraction(map: &FeatureMap) -> String {
     let mut parts = vec![format!(
-        "made {} of {} coordinates",
+        "extracted {} from {} coordinates",
         plural(map.n_features(), "feature"),
         map.facts["coordinates"]
     )];
     if !map.eigenvalues.is_empty() {
         let values: Vec<String> = map.eigenvalues.iter().copied().map(short).collect();
         let word = if values.len() == 1 { "eigenvalue" } else { "eigenvalues" };
-        parts.push(format!("{word} {}", first(&values, BEST)));
+        parts.push(format!("{word} {}", first(&values, FEATURES_SHOWN)));
     }
-    parts.extend(shares(map, BEST).map(|shares| format!("of the whole {shares}")));
+    parts.extend(shares(map, FEATURES_SHOWN).map(|shares| format!("explained share {shares}")));
     parts.extend(alignment(map).map(|path| format!("alignment with the labels {path}")));
     parts.join("; ")
 }
@@ -133,19 +134,19 @@ fn numbers(map: &FeatureMap, fact: &str) -> Option<Vec<f64>> {
     map.facts.get(fact)?.as_array().map(|values| values.iter().filter_map(Value::as_f64).collect())
 }
 
-/// The share that each feature holds of what its method maximises, and that of all.
+/// Each feature's share of the quantity that its method maximises, and their sum.
 pub(super) fn shares(map: &FeatureMap, most: usize) -> Option<String> {
     let shares = numbers(map, "explained").filter(|shares| !shares.is_empty())?;
     let each: Vec<String> = shares.iter().map(|share| percent(*share)).collect();
     let all = if shares.len() == 1 {
         String::new()
     } else {
-        format!("; {} together", percent(shares.iter().sum()))
+        format!("; {} in total", percent(shares.iter().sum()))
     };
     Some(format!("{}{all}", first(&each, most)))
 }
 
-/// How the alignment with the labels grew.
+/// First and last value of the alignment with the labels.
 pub(super) fn alignment(map: &FeatureMap) -> Option<String> {
     let path = numbers(map, "alignment_path")?;
     let (from, to) = (path.first()?, path.last()?);

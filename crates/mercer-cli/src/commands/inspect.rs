@@ -1,4 +1,4 @@
-//! `mercer inspect`: what is in a model, and which inputs its features use.
+//! `mercer inspect`: the contents of a model, and which inputs its features use.
 
 use clap::ArgMatches;
 use faer::Mat;
@@ -12,19 +12,20 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::commands::fit::{alignment, best_scores, shares};
 use crate::context::Context;
-use crate::talk::{first, percent, plural, print, short, table};
+use crate::stdout::print;
+use crate::text::{first, percent, plural, short, table};
 
-/// Names and numbers shown of a long list.
-const SHOWN: usize = 5;
+/// The most names or numbers shown of a list.
+const ITEMS_SHOWN: usize = 5;
 
-/// Inputs in the table of importance; JSON has them all.
-const INPUTS: usize = 30;
+/// The most inputs in the table of importance; JSON has them all.
+const INPUTS_SHOWN: usize = 30;
 
-/// Features named for each input.
-const USERS: usize = 3;
+/// The most features named for each input.
+const FEATURES_SHOWN: usize = 3;
 
-/// Facts that have a line of their own, in other words.
-const TOLD: [&str; 4] = ["scale", "error_path", "explained", "alignment_path"];
+/// Facts that are shown on lines of their own.
+const FACTS_WITH_OWN_LINE: [&str; 4] = ["scale", "error_path", "explained", "alignment_path"];
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let file = args::required(args, "model")?;
@@ -48,7 +49,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
             (table, rows.n(), over)
         }
         (Landmarks::Columns { n, .. }, _) => {
-            // There is no telling, which the library says before it looks at any row.
+            // Importance is not defined here; the library's error says so without needing any rows.
             return model.input_importance(&Rows::dense(Vec::new(), 0, *n)?, &context.monitor).map(|_| ());
         }
         _ => {
@@ -67,8 +68,8 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
                           "importance": lines, "totals": totals });
         return print(&format!("{all:#}\n"));
     }
-    context.say(&format!(
-        "mean squared slopes of the features along the inputs, as the kernel sees them, over {over}\n"
+    context.info(&format!(
+        "mean squared derivatives of the features with respect to the inputs (after scaling), over {over}\n"
     ));
     print(&importance_table(&inputs, &model.feature_names, &table, &totals))
 }
@@ -79,19 +80,24 @@ fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64
     let mut order: Vec<usize> = (0..inputs.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]));
     let mut lines = vec![["input", "share", "total", "features that use it most"].map(String::from).to_vec()];
-    for &j in order.iter().take(INPUTS) {
+    for &j in order.iter().take(INPUTS_SHOWN) {
         let column = importance.col(j);
         let mut users: Vec<usize> = (0..features.len()).filter(|&q| column[q] > 0.0).collect();
         users.sort_by(|&a, &b| column[b].total_cmp(&column[a]));
         let named = |&q: &usize| format!("{} {}", features[q], percent(column[q], totals[j]));
         let users: Vec<String> = users.iter().map(named).collect();
-        lines.push(vec![inputs[j].clone(), percent(totals[j], sum), short(totals[j]), first(&users, USERS)]);
+        lines.push(vec![
+            inputs[j].clone(),
+            percent(totals[j], sum),
+            short(totals[j]),
+            first(&users, FEATURES_SHOWN),
+        ]);
     }
     let text = table(&lines, 1..3);
-    match order.get(INPUTS..) {
+    match order.get(INPUTS_SHOWN..) {
         Some(rest @ [_, ..]) => {
             let left: f64 = rest.iter().map(|&j| totals[j]).sum();
-            format!("{text}… and {} more with {} together\n", rest.len(), percent(left, sum))
+            format!("{text}… and {} more with {} in total\n", rest.len(), percent(left, sum))
         }
         _ => text,
     }
@@ -116,7 +122,7 @@ fn json(model: &FeatureMap, size: u64) -> Value {
     })
 }
 
-/// The kernel's name and the numbers that matter for it.
+/// The kernel's name and its parameters.
 fn kernel(kernel: Kernel) -> Vec<(&'static str, Value)> {
     let mut parts = vec![("name", json!(kernel.shape.name()))];
     if kernel.shape.uses_gamma() {
@@ -142,7 +148,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
     ];
     if !model.pivots.is_empty() && !on_class_means(model) {
         let rows: Vec<usize> = model.pivots.iter().map(|i| i + 1).collect();
-        lines.push(("pivots", format!("training rows {}", first(&rows, SHOWN))));
+        lines.push(("pivots", format!("training rows {}", first(&rows, ITEMS_SHOWN))));
     }
     for (name, values) in [("norms", &model.pivot_norms), ("eigenvalues", &model.eigenvalues)] {
         match values[..] {
@@ -151,14 +157,14 @@ fn text(model: &FeatureMap, size: u64) -> String {
             [] => {}
         }
     }
-    lines.extend(shares(model, SHOWN).map(|shares| ("shares", shares)));
+    lines.extend(shares(model, ITEMS_SHOWN).map(|shares| ("shares", shares)));
     lines.extend(alignment(model).map(|path| ("alignment", path)));
     if let Some(least) = model.scores.iter().copied().min_by(f64::total_cmp) {
-        lines.push(("scores", format!("{}; least {}", best_scores(model, SHOWN), short(least))));
+        lines.push(("scores", format!("{}; least {}", best_scores(model, ITEMS_SHOWN), short(least))));
     }
     lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
-    let other = model.facts.iter().filter(|(name, _)| !TOLD.contains(&name.as_str()));
+    let other = model.facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));
     lines.extend(other.map(|(name, value)| (name.as_str(), fact(value))));
     table(
         &lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(),
@@ -166,7 +172,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
     )
 }
 
-/// How the training error fell as columns were taken.
+/// The training error as columns were added.
 fn error_path(model: &FeatureMap) -> Option<String> {
     let path: Vec<f64> =
         model.facts.get("error_path")?.as_array()?.iter().filter_map(Value::as_f64).collect();
@@ -182,7 +188,7 @@ fn error_path(model: &FeatureMap) -> Option<String> {
     ))
 }
 
-/// The kernel's name alone, its numbers with theirs.
+/// The kernel's name as it is, its parameters as `name = value`.
 fn word((name, value): &(&str, Value)) -> String {
     if *name == "name" { fact(value) } else { format!("{name} = {}", fact(value)) }
 }
@@ -198,12 +204,12 @@ fn scaling(model: &FeatureMap) -> String {
 fn inputs(model: &FeatureMap) -> String {
     match &model.input_names {
         Some(names) => counted(names),
-        None => format!("{}, matched by place", model.expansion.landmarks.p()),
+        None => format!("{}, matched by position", model.expansion.landmarks.p()),
     }
 }
 
 fn counted(names: &[String]) -> String {
-    format!("{}: {}", names.len(), first(names, SHOWN))
+    format!("{}: {}", names.len(), first(names, ITEMS_SHOWN))
 }
 
 fn landmarks(model: &FeatureMap) -> String {
@@ -217,7 +223,7 @@ fn landmarks(model: &FeatureMap) -> String {
     }
 }
 
-/// Whether the landmarks are no rows of the data.
+/// Whether the landmarks are class means instead of rows of the data.
 fn on_class_means(model: &FeatureMap) -> bool {
     model.method == "akda-qr"
 }

@@ -1,4 +1,4 @@
-//! `mercer man`: the manual pages, made from the same list of flags as the help.
+//! `mercer man`: manual pages, generated from the same list of flags as the help.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use mercer::{Error, Result};
 
 use crate::args;
 use crate::context::Context;
-use crate::talk::{plural, print};
+use crate::stdout::print;
+use crate::text::plural;
 use crate::usage;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             let file = Path::new(folder).join(format!("{name}.1"));
             context.write(|| write_text(&file.display().to_string(), page))?;
         }
-        context.say(&format!("wrote {} to {folder}", plural(pages.len(), "page")));
+        context.info(&format!("wrote {} to {folder}", plural(pages.len(), "page")));
         return Ok(());
     }
     let wanted = args::text(args, "command").map_or("mercer".into(), |command| format!("mercer-{command}"));
@@ -47,7 +48,7 @@ fn pages() -> Result<Vec<(String, String)>> {
 
 fn page(command: &Command, name: &str) -> Result<String> {
     let mut roff = Vec::new();
-    // Without a date the same version makes the same page.
+    // No date, so that the same version generates the same page.
     Man::new(command.clone().name(name.to_string()))
         .title(name.to_uppercase())
         .source(concat!("mercer ", env!("CARGO_PKG_VERSION")))

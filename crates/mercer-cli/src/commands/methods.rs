@@ -6,7 +6,8 @@ use mercer::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args;
-use crate::talk::{print, table};
+use crate::stdout::print;
+use crate::text::table;
 
 pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     let card = args::text(args, "name").map(methods::method).transpose()?;
@@ -23,12 +24,12 @@ pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     print(&text)
 }
 
-/// The stages with their headings and how their methods are asked for.
+/// The stages with their headings and the flags that choose their methods.
 const STAGES: [(Stage, &str, &str); 4] = [
     (
         Stage::Basis,
         "Bases: coordinates of the kernel's space",
-        "`--method NAME`, below another method `--basis NAME`",
+        "`--method NAME`, or `--basis NAME` for another method's basis",
     ),
     (Stage::Select, "Selectors: scores of columns", "`--method eks --selector NAME`"),
     (Stage::Extract, "Extractors: directions in a basis' coordinates", "`--method NAME`"),
@@ -42,8 +43,8 @@ fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Card> {
 /// The page docs/methods/README.md.
 fn page() -> String {
     let mut lines = vec![
-        "# Methods\n\nMade from the catalogue by `make gen`. Each file's head says what its method computes, what it costs, \
-         when it stops and where it differs from its source."
+        "# Methods\n\nGenerated from the catalogue by `make gen`. The header of each file says what its method computes, what it \
+         costs, when it stops and where it differs from its source; [sources](../sources.md) lists the papers."
             .to_string(),
     ];
     for (stage, heading, how) in STAGES {
@@ -55,7 +56,7 @@ fn page() -> String {
         }));
     }
     lines.push(
-        "\n## Parameters\n\nSystems and extractors also have those of their basis, and `eks` those of its selector. A name that both have is the extractor's; the number of its basis' components is `basis_components`.\n".into(),
+        "\n## Parameters\n\nSystems and extractors also have the parameters of their basis, and `eks` those of its selector. A name that an extractor and its basis share is the extractor's; the size of its basis is `basis_components`.\n".into(),
     );
     lines.push("| name | methods | allowed | default | what |\n|---|---|---|---|---|".into());
     lines.extend(PARAMETERS.iter().map(|parameter| {
@@ -70,12 +71,12 @@ fn page() -> String {
     lines.join("\n")
 }
 
-/// The page of a method: what differs only in the level of a test is on one.
+/// The page of a method; the variants of the F-test share one.
 fn page_of(name: &str) -> String {
     format!("{}.md", if matches!(name, "fpr" | "fdr" | "fwe") { "f" } else { name })
 }
 
-/// The methods that have a parameter; a stage that has it throughout is named as one.
+/// The methods that have a parameter; a stage of which all methods have it is named as a whole.
 fn users(parameter: &Parameter) -> String {
     let has = |card: &&Card| card.parameters.contains(&parameter.name);
     let words = [
@@ -103,7 +104,7 @@ fn list() -> String {
         lines.extend(of_stage(stage).map(|card| format!("  {:width$}  {}", card.name, card.help)));
         lines.push(String::new());
     }
-    lines.push("`mercer methods NAME` says all about one.\n".into());
+    lines.push("`mercer methods NAME` describes one of them.\n".into());
     lines.join("\n")
 }
 
@@ -137,7 +138,7 @@ fn describe(card: &Card) -> Result<String> {
     Ok(text)
 }
 
-/// The part of the catalogue that is about one method: its card with its parameters in full.
+/// The catalogue's entry of one method, with its parameters in full.
 fn one(card: &Card) -> Value {
     let all = methods::to_json();
     let among = |list: &str, name: &str| {

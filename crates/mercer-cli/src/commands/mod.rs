@@ -1,4 +1,4 @@
-//! One file a command. Each reads its arguments, calls the library and says what came of it.
+//! One file per command: each reads its arguments, calls the library and reports the results.
 
 pub(crate) mod fit;
 pub(crate) mod transform;
@@ -9,7 +9,7 @@ pub(crate) mod methods;
 pub(crate) mod demo;
 pub(crate) mod completions;
 pub(crate) mod man;
-mod place;
+mod output_target;
 mod source;
 mod page;
 mod ranking;
@@ -24,7 +24,7 @@ use mercer::{Error, FeatureMap, Result};
 
 use crate::{args, quote};
 
-/// How rows for a model are read: its inputs by name, or by place where it has no names.
+/// How rows for a model are read: its inputs by name, or by position where it has no names.
 fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
     let inputs = model.input_names.clone();
     ReadOptions {
@@ -60,7 +60,7 @@ fn one_from_input(model: &str, data: &str) -> Result<()> {
     Ok(())
 }
 
-/// What data is called in a model or on a page, which are no place for the layout of a disk.
+/// The name of data in a model or a report, without folders.
 fn file_name(source: &str) -> &str {
     if source == "-" { "standard input" } else { quote::name(source) }
 }

@@ -1,15 +1,15 @@
-//! Pages: what they say about themselves, and where they go.
+//! HTML reports: their metadata and their output.
 
 use clap::ArgMatches;
 use mercer::report::About;
 use mercer::{Labels, Result};
 
-use super::place::Place;
+use super::output_target::OutputTarget;
 use super::source::task_name;
 use crate::context::Context;
 use crate::{args, quote};
 
-/// What a page says about how it came about.
+/// The metadata of a report: data, command, seed and settings.
 pub(super) fn about(
     args: &ArgMatches,
     labels: Option<&Labels>,
@@ -30,11 +30,11 @@ pub(super) fn about(
     }
 }
 
-/// Writes a page and says where it is.
-pub(super) fn write_page(place: Place, page: &str, context: &Context) -> Result<()> {
-    place.write_text(context, page)?;
-    if let Place::File(file) = place {
-        context.say(&format!("wrote the page {file}"));
+/// Writes a report and notes where it is.
+pub(super) fn write_page(target: OutputTarget, page: &str, context: &Context) -> Result<()> {
+    target.write_text(context, page)?;
+    if let OutputTarget::File(file) = target {
+        context.info(&format!("wrote the report {file}"));
     }
     Ok(())
 }

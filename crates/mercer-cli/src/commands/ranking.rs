@@ -1,15 +1,15 @@
-//! A comparison as a table: for people, for a page of Markdown, or for programs.
+//! A comparison as a table: text, Markdown, CSV or JSON.
 
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::{Error, Result};
 
-use super::place::Place;
-use crate::talk::{short, table};
+use super::output_target::OutputTarget;
+use crate::text::{short, table};
 
-/// The candidates that features are compared with.
+/// The methods that are always compared, without kernel features.
 pub(super) const BASELINES: [&str; 3] = ["raw", "kknn", "rbf-svm"];
 
-/// How the table is written.
+/// Format of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Form {
     Text,
@@ -19,10 +19,10 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form that was asked for, else the one that the end of the file's name tells.
-    pub(super) fn of(name: Option<&str>, output: Option<Place>) -> Result<Self> {
+    /// The requested format, else the one of the output's file extension.
+    pub(super) fn of(name: Option<&str>, output: Option<OutputTarget>) -> Result<Self> {
         let ending = match output {
-            Some(Place::File(file)) => file.rsplit_once('.').map_or("", |(_, ending)| ending),
+            Some(OutputTarget::File(file)) => file.rsplit_once('.').map_or("", |(_, ending)| ending),
             _ => "",
         };
         match name.unwrap_or(ending) {
@@ -32,14 +32,14 @@ impl Form {
             "text" | "txt" | "" => Ok(Self::Text),
             other => Err(Error::Argument(format!(
                 "a table cannot be written as `{other}`; a name may end in .txt, .json, .csv or .md\n\
-                 hint: say how it is to be written: `--format text`"
+                 hint: name a format: `--format text`"
             ))),
         }
     }
 }
 
 /// The table of these entries of an outcome.
-pub(super) fn written(outcome: &Outcome, entries: &[&Entry], form: Form) -> Result<String> {
+pub(super) fn formatted(outcome: &Outcome, entries: &[&Entry], form: Form) -> Result<String> {
     match form {
         Form::Json => {
             let shown =
@@ -47,22 +47,23 @@ pub(super) fn written(outcome: &Outcome, entries: &[&Entry], form: Form) -> Resu
             Ok(format!("{:#}\n", shown.to_json()))
         }
         Form::Csv => csv(outcome, entries),
-        Form::Text => Ok(table(&lines(outcome, entries), RIGHT)),
+        Form::Text => Ok(table(&lines(outcome, entries), NUMBER_COLUMNS)),
         Form::Markdown => Ok(markdown(&lines(outcome, entries))),
     }
 }
 
-/// Columns that hold numbers: behind method, basis and judge.
-pub(super) const RIGHT: std::ops::RangeFrom<usize> = 3..;
+/// The columns that hold numbers, after method, basis and evaluator.
+pub(super) const NUMBER_COLUMNS: std::ops::RangeFrom<usize> = 3..;
 
-/// The head and a line each candidate that has scores.
+/// The header and one line per candidate that has scores.
 pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
     let share = outcome.measure != "r2";
     let rules: Vec<_> =
         entries.iter().filter(|e| !BASELINES.contains(&e.method.as_str())).map(|e| &e.gamma_rule).collect();
     let several = rules.windows(2).any(|two| two[0] != two[1]);
     let words = |name: &str| name.replace('_', " ");
-    let heads = ["method", "basis", "judge", "features", &words(&outcome.measure), &words(&outcome.second)];
+    let heads =
+        ["method", "basis", "evaluator", "features", &words(&outcome.measure), &words(&outcome.second)];
     let mut heads = heads.map(String::from).to_vec();
     heads.extend(["kernel values", "gamma", "seconds"].map(String::from));
     let mut lines = vec![heads];
@@ -79,7 +80,7 @@ pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
         lines.push(vec![
             entry.method.clone(),
             entry.basis.clone().unwrap_or_else(|| "-".into()),
-            entry.judge.clone(),
+            entry.evaluator.clone(),
             number(entry.features().filter(|q| *q > 0.0), &count),
             score(outcome, entry),
             number(entry.second_mean(), &second),
@@ -91,7 +92,7 @@ pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
     lines
 }
 
-/// A mean of counts: whole if it is.
+/// A mean of counts, without decimals if it is whole.
 pub(super) fn count(mean: f64) -> String {
     if mean.fract() == 0.0 { format!("{mean}") } else { format!("{mean:.1}") }
 }
@@ -102,13 +103,14 @@ fn markdown(lines: &[Vec<String>]) -> String {
         format!("| {} |\n", cells.join(" | "))
     };
     let Some((head, rest)) = lines.split_first() else { return String::new() };
-    let marks: Vec<String> =
-        (0..head.len()).map(|j| if RIGHT.contains(&j) { "---:".into() } else { "---".into() }).collect();
+    let marks: Vec<String> = (0..head.len())
+        .map(|j| if NUMBER_COLUMNS.contains(&j) { "---:".into() } else { "---".into() })
+        .collect();
     let body: String = rest.iter().map(|line| row(line)).collect();
     format!("{}|{}|\n{body}", row(head), marks.join("|"))
 }
 
-/// Every number to its last digit; what has none is empty.
+/// All numbers in full precision; missing ones are empty.
 fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
     let broken = |e: std::io::Error| Error::Io { path: "the table".into(), source: e };
     let mut out = csv::Writer::from_writer(Vec::new());
@@ -116,7 +118,7 @@ fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
     let heads = [
         "method",
         "basis",
-        "judge",
+        "evaluator",
         "gamma_rule",
         "gamma",
         "asked",
@@ -136,7 +138,7 @@ fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
         write(&[
             entry.method.clone(),
             text(&entry.basis),
-            entry.judge.clone(),
+            entry.evaluator.clone(),
             text(&entry.gamma_rule),
             number(entry.gamma()),
             entry.asked.map_or_else(String::new, |asked| asked.to_string()),
@@ -154,7 +156,7 @@ fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Why candidates have no scores or too few, each reason once.
+/// Warnings about candidates that failed on some or all splits, each once.
 pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for entry in entries {
@@ -168,7 +170,7 @@ pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
     texts
 }
 
-/// The best method beside the best baseline, in a sentence.
+/// One sentence that compares the best method with the best baseline.
 pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
     let is_baseline = |entry: &&&Entry| BASELINES.contains(&entry.method.as_str());
     let scored = || entries.iter().filter(|entry| entry.mean().is_some());
@@ -176,23 +178,26 @@ pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
         return "no method has a score".into();
     };
     let Some(baseline) = scored().find(is_baseline) else {
-        return format!("best features: {}", told(outcome, method));
+        return format!("best features: {}", described(outcome, method));
     };
-    let relation = match against(method, baseline) {
-        Against::Better => "clearly better than",
-        Against::Worse => "clearly worse than",
-        Against::Unclear => "not clearly different from",
+    let relation = match relation_to(method, baseline) {
+        Relation::Better => "clearly better than",
+        Relation::Worse => "clearly worse than",
+        Relation::Unclear => "not clearly different from",
     };
-    format!("best features: {}; {relation} {}", told(outcome, method), told(outcome, baseline))
+    format!("best features: {}; {relation} {}", described(outcome, method), described(outcome, baseline))
 }
 
 /// A candidate and its score.
-pub(super) fn told(outcome: &Outcome, entry: &Entry) -> String {
-    let judge =
-        if entry.judge == entry.method { String::new() } else { format!(" judged by {}", entry.judge) };
+pub(super) fn described(outcome: &Outcome, entry: &Entry) -> String {
+    let evaluator = if entry.evaluator == entry.method {
+        String::new()
+    } else {
+        format!(" evaluated with {}", entry.evaluator)
+    };
     let basis = entry.basis.as_ref().filter(|basis| **basis != entry.method);
     let on = basis.map_or_else(String::new, |basis| format!(" on {basis}"));
-    format!("{}{on}{judge}, {}", entry.method, score(outcome, entry))
+    format!("{}{on}{evaluator}, {}", entry.method, score(outcome, entry))
 }
 
 /// `97.2 ± 0.5 %`.
@@ -203,19 +208,19 @@ pub(super) fn score(outcome: &Outcome, entry: &Entry) -> String {
     entry.mean().map_or_else(|| "-".into(), |mean| format!("{:.digits$}{error}{unit}", factor * mean))
 }
 
-/// How two candidates stand to each other.
+/// The difference between two candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Against {
+pub(super) enum Relation {
     Better,
     Worse,
     /// Their means are no farther apart than three standard errors of the difference.
     Unclear,
 }
 
-pub(super) fn against(one: &Entry, other: &Entry) -> Against {
+pub(super) fn relation_to(one: &Entry, other: &Entry) -> Relation {
     match one.clearly_better(other) {
-        Some(true) => Against::Better,
-        Some(false) => Against::Worse,
-        None => Against::Unclear,
+        Some(true) => Relation::Better,
+        Some(false) => Relation::Worse,
+        None => Relation::Unclear,
     }
 }

@@ -1,4 +1,4 @@
-//! Rows and their target, read and told about: what `fit`, `compare` and `advise` start from.
+//! Reads rows and their target, for `fit`, `compare` and `advise`.
 
 use clap::ArgMatches;
 use mercer::data::{Scale, Scaling, Table, Task, read};
@@ -6,15 +6,16 @@ use mercer::{Error, Labels, Result, Rows};
 
 use crate::args;
 use crate::context::Context;
-use crate::talk::{first, warn};
+use crate::stderr::warn;
+use crate::text::first;
 
-/// Names that a target is often given, in lower case.
+/// Usual names of a target column, in lower case.
 const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
 
-/// Classes, and constant columns, that are named.
-const NAMED: usize = 5;
+/// The most classes, and constant columns, that a message names.
+const NAMES_SHOWN: usize = 5;
 
-/// Reads what the arguments name; the labels, if there is a target.
+/// Reads the rows that the arguments name, and the labels if there is a target.
 pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Option<Labels>)> {
     let mut table = read::read(args::required(args, "data")?, &args::read_options(args))?;
     let labels = match (table.target.take(), args::task(args)) {
@@ -22,8 +23,7 @@ pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Optio
         (None, Task::Auto) => None,
         (None, _) => {
             return Err(Error::Argument(
-                "the task says what the target holds, but there is no target\nhint: name it: `--target COL`"
-                    .into(),
+                "a task was given, but there is no target\nhint: name it: `--target COL`".into(),
             ));
         }
     };
@@ -31,8 +31,7 @@ pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Optio
     Ok((table, labels))
 }
 
-/// Reads what the arguments name, for a command that is about the target. A generator brings its own; whether any other
-/// source has one need not be looked up.
+/// Reads rows and labels, for a command that needs a target. Generators always have one.
 pub(super) fn read_labelled(args: &ArgMatches, context: &Context) -> Result<(Table, Labels)> {
     match read(args, context)? {
         (table, Some(labels)) => Ok((table, labels)),
@@ -40,17 +39,17 @@ pub(super) fn read_labelled(args: &ArgMatches, context: &Context) -> Result<(Tab
     }
 }
 
-/// An error if it is plain that there will be no target. To be asked before anything is read.
+/// An error if no target was named and the data is not generated. Checked before anything is read.
 pub(super) fn check_target(args: &ArgMatches) -> Result<()> {
     let generated = args::required(args, "data")?.starts_with("synth:");
     if generated || args::text(args, "target").is_some() { Ok(()) } else { Err(no_target()) }
 }
 
 fn no_target() -> Error {
-    Error::Argument("there is no target to be learned\nhint: name it: `--target COL`".into())
+    Error::Argument("this command needs a target\nhint: name it: `--target COL`".into())
 }
 
-/// A kernel matrix is not scaled: its columns are rows.
+/// The requested scaling; a precomputed kernel matrix is never scaled.
 pub(super) fn scale(args: &ArgMatches) -> Result<Scale> {
     let precomputed = args::text(args, "kernel") == Some("precomputed");
     match args::text(args, "scale") {
@@ -67,7 +66,7 @@ pub(super) fn scale_name(scale: Scale) -> &'static str {
     Scale::NAMES.iter().find(|(_, s)| *s == scale).map_or("", |(name, _)| name)
 }
 
-/// The rows as the kernel will see them. Constant columns are warned of.
+/// The scaled rows and the scaling, with a warning about constant columns.
 pub(super) fn scaled(
     scale: Scale,
     names: &[String],
@@ -94,18 +93,18 @@ fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: 
     let target = match labels {
         None => "no target".into(),
         Some(Labels::Classes { names, .. }) => {
-            format!("a target of {} classes ({})", names.len(), first(names, NAMED))
+            format!("a target of {} classes ({})", names.len(), first(names, NAMES_SHOWN))
         }
         Some(Labels::Numbers(_)) => "a target of numbers".into(),
     };
-    context.say(&format!("read {n} rows of {p} inputs and {target}"));
+    context.info(&format!("read {n} rows of {p} inputs and {target}"));
     let suspect = table.names.iter().find(|name| TARGET_NAMES.contains(&name.to_lowercase().as_str()));
     if args::text(args, "target").is_none()
         && let Some(name) = suspect
     {
         warn(&format!(
-            "column `{name}` is used as an input\nhint: if it is what to learn, say so: `--target {name}`; to leave it \
-             out: `--drop {name}`"
+            "column `{name}` is used as an input\nhint: if it is the target, add `--target {name}`; to leave it out, add \
+             `--drop {name}`"
         ));
     }
 }
@@ -115,10 +114,11 @@ pub(super) fn warn_of_constants(names: &[String], constant: &[usize]) {
         return;
     }
     let quoted: Vec<String> = constant.iter().map(|&j| format!("`{}`", names[j])).collect();
-    let (column, are) = if constant.len() == 1 { ("column", "is") } else { ("columns", "are") };
+    let (column, are, have) =
+        if constant.len() == 1 { ("column", "is", "has") } else { ("columns", "are", "have") };
     warn(&format!(
-        "{} {column} {are} constant, which does no harm and no good: {}",
+        "{} {column} {are} constant and {have} no effect: {}",
         constant.len(),
-        first(&quoted, NAMED)
+        first(&quoted, NAMES_SHOWN)
     ));
 }

@@ -5,15 +5,15 @@ use mercer::data::read::{self, ReadOptions};
 use mercer::data::write;
 use mercer::{Error, Result};
 
-use super::place::Place;
+use super::output_target::OutputTarget;
 use crate::args;
 use crate::context::Context;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (file, source) = (args::required(args, "model")?, args::required(args, "data")?);
     let keep = args::names(args, "keep");
-    let place = Place::checked(args::text(args, "output").unwrap_or("-"), &[source, file])?;
-    if let Place::File(output) = place {
+    let target = OutputTarget::checked(args::text(args, "output").unwrap_or("-"), &[source, file])?;
+    if let OutputTarget::File(output) = target {
         let bad_usage = |error: Error| Error::Argument(error.to_string());
         write::check_output(output)
             .and_then(|()| write::check_kept(output, keep.len()))
@@ -26,12 +26,14 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let memory = args::memory(args) / 2;
     let features = context.work(|monitor| model.transform_within(&table.rows, memory, monitor))?;
     let (names, kept) = (&model.feature_names, &table.kept);
-    match place {
-        Place::File(output) => {
+    match target {
+        OutputTarget::File(output) => {
             context.write(|| write::write_features(output, names, features.view(), kept))?;
-            context.say(&format!("wrote {output}: {} rows of {} features", table.rows.n(), names.len()));
+            context.info(&format!("wrote {output}: {} rows of {} features", table.rows.n(), names.len()));
         }
-        Place::Out => write::write_csv(&mut std::io::stdout().lock(), names, features.view(), kept)?,
+        OutputTarget::Stdout => {
+            write::write_csv(&mut std::io::stdout().lock(), names, features.view(), kept)?;
+        }
     }
     Ok(())
 }

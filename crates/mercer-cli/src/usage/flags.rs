@@ -1,4 +1,4 @@
-//! Flags that several commands have, and how their values are read.
+//! Flags that several commands have, and the parsers of their values.
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint};
@@ -17,8 +17,8 @@ pub(super) fn data() -> Arg {
         .value_hint(ValueHint::FilePath)
         .help("Rows: a file, - for CSV from standard input, or a generator")
         .long_help(format!(
-            "Rows: CSV, TSV or LIBSVM (each also .gz), Parquet, Arrow IPC, NPY or NPZ, told by the end of the name; - for \
-             CSV from standard input; or a generator such as `synth:ringnorm?n=2000&seed=1`: {}",
+            "Rows: CSV, TSV or LIBSVM (each also .gz), Parquet, Arrow IPC, NPY or NPZ, by file extension; - for CSV from \
+             standard input; or a generator such as `synth:ringnorm?n=2000&seed=1`: {}",
             generators.join(", ")
         ))
 }
@@ -28,41 +28,39 @@ pub(super) fn target() -> Arg {
         .long("target")
         .value_name("COL")
         .allow_negative_numbers(true)
-        .help("Column to be learned: a name, or a place from the end such as -1; it is not an input")
+        .help("Target column: a name, or a position from the end such as -1; it is not used as an input")
 }
 
-/// How a file of rows and a target is read and made ready.
+/// Flags for reading and scaling rows and a target.
 pub(super) fn reading() -> Vec<Arg> {
     let scales = Scale::NAMES.map(|(name, _)| name);
     let scale = Arg::new("scale")
         .long("scale")
         .value_name("HOW")
         .value_parser(PossibleValuesParser::new(scales))
-        .help("How the inputs are scaled; stored in a model [default: standard; none if the kernel is precomputed]");
+        .help("Scaling of the inputs, stored in the model [default: standard; none if the kernel is precomputed]");
     let task = Arg::new("task")
         .long("task")
         .value_name("WHAT")
         .default_value("auto")
         .value_parser(PossibleValuesParser::new(TASKS.map(|(name, _)| name)))
-        .help(
-            "What the target holds; auto: numbers if any is not whole or more than 50 differ, else classes",
-        );
-    let mut all = vec![scale, task, list("drop", "Columns that are not used").allow_negative_numbers(true)];
+        .help("Kind of target; auto: numbers if any is not whole or more than 50 are distinct, else classes");
+    let mut all = vec![scale, task, list("drop", "Columns to ignore").allow_negative_numbers(true)];
     all.extend(header());
     all
 }
 
 pub(super) fn memory(what: &'static str) -> Arg {
     Arg::new("memory").long("memory").value_name("SIZE").value_parser(size_in_bytes).env("MERCER_MEMORY").help(format!(
-        "Most memory that {what} may take, such as 500MB or 4GB; rows beyond half of it are kept in a file (TMPDIR) \
-         meanwhile [default: 8GiB]"
+        "Memory budget of {what}, such as 500MB or 4GB; rows beyond half of it go to a temporary file (in TMPDIR) \
+         [default: 8GiB]"
     ))
 }
 
 pub(super) fn checkpoint(what: &'static str) -> Arg {
     Arg::new("checkpoint").long("checkpoint").value_name("DIR").value_hint(ValueHint::DirPath).help(format!(
-        "Keep {what} in this folder meanwhile: the same command, run again after Ctrl-C or a crash, goes on from there, to the \
-         same result; it is emptied when all is done"
+        "Save {what} in this folder: after Ctrl-C or a crash the same command resumes from there and gives the same result; \
+         the files are removed at the end"
     ))
 }
 
@@ -71,7 +69,7 @@ pub(super) fn report(what: &'static str) -> Arg {
         .long("report")
         .value_name("FILE.html")
         .value_hint(ValueHint::FilePath)
-        .help(format!("Write a page that shows {what}; - for standard output"))
+        .help(format!("Write an HTML report of {what}; - for standard output"))
 }
 
 pub(super) fn seed(default: &'static str) -> Arg {
@@ -84,7 +82,7 @@ pub(super) fn seed(default: &'static str) -> Arg {
         .help("Seed of every random choice")
 }
 
-/// A list of words behind one flag.
+/// A flag with a list of values.
 pub(super) fn words(id: &'static str, flag: &'static str, value: &'static str) -> Arg {
     Arg::new(id)
         .long(flag)
@@ -115,7 +113,7 @@ pub(super) fn header() -> [Arg; 2] {
         Arg::new(name).long(name).action(ArgAction::SetTrue).overrides_with(other).help(help)
     };
     [
-        flag("header", "no-header", "The first line of a text file holds the names [default: look at it]"),
+        flag("header", "no-header", "The first line of a text file holds column names [default: detected]"),
         flag("no-header", "header", "The first line of a text file is a row"),
     ]
 }
@@ -126,10 +124,10 @@ pub(super) fn format() -> Arg {
         .value_name("HOW")
         .default_value("text")
         .value_parser(PossibleValuesParser::new(["text", "json"]))
-        .help("For people or for programs")
+        .help("Output format")
 }
 
-/// The flag of a method's parameter. Its value is checked by the library.
+/// The flag of a method's parameter; the library checks its value.
 pub(super) fn parameter(parameter: &Parameter) -> Arg {
     let value = match parameter.kind {
         Kind::Whole { .. } => "N",
@@ -154,7 +152,7 @@ pub(super) fn parameter(parameter: &Parameter) -> Arg {
 
 fn sentence(parameter: &Parameter) -> String {
     let default = parameter.default.map_or_else(String::new, |value| format!("; default: {value}"));
-    let none = parameter.none.map_or_else(String::new, |none| format!("; if left out: {none}"));
+    let none = parameter.none.map_or_else(String::new, |none| format!("; without it: {none}"));
     format!("{} [{}{default}{none}]", parameter.help, parameter.allowed())
 }
 

@@ -1,4 +1,4 @@
-//! Commands that are ended in the middle, and started again: the same result as if nothing had happened.
+//! Commands that are interrupted and resumed give the same result as without the interruption.
 
 use std::fs;
 use std::path::Path;
@@ -18,9 +18,9 @@ const LONG: [&str; 9] = [
     "--threshold=0",
 ];
 
-/// Starts the program, ends it by a signal as soon as `ready` says so, and returns its exit code and what it said.
+/// Starts the program, sends it a signal as soon as `ready` is true, and returns its exit code and standard error.
 #[cfg(unix)]
-fn struck(
+fn interrupted(
     folder: &Path,
     args: &[&str],
     signal: &str,
@@ -50,31 +50,31 @@ fn size(file: &Path) -> u64 {
 
 #[cfg(unix)]
 #[test]
-fn a_fit_that_was_ended_makes_the_same_model() {
+fn a_resumed_fit_makes_the_same_model() {
     let folder = folder();
     let with = |more: &[&'static str]| [&LONG[..], &["--checkpoint", "kept"], more].concat();
-    let (_, talk) = done(folder.path(), &with(&["-o", "whole.mercer"]));
-    assert!(!talk.contains("going on") && !folder.path().join("kept").exists(), "{talk}");
+    let (_, stderr) = done(folder.path(), &with(&["-o", "whole.mercer"]));
+    assert!(!stderr.contains("resuming") && !folder.path().join("kept").exists(), "{stderr}");
     let whole = fs::read(folder.path().join("whole.mercer")).expect("a model");
     let begun = |folder: &Path| size(&folder.join("kept/mercer-basis.checkpoint")) > 8 * 4000 + 8 * 200;
     let args = with(&["-o", "again.mercer"]);
     for signal in ["-INT", "-KILL"] {
-        let (code, said) = struck(folder.path(), &args, signal, begun);
-        assert!(!folder.path().join("again.mercer").exists(), "it ended by itself: {said}");
+        let (code, stderr) = interrupted(folder.path(), &args, signal, begun);
+        assert!(!folder.path().join("again.mercer").exists(), "it ended by itself: {stderr}");
         match signal {
             "-INT" => {
-                assert_eq!(code, Some(130), "{said}");
-                let hint = "interrupted\nhint: the same command goes on from what is in kept; to start again, remove that\n";
-                assert!(said.ends_with(hint), "{said}");
+                assert_eq!(code, Some(130), "{stderr}");
+                let hint = "interrupted\nhint: run the same command again to resume from kept; remove that folder to start over\n";
+                assert!(stderr.ends_with(hint), "{stderr}");
             }
-            _ => assert_eq!(code, None, "{said}"),
+            _ => assert_eq!(code, None, "{stderr}"),
         }
-        // Another command leaves it alone.
+        // Another command refuses the checkpoint and leaves it unchanged.
         let other = [&LONG[..8], &["--checkpoint", "kept", "-o", "other.mercer"]].concat();
         let error = refused(folder.path(), 1, &other);
         assert!(error.contains("made with threshold = Constant(0.0), but now threshold = Linear"), "{error}");
-        let (_, talk) = done(folder.path(), &[&args[..], &["--threads", "1"]].concat());
-        assert!(talk.contains("going on from what is in kept\n"), "{talk}");
+        let (_, stderr) = done(folder.path(), &[&args[..], &["--threads", "1"]].concat());
+        assert!(stderr.contains("resuming from kept\n"), "{stderr}");
         assert!(fs::read(folder.path().join("again.mercer")).expect("a model") == whole, "the same model");
         fs::remove_file(folder.path().join("again.mercer")).expect("removed");
         assert!(!folder.path().join("kept").exists(), "nothing is left");
@@ -83,7 +83,7 @@ fn a_fit_that_was_ended_makes_the_same_model() {
 
 #[cfg(unix)]
 #[test]
-fn a_comparison_that_was_ended_makes_the_same_table() {
+fn a_resumed_comparison_makes_the_same_table() {
     let folder = folder();
     let args = ["compare", "synth:waveform?n=240&seed=1", "--format", "json", "--checkpoint", "kept"];
     let table = || {
@@ -97,9 +97,9 @@ fn a_comparison_that_was_ended_makes_the_same_table() {
     let whole = table();
     for signal in ["-INT", "-KILL"] {
         let begun = |folder: &Path| size(&folder.join("kept/mercer-split-1.checkpoint")) > 3000;
-        let (code, said) = struck(folder.path(), &args, signal, begun);
-        assert_eq!(code, if signal == "-INT" { Some(130) } else { None }, "{said}");
-        assert!(folder.path().join("kept").exists(), "it ended by itself: {said}");
+        let (code, stderr) = interrupted(folder.path(), &args, signal, begun);
+        assert_eq!(code, if signal == "-INT" { Some(130) } else { None }, "{stderr}");
+        assert!(folder.path().join("kept").exists(), "it ended by itself: {stderr}");
         assert!(table() == whole, "the same table");
         assert!(!folder.path().join("kept").exists(), "nothing is left");
     }
@@ -107,21 +107,21 @@ fn a_comparison_that_was_ended_makes_the_same_table() {
 
 #[cfg(unix)]
 #[test]
-fn advice_that_was_ended_is_the_same() {
+fn resumed_advice_is_the_same() {
     let folder = folder();
     let args = ["advise", "synth:ringnorm?n=600&seed=1", "--checkpoint", "kept"];
     let whole = done(folder.path(), &args).0;
     for signal in ["-INT", "-KILL"] {
         let begun = |folder: &Path| folder.join("kept/mercer-advice.checkpoint").exists();
-        let (code, said) = struck(folder.path(), &args, signal, begun);
-        assert_eq!(code, if signal == "-INT" { Some(130) } else { None }, "{said}");
+        let (code, stderr) = interrupted(folder.path(), &args, signal, begun);
+        assert_eq!(code, if signal == "-INT" { Some(130) } else { None }, "{stderr}");
         assert_eq!(done(folder.path(), &args).0, whole);
         assert!(!folder.path().join("kept").exists(), "nothing is left");
     }
 }
 
 #[test]
-fn every_method_can_be_kept() {
+fn every_method_can_have_a_checkpoint() {
     let folder = folder();
     fs::create_dir(folder.path().join("kept")).expect("made");
     fs::write(folder.path().join("kept/mine.txt"), "mine").expect("written");

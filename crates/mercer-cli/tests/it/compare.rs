@@ -1,4 +1,4 @@
-//! `mercer compare`: many methods on the same splits, judged by what their features predict.
+//! `mercer compare`: many methods on the same splits, evaluated by the predictions from their features.
 
 use std::fs;
 use std::path::Path;
@@ -17,10 +17,18 @@ fn compare(folder: &Path, more: &[&str]) -> (String, String) {
 fn the_table_has_the_best_first_and_the_baselines_in_it() {
     let folder = folder();
     wave(folder.path());
-    let (out, talk) = compare(folder.path(), &["--methods", "gda,klfe,kobl", "--gamma", "1"]);
+    let (out, stderr) = compare(folder.path(), &["--methods", "gda,klfe,kobl", "--gamma", "1"]);
     let head: Vec<&str> = out.lines().next().expect("a head").split("  ").filter(|w| !w.is_empty()).collect();
-    let heads =
-        ["method", "basis", "judge", "features", "accuracy", "balanced accuracy", "kernel values", "gamma"];
+    let heads = [
+        "method",
+        "basis",
+        "evaluator",
+        "features",
+        "accuracy",
+        "balanced accuracy",
+        "kernel values",
+        "gamma",
+    ];
     assert_eq!(head.iter().map(|w| w.trim()).take(8).collect::<Vec<_>>(), heads, "{out}");
     for name in ["gda", "klfe", "kobl", "raw", "rbf-svm", "kknn"] {
         assert!(out.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {out}");
@@ -35,24 +43,28 @@ fn the_table_has_the_best_first_and_the_baselines_in_it() {
         })
         .collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{out}");
-    assert!(talk.contains("comparing 3 methods, judged by knn and ridge, on 5 folds"), "{talk}");
-    assert!(talk.lines().any(|line| line.starts_with("best features: ")), "{talk}");
+    assert!(stderr.contains("comparing 3 methods, evaluated with knn and ridge, on 5 folds"), "{stderr}");
+    assert!(stderr.lines().any(|line| line.starts_with("best features: ")), "{stderr}");
 }
 
 #[test]
-fn a_number_of_features_that_a_method_cannot_have_is_said_to_be_left_out() {
+fn a_number_of_features_that_a_method_cannot_have_is_reported_as_skipped() {
     let folder = folder();
     wave(folder.path());
-    let (_, talk) =
+    let (_, stderr) =
         compare(folder.path(), &["--methods", "gda,kobl", "--n-features", "own,5", "--folds", "3"]);
-    assert!(talk.contains("n_features = 5 is left out for `gda`, which cannot have so many here"), "{talk}");
+    assert!(
+        stderr
+            .contains("n_features = 5 is skipped for `gda`: fewer features than requested are possible here"),
+        "{stderr}"
+    );
 }
 
 #[test]
-fn every_form_of_the_table_tells_the_same() {
+fn every_format_of_the_table_holds_the_same_results() {
     let folder = folder();
     wave(folder.path());
-    let more = ["--methods", "gda,kobl", "--judges", "knn", "--knn", "3", "--folds", "3", "--format"];
+    let more = ["--methods", "gda,kobl", "--evaluators", "knn", "--knn", "3", "--folds", "3", "--format"];
     let of = |form: &str| compare(folder.path(), &[&more[..], &[form]].concat()).0;
     let json: Value = serde_json::from_str(&of("json")).expect("JSON");
     assert_eq!((&json["measure"], &json["splits"]), (&"accuracy".into(), &3.into()));
@@ -70,15 +82,15 @@ fn every_form_of_the_table_tells_the_same() {
     assert_eq!(text.lines().count(), entries.len() + 1);
     assert_eq!(markdown.lines().count(), entries.len() + 2);
     assert!(
-        markdown.starts_with("| method | basis | judge |") && markdown.contains("\n|---|---|---|---:|"),
+        markdown.starts_with("| method | basis | evaluator |") && markdown.contains("\n|---|---|---|---:|"),
         "{markdown}"
     );
 
     for (file, starts) in [("t.json", "{"), ("t.csv", "method,"), ("t.md", "| method"), ("t.txt", "method ")]
     {
-        let (out, talk) = compare(folder.path(), &[&more[..8], &["-o", file, "--seed", "1"]].concat());
+        let (out, stderr) = compare(folder.path(), &[&more[..8], &["-o", file, "--seed", "1"]].concat());
         assert_eq!(out, "");
-        assert!(talk.contains(&format!("wrote {file}")), "{talk}");
+        assert!(stderr.contains(&format!("wrote {file}")), "{stderr}");
         let written = fs::read_to_string(folder.path().join(file)).expect("a table");
         assert!(written.starts_with(starts), "{written}");
     }
@@ -94,7 +106,7 @@ fn widths_and_sizes_are_lines_of_their_own() {
     let folder = folder();
     wave(folder.path());
     let more =
-        ["--methods", "klfe", "--gamma", "scale,0.5", "--n-features", "own,2,1000", "--judges", "ridge"];
+        ["--methods", "klfe", "--gamma", "scale,0.5", "--n-features", "own,2,1000", "--evaluators", "ridge"];
     let (out, _) = compare(folder.path(), &[&more[..], &["--format", "csv", "-q"]].concat());
     let (head, rows) = csv(&out);
     let at = |name: &str| head.iter().position(|h| *h == name).expect("a column");
@@ -113,13 +125,28 @@ fn widths_and_sizes_are_lines_of_their_own() {
 }
 
 #[test]
-fn numbers_are_judged_by_r2() {
+fn the_former_name_of_the_evaluators_still_works() {
+    let folder = folder();
+    wave(folder.path());
+    let table = |flag: &str| {
+        let more = ["--methods", "gda", "--folds", "3", "--format", "csv", "-q", flag, "ridge"];
+        let (out, _) = compare(folder.path(), &more);
+        let (head, rows) = csv(&out);
+        let seconds = head.iter().position(|h| *h == "fit_seconds").expect("a column");
+        let timeless = |row: Vec<&str>| [&row[..seconds], &row[seconds + 1..]].concat().join(",");
+        rows.into_iter().map(timeless).collect::<Vec<_>>()
+    };
+    assert_eq!(table("--judges"), table("--evaluators"));
+}
+
+#[test]
+fn numbers_are_evaluated_by_r2() {
     let folder = folder();
     let data = "synth:friedman?n=80&seed=1";
     let more = ["--methods", "kpls,nystrom", "--test-share", "0.25", "--repeats", "2"];
-    let (out, talk) = done(folder.path(), &[&["compare", data], &more[..]].concat());
+    let (out, stderr) = done(folder.path(), &[&["compare", data], &more[..]].concat());
     assert!(out.lines().next().expect("a head").contains(" r2 ") && out.contains(" mse "), "{out}");
-    assert!(talk.contains("on 2 splits, 0.25 of the rows for testing"), "{talk}");
+    assert!(stderr.contains("on 2 splits, 0.25 of the rows for testing"), "{stderr}");
     let error = refused(folder.path(), 1, &["compare", data, "--methods", "gda"]);
     assert!(error.contains("`gda` needs classes"), "{error}");
 }
@@ -157,10 +184,10 @@ fn a_method_that_fails_stops_no_other() {
     let data = "synth:blobs?n=60&classes=2&seed=1";
     // So strict that nothing is kept.
     let more = ["--methods", "eks,kobl", "--selector", "fwe", "--level", "1e-200", "--n-features", "own"];
-    let (out, talk) = done(folder.path(), &[&["compare", data], &more[..]].concat());
+    let (out, stderr) = done(folder.path(), &[&["compare", data], &more[..]].concat());
     assert!(out.lines().any(|line| line.starts_with("kobl ")), "{out}");
     if out.lines().all(|line| !line.starts_with("eks ")) {
-        assert!(talk.contains("warning: `eks` failed: "), "{talk}");
+        assert!(stderr.contains("warning: `eks` failed: "), "{stderr}");
     }
 }
 
@@ -168,9 +195,9 @@ fn a_method_that_fails_stops_no_other() {
 fn a_page_shows_the_comparison() {
     let folder = folder();
     wave(folder.path());
-    let more = ["--methods", "klfe,gda", "--gamma", "1", "--judges", "knn"];
-    let (out, talk) = compare(folder.path(), &[&more[..], &["--report", "page.html"]].concat());
-    assert!(talk.contains("wrote the page page.html"), "{talk}");
+    let more = ["--methods", "klfe,gda", "--gamma", "1", "--evaluators", "knn"];
+    let (out, stderr) = compare(folder.path(), &[&more[..], &["--report", "page.html"]].concat());
+    assert!(stderr.contains("wrote the report page.html"), "{stderr}");
     assert_eq!(
         out.lines().filter(|line| line.starts_with("klfe ")).count(),
         1,
@@ -185,9 +212,9 @@ fn a_page_shows_the_comparison() {
     let best = names.find(|name| !["raw", "kknn", "rbf-svm"].contains(name)).expect("a method");
     assert!(page.contains(&format!("A closer look at {best}")), "the best of the table, {best}: {page}");
 
-    let (page, talk) = compare(folder.path(), &[&more[..], &["--report", "-", "-q"]].concat());
+    let (page, stderr) = compare(folder.path(), &[&more[..], &["--report", "-", "-q"]].concat());
     assert!(page.starts_with("<!") && page.contains("<svg"), "the page alone: {page}");
-    assert_eq!(talk, "");
+    assert_eq!(stderr, "");
     let (page, _) = compare(folder.path(), &[&more[..], &["--report", "-", "-o", "table.csv"]].concat());
     assert!(page.starts_with("<!"));
     assert!(fs::read_to_string(folder.path().join("table.csv")).expect("a table").starts_with("method,"));
@@ -215,18 +242,18 @@ fn ctrl_c_shows_what_is_finished() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("started");
-    let mut talk = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut said = String::new();
-    while !said.contains("comparing") {
-        assert!(talk.read_line(&mut said).expect("a line") > 0, "ended early: {said}");
+    let mut pipe = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut stderr = String::new();
+    while !stderr.contains("comparing") {
+        assert!(pipe.read_line(&mut stderr).expect("a line") > 0, "ended early: {stderr}");
     }
     std::thread::sleep(std::time::Duration::from_secs(3));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("sent");
     assert!(sent.success());
-    talk.read_to_string(&mut said).expect("read");
+    pipe.read_to_string(&mut stderr).expect("read");
     let output = child.wait_with_output().expect("ended");
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.ends_with("interrupted\n"), "{said}");
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.ends_with("interrupted\n"), "{stderr}");
     let out = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(out.lines().any(|line| line.starts_with("kobl ")), "{out}");
 }

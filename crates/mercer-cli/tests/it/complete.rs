@@ -9,8 +9,8 @@ use crate::program::{done, folder};
 fn every_shell_gets_every_command_and_every_word() {
     let folder = folder();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let (script, talk) = done(folder.path(), &["completions", shell]);
-        assert_eq!(talk, "");
+        let (script, stderr) = done(folder.path(), &["completions", shell]);
+        assert_eq!(stderr, "");
         for word in [
             "compare",
             "advise",
@@ -53,8 +53,8 @@ fn every_command_has_a_manual_page() {
         assert!(page.contains("Example"), "{page}");
     }
     fs::create_dir(folder.path().join("man1")).expect("a folder");
-    let (_, talk) = done(folder.path(), &["man", "--dir", "man1"]);
-    assert_eq!(talk, "wrote 10 pages to man1\n");
+    let (_, stderr) = done(folder.path(), &["man", "--dir", "man1"]);
+    assert_eq!(stderr, "wrote 10 pages to man1\n");
     let pages = fs::read_dir(folder.path().join("man1")).expect("a folder").count();
     assert_eq!(pages, 10);
     assert_eq!(fs::read_to_string(folder.path().join("man1/mercer.1")).expect("a page"), page);

@@ -23,20 +23,23 @@ fn every_extractor_makes_features_that_a_model_keeps() {
         ("kanmm", &["--n-neighbors", "2", "--basis", "nystrom", "--basis-components", "12"]),
     ] {
         let fit = ["wave.csv", "--target", "kind", "--method", method, "--gamma", "1"];
-        let (out, talk) = done(folder.path(), &to_model(&[&fit[..], more].concat()));
+        let (out, stderr) = done(folder.path(), &to_model(&[&fit[..], more].concat()));
         assert_eq!(out, "");
-        assert!(talk.contains(&format!("fitting `{method}` in the coordinates of ")), "{talk}");
-        assert!(talk.contains(", which takes up to ") && !talk.contains("warning"), "{talk}");
-        let made = talk.lines().find_map(|line| line.strip_prefix("made ")).expect("what was made");
-        assert!(made.contains(" coordinates"), "{made}");
-        assert_eq!(made.contains("; alignment with the labels from "), method == "skfe", "{made}");
+        assert!(stderr.contains(&format!("fitting `{method}` in the coordinates of ")), "{stderr}");
+        assert!(stderr.contains(", which needs up to ") && !stderr.contains("warning"), "{stderr}");
+        let summary = stderr.lines().find_map(|line| line.strip_prefix("extracted ")).expect("a summary");
+        assert!(summary.contains(" coordinates"), "{summary}");
+        assert_eq!(summary.contains("; alignment with the labels from "), method == "skfe", "{summary}");
         let (has_values, has_shares) = (method != "koc", !matches!(method, "koc" | "kpls" | "skfe"));
-        assert_eq!(made.contains("; eigenvalue"), has_values, "{made}");
-        assert_eq!(made.contains("; of the whole "), has_shares, "{made}");
+        assert_eq!(summary.contains("; eigenvalue"), has_values, "{summary}");
+        assert_eq!(summary.contains("; explained share "), has_shares, "{summary}");
 
         let (out, _) = done(folder.path(), &["transform", "model.mercer", "wave.csv"]);
         let (head, rows) = csv(&out);
-        assert!(made.starts_with(&format!("{} feature", head.len())) && rows.len() == 60, "{made}: {head:?}");
+        assert!(
+            summary.starts_with(&format!("{} feature", head.len())) && rows.len() == 60,
+            "{summary}: {head:?}"
+        );
         assert_eq!(head[0], format!("{}0", method.replace('-', "")));
         let (about, _) = done(folder.path(), &["inspect", "model.mercer"]);
         assert!(about.starts_with(&format!("method              {method}\n")), "{about}");
@@ -62,22 +65,22 @@ fn every_extractor_makes_features_that_a_model_keeps() {
     }
 }
 
-/// What `fit` says about the waves, but for the rows read and the file written.
-fn told(folder: &Path, args: &[&str]) -> String {
+/// The messages of `fit` on the waves, without the lines about the rows read and the file written.
+fn messages(folder: &Path, args: &[&str]) -> String {
     let fit = ["wave.csv", "--target", "kind", "--gamma", "1", "--method"];
-    let (_, talk) = done(folder, &to_model(&[&fit[..], args].concat()));
-    let lines = talk.lines().filter(|line| !line.starts_with("read ") && !line.starts_with("wrote "));
+    let (_, stderr) = done(folder, &to_model(&[&fit[..], args].concat()));
+    let lines = stderr.lines().filter(|line| !line.starts_with("read ") && !line.starts_with("wrote "));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn what_an_extractor_found_is_told_in_numbers() {
+fn the_summary_of_an_extractor_has_its_eigenvalues() {
     let folder = folder();
     wave(folder.path());
-    insta::assert_snapshot!(told(folder.path(), &["klfe", "--basis", "kobl"]), @r"
-    fitting `klfe` in the coordinates of `kobl`, which takes up to 403 kB beside the data
+    insta::assert_snapshot!(messages(folder.path(), &["klfe", "--basis", "kobl"]), @r"
+    fitting `klfe` in the coordinates of `kobl`, which needs up to 403 kB besides the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
-    made 21 features of 39 coordinates; eigenvalues 4.388, 3.547, 3.426, …; of the whole 14.4 %, 11.6 %, 11.2 %, …; 100.0 % together
+    extracted 21 features from 39 coordinates; eigenvalues 4.388, 3.547, 3.426, …; explained share 14.4 %, 11.6 %, 11.2 %, …; 100.0 % in total
     ");
     insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @r"
     method              klfe
@@ -89,7 +92,7 @@ fn what_an_extractor_found_is_told_in_numbers() {
     pivots              training rows 1, 2, 35, 24, 58, …
     norms               from 1 to 0.6385
     eigenvalues         from 4.388 to 0.024
-    shares              14.4 %, 11.6 %, 11.2 %, 9.8 %, 9.5 %, …; 100.0 % together
+    shares              14.4 %, 11.6 %, 11.2 %, 9.8 %, 9.5 %, …; 100.0 % in total
     file                format 1, 10 kB
     basis               kobl
     coordinates         39
@@ -103,26 +106,26 @@ fn what_an_extractor_found_is_told_in_numbers() {
     target              kind
     task                classes
     ");
-    insta::assert_snapshot!(told(folder.path(), &["gda", "--basis", "kobl"]), @r"
-    fitting `gda` in the coordinates of `kobl`, which takes up to 490 kB beside the data
+    insta::assert_snapshot!(messages(folder.path(), &["gda", "--basis", "kobl"]), @r"
+    fitting `gda` in the coordinates of `kobl`, which needs up to 490 kB besides the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
-    made 1 feature of 39 coordinates; eigenvalue 0.8435; of the whole 100.0 %
+    extracted 1 feature from 39 coordinates; eigenvalue 0.8435; explained share 100.0 %
     ");
-    insta::assert_snapshot!(told(folder.path(), &["koc", "--basis", "kobl"]), @r"
-    fitting `koc` in the coordinates of `kobl`, which takes up to 490 kB beside the data
+    insta::assert_snapshot!(messages(folder.path(), &["koc", "--basis", "kobl"]), @r"
+    fitting `koc` in the coordinates of `kobl`, which needs up to 490 kB besides the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
-    made 2 features of 39 coordinates
+    extracted 2 features from 39 coordinates
     ");
 }
 
 #[test]
-fn class_means_and_an_alignment_are_told_in_numbers() {
+fn the_summary_has_class_means_and_the_alignment() {
     let folder = folder();
     wave(folder.path());
-    insta::assert_snapshot!(told(folder.path(), &["akda-qr"]), @r"
-    fitting `akda-qr` in the coordinates of the class means, which takes up to 544 bytes beside the data
+    insta::assert_snapshot!(messages(folder.path(), &["akda-qr"]), @r"
+    fitting `akda-qr` in the coordinates of the class means, which needs up to 544 bytes besides the data
     2 components, residual 0.933, 190 kernel values, stopped by its own rule
-    made 1 feature of 2 coordinates; eigenvalue 0.001908; of the whole 100.0 %
+    extracted 1 feature from 2 coordinates; eigenvalue 0.001908; explained share 100.0 %
     ");
     insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @r"
     method              akda-qr
@@ -147,16 +150,16 @@ fn class_means_and_an_alignment_are_told_in_numbers() {
     target              kind
     task                classes
     ");
-    insta::assert_snapshot!(told(folder.path(), &["kpls", "--basis", "kobl"]), @r"
-    fitting `kpls` in the coordinates of `kobl`, which takes up to 490 kB beside the data
+    insta::assert_snapshot!(messages(folder.path(), &["kpls", "--basis", "kobl"]), @r"
+    fitting `kpls` in the coordinates of `kobl`, which needs up to 490 kB besides the data
     39 components, residual 0.08274, 3336 kernel values, stopped by its own rule
-    made 2 features of 39 coordinates; eigenvalues 35.37, 16.12
+    extracted 2 features from 39 coordinates; eigenvalues 35.37, 16.12
     ");
-    insta::assert_snapshot!(told(folder.path(), &["skfe", "--max-iter", "2", "--basis-components", "10"]), @r"
-    fitting `skfe` in the coordinates of `kobl`, which takes up to 14 kB beside the data
+    insta::assert_snapshot!(messages(folder.path(), &["skfe", "--max-iter", "2", "--basis-components", "10"]), @r"
+    fitting `skfe` in the coordinates of `kobl`, which needs up to 14 kB besides the data
     warning: `skfe` ended after max_iter = 2 steps with the gradient at 2.7e-1 of its first, above tol = 1e-6; the alignment is 0.600856
-    10 components, residual 0.6639, 900 kernel values, stopped by the largest number of components
-    made 2 features of 10 coordinates; eigenvalues 2.917, 1.602; alignment with the labels from 0.5362 to 0.6009 in 2 steps
+    10 components, residual 0.6639, 900 kernel values, stopped by the limit on components
+    extracted 2 features from 10 coordinates; eigenvalues 2.917, 1.602; alignment with the labels from 0.5362 to 0.6009 in 2 steps
     ");
     insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @r"
     method              skfe

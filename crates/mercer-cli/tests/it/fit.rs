@@ -7,16 +7,16 @@ use crate::program::{FIT, csv, done, fit, folder, refused, run, text, to_model};
 #[test]
 fn rows_become_a_model_and_the_model_makes_features() {
     let folder = folder();
-    let (out, talk) = fit(folder.path(), &["--n-components", "4", "--gamma", "0.5"]);
+    let (out, stderr) = fit(folder.path(), &["--n-components", "4", "--gamma", "0.5"]);
     assert_eq!(out, "");
     for part in [
         "40 rows of 3 inputs",
         "2 classes (no, yes)",
-        "beside the data",
+        "besides the data",
         "4 components",
         "wrote model.mercer",
     ] {
-        assert!(talk.contains(part), "{part}: {talk}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
     let (out, _) = done(folder.path(), &["transform", "model.mercer", "train.csv"]);
     let (head, rows) = csv(&out);
@@ -35,7 +35,7 @@ fn rows_become_a_model_and_the_model_makes_features() {
 }
 
 #[test]
-fn what_stands_on_a_basis_in_single_precision_says_so() {
+fn extractors_and_systems_report_a_basis_in_float32() {
     let folder = folder();
     for method in
         ["takes", "k-relief", "sk-relief", "eks", "klfe", "gda", "kpls", "koc", "skfe", "kmfa", "kanmm"]
@@ -45,22 +45,22 @@ fn what_stands_on_a_basis_in_single_precision_says_so() {
         let basis = if method == "sk-relief" { "sparse" } else { "kobl" };
         let source = "synth:ringnorm?n=300&seed=1";
         let args = ["fit", source, "--method", method, "--basis", basis, size, "12", "-o", "m.mercer"];
-        let (_, talk) = done(folder.path(), &[&args[..], &["--precision", "single"]].concat());
-        assert!(talk.contains(" in single precision, "), "{method}: {talk}");
+        let (_, stderr) = done(folder.path(), &[&args[..], &["--precision", "single"]].concat());
+        assert!(stderr.contains(" in float32, "), "{method}: {stderr}");
         let (out, _) = done(folder.path(), &["inspect", "m.mercer"]);
         let line = |name: &str| out.lines().find(|l| l.starts_with(name)).map(str::to_string);
         assert_eq!(line("precision").map(|l| l.ends_with("single")), Some(true), "{method}: {out}");
         assert!(line("rounding error").is_some(), "{method}: {out}");
-        let (_, talk) = done(folder.path(), &args);
-        assert!(!talk.contains("single precision"), "{method}: {talk}");
+        let (_, stderr) = done(folder.path(), &args);
+        assert!(!stderr.contains("in float32"), "{method}: {stderr}");
     }
 }
 
 #[test]
-fn a_fit_in_single_precision_says_so_and_what_it_lost() {
+fn a_fit_in_float32_reports_its_precision_and_rounding_error() {
     let folder = folder();
-    let (_, talk) = fit(folder.path(), &["--precision", "single", "--n-components", "4"]);
-    assert!(talk.contains(" in single precision, "), "{talk}");
+    let (_, stderr) = fit(folder.path(), &["--precision", "single", "--n-components", "4"]);
+    assert!(stderr.contains(" in float32, "), "{stderr}");
     let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
     let line = |name: &str| out.lines().find(|line| line.starts_with(name)).map(str::to_string);
     assert_eq!(line("precision").map(|l| l.ends_with("single")), Some(true), "{out}");
@@ -74,7 +74,7 @@ fn a_fit_in_single_precision_says_so_and_what_it_lost() {
 }
 
 #[test]
-fn a_model_does_not_tell_where_its_data_lay() {
+fn a_model_does_not_contain_the_path_of_its_data() {
     let folder = folder();
     let data = folder.path().join("train.csv").display().to_string();
     done(folder.path(), &["fit", &data, "--target", "kind", "--method", "kobl", "-o", "model.mercer"]);
@@ -97,7 +97,7 @@ fn the_same_seed_makes_the_same_file_on_any_number_of_threads() {
 }
 
 #[test]
-fn data_that_cannot_be_used_is_refused_with_its_place() {
+fn data_that_cannot_be_used_is_refused_with_its_position() {
     let folder = folder();
     let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
     file("hole.csv", "a,b\n1,2\n3,nan\n");
@@ -128,7 +128,7 @@ fn data_that_cannot_be_used_is_refused_with_its_place() {
 }
 
 #[test]
-fn bad_usage_is_told_apart_from_failure() {
+fn bad_usage_and_failure_have_different_exit_codes() {
     let folder = folder();
     let fit = |more: &[&str]| refused(folder.path(), 2, &[&FIT[..], more].concat());
     let error = refused(folder.path(), 2, &["fit", "train.csv", "--method", "kobI", "-o", "model.mercer"]);
@@ -164,11 +164,13 @@ fn a_damaged_file_gets_one_error_and_no_trace_of_a_panic() {
             bytes[at] ^= 0xff;
             fs::write(folder.path().join(&file), &bytes).expect("written");
             let output = run(folder.path(), &["fit", &file, "--method", "nystrom", "-q", "-o", "out.mercer"]);
-            let talk = text(&output.stderr);
+            let stderr = text(&output.stderr);
             match output.status.code() {
-                Some(0) => assert!(!talk.contains("error"), "{talk}"),
-                Some(1) => assert!(talk.starts_with("error: ") && !talk.contains("bug in mercer"), "{talk}"),
-                code => panic!("{ending}, byte {at}: {code:?}: {talk}"),
+                Some(0) => assert!(!stderr.contains("error"), "{stderr}"),
+                Some(1) => {
+                    assert!(stderr.starts_with("error: ") && !stderr.contains("bug in mercer"), "{stderr}")
+                }
+                code => panic!("{ending}, byte {at}: {code:?}: {stderr}"),
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::program::{done, fit, folder, refused, to_model, wave};
 
 #[test]
-fn inspect_tells_what_fit_was_told() {
+fn inspect_shows_the_settings_of_the_fit() {
     let folder = folder();
     fit(folder.path(), &["--gamma", "0.5", "--n-components", "4", "--seed", "3", "--scale", "min-max"]);
     let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
@@ -51,23 +51,23 @@ fn a_file_that_is_no_model_is_refused() {
 }
 
 #[test]
-fn inspect_tells_which_inputs_the_features_use() {
+fn inspect_shows_which_inputs_the_features_use() {
     let folder = folder();
     wave(folder.path());
     let linear =
         ["wave.csv", "--target", "kind", "--method", "k-relief", "--kernel", "linear", "--n-features", "2"];
     done(folder.path(), &to_model(&linear));
-    let (out, talk) = done(folder.path(), &["inspect", "model.mercer", "--importance", "wave.csv"]);
+    let (out, stderr) = done(folder.path(), &["inspect", "model.mercer", "--importance", "wave.csv"]);
     insta::assert_snapshot!(out, @r"
     input   share   total  features that use it most
     a      49.4 %  0.9887  gramschmidt1 70.9 %, gramschmidt0 29.1 %
     noise  33.9 %  0.6786  gramschmidt0 64.1 %, gramschmidt1 35.9 %
     b      16.6 %  0.3327  gramschmidt0 83.5 %, gramschmidt1 16.5 %
     ");
-    insta::assert_snapshot!(talk, @"mean squared slopes of the features along the inputs, as the kernel sees them, over 60 rows of wave.csv");
-    let (own, talk) = done(folder.path(), &["inspect", "model.mercer", "--importance"]);
+    insta::assert_snapshot!(stderr, @"mean squared derivatives of the features with respect to the inputs (after scaling), over 60 rows of wave.csv");
+    let (own, stderr) = done(folder.path(), &["inspect", "model.mercer", "--importance"]);
     assert_eq!(own, out, "the slopes of a linear kernel are the same everywhere");
-    insta::assert_snapshot!(talk, @"mean squared slopes of the features along the inputs, as the kernel sees them, over the model's 2 landmarks, as no data was given");
+    insta::assert_snapshot!(stderr, @"mean squared derivatives of the features with respect to the inputs (after scaling), over the model's 2 landmarks, as no data was given");
     let json = ["inspect", "model.mercer", "--importance", "wave.csv", "--format", "json"];
     let table: Value = serde_json::from_str(&done(folder.path(), &json).0).expect("JSON");
     assert_eq!((&table["averaged_over"], &table["rows"]), (&"wave.csv".into(), &60.into()));
@@ -92,7 +92,7 @@ fn inspect_tells_which_inputs_the_features_use() {
 }
 
 #[test]
-fn many_inputs_are_told_by_the_most_important() {
+fn of_many_inputs_the_most_important_are_shown() {
     let folder = folder();
     let data = "synth:friedman?n=80&p=40";
     done(folder.path(), &to_model(&[data, "--method", "nystrom", "--n-components", "5"]));

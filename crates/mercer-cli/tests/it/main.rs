@@ -1,4 +1,4 @@
-//! Real runs of the program: what it writes, what it says, how it ends.
+//! Real runs of the program: its files, its messages and its exit codes.
 
 mod program;
 mod fit;

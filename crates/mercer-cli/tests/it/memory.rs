@@ -80,7 +80,7 @@ fn a_file_larger_than_memory_is_fitted_within_it() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn coordinates_in_single_precision_take_half_the_memory() {
+fn coordinates_in_float32_take_half_the_memory() {
     let folder = folder();
     let path = folder.path();
     write_rows(&path.join("rows.npy"), 100_000);
@@ -88,7 +88,7 @@ fn coordinates_in_single_precision_take_half_the_memory() {
     for method in ["takes", "eks"] {
         let args = [&common[..], &["--method", method, "--n-components", "500", "-o", "m.mercer"]].concat();
         let single = [&args[..], &["--precision", "single"]].concat();
-        // Coordinates are 200 MB, or 400 MB in double precision; of the limit the products reserve 64 MB a thread.
+        // Coordinates are 200 MB, or 400 MB in float64; of the limit the products reserve 64 MB a thread.
         let output = limited(path, 520_000, &single);
         assert_eq!(output.status.code(), Some(0), "{method}: {}", text(&output.stderr));
         assert_ne!(limited(path, 520_000, &args).status.code(), Some(0), "{method}: the limit is one");

@@ -32,7 +32,7 @@ fn methods_are_listed_by_stage() {
     let folder = folder();
     let (list, _) = done(folder.path(), &["methods"]);
     insta::assert_snapshot!(list.lines().filter(|line| !line.starts_with("  ")).collect::<Vec<_>>().join("\n"), @r"
-    Bases: coordinates of the kernel's space (`--method NAME`, below another method `--basis NAME`)
+    Bases: coordinates of the kernel's space (`--method NAME`, or `--basis NAME` for another method's basis)
 
     Selectors: scores of columns (`--method eks --selector NAME`)
 
@@ -40,7 +40,7 @@ fn methods_are_listed_by_stage() {
 
     Systems: a basis and a selector (`--method NAME`)
 
-    `mercer methods NAME` says all about one.
+    `mercer methods NAME` describes one of them.
     ");
     insta::assert_snapshot!(done(folder.path(), &["methods", "takes"]).0, @r"
     takes: kobl and kffs, features multiplied by their weights

@@ -1,4 +1,4 @@
-//! How the tests run the program: in a folder of their own, with what it wrote, said and returned.
+//! How the tests run the program: each in a folder of its own, with files, output and exit code.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Every way to be refused, as a table: the command, how it ends, what it says. The tables are in `snapshots/`;
-//! `INSTA_UPDATE=always cargo test -p mercer-cli` writes them again, and a diff shows what changed.
+//! Every error that a user can meet, as tables of command, exit code and message. The tables are in `snapshots/`;
+//! `INSTA_UPDATE=always cargo test -p mercer-cli` rewrites them, and a diff shows what changed.
 
 mod usage;
 mod files;
@@ -12,15 +12,15 @@ use std::path::Path;
 
 use crate::program::{listing, run_with_input, text, words};
 
-/// Compares a table with the one that is kept.
+/// Compares a table with the stored one.
 fn check(name: &str, table: &str) {
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!(name, table);
     });
 }
 
-/// Runs commands that must fail, each in words such as `fit 'two words.csv' --method kobl`; what they said, below each other.
-/// What a command says before its error is left out: it is shown elsewhere.
+/// Runs commands that must fail, written as `fit 'two words.csv' --method kobl`, and lists their errors. Messages before the
+/// error are left out.
 fn refusals(folder: &Path, commands: &[&str]) -> String {
     commands.iter().map(|command| refusal(folder, command, "")).collect::<Vec<_>>().join("\n")
 }
@@ -30,19 +30,19 @@ fn refusal(folder: &Path, command: &str, input: &str) -> String {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let before = listing(folder);
     let output = run_with_input(folder, &args, input);
-    let (code, talk) = (output.status.code(), text(&output.stderr));
-    assert!(matches!(code, Some(1 | 2)), "{command}: {code:?}: {talk}");
+    let (code, stderr) = (output.status.code(), text(&output.stderr));
+    assert!(matches!(code, Some(1 | 2)), "{command}: {code:?}: {stderr}");
     assert_eq!(text(&output.stdout), "", "{command}");
     assert_eq!(listing(folder), before, "{command} left something behind");
     for trace in ["panicked", "bug in mercer"] {
-        assert!(!talk.contains(trace), "{command}: {talk}");
+        assert!(!stderr.contains(trace), "{command}: {stderr}");
     }
-    let lines: Vec<&str> = talk.lines().collect();
+    let lines: Vec<&str> = stderr.lines().collect();
     let errors = lines.iter().filter(|line| line.starts_with("error: ")).count();
-    assert_eq!(errors, 1, "{command}: {talk}");
+    assert_eq!(errors, 1, "{command}: {stderr}");
     let from = lines.iter().position(|line| line.starts_with("error: ")).unwrap_or(0);
-    let said = lines[from..].join("\n").replace(&folder.display().to_string(), "FOLDER");
-    format!("$ mercer {command}\n[exit {}]\n{}\n", code.unwrap_or_default(), said.trim_end())
+    let stderr = lines[from..].join("\n").replace(&folder.display().to_string(), "FOLDER");
+    format!("$ mercer {command}\n[exit {}]\n{}\n", code.unwrap_or_default(), stderr.trim_end())
 }
 
 fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {

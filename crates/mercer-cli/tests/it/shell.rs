@@ -1,4 +1,4 @@
-//! Manners that every command shares: help, standard input and output, quiet, Ctrl-C, places that cannot be written.
+//! Behaviour that every command shares: help, standard input and output, quiet, Ctrl-C, outputs that cannot be written.
 
 use std::fs;
 use std::path::Path;
@@ -77,13 +77,13 @@ fn a_page_shows_what_was_fitted() {
         let args = ["fit", "train.csv", "--target", "kind", "--method", method, "-o", "model.mercer"];
         let (_, plain) = done(folder.path(), &args);
         let before = fs::read(folder.path().join("model.mercer")).expect("a model");
-        let (out, talk) = done(folder.path(), &[&args[..], &["--report", "model.html"]].concat());
+        let (out, stderr) = done(folder.path(), &[&args[..], &["--report", "model.html"]].concat());
         assert_eq!(out, "");
         assert!(fs::read(folder.path().join("model.mercer")).expect("a model") == before, "the same model");
-        let lines = |talk: &str| -> Vec<String> {
-            talk.lines().filter(|line| !line.starts_with("wrote ")).map(String::from).collect()
+        let lines = |stderr: &str| -> Vec<String> {
+            stderr.lines().filter(|line| !line.starts_with("wrote ")).map(String::from).collect()
         };
-        assert_eq!(lines(&talk), lines(&plain));
+        assert_eq!(lines(&stderr), lines(&plain));
         let page = fs::read_to_string(folder.path().join("model.html")).expect("a page");
         assert!(page.contains("<svg") && page.contains("mercer fit train.csv"), "{method}: {page}");
     }
@@ -100,21 +100,21 @@ fn a_page_shows_what_was_fitted() {
         "--report",
         "-",
     ];
-    let (page, talk) = done(folder.path(), &args);
-    assert!(page.starts_with("<!") && talk.is_empty(), "without a target: {talk}");
+    let (page, stderr) = done(folder.path(), &args);
+    assert!(page.starts_with("<!") && stderr.is_empty(), "without a target: {stderr}");
 }
 
 #[test]
-fn quiet_leaves_warnings_alone() {
+fn quiet_still_shows_warnings() {
     let folder = folder();
     assert_eq!(fit(folder.path(), &["--quiet"]), (String::new(), String::new()));
     fs::write(folder.path().join("flat.csv"), "a,same,label\n1,5,0\n2,5,1\n3,5,0\n").expect("written");
     let args = ["fit", "flat.csv", "--method", "kobl", "-o", "flat.mercer", "--quiet"];
-    let talk = done(folder.path(), &args).1;
-    assert!(talk.contains("warning: 1 column is constant"), "{talk}");
-    assert!(talk.contains("`same`"), "{talk}");
-    assert!(talk.contains("warning: column `label` is used as an input\nhint: "), "{talk}");
-    assert!(!talk.contains('\u{1b}'), "colours without a terminal: {talk}");
+    let stderr = done(folder.path(), &args).1;
+    assert!(stderr.contains("warning: 1 column is constant"), "{stderr}");
+    assert!(stderr.contains("`same`"), "{stderr}");
+    assert!(stderr.contains("warning: column `label` is used as an input\nhint: "), "{stderr}");
+    assert!(!stderr.contains('\u{1b}'), "colours without a terminal: {stderr}");
 }
 
 #[test]
@@ -164,13 +164,13 @@ fn the_help_fits_on_a_screen() {
     Commands:
       fit          Learn a map from rows to features, and store it
       transform    Turn rows into features with a stored model
-      inspect      Say what is in a model, and which inputs its features use
-      compare      Judge the features of many methods on rows that they were not fitted on
-      advise       Say whether a kernel helps, and which method, width and size to start with
-      methods      List the methods, or say all about one
-      demo         See every method at work on made-up data, in less than a minute
-      completions  Write what a shell needs to complete commands
-      man          Write the manual pages
+      inspect      Show what a model contains, and which inputs its features use
+      compare      Compare the features of many methods by cross-validation
+      advise       Recommend whether to use a kernel, and which method, kernel width and basis size
+      methods      List the methods, or describe one
+      demo         Compare every method on synthetic data, in less than a minute
+      completions  Print the completion script of a shell
+      man          Print or write the manual pages
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -189,13 +189,13 @@ fn the_help_fits_on_a_screen() {
       mercer transform model.mercer new.csv -o features.parquet
       mercer inspect model.mercer --importance train.csv
 
-    Standard output is data, standard error is talk; a file called - is one of the standard ones.
+    Results go to stdout, messages to stderr; the file name - stands for stdin or stdout.
     Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     ");
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let folder = folder();
     let program = assert_cmd::cargo::cargo_bin!("mercer");
     done(folder.path(), &["fit", "synth:ringnorm?n=300", "--method", "kobl", "-q", "-o", "model.mercer"]);
@@ -235,17 +235,17 @@ fn interrupted(folder: &Path) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("started");
-    let mut talk = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut said = String::new();
-    while !said.contains("fitting") {
-        assert!(talk.read_line(&mut said).expect("a line") > 0, "ended early: {said}");
+    let mut pipe = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut stderr = String::new();
+    while !stderr.contains("fitting") {
+        assert!(pipe.read_line(&mut stderr).expect("a line") > 0, "ended early: {stderr}");
     }
     std::thread::sleep(std::time::Duration::from_millis(300));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("sent");
     assert!(sent.success());
-    let mut stderr = Vec::new();
-    talk.read_to_end(&mut stderr).expect("read");
-    Output { status: child.wait().expect("ended"), stdout: Vec::new(), stderr }
+    let mut rest = Vec::new();
+    pipe.read_to_end(&mut rest).expect("read");
+    Output { status: child.wait().expect("ended"), stdout: Vec::new(), stderr: rest }
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::program::{csv, done, folder, refused, to_model, wave};
 
 #[test]
-fn a_system_keeps_some_coordinates_and_says_which() {
+fn a_system_selects_some_coordinates_and_names_them() {
     let folder = folder();
     wave(folder.path());
     for (method, more) in [
@@ -19,15 +19,15 @@ fn a_system_keeps_some_coordinates_and_says_which() {
         ("eks", &["--selector", "relieff", "--basis", "kpca", "--n-components", "9", "--center"]),
     ] {
         let fit = ["wave.csv", "--target", "kind", "--method", method, "--gamma", "1"];
-        let (out, talk) = done(folder.path(), &to_model(&[&fit[..], more].concat()));
+        let (out, stderr) = done(folder.path(), &to_model(&[&fit[..], more].concat()));
         assert_eq!(out, "");
-        assert!(talk.contains(&format!("fitting `{method}` (`")), "{talk}");
-        let kept = talk.lines().find_map(|line| line.strip_prefix("kept ")).expect("what was kept");
+        assert!(stderr.contains(&format!("fitting `{method}` (`")), "{stderr}");
+        let kept = stderr.lines().find_map(|line| line.strip_prefix("selected ")).expect("a summary");
         let (kept, rest) = kept.split_once(" of ").expect("of how many");
-        assert!(rest.contains(" coordinates, which need ") && rest.contains("; best scores: "), "{talk}");
+        assert!(rest.contains(" coordinates, which need ") && rest.contains("; best scores: "), "{stderr}");
         let (out, _) = done(folder.path(), &["transform", "model.mercer", "wave.csv"]);
         let (head, rows) = csv(&out);
-        assert_eq!((head.len().to_string().as_str(), rows.len()), (kept, 60), "{talk}");
+        assert_eq!((head.len().to_string().as_str(), rows.len()), (kept, 60), "{stderr}");
         let (about, _) = done(folder.path(), &["inspect", "model.mercer"]);
         assert!(about.contains(&format!("method              {method}\n")), "{about}");
         assert!(
@@ -89,9 +89,9 @@ fn warnings_of_a_system_are_shown() {
     let folder = folder();
     wave(folder.path());
     let many = ["wave.csv", "--target", "kind", "--method", "k-relief", "--n-features", "500", "-q"];
-    let (_, talk) = done(folder.path(), &to_model(&many));
-    assert!(talk.starts_with("warning: n_features = 500, but there are only "), "{talk}");
+    let (_, stderr) = done(folder.path(), &to_model(&many));
+    assert!(stderr.starts_with("warning: n_features = 500, but there are only "), "{stderr}");
     let large = ["synth:ringnorm?n=5100", "--method", "k-relief", "--n-components", "20", "-q"];
-    let (_, talk) = done(folder.path(), &to_model(&large));
-    insta::assert_snapshot!(talk, @"warning: 5100 rows are more than 5000: `k-relief` uses the basis `kobl` in place of `gram-schmidt`; set basis to choose");
+    let (_, stderr) = done(folder.path(), &to_model(&large));
+    insta::assert_snapshot!(stderr, @"warning: 5100 rows are more than 5000: `k-relief` uses the basis `kobl` in place of `gram-schmidt`; set basis to choose");
 }

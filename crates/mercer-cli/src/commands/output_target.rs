@@ -1,4 +1,4 @@
-//! Where something goes: a file, which appears whole or not at all, or standard output.
+//! Output targets: standard output, or a file that is written atomically.
 
 use std::fs;
 use std::io::{IsTerminal, stdout};
@@ -7,40 +7,47 @@ use mercer::data::write::{check_place, write_text};
 use mercer::{Error, FeatureMap, Result};
 
 use crate::context::Context;
-use crate::talk::print;
+use crate::stdout::print;
 
-/// A place that was looked at before the work.
+/// Where a result is written; checked before the work starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place<'a> {
+pub(super) enum OutputTarget<'a> {
     /// `-`.
-    Out,
+    Stdout,
     File(&'a str),
 }
 
-impl<'a> Place<'a> {
-    /// An error unless it can be written, and is none of the files that are read.
+impl<'a> OutputTarget<'a> {
+    /// An error unless the file can be written and is not one of the inputs.
     pub(super) fn checked(path: &'a str, inputs: &[&str]) -> Result<Self> {
         if path == "-" {
-            return Ok(Self::Out);
+            return Ok(Self::Stdout);
         }
         if path.is_empty() {
-            return Err(Error::Argument("an empty name is no place for a file; name one".into()));
+            return Err(Error::Argument(
+                "the name of the output file is empty; name a file, or - for standard output".into(),
+            ));
         }
         check_place(path).map_err(|error| Error::Argument(error.to_string()))?;
-        not_itself(path, inputs)?;
+        check_not_an_input(path, inputs)?;
         Ok(Self::File(path))
     }
 
-    /// An error if two things would go to one place.
-    pub(super) fn apart(self, what: &str, other: Option<Place<'a>>, other_what: &str) -> Result<()> {
+    /// An error if two results would go to the same target.
+    pub(super) fn check_distinct(
+        self,
+        what: &str,
+        other: Option<OutputTarget<'a>>,
+        other_what: &str,
+    ) -> Result<()> {
         let same = match (self, other) {
-            (Self::Out, Some(Self::Out)) => Some("standard output"),
+            (Self::Stdout, Some(Self::Stdout)) => Some("standard output"),
             (Self::File(a), Some(Self::File(b))) if same_file(a, b) => Some(a),
             _ => None,
         };
         match same {
-            Some(place) => Err(Error::Argument(format!(
-                "{what} and {other_what} would both go to {place}\nhint: give one of them another name"
+            Some(target) => Err(Error::Argument(format!(
+                "{what} and {other_what} would both go to {target}\nhint: give one of them another name"
             ))),
             None => Ok(()),
         }
@@ -48,40 +55,40 @@ impl<'a> Place<'a> {
 
     pub(super) fn write_text(self, context: &Context, text: &str) -> Result<()> {
         match self {
-            Self::Out => print(text),
+            Self::Stdout => print(text),
             Self::File(path) => context.write(|| write_text(path, text)),
         }
     }
 
     pub(super) fn write_model(self, context: &Context, model: &FeatureMap) -> Result<()> {
         match self {
-            Self::Out => model.write_to(&mut stdout().lock(), "standard output"),
+            Self::Stdout => model.write_to(&mut stdout().lock(), "standard output"),
             Self::File(path) => context.write(|| model.save(path)),
         }
     }
 
-    /// An error if a model, which is no text, would be shown to a person.
-    pub(super) fn not_a_terminal(self) -> Result<()> {
-        if self == Self::Out && stdout().is_terminal() {
+    /// An error if a model, which is binary, would be written to a terminal.
+    pub(super) fn check_not_a_terminal(self) -> Result<()> {
+        if self == Self::Stdout && stdout().is_terminal() {
             return Err(Error::Argument(
-                "a model is no text for a terminal\nhint: name a file (`-o model.mercer`), or pipe it on"
+                "a model is binary and cannot be shown on a terminal\nhint: name a file (`-o model.mercer`), or use a pipe"
                     .into(),
             ));
         }
         Ok(())
     }
 
-    /// How it is called in a sentence.
+    /// Its name in messages.
     pub(super) fn name(self) -> &'a str {
         match self {
-            Self::Out => "standard output",
+            Self::Stdout => "standard output",
             Self::File(path) => path,
         }
     }
 }
 
-/// An error if what is to be written is what is read: the rows would be gone.
-fn not_itself(output: &str, inputs: &[&str]) -> Result<()> {
+/// An error if the output is one of the inputs, which would be overwritten.
+fn check_not_an_input(output: &str, inputs: &[&str]) -> Result<()> {
     match inputs.iter().find(|input| same_file(output, input)) {
         Some(input) => Err(Error::Argument(format!(
             "the output {output} would overwrite {input}, which is read\nhint: give it another name"
@@ -93,7 +100,7 @@ fn not_itself(output: &str, inputs: &[&str]) -> Result<()> {
 fn same_file(a: &str, b: &str) -> bool {
     match (fs::canonicalize(a), fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b,
-        // Neither is there yet.
+        // Neither exists yet.
         (Err(_), Err(_)) => a == b,
         _ => false,
     }
