@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use clap::ArgMatches;
-use mercer::basis::DEFAULT_MEMORY;
 use mercer::data::Task;
 use mercer::data::read::ReadOptions;
-use mercer::methods::PARAMETERS;
-use mercer::{Checkpoint, Error, Result};
+use mercer::methods;
+use mercer::options::DEFAULT_MEMORY;
+use mercer::{Checkpoint, Error, Monitor, Options, Result};
 
 use crate::usage::TASKS;
 
@@ -21,7 +21,7 @@ pub(crate) fn flag_name(parameter: &str) -> String {
 
 /// The method parameters that the user gave, without defaults: a method refuses those that are not its own.
 pub(crate) fn settings(args: &ArgMatches) -> Vec<(&str, &str)> {
-    PARAMETERS.iter().filter_map(|p| Some((p.name, text(args, p.name)?))).collect()
+    methods::parameters().iter().filter_map(|p| Some((p.name, text(args, p.name)?))).collect()
 }
 
 /// An error if a kernel parameter was given that the kernel does not have: it was probably meant for something else.
@@ -89,6 +89,12 @@ pub(crate) fn is_json(args: &ArgMatches) -> bool {
 /// The budget that `--memory` sets.
 pub(crate) fn memory(args: &ArgMatches) -> u64 {
     args.try_get_one("memory").ok().flatten().copied().unwrap_or(DEFAULT_MEMORY)
+}
+
+/// Memory and checkpoint as the flags say, watched by this monitor.
+pub(crate) fn options(args: &ArgMatches, monitor: &Monitor) -> Result<Options> {
+    let checkpoint = checkpoint(args)?;
+    Ok(Options { memory: memory(args), checkpoint, ..Options::watched(monitor) })
 }
 
 /// The folder that `--checkpoint` names, checked.

@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use mercer::data::Task;
 use mercer::evaluate::Evaluator;
 use mercer::kernel::Gamma;
-use mercer::methods::{Card, Kind, METHODS, PARAMETERS, Stage};
+use mercer::methods::{self, Kind, MethodSpec, Stage};
 
 use crate::args::flag_name;
 use flags::{
@@ -129,10 +129,10 @@ pub(crate) fn command() -> Command {
 /// The command line with the values that its flags take, for completions; otherwise the library checks them.
 pub(crate) fn for_completions() -> Command {
     let words = |words: Vec<&'static str>| PossibleValuesParser::new(words);
-    let fits: Vec<&str> = fits().map(|card| card.name).collect();
+    let fits: Vec<&str> = fits().map(|spec| spec.name).collect();
     let parameters = |mut command: Command| {
-        for parameter in PARAMETERS {
-            let choices = match parameter.kind {
+        for parameter in methods::parameters() {
+            let choices = match parameter.parameter.kind {
                 Kind::Choice(choices) => choices.to_vec(),
                 // A number goes through as well: completions only propose.
                 Kind::NumberOr(rules) => rules.to_vec(),
@@ -145,10 +145,10 @@ pub(crate) fn for_completions() -> Command {
         }
         command
     };
-    let (all, methods) = (METHODS.iter().map(|card| card.name).collect(), fits.clone());
+    let (all, fitted) = (methods::all().map(|spec| spec.name).collect(), fits.clone());
     command()
         .mut_subcommand("fit", |fit| {
-            parameters(fit).mut_arg("method", |arg| arg.value_parser(words(methods)))
+            parameters(fit).mut_arg("method", |arg| arg.value_parser(words(fitted)))
         })
         .mut_subcommand("compare", |compare| {
             let compared = [vec!["all"], fits].concat();
@@ -163,7 +163,8 @@ pub(crate) fn for_completions() -> Command {
 /// Turns `--weighted true` into `--weighted=true`. The value of such a flag is optional, so the parser accepts it only after
 /// `=`; otherwise a file name that follows would be taken for the value.
 pub(crate) fn join_flag_values(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let flags = PARAMETERS.iter().filter(|p| matches!(p.kind, Kind::Flag));
+    let parameters = methods::parameters();
+    let flags = parameters.iter().filter(|p| matches!(p.parameter.kind, Kind::Flag));
     let flags: Vec<String> = flags.map(|p| format!("--{}", flag_name(p.name))).collect();
     let mut join_flag_values: Vec<OsString> = Vec::new();
     for word in words {
@@ -179,12 +180,12 @@ pub(crate) fn join_flag_values(words: impl IntoIterator<Item = OsString>) -> Vec
 }
 
 /// The methods that a model can be fitted with.
-fn fits() -> impl Iterator<Item = &'static Card> {
-    METHODS.iter().filter(|card| card.stage != Stage::Select)
+fn fits() -> impl Iterator<Item = &'static MethodSpec> {
+    methods::all().filter(|spec| spec.stage != Stage::Select)
 }
 
 fn fit() -> Command {
-    let names: Vec<&str> = fits().map(|card| card.name).collect();
+    let names: Vec<&str> = fits().map(|spec| spec.name).collect();
     Command::new("fit")
         .about("Learn a map from rows to features, and store it")
         .after_help(FIT_EXAMPLES)
@@ -202,14 +203,15 @@ fn fit() -> Command {
         .args(reading())
         .arg(memory("the fit"))
         .arg(checkpoint("the basis"))
-        .args(PARAMETERS.iter().map(parameter))
+        .args(methods::parameters().iter().map(parameter))
 }
 
 fn compare() -> Command {
     let number = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).default_value(default).help(help)
     };
-    let set = PARAMETERS.iter().filter(|parameter| !COMPARE_LISTS.contains(&parameter.name));
+    let parameters = methods::parameters();
+    let set = parameters.iter().filter(|parameter| !COMPARE_LISTS.contains(&parameter.name));
     Command::new("compare")
         .about("Compare the features of many methods by cross-validation")
         .after_help(COMPARE_EXAMPLES)

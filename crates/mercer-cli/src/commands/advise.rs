@@ -6,8 +6,8 @@ use clap::ArgMatches;
 use mercer::data::{Scaling, Table};
 use mercer::evaluate::advice::{Advice, Verdict};
 use mercer::evaluate::advise::Adviser;
-use mercer::evaluate::portrait::Portrait;
-use mercer::{Error, Labels, Recipe, Result, Rows, report};
+use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::{Error, Labels, Options, Pipeline, Result, Rows, report};
 use serde_json::json;
 
 use super::output_target::OutputTarget;
@@ -25,15 +25,14 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::required(args, "data")?;
     source::check_target(args)?;
     let scale = source::scale(args)?;
-    let checkpoint = args::checkpoint(args)?;
+    let options = args::options(args, &context.monitor)?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
 
     let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(scale, &rows).1);
     let seed = args.get_one("seed").copied().unwrap_or_default();
-    let (memory, monitor) = (args::memory(args), context.monitor.clone());
-    let adviser = Adviser { seed, memory, scale, monitor, checkpoint, ..Adviser::default() };
-    context.announce_resume(adviser.checkpoint.as_ref());
+    let adviser = Adviser { seed, scale, options, ..Adviser::default() };
+    context.announce_resume(adviser.options.checkpoint.as_ref());
     context.info("trying kernel widths, basis sizes and a few methods");
     let advice = context.work(|_| adviser.advise(&rows, &labels))?;
     advice.warnings.iter().for_each(|warning| warn(warning));
@@ -52,10 +51,10 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     if let Some(target) = report {
         let settings = vec![("scale".to_string(), source::scale_name(scale).to_string())];
         let about = about(args, Some(&labels), seed, settings);
-        let portrait = portrait(&adviser, &advice, (&rows, &labels, &names), context)?;
-        write_page(target, &report::advice(&advice, portrait.as_ref(), &about), context)?;
+        let diagnostics = diagnostics(&adviser, &advice, (&rows, &labels, &names), context)?;
+        write_page(target, &report::advice(&advice, diagnostics.as_ref(), &about), context)?;
     }
-    Context::clear_checkpoint(adviser.checkpoint.as_ref());
+    Context::clear_checkpoint(adviser.options.checkpoint.as_ref());
     Ok(())
 }
 
@@ -97,20 +96,22 @@ fn text(advice: &Advice) -> String {
 }
 
 /// Diagnostics of the recommended method, fitted on all rows; None, with a warning, if that fails.
-fn portrait(
+fn diagnostics(
     adviser: &Adviser,
     advice: &Advice,
     (rows, labels, names): (&Rows, &Labels, &[String]),
     context: &Context,
-) -> Result<Option<Portrait>> {
+) -> Result<Option<FitDiagnostics>> {
     let scaling = Scaling::fit(adviser.scale, rows).0;
-    let found = Recipe::new(&advice.method, &advice.settings).and_then(|recipe| {
+    let found = Pipeline::new(&advice.method, &advice.settings).and_then(|pipeline| {
         let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
-        let (rows, memory, seed) = (scaled.as_ref().unwrap_or(rows), adviser.memory, adviser.seed);
-        context.work(|monitor| Portrait::of(&recipe, rows, Some(labels), names, memory, seed, monitor))
+        let (rows, seed) = (scaled.as_ref().unwrap_or(rows), adviser.seed);
+        // The adviser's checkpoint is not that of a fit.
+        let options = Options { checkpoint: None, ..adviser.options.clone() };
+        context.work(|_| FitDiagnostics::of(&pipeline, rows, Some(labels), names, seed, &options))
     });
     match found {
-        Ok((portrait, _)) => Ok(Some(portrait)),
+        Ok((diagnostics, _)) => Ok(Some(diagnostics)),
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Err(error) => {
             warn(&format!("`{}` could not be fitted on all rows for the report: {error}", advice.method));

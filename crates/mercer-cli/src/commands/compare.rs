@@ -5,11 +5,11 @@ use std::time::Instant;
 use clap::ArgMatches;
 use mercer::data::{Scaling, Table};
 use mercer::evaluate::outcome::{Entry, Outcome};
-use mercer::evaluate::portrait::Portrait;
+use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::evaluate::{Comparison, Evaluator};
-use mercer::methods::{self, Stage};
+use mercer::methods;
 use mercer::report;
-use mercer::{Error, Labels, Result, Rows};
+use mercer::{Error, Labels, Options, Pipeline, Result, Rows};
 
 use super::output_target::OutputTarget;
 use super::page::{about, write_page};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::required(args, "data")?;
     source::check_target(args)?;
     args::check_kernel(args)?;
-    let mut comparison = from_args(args)?;
+    let mut comparison = from_args(args, context)?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
     let output = args::text(args, "output").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
     if let Some(report) = report {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
     comparison.check(&rows, &labels)?;
-    context.announce_resume(comparison.checkpoint.as_ref());
+    context.announce_resume(comparison.options.checkpoint.as_ref());
     context.info(&announcement(&comparison, &labels));
     let outcome = run_comparison(&comparison, &rows, &labels, context)?;
     let shown: Vec<&Entry> = outcome.entries.iter().filter(|e| !for_chart || e.asked.is_none()).collect();
@@ -63,17 +63,17 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     }
     if let Some(target) = report {
         let about = about(args, Some(&labels), comparison.seed, settings(&comparison));
-        let portrait = if outcome.interrupted {
+        let diagnostics = if outcome.interrupted {
             None
         } else {
-            portrait(&comparison, &shown, (&rows, &labels, &names), context)?
+            diagnostics(&comparison, &shown, (&rows, &labels, &names), context)?
         };
-        write_page(target, &report::comparison(&outcome, portrait.as_ref(), &about), context)?;
+        write_page(target, &report::comparison(&outcome, diagnostics.as_ref(), &about), context)?;
     }
     if outcome.interrupted {
         return Err(Error::Interrupted);
     }
-    Context::clear_checkpoint(comparison.checkpoint.as_ref());
+    Context::clear_checkpoint(comparison.options.checkpoint.as_ref());
     Ok(())
 }
 
@@ -98,14 +98,14 @@ fn skipped_sizes(comparison: &Comparison, labels: &Labels, outcome: &Outcome) ->
 }
 
 /// The comparison that the arguments describe, checked as far as possible without rows.
-fn from_args(args: &ArgMatches) -> Result<Comparison> {
+fn from_args(args: &ArgMatches, context: &Context) -> Result<Comparison> {
     let settings = args::settings(args);
     for (name, value) in &settings {
-        methods::parameter(name)?.check(value)?;
+        methods::parameter(name)?.parameter.check(value)?;
     }
     let gammas = args::names(args, "gammas");
     let gamma = methods::parameter("gamma")?;
-    gammas.iter().try_for_each(|text| gamma.check(text))?;
+    gammas.iter().try_for_each(|text| gamma.parameter.check(text))?;
     let knn = args::count(args, "knn");
     let evaluator = |name: &String| {
         Evaluator::named(name).map(|evaluator| match evaluator {
@@ -126,15 +126,13 @@ fn from_args(args: &ArgMatches) -> Result<Comparison> {
         } else {
             sizes.iter().map(size).collect::<Result<_>>()?
         },
-        judges: evaluators,
+        evaluators,
         scale: source::scale(args)?,
         folds: args::count(args, "folds"),
         repeats: args::count(args, "repeats"),
         test_share: args.get_one("test-share").copied(),
         seed: args.get_one("seed").copied().unwrap_or_default(),
-        memory: args::memory(args),
-        checkpoint: args::checkpoint(args)?,
-        ..default
+        options: args::options(args, &context.monitor)?,
     })
 }
 
@@ -149,13 +147,7 @@ fn parse_methods(names: Vec<String>) -> Result<Vec<String>> {
         };
     }
     for name in &names {
-        let card = methods::method(name)?;
-        if card.stage == Stage::Select {
-            return Err(Error::Argument(format!(
-                "`{name}` is a selector: it scores columns, and needs a basis for coordinates in kernel space\n\
-                 hint: `--methods eks --selector {name}`"
-            )));
-        }
+        super::check_no_selector(name, "--methods")?;
     }
     Ok(names)
 }
@@ -183,7 +175,7 @@ fn distinct(names: Vec<String>) -> Vec<String> {
 fn announcement(comparison: &Comparison, labels: &Labels) -> String {
     let methods =
         if comparison.methods.is_empty() { Comparison::all(labels).len() } else { comparison.methods.len() };
-    let evaluators: Vec<&str> = comparison.judges.iter().map(Evaluator::name).collect();
+    let evaluators: Vec<&str> = comparison.evaluators.iter().map(Evaluator::name).collect();
     let splits = match comparison.test_share {
         Some(share) => format!("{}, {share} of the rows for testing", plural(comparison.repeats, "split")),
         None if comparison.repeats == 1 => format!("{} folds", comparison.folds),
@@ -203,26 +195,29 @@ pub(super) fn run_comparison(
     labels: &Labels,
     context: &Context,
 ) -> Result<Outcome> {
-    let comparison = Comparison { monitor: context.monitor.clone(), ..comparison.clone() };
     let outcome = context.work_until_stopped(|_| comparison.run(rows, labels))?;
     outcome.warnings.iter().for_each(|warning| warn(warning));
     Ok(outcome)
 }
 
 /// Diagnostics of the best of these candidates, baselines excluded, fitted on all rows; None, with a warning, if that fails.
-pub(super) fn portrait(
+pub(super) fn diagnostics(
     comparison: &Comparison,
     entries: &[&Entry],
     (rows, labels, names): (&Rows, &Labels, &[String]),
     context: &Context,
-) -> Result<Option<Portrait>> {
-    let Some((entry, recipe)) = best_recipe(comparison, entries, labels, rows.n())? else { return Ok(None) };
+) -> Result<Option<FitDiagnostics>> {
+    let Some((entry, pipeline)) = best_pipeline(comparison, entries, labels, rows.n())? else {
+        return Ok(None);
+    };
     let scaled = Scaling::fit(comparison.scale, rows).0.map(|scaling| scaling.apply(rows)).transpose()?;
-    let (rows, memory, seed) = (scaled.as_ref().unwrap_or(rows), comparison.memory, comparison.seed);
+    let (rows, seed) = (scaled.as_ref().unwrap_or(rows), comparison.seed);
+    // The comparison's checkpoint is not that of a fit.
+    let options = Options { checkpoint: None, ..comparison.options.clone() };
     let found =
-        context.work(|monitor| Portrait::of(&recipe, rows, Some(labels), names, memory, seed, monitor));
+        context.work(|_| FitDiagnostics::of(&pipeline, rows, Some(labels), names, seed, &options));
     match found {
-        Ok((portrait, _)) => Ok(Some(portrait)),
+        Ok((diagnostics, _)) => Ok(Some(diagnostics)),
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Err(error) => {
             warn(&format!("`{}` could not be fitted on all rows for the report: {error}", entry.method));
@@ -232,15 +227,15 @@ pub(super) fn portrait(
 }
 
 /// The best entry that is not a baseline, and how to fit it again.
-fn best_recipe<'a>(
+fn best_pipeline<'a>(
     comparison: &Comparison,
     entries: &[&'a Entry],
     labels: &Labels,
     n: usize,
-) -> Result<Option<(&'a Entry, mercer::Recipe)>> {
+) -> Result<Option<(&'a Entry, Pipeline)>> {
     for &entry in entries.iter().filter(|entry| entry.mean().is_some()) {
-        if let Some(recipe) = comparison.recipe(entry, labels, n)? {
-            return Ok(Some((entry, recipe)));
+        if let Some(pipeline) = comparison.pipeline(entry, labels, n)? {
+            return Ok(Some((entry, pipeline)));
         }
     }
     Ok(None)
@@ -248,7 +243,7 @@ fn best_recipe<'a>(
 
 /// The settings that a report lists.
 pub(super) fn settings(comparison: &Comparison) -> Vec<(String, String)> {
-    let evaluators: Vec<&str> = comparison.judges.iter().map(Evaluator::name).collect();
+    let evaluators: Vec<&str> = comparison.evaluators.iter().map(Evaluator::name).collect();
     let mut all = vec![
         ("gamma".to_string(), comparison.gammas.join(", ")),
         ("evaluators".to_string(), evaluators.join(", ")),

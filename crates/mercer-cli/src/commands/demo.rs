@@ -7,10 +7,10 @@ use clap::ArgMatches;
 use mercer::data::{Task, synth};
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::{Comparison, Evaluator};
-use mercer::methods::BASES;
+use mercer::basis::Method;
 use mercer::{Error, Labels, Result, report};
 
-use super::compare::{CHART_SIZES, portrait, run_comparison, settings};
+use super::compare::{CHART_SIZES, diagnostics, run_comparison, settings};
 use super::output_target::OutputTarget;
 use super::page::{about, write_page};
 use super::ranking::{self, BASELINES, Relation, described, relation_to, score};
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let comparison = Comparison {
             gammas: vec!["loo".into()],
             sizes: [None].into_iter().chain(CHART_SIZES.map(Some).into_iter().filter(|_| for_page)).collect(),
-            judges: vec![Evaluator::Knn { n_neighbors: 1 }],
+            evaluators: vec![Evaluator::Knn { n_neighbors: 1 }],
             seed,
             ..Comparison::default()
         };
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             return Err(Error::Interrupted);
         }
         if for_page {
-            let portrait = portrait(&comparison, &shown, (&made.rows, &labels, &made.names), context)?;
+            let diagnostics = diagnostics(&comparison, &shown, (&made.rows, &labels, &made.names), context)?;
             let mut about = about(args, Some(&labels), seed, settings(&comparison));
             about.source = source;
-            page = Some(report::comparison(&outcome, portrait.as_ref(), &about));
+            page = Some(report::comparison(&outcome, diagnostics.as_ref(), &about));
         }
     }
     context.info(&format!("{:.1} s", started.elapsed().as_secs_f64()));
@@ -121,7 +121,7 @@ fn summary(outcome: &Outcome, entries: &[&Entry]) -> String {
             described(outcome, best),
         ));
         let (alone, asking): (Vec<&Entry>, Vec<&Entry>) =
-            methods.iter().partition(|entry| BASES.contains(&entry.method.as_str()));
+            methods.iter().partition(|entry| Method::named(&entry.method).is_ok());
         let clearly =
             |entries: &[&Entry]| entries.iter().filter(|e| relation_to(e, raw) == Relation::Better).count();
         sentences.push(format!(

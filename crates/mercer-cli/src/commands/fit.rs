@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use clap::ArgMatches;
-use mercer::basis::bytes;
-use mercer::data::Table;
-use mercer::evaluate::portrait::Portrait;
-use mercer::recipe::{Recipe, Top};
-use mercer::{FeatureMap, Result};
-use serde_json::{Value, json};
+use mercer::basis::Stop;
+use mercer::data::{Needs, Table};
+use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::map::Facts;
+use mercer::options::bytes;
+use mercer::pipeline::Head;
+use mercer::{Error, FeatureMap, Labels, Pipeline, Result};
 
 use super::output_target::OutputTarget;
 use super::page::{about, write_page};
@@ -24,9 +25,8 @@ const FEATURES_SHOWN: usize = 3;
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let source = args::required(args, "data")?;
-    let mut recipe = Recipe::new(args::required(args, "method")?, &args::settings(args))?;
-    recipe.limits.memory = args::memory(args);
-    recipe.checkpoint = args::checkpoint(args)?;
+    let pipeline = pipeline(args)?;
+    let options = args::options(args, &context.monitor)?;
     args::check_kernel(args)?;
     let scale = source::scale(args)?;
     let output = OutputTarget::checked(args::required(args, "output")?, &[source])?;
@@ -36,71 +36,84 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
 
     let (Table { rows, names, named, .. }, labels) = source::read(args, context)?;
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
-    recipe.check(labels.as_ref())?;
+    let labels = labels.as_ref();
+    check_labels(&pipeline, labels)?;
     let mut warnings = Vec::new();
-    let mut basis = recipe.basis(&rows, labels.as_ref(), &mut warnings)?;
+    let basis = pipeline.basis(&rows, labels, &mut warnings)?;
     warnings.iter().for_each(|warning| warn(warning));
-    basis.memory = args::memory(args);
-    basis.monitor = context.monitor.clone();
-    recipe.check_memory(&basis, rows.n())?;
-    let memory = bytes(recipe.estimated_memory(&basis, rows.n()));
-    context.announce_resume(recipe.checkpoint.as_ref());
-    context.info(&format!("fitting {}, which needs up to {memory} besides the data", recipe.title(&basis)));
-    let (portrait, made) = if report.is_some() {
-        let (labels, memory, seed) = (labels.as_ref(), basis.memory, basis.seed);
-        let found = |monitor: &_| Portrait::of(&recipe, &rows, labels, &names, memory, seed, monitor);
-        context.work(found).map(|(portrait, made)| (Some(portrait), made))?
+    pipeline.check_memory(&basis, rows.n(), &options)?;
+    let memory = bytes(pipeline.estimated_memory(&basis, rows.n(), &options));
+    context.announce_resume(options.checkpoint.as_ref());
+    context.info(&format!("fitting {}, which needs up to {memory} besides the data", pipeline.title(&basis)));
+    let (diagnostics, fitted) = if report.is_some() {
+        let found = |_: &_| FitDiagnostics::of(&pipeline, &rows, labels, &names, basis.seed, &options);
+        context.work(found).map(|(diagnostics, fitted)| (Some(diagnostics), fitted))?
     } else {
-        let fitted = context.work(|_| basis.fit_with(&rows, labels.as_ref(), false))?.0;
-        (None, context.work(|monitor| recipe.finish(&rows, labels.as_ref(), fitted, None, monitor))?)
+        (None, context.work(|_| pipeline.fit(&rows, labels, &options))?)
     };
-    made.warnings.iter().filter(|text| !warnings.contains(text)).for_each(|warning| warn(warning));
-    let mut map = made.map;
-    let summary = match &recipe.top {
-        Top::Nothing => about_basis(&map),
-        Top::System(_) => format!("{}\n{}", about_basis(&map), about_selection(&map)),
-        Top::Extractor(_) => format!("{}\n{}", about_basis(&map), about_extraction(&map)),
+    fitted.warnings.iter().filter(|text| !warnings.contains(text)).for_each(|warning| warn(warning));
+    let mut map = fitted.map;
+    let summary = match &pipeline.head {
+        Head::Coordinates => about_basis(&map),
+        Head::Select(_) => format!("{}\n{}", about_basis(&map), about_selection(&map)),
+        Head::Extract(_) => format!("{}\n{}", about_basis(&map), about_extraction(&map)),
     };
 
-    let mut settings = recipe.settings.clone();
+    let mut settings = pipeline.settings.clone();
     settings.push(("scale".into(), source::scale_name(scale).into()));
     map.scaling = scaling;
     map.input_names = named.then_some(names);
-    let facts = [
-        ("source", json!(super::file_name(source))),
-        ("scale", json!(source::scale_name(scale))),
-        ("seed", json!(basis.seed)),
-        ("settings", recipe.settings.into_iter().collect()),
-        ("target", labels.as_ref().map(|_| args::text(args, "target").unwrap_or("target")).into()),
-        ("task", labels.as_ref().map(source::task_name).into()),
-    ];
-    map.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
+    map.facts = Facts {
+        source: Some(super::file_name(source).into()),
+        scale: Some(source::scale_name(scale).into()),
+        seed: Some(basis.seed),
+        settings: pipeline.settings.into_iter().collect(),
+        target: labels.map(|_| args::text(args, "target").unwrap_or("target").into()),
+        task: labels.map(|labels| source::task_name(labels).into()),
+        ..map.facts
+    };
     output.write_model(context, &map)?;
     context.info(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
-    if let (Some(target), Some(portrait)) = (report, portrait) {
-        let about = about(args, labels.as_ref(), basis.seed, settings);
-        write_page(target, &mercer::report::model(&portrait, &about), context)?;
+    if let (Some(target), Some(diagnostics)) = (report, diagnostics) {
+        let about = about(args, labels, basis.seed, settings);
+        write_page(target, &mercer::report::model(&diagnostics, &about), context)?;
     }
-    Context::clear_checkpoint(recipe.checkpoint.as_ref());
+    Context::clear_checkpoint(options.checkpoint.as_ref());
     Ok(())
 }
 
+/// The pipeline that `--method` and the parameters' flags describe.
+fn pipeline(args: &ArgMatches) -> Result<Pipeline> {
+    let method = args::required(args, "method")?;
+    super::check_no_selector(method, "--method")?;
+    Pipeline::new(method, &args::settings(args))
+}
+
+/// An error that names the flag unless the method has the labels that it needs.
+fn check_labels(pipeline: &Pipeline, labels: Option<&Labels>) -> Result<()> {
+    if labels.is_none() && pipeline.needs() != Needs::Nothing {
+        return Err(Error::Argument(format!(
+            "`{}` looks at the labels, but none were given\nhint: name their column with `--target COL`",
+            pipeline.spec.name
+        )));
+    }
+    pipeline.check(labels)
+}
+
 fn about_basis(map: &FeatureMap) -> String {
-    let fact = |name: &str| map.facts.get(name);
-    let stop = match fact("stopped_by").and_then(Value::as_str) {
-        Some("cap") => "the limit on components",
-        Some("rank") => "full rank",
+    let facts = &map.facts;
+    let stop = match facts.stopped_by {
+        Some(Stop::Cap) => "the limit on components",
+        Some(Stop::Rank) => "full rank",
         _ => "its own rule",
     };
-    let components = fact("coordinates").and_then(Value::as_u64).map_or(map.n_features(), |m| m as usize);
-    let rounding = fact("rounding_error").and_then(Value::as_f64);
-    let rounding = rounding.map(|error| format!(", rounding error {} in float32", short(error)));
+    let rounding = facts.rounding_error.map(|error| format!(", rounding error {} in float32", short(error)));
     format!(
         "{}, residual {}{}, {} kernel values, stopped by {stop}",
-        plural(components, "component"),
-        fact("residual").and_then(Value::as_f64).map_or_else(|| "unknown".into(), short),
+        plural(facts.coordinates.unwrap_or(map.n_features()), "component"),
+        facts.residual.map_or_else(|| "unknown".into(), short),
         rounding.unwrap_or_default(),
-        fact("kernel_evaluations").and_then(Value::as_u64).unwrap_or_default(),
+        facts.kernel_evaluations.unwrap_or_default(),
     )
 }
 
@@ -108,7 +121,7 @@ fn about_selection(map: &FeatureMap) -> String {
     format!(
         "selected {} of {} coordinates, which need {}; best scores: {}",
         map.n_features(),
-        map.facts["coordinates"],
+        map.facts.coordinates.unwrap_or_default(),
         plural(map.expansion.landmarks.len(), "landmark"),
         best_scores(map, FEATURES_SHOWN)
     )
@@ -118,7 +131,7 @@ fn about_extraction(map: &FeatureMap) -> String {
     let mut parts = vec![format!(
         "extracted {} from {} coordinates",
         plural(map.n_features(), "feature"),
-        map.facts["coordinates"]
+        map.facts.coordinates.unwrap_or_default()
     )];
     if !map.eigenvalues.is_empty() {
         let values: Vec<String> = map.eigenvalues.iter().copied().map(short).collect();
@@ -130,13 +143,9 @@ fn about_extraction(map: &FeatureMap) -> String {
     parts.join("; ")
 }
 
-fn numbers(map: &FeatureMap, fact: &str) -> Option<Vec<f64>> {
-    map.facts.get(fact)?.as_array().map(|values| values.iter().filter_map(Value::as_f64).collect())
-}
-
 /// Each feature's share of the quantity that its method maximises, and their sum.
 pub(super) fn shares(map: &FeatureMap, most: usize) -> Option<String> {
-    let shares = numbers(map, "explained").filter(|shares| !shares.is_empty())?;
+    let shares = Some(&map.facts.explained).filter(|shares| !shares.is_empty())?;
     let each: Vec<String> = shares.iter().map(|share| percent(*share)).collect();
     let all = if shares.len() == 1 {
         String::new()
@@ -148,7 +157,7 @@ pub(super) fn shares(map: &FeatureMap, most: usize) -> Option<String> {
 
 /// First and last value of the alignment with the labels.
 pub(super) fn alignment(map: &FeatureMap) -> Option<String> {
-    let path = numbers(map, "alignment_path")?;
+    let path = &map.facts.alignment_path;
     let (from, to) = (path.first()?, path.last()?);
     Some(format!("from {} to {} in {}", short(*from), short(*to), plural(path.len() - 1, "step")))
 }

@@ -2,12 +2,13 @@
 
 use clap::ArgMatches;
 use faer::Mat;
-use mercer::basis::{Landmarks, bytes};
+use mercer::basis::Landmarks;
 use mercer::data::read;
 use mercer::data::table::plain_names;
 use mercer::map::FORMAT_VERSION;
+use mercer::options::bytes;
 use mercer::{FeatureMap, Kernel, Result, Rows, Shape};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::args;
 use crate::commands::fit::{alignment, best_scores, shares};
@@ -118,8 +119,13 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "pivot_norms": model.pivot_norms,
         "eigenvalues": model.eigenvalues,
         "scores": model.scores,
-        "facts": model.facts,
+        "facts": facts(model),
     })
+}
+
+/// What the model remembers of how it was made.
+fn facts(model: &FeatureMap) -> Map<String, Value> {
+    serde_json::from_str(&model.facts.to_json()).unwrap_or_default()
 }
 
 /// The kernel's name and its parameters.
@@ -164,7 +170,8 @@ fn text(model: &FeatureMap, size: u64) -> String {
     }
     lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
-    let other = model.facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));
+    let facts = facts(model);
+    let other = facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));
     lines.extend(other.map(|(name, value)| (name.as_str(), fact(value))));
     table(
         &lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(),
@@ -174,8 +181,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
 
 /// The training error as columns were added.
 fn error_path(model: &FeatureMap) -> Option<String> {
-    let path: Vec<f64> =
-        model.facts.get("error_path")?.as_array()?.iter().filter_map(Value::as_f64).collect();
+    let path = &model.facts.error_path;
     let (from, to) = (path.first()?, path.last()?);
     let least = path.iter().copied().fold(f64::INFINITY, f64::min);
     let round = path.iter().position(|e| *e == least)? + 1;
@@ -194,9 +200,9 @@ fn word((name, value): &(&str, Value)) -> String {
 }
 
 fn scaling(model: &FeatureMap) -> String {
-    match (&model.scaling, model.facts.get("scale")) {
+    match (&model.scaling, &model.facts.scale) {
         (None, _) => "none".into(),
-        (Some(_), Some(name)) => fact(name),
+        (Some(_), Some(name)) => name.clone(),
         (Some(_), None) => "of every input".into(),
     }
 }

@@ -1,7 +1,7 @@
 //! `mercer methods`: the catalogue.
 
 use clap::ArgMatches;
-use mercer::methods::{self, Card, METHODS, PARAMETERS, Parameter, Stage};
+use mercer::methods::{self, MethodSpec, Stage};
 use mercer::{Error, Result};
 use serde_json::{Value, json};
 
@@ -10,16 +10,17 @@ use crate::stdout::print;
 use crate::text::table;
 
 pub(crate) fn run(args: &ArgMatches) -> Result<()> {
-    let card = args::text(args, "name").map(methods::method).transpose()?;
-    let text = match (card, args::text(args, "format")) {
-        (None, Some("json")) => format!("{:#}\n", methods::to_json()),
-        (Some(card), Some("json")) => format!("{:#}\n", one(card)),
+    let all = methods::to_json();
+    let spec = args::text(args, "name").map(methods::method).transpose()?;
+    let text = match (spec, args::text(args, "format")) {
+        (None, Some("json")) => format!("{:#}\n", parsed(&all)),
+        (Some(spec), Some("json")) => format!("{:#}\n", one(spec, &parsed(&all))),
         (None, Some("markdown")) => page(),
         (Some(_), Some("markdown")) => {
             return Err(Error::Argument("markdown is for the whole catalogue: leave the name out".into()));
         }
         (None, _) => list(),
-        (Some(card), _) => describe(card)?,
+        (Some(spec), _) => describe(spec),
     };
     print(&text)
 }
@@ -36,8 +37,8 @@ const STAGES: [(Stage, &str, &str); 4] = [
     (Stage::System, "Systems: a basis and a selector", "`--method NAME`"),
 ];
 
-fn of_stage(stage: Stage) -> impl Iterator<Item = &'static Card> {
-    METHODS.iter().filter(move |card| card.stage == stage)
+fn of_stage(stage: Stage) -> impl Iterator<Item = &'static MethodSpec> {
+    methods::all().filter(move |spec| spec.stage == stage)
 }
 
 /// The page docs/methods/README.md.
@@ -50,7 +51,7 @@ fn page() -> String {
     for (stage, heading, how) in STAGES {
         lines.push(format!("\n## {heading}\n\nOn the command line: {how}.\n"));
         lines.push("| method | what it does | source | cost | file |\n|---|---|---|---|---|".into());
-        lines.extend(of_stage(stage).map(|Card { name, help, source, cost, file, .. }| {
+        lines.extend(of_stage(stage).map(|MethodSpec { name, help, source, cost, file, .. }| {
             let page = page_of(name);
             format!("| [`{name}`]({page}) | {help} | {source} | {cost} | [{file}](../../crates/mercer/src/{file}) |")
         }));
@@ -59,12 +60,12 @@ fn page() -> String {
         "\n## Parameters\n\nSystems and extractors also have the parameters of their basis, and `eks` those of its selector. A name that an extractor and its basis share is the extractor's; the size of its basis is `basis_components`.\n".into(),
     );
     lines.push("| name | methods | allowed | default | what |\n|---|---|---|---|---|".into());
-    lines.extend(PARAMETERS.iter().map(|parameter| {
+    lines.extend(methods::parameters().iter().map(|parameter| {
         let default = parameter.default.map_or_else(
-            || format!("none: {}", parameter.none.unwrap_or_default()),
+            || format!("none: {}", parameter.none.as_deref().unwrap_or_default()),
             |value| format!("`{value}`"),
         );
-        let (users, allowed) = (users(parameter), parameter.allowed().replace('|', "\\|"));
+        let (users, allowed) = (users(parameter.name), parameter.parameter.allowed().replace('|', "\\|"));
         format!("| `{}` | {users} | {allowed} | {default} | {} |", parameter.name, parameter.help)
     }));
     lines.push("\nThe command line writes `-` for `_`; Python calls the seed `random_state`.\n".into());
@@ -77,8 +78,8 @@ fn page_of(name: &str) -> String {
 }
 
 /// The methods that have a parameter; a stage of which all methods have it is named as a whole.
-fn users(parameter: &Parameter) -> String {
-    let has = |card: &&Card| card.parameters.contains(&parameter.name);
+fn users(parameter: &str) -> String {
+    let has = |spec: &&MethodSpec| spec.has(parameter);
     let words = [
         (Stage::Basis, "every basis"),
         (Stage::Select, "every selector"),
@@ -87,65 +88,66 @@ fn users(parameter: &Parameter) -> String {
     ];
     let mut users = Vec::new();
     for (stage, every) in words {
-        if of_stage(stage).all(|card| has(&card)) {
+        if of_stage(stage).all(|spec| has(&spec)) {
             users.push(every);
         } else {
-            users.extend(of_stage(stage).filter(has).map(|card| card.name));
+            users.extend(of_stage(stage).filter(has).map(|spec| spec.name));
         }
     }
     users.join(", ")
 }
 
 fn list() -> String {
-    let width = METHODS.iter().map(|card| card.name.len()).max().unwrap_or(0);
+    let width = methods::all().map(|spec| spec.name.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (stage, heading, how) in STAGES {
         lines.push(format!("{heading} ({how})"));
-        lines.extend(of_stage(stage).map(|card| format!("  {:width$}  {}", card.name, card.help)));
+        lines.extend(of_stage(stage).map(|spec| format!("  {:width$}  {}", spec.name, spec.help)));
         lines.push(String::new());
     }
     lines.push("`mercer methods NAME` describes one of them.\n".into());
     lines.join("\n")
 }
 
-fn describe(card: &Card) -> Result<String> {
-    let facts = [("stage", card.stage.name()), ("source", card.source), ("cost", card.cost)];
+fn describe(spec: &MethodSpec) -> String {
+    let facts = [("stage", spec.stage.name()), ("source", spec.source), ("cost", spec.cost)];
     let facts: Vec<Vec<String>> =
         facts.iter().map(|(k, v)| vec![format!("  {k}"), (*v).to_string()]).collect();
-    let mut text = format!("{}: {}\n\n{}\nParameters:\n", card.name, card.help, table(&facts, ..0));
-    for name in card.parameters {
-        let parameter = methods::parameter(name)?;
-        let own = card.defaults.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
+    let mut text = format!("{}: {}\n\n{}\nParameters:\n", spec.name, spec.help, table(&facts, ..0));
+    for parameter in spec.parameters {
         let mut lines = vec![("what", parameter.help.to_string()), ("allowed", parameter.allowed())];
-        match own.or(parameter.default) {
+        match parameter.default {
             Some(default) => lines.push(("default", default.into())),
             None => lines.extend(parameter.none.map(|none| ("left out", none.into()))),
         }
         let lines: Vec<Vec<String>> = lines.into_iter().map(|(k, v)| vec![format!("      {k}"), v]).collect();
-        text.extend(["  --", &args::flag_name(name), "\n", &table(&lines, ..0)]);
+        text.extend(["  --", &args::flag_name(parameter.name), "\n", &table(&lines, ..0)]);
     }
-    text.push_str(match (card.stage, card.name) {
+    text.push_str(match (spec.stage, spec.name) {
         (Stage::System, "eks") => {
             "\nand those of its basis and its selector: `mercer methods BASIS`, `mercer methods SELECTOR`.\n"
         }
-        // `akda-qr` has a basis of its own, and the kernel's parameters on its card.
+        // `akda-qr` has a basis of its own, and the kernel's parameters among its own.
         (Stage::Basis, _) | (Stage::Extract, "akda-qr") => "",
         (Stage::System | Stage::Extract, _) => "\nand those of its basis: `mercer methods BASIS`.\n",
         (Stage::Select, name) => {
-            return Ok(format!("{text}\nOn the command line: `--method eks --selector {name}`.\n"));
+            return format!("{text}\nOn the command line: `--method eks --selector {name}`.\n");
         }
     });
-    Ok(text)
+    text
 }
 
 /// The catalogue's entry of one method, with its parameters in full.
-fn one(card: &Card) -> Value {
-    let all = methods::to_json();
+fn one(spec: &MethodSpec, all: &Value) -> Value {
     let among = |list: &str, name: &str| {
         let entries = all[list].as_array().into_iter().flatten();
         entries.clone().find(|entry| entry["name"] == json!(name)).cloned().unwrap_or_default()
     };
-    let mut found = among("methods", card.name);
-    found["parameters"] = card.parameters.iter().map(|name| among("parameters", name)).collect();
+    let mut found = among("methods", spec.name);
+    found["parameters"] = spec.parameters.iter().map(|p| among("parameters", p.name)).collect();
     found
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
 }

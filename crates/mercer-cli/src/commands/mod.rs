@@ -20,6 +20,7 @@ use std::io::Read;
 use clap::ArgMatches;
 use mercer::data::read::ReadOptions;
 use mercer::data::table::plain_names;
+use mercer::methods::{self as catalogue, Stage};
 use mercer::{Error, FeatureMap, Result};
 
 use crate::{args, quote};
@@ -63,4 +64,15 @@ fn one_from_input(model: &str, data: &str) -> Result<()> {
 /// The name of data in a model or a report, without folders.
 fn file_name(source: &str) -> &str {
     if source == "-" { "standard input" } else { quote::name(source) }
+}
+
+/// An error that names the flags unless this is a method that makes features.
+fn check_no_selector(name: &str, flag: &str) -> Result<()> {
+    if catalogue::method(name)?.stage != Stage::Select {
+        return Ok(());
+    }
+    Err(Error::Argument(format!(
+        "`{name}` is a selector: it scores columns, and needs a basis for coordinates in kernel space\n\
+         hint: `{flag} eks --selector {name}`"
+    )))
 }

@@ -2,9 +2,9 @@
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint};
-use mercer::basis::size_in_bytes;
+use mercer::options::size_in_bytes;
 use mercer::data::{Scale, synth};
-use mercer::methods::{Kind, Parameter};
+use mercer::methods::{Kind, SharedParameter};
 
 use super::TASKS;
 use crate::args::flag_name;
@@ -128,14 +128,15 @@ pub(super) fn format() -> Arg {
 }
 
 /// The flag of a method's parameter; the library checks its value.
-pub(super) fn parameter(parameter: &Parameter) -> Arg {
-    let value = match parameter.kind {
+pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
+    let kind = parameter.parameter.kind;
+    let value = match kind {
         Kind::Whole { .. } => "N",
         Kind::Number { .. } => "X",
         Kind::Choice(_) => "NAME",
         Kind::NumberOr(_) => "X|RULE",
-        Kind::Threshold => "F",
-        Kind::Keep => "N|SHARE|RULE",
+        Kind::Text { name: "keep", .. } => "N|SHARE|RULE",
+        Kind::Text { .. } => "F",
         Kind::Flag => "true|false",
     };
     let flag = Arg::new(parameter.name)
@@ -144,16 +145,16 @@ pub(super) fn parameter(parameter: &Parameter) -> Arg {
         .allow_negative_numbers(true)
         .help_heading("Parameters of the methods")
         .help(sentence(parameter));
-    match parameter.kind {
+    match kind {
         Kind::Flag => flag.num_args(0..=1).require_equals(true).default_missing_value("true"),
         _ => flag,
     }
 }
 
-fn sentence(parameter: &Parameter) -> String {
+fn sentence(parameter: &SharedParameter) -> String {
     let default = parameter.default.map_or_else(String::new, |value| format!("; default: {value}"));
-    let none = parameter.none.map_or_else(String::new, |none| format!("; without it: {none}"));
-    format!("{} [{}{default}{none}]", parameter.help, parameter.allowed())
+    let none = parameter.none.as_ref().map_or_else(String::new, |none| format!("; without it: {none}"));
+    format!("{} [{}{default}{none}]", parameter.help, parameter.parameter.allowed())
 }
 
 fn whole(text: &str) -> std::result::Result<u64, String> {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ReadOptions;
 use crate::data::store::Growing;
 use crate::data::table::plain_names;
+use crate::data::rows::F64Rows;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
@@ -217,15 +218,15 @@ impl<'a> Source<'a> {
         let rows = if choice.inputs.iter().copied().eq(0..p) {
             self.rows
         } else {
-            match &self.rows {
-                Rows::Dense(d) => {
+            match self.rows.as_f64() {
+                F64Rows::Dense(d) => {
                     let mut values = Growing::like(d.store());
                     for i in 0..self.rows.n() {
                         choice.inputs.iter().try_for_each(|&j| values.push(d.row(i)[j]))?;
                     }
                     Rows::from_store(values.finish()?, self.rows.n(), choice.inputs.len())?
                 }
-                Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
+                F64Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
             }
         };
         rows.check_finite(Some(&names)).map_err(|e| Error::file(self.path, e.to_string()))?;
@@ -258,9 +259,9 @@ impl<'a> Source<'a> {
 
     fn numbers(&self, j: usize) -> Vec<f64> {
         let n = self.rows.n();
-        match &self.rows {
-            Rows::Dense(d) => (0..n).map(|i| d.row(i)[j]).collect(),
-            Rows::Sparse(s) => (0..n)
+        match self.rows.as_f64() {
+            F64Rows::Dense(d) => (0..n).map(|i| d.row(i)[j]).collect(),
+            F64Rows::Sparse(s) => (0..n)
                 .map(|i| {
                     let (columns, values) = s.row(i);
                     columns.iter().position(|&c| c as usize == j).map_or(0.0, |at| values[at])
