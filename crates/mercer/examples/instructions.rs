@@ -8,9 +8,9 @@
 use faer::MatMut;
 use mercer::data::read::{ReadOptions, read};
 use mercer::data::{Labels, Single, Task, synth};
-use mercer::evaluate::Judge;
+use mercer::evaluate::Evaluator;
 use mercer::select::Columns;
-use mercer::{Basis, FeatureMap, Gamma, Kernel, Monitor, Recipe, Result, Rows, methods};
+use mercer::{Basis, FeatureMap, Gamma, Kernel, Monitor, Pipeline, Result, Rows, methods};
 
 /// A name and what it does.
 type Job = (&'static str, fn() -> Result<()>);
@@ -51,7 +51,7 @@ fn ringnorm(n: usize) -> Result<(Rows<'static>, Labels)> {
 
 fn fit(method: &str, n: usize, settings: &[(&str, &str)]) -> Result<()> {
     let (rows, labels) = ringnorm(n)?;
-    let basis = Recipe::new(method, settings)?.basis(&rows, Some(&labels), &mut Vec::new())?;
+    let basis = Pipeline::new(method, settings)?.basis(&rows, Some(&labels), &mut Vec::new())?;
     counted(|| basis.fit_with(&rows, Some(&labels), true)).map(drop)
 }
 
@@ -75,7 +75,7 @@ fn transform_single() -> Result<()> {
     let (rows, _) = ringnorm(1_000)?;
     let map = kobl(&rows.slice(0..200))?;
     let values: Vec<f32> = rows.to_dense().iter().map(|v| *v as f32).collect();
-    let (single, q) = (Single::new(values, rows.n(), rows.p())?, map.n_features());
+    let (single, q) = (Rows::dense_f32(values, rows.n(), rows.p())?, map.n_features());
     let mut out = vec![0.0; rows.n() * q];
     let out = MatMut::from_row_major_slice_mut(&mut out, rows.n(), q);
     counted(|| map.transform_single_into(&single, out, &Monitor::default())).map(drop)
@@ -90,15 +90,15 @@ fn score(selector: &str) -> Result<()> {
 /// What a method does on top of a basis of 50.
 fn finish(method: &str, size: &str) -> Result<()> {
     let (rows, labels) = ringnorm(400)?;
-    let recipe = Recipe::new(method, &[("basis", "kobl"), (size, "50")])?;
-    let basis = recipe.basis(&rows, Some(&labels), &mut Vec::new())?;
+    let pipeline = Pipeline::new(method, &[("basis", "kobl"), (size, "50")])?;
+    let basis = pipeline.basis(&rows, Some(&labels), &mut Vec::new())?;
     let (basis, z) = basis.fit_with(&rows, Some(&labels), true)?;
-    counted(|| recipe.finish(&rows, Some(&labels), basis, z.as_deref(), &Monitor::default())).map(drop)
+    counted(|| pipeline.finish(&rows, Some(&labels), basis, z.as_deref(), &Monitor::default())).map(drop)
 }
 
 fn judge(name: &str) -> Result<()> {
     let (rows, labels) = ringnorm(400)?;
-    let (test, judge) = (rows.slice(0..100), Judge::named(name)?);
+    let (test, judge) = (rows.slice(0..100), Evaluator::named(name)?);
     counted(|| judge.predict(&rows, &labels, &test, 0, &Monitor::default())).map(drop)
 }
 

@@ -12,15 +12,15 @@ use crate::monitor::Monitor;
 
 fn all() -> Vec<Extractor> {
     vec![
-        Extractor::Klfe(Klfe::default()),
-        Extractor::Skfe(Skfe::default()),
-        Extractor::Gda(Gda::default()),
-        Extractor::Koc(Koc),
-        Extractor::AkdaQr(AkdaQr::default()),
-        Extractor::Kpls(Kpls { n_components: 1 }),
-        Extractor::Kmfa(Kmfa::default()),
-        Extractor::Kanmm(Kanmm::default()),
-        Extractor::Kpca(Kpca::default()),
+        Extractor::from(Klfe::default()),
+        Extractor::from(Skfe::default()),
+        Extractor::from(Gda::default()),
+        Extractor::from(Koc),
+        Extractor::from(AkdaQr::default()),
+        Extractor::from(Kpls { n_components: 1 }),
+        Extractor::from(Kmfa::default()),
+        Extractor::from(Kanmm::default()),
+        Extractor::from(Kpca::default()),
     ]
 }
 
@@ -68,7 +68,7 @@ fn check_features(what: &str, map: &FeatureMap, rows: &Rows) {
 fn features_of_gda_have_scatter_one_and_classes_apart_by_the_eigenvalues() {
     let (rows, labels) = blobs(90, 4, 4);
     let (codes, _) = labels.require_classes("test").expect("classes");
-    let gda = Extractor::Gda(Gda { reg: 0.0, n_components: None });
+    let gda = Extractor::from(Gda { reg: 0.0, n_components: None });
     let (map, found) = fit(&gda, &full(Kernel::rbf(0.02)).n_components(20), &rows, &labels).expect("fits");
     let z = map.transform(&rows).expect("features");
     let scatter = z.transpose() * &z;
@@ -93,7 +93,7 @@ fn features_of_gda_have_scatter_one_and_classes_apart_by_the_eigenvalues() {
 fn scores_of_kpls_are_orthogonal_over_many_components() {
     let (rows, _) = blobs(80, 3, 2);
     let y = Labels::Numbers((0..80).map(|i| 1e5 + f64::from(i * i % 37)).collect());
-    let kpls = Extractor::Kpls(Kpls { n_components: 25 });
+    let kpls = Extractor::from(Kpls { n_components: 25 });
     let (map, found) = fit(&kpls, &full(Kernel::rbf(0.5)), &rows, &y).expect("fits");
     let z = map.transform(&rows).expect("features");
     let scores = z.transpose() * &z;
@@ -104,7 +104,7 @@ fn scores_of_kpls_are_orthogonal_over_many_components() {
         }
     }
     assert_eq!(found.eigenvalues.len(), 25);
-    let many = fit(&Extractor::Kpls(Kpls { n_components: 500 }), &full(Kernel::linear()), &rows, &y);
+    let many = fit(&Extractor::from(Kpls { n_components: 500 }), &full(Kernel::linear()), &rows, &y);
     assert!(many.expect_err("refused").to_string().contains("n_components = 500, but only 3 can be had"));
 }
 
@@ -112,7 +112,7 @@ fn scores_of_kpls_are_orthogonal_over_many_components() {
 fn kpca_in_any_basis_of_the_span_is_the_kpca_basis() {
     let (rows, labels) = blobs(40, 3, 2);
     for center in [true, false] {
-        let kpca = Extractor::Kpca(Kpca { n_components: Some(6), center });
+        let kpca = Extractor::from(Kpca { n_components: Some(6), center });
         let own = Basis { center, ..Basis::new(Method::Kpca, Kernel::rbf(0.3)) };
         let (direct, quick) = fit(&kpca, &own, &rows, &labels).expect("fits");
         let (through, found) = fit(&kpca, &full(Kernel::rbf(0.3)), &rows, &labels).expect("fits");
@@ -132,7 +132,7 @@ fn kpca_in_any_basis_of_the_span_is_the_kpca_basis() {
 #[test]
 fn koc_spans_the_centroids_and_says_what_it_leaves_out() {
     let (rows, labels) = blobs(60, 3, 5);
-    let (map, found) = fit(&Extractor::Koc(Koc), &full(Kernel::linear()), &rows, &labels).expect("fits");
+    let (map, found) = fit(&Extractor::from(Koc), &full(Kernel::linear()), &rows, &labels).expect("fits");
     assert_eq!(map.n_features(), 3);
     assert!(found.warnings[0].starts_with("2 of 5 centroids lie in the span"), "{:?}", found.warnings);
     let gram = &found.matrix * found.matrix.transpose();
@@ -277,7 +277,7 @@ fn what_cannot_be_had_is_refused_in_words() {
     let text = |extractor: Extractor, labels: &Labels| {
         fit(&extractor, &Basis::kobl(Kernel::rbf(0.5)), &rows, labels).expect_err("refused").to_string()
     };
-    let gda = |n_components, reg| Extractor::Gda(Gda { n_components, reg });
+    let gda = |n_components, reg| Extractor::from(Gda { n_components, reg });
     assert!(
         text(gda(Some(3), 1e-3), &labels)
             .contains("n_components = 3, but only 2 can be had: the means of 3 classes")
@@ -285,10 +285,10 @@ fn what_cannot_be_had_is_refused_in_words() {
     assert!(text(gda(Some(0), 1e-3), &labels).contains("n_components = 0, but at least 1"));
     assert!(text(gda(None, -1.0), &labels).contains("reg = -1, but it must be"));
     let numbers = Labels::Numbers((0..30).map(f64::from).collect());
-    assert!(text(Extractor::Koc(Koc), &numbers).contains("--task classes"));
+    assert!(text(Extractor::from(Koc), &numbers).contains("--task classes"));
     let same = Labels::Numbers(vec![2.0; 30]);
-    assert!(text(Extractor::Kpls(Kpls::default()), &same).contains("the same number in every row"));
-    let kpca = Extractor::Kpca(Kpca { n_components: Some(31), center: true });
+    assert!(text(Extractor::from(Kpls::default()), &same).contains("the same number in every row"));
+    let kpca = Extractor::from(Kpca { n_components: Some(31), center: true });
     assert!(text(kpca, &labels).contains("n_components = 31, but only"));
     let equal = Rows::dense(vec![1.0; 30], 30, 1).expect("rows");
     // One centroid, with which all rows are aligned, is there even so.
@@ -297,7 +297,7 @@ fn what_cannot_be_had_is_refused_in_words() {
         assert!(matches!(refused, Err(Error::Data(_))), "{}: {refused:?}", extractor.name());
     }
     let one_left = Labels::Classes { codes: vec![1; 30], names: vec!["a".into(), "b".into()] };
-    assert!(text(Extractor::Koc(Koc), &one_left).contains("at least 2 classes, but all are of one"));
+    assert!(text(Extractor::from(Koc), &one_left).contains("at least 2 classes, but all are of one"));
     let basis = Basis::kobl(Kernel::rbf(0.5)).fit(&rows).expect("fits");
     let wrong = AkdaQr::default().fit(&rows, &labels, basis.clone()).expect_err("refused").to_string();
     assert!(wrong.contains("make the basis with `AkdaQr::basis`"), "{wrong}");

@@ -21,7 +21,7 @@ const ORDER: [(&str, usize); 20] = [
     ("map", 8),
     ("systems", 9),
     ("methods", 10),
-    ("recipe", 11),
+    ("pipeline", 11),
     ("evaluate", 12),
     ("report", 13),
     ("lib", 14),

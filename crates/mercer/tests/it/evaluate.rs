@@ -12,13 +12,13 @@
 mod advise;
 mod kernels;
 mod folds;
-mod judges;
+mod evaluators;
 mod nasty;
 mod refusals;
 pub(crate) mod compare;
-mod portrait;
+mod diagnostics;
 
-use mercer::evaluate::{Judge, Judged, Predictions};
+use mercer::evaluate::{Evaluator, Evaluation, Predictions};
 use mercer::{Labels, Monitor, Rows};
 
 /// Classes by their codes, all of 0..c named.
@@ -27,7 +27,7 @@ fn classes(codes: &[usize]) -> Labels {
     Labels::Classes { codes: codes.to_vec(), names: (0..c).map(|code| code.to_string()).collect() }
 }
 
-fn judged(judge: &Judge, train: &Rows, labels: &Labels, test: &Rows) -> Judged {
+fn judged(judge: &Evaluator, train: &Rows, labels: &Labels, test: &Rows) -> Evaluation {
     judge.predict(train, labels, test, 0, &Monitor::default()).unwrap_or_else(|e| panic!("{judge:?}: {e}"))
 }
 
@@ -42,12 +42,12 @@ fn numbers_of(predictions: &Predictions) -> &[f64] {
 }
 
 /// Every judge by default, and with its settings given.
-fn every_judge() -> Vec<Judge> {
-    let mut all: Vec<Judge> = Judge::NAMES.iter().map(|name| Judge::named(name).expect("a name")).collect();
+fn every_judge() -> Vec<Evaluator> {
+    let mut all: Vec<Evaluator> = Evaluator::NAMES.iter().map(|name| Evaluator::named(name).expect("a name")).collect();
     all.extend([
-        Judge::Knn { n_neighbors: 3 },
-        Judge::LinearSvm { c: Some(1.0) },
-        Judge::RbfSvm { c: Some(10.0), gamma: Some(0.5) },
+        Evaluator::Knn { n_neighbors: 3 },
+        Evaluator::LinearSvm { c: Some(1.0) },
+        Evaluator::RbfSvm { c: Some(10.0), gamma: Some(0.5) },
     ]);
     all
 }

@@ -129,68 +129,68 @@ fn fit(extractor: &Extractor, x: &Rows, labels: &Labels, basis: &FittedBasis) ->
 /// All of them at their defaults.
 fn every_extractor() -> [Extractor; 9] {
     [
-        Extractor::Klfe(Klfe::default()),
-        Extractor::Skfe(Skfe::default()),
-        Extractor::Gda(Gda::default()),
-        Extractor::Koc(Koc),
-        Extractor::AkdaQr(AkdaQr::default()),
-        Extractor::Kpls(Kpls::default()),
-        Extractor::Kmfa(Kmfa::default()),
-        Extractor::Kanmm(Kanmm::default()),
-        Extractor::Kpca(Kpca::default()),
+        Extractor::from(Klfe::default()),
+        Extractor::from(Skfe::default()),
+        Extractor::from(Gda::default()),
+        Extractor::from(Koc),
+        Extractor::from(AkdaQr::default()),
+        Extractor::from(Kpls::default()),
+        Extractor::from(Kmfa::default()),
+        Extractor::from(Kanmm::default()),
+        Extractor::from(Kpca::default()),
     ]
 }
 
 /// Every extractor with one feature, which nearly all data has.
 fn with_one_feature() -> [Extractor; 8] {
     [
-        Extractor::Klfe(Klfe { n_components: Some(1), n_neighbors: 2 }),
-        Extractor::Skfe(Skfe { n_components: Some(1), ..Skfe::default() }),
-        Extractor::Gda(Gda { n_components: Some(1), reg: 1e-3 }),
-        Extractor::Koc(Koc),
-        Extractor::Kpls(Kpls { n_components: 1 }),
-        Extractor::Kmfa(Kmfa { n_components: Some(1), k_within: 2, k_between: 5, reg: 1e-3 }),
-        Extractor::Kanmm(Kanmm { n_components: Some(1), n_neighbors: 2 }),
-        Extractor::Kpca(Kpca { n_components: Some(1), center: true }),
+        Extractor::from(Klfe { n_components: Some(1), n_neighbors: 2 }),
+        Extractor::from(Skfe { n_components: Some(1), ..Skfe::default() }),
+        Extractor::from(Gda { n_components: Some(1), reg: 1e-3 }),
+        Extractor::from(Koc),
+        Extractor::from(Kpls { n_components: 1 }),
+        Extractor::from(Kmfa { n_components: Some(1), k_within: 2, k_between: 5, reg: 1e-3 }),
+        Extractor::from(Kanmm { n_components: Some(1), n_neighbors: 2 }),
+        Extractor::from(Kpca { n_components: Some(1), center: true }),
     ]
 }
 
 /// Those with a closed solution, at small settings.
 fn closed_extractors() -> Vec<Extractor> {
-    let klfe = |q, k| Extractor::Klfe(Klfe { n_components: q, n_neighbors: k });
-    let kanmm = |q, k| Extractor::Kanmm(Kanmm { n_components: q, n_neighbors: k });
-    let gda = |q, reg| Extractor::Gda(Gda { n_components: q, reg });
+    let klfe = |q, k| Extractor::from(Klfe { n_components: q, n_neighbors: k });
+    let kanmm = |q, k| Extractor::from(Kanmm { n_components: q, n_neighbors: k });
+    let gda = |q, reg| Extractor::from(Gda { n_components: q, reg });
     let kmfa =
-        |q, k_within, k_between, reg| Extractor::Kmfa(Kmfa { n_components: q, k_within, k_between, reg });
+        |q, k_within, k_between, reg| Extractor::from(Kmfa { n_components: q, k_within, k_between, reg });
     vec![
         klfe(None, 1),
         klfe(Some(3), 3),
         gda(None, 1e-3),
         gda(Some(1), 0.2),
-        Extractor::Koc(Koc),
-        Extractor::Kpls(Kpls { n_components: 3 }),
+        Extractor::from(Koc),
+        Extractor::from(Kpls { n_components: 3 }),
         kmfa(None, 3, 12, 1e-3),
         kmfa(Some(4), 100, 40, 0.1),
         kanmm(None, 4),
         kanmm(Some(2), 100),
-        Extractor::Kpca(Kpca { n_components: None, center: true }),
-        Extractor::Kpca(Kpca { n_components: Some(4), center: false }),
+        Extractor::from(Kpca { n_components: None, center: true }),
+        Extractor::from(Kpca { n_components: Some(4), center: false }),
     ]
 }
 
 /// What the reference finds in these coordinates. Not for `skfe`, which searches.
 fn reference(extractor: &Extractor, z: &Matrix, distance: &Matrix, codes: &[usize]) -> Extracted {
     match extractor {
-        Extractor::Klfe(e) => slow::klfe(z, distance, codes, e.n_neighbors, e.n_components),
-        Extractor::Kanmm(e) => slow::kanmm(z, distance, codes, e.n_neighbors, e.n_components),
-        Extractor::Gda(e) => slow::gda(z, codes, e.reg, e.n_components),
-        Extractor::AkdaQr(e) => slow::gda(z, codes, e.reg, None),
+        Extractor::from(e) => slow::klfe(z, distance, codes, e.n_neighbors, e.n_components),
+        Extractor::from(e) => slow::kanmm(z, distance, codes, e.n_neighbors, e.n_components),
+        Extractor::from(e) => slow::gda(z, codes, e.reg, e.n_components),
+        Extractor::from(e) => slow::gda(z, codes, e.reg, None),
         Extractor::Koc(_) => slow::koc(z, codes),
-        Extractor::Kpls(e) => slow::kpls(z, &naive::one_hot(codes, slow::classes_of(codes)), e.n_components),
-        Extractor::Kmfa(e) => {
+        Extractor::from(e) => slow::kpls(z, &naive::one_hot(codes, slow::classes_of(codes)), e.n_components),
+        Extractor::from(e) => {
             slow::kmfa(z, distance, codes, (e.k_within, e.k_between), e.reg, e.n_components)
         }
-        Extractor::Kpca(e) => slow::kpca(z, e.center, e.n_components),
+        Extractor::from(e) => slow::kpca(z, e.center, e.n_components),
         Extractor::Skfe(_) => unreachable!("it has no closed solution"),
     }
 }
@@ -260,7 +260,7 @@ fn assert_equals_reference(
 ) {
     let z = coordinates(basis, &form.rows);
     let mut expected = reference(extractor, &z, &form.distance, codes);
-    if let Extractor::Kpca(kpca) = extractor
+    if let Extractor::from(kpca) = extractor
         && basis.method == Method::Kpca
         && basis.expansion.origin.is_some() == kpca.center
     {

@@ -134,7 +134,7 @@ fn rows_in_single_precision_and_of_either_kind_may_come_after_one_another() {
     let whole = settings.grow(None, &rows(&round)).expect("grows");
     let short: Vec<f32> = round[..30].iter().flatten().map(|v| *v as f32).collect();
     let part = |range: std::ops::Range<usize>| round[range].to_vec();
-    let first = settings.grow(None, &Single::new(short, 30, 3).expect("rows")).expect("grows");
+    let first = settings.grow(None, &Rows::dense_f32(short, 30, 3).expect("rows")).expect("grows");
     let second = settings.grow(Some(&first), &sparse(&part(30..60))).expect("grows");
     let third = settings.grow(Some(&second), &rows(&part(60..90))).expect("grows");
     assert_eq!(third.pivots, whole.pivots);

@@ -79,7 +79,7 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
     // The number of features and the size of the basis are two things.
     let settings = [("n_components", "3"), ("basis_components", "50"), ("gamma", "0.5"), ("seed", "7")];
     let found = extractor("skfe", &settings).expect("extractor");
-    assert!(matches!(found, Extractor::Skfe(skfe) if skfe.n_components == Some(3) && skfe.seed == 7));
+    assert!(matches!(found, Extractor::from(skfe) if skfe.n_components == Some(3) && skfe.seed == 7));
     let basis = extractor_basis("skfe", &settings, 100, none).expect("basis");
     assert_eq!((basis.method, basis.n_components, basis.seed), (Method::Kobl, Some(50), 7));
 
@@ -87,7 +87,7 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
     let settings =
         [("basis", "kpca"), ("tol", "1e-3"), ("center", "true"), ("init", "gda"), ("max_iter", "9")];
     let found = extractor("skfe", &settings).expect("extractor");
-    assert!(matches!(found, Extractor::Skfe(skfe)
+    assert!(matches!(found, Extractor::from(skfe)
         if skfe.tol == 1e-3 && skfe.center && skfe.init == Start::Gda && skfe.max_iter == 9));
     let basis = extractor_basis("skfe", &settings, 100, none).expect("basis");
     assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, None, false));
@@ -95,17 +95,17 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
     // What the extractor does not have is the basis'.
     let settings = [("tol", "0.9"), ("center", "true"), ("n_neighbors", "4")];
     let found = extractor("klfe", &settings).expect("extractor");
-    assert!(matches!(found, Extractor::Klfe(klfe) if klfe.n_neighbors == 4 && klfe.n_components.is_none()));
+    assert!(matches!(found, Extractor::from(klfe) if klfe.n_neighbors == 4 && klfe.n_components.is_none()));
     let basis = extractor_basis("klfe", &settings, 100, none).expect("basis");
     assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, Some(0.9), true));
 
     let defaults = |name: &str| extractor(name, &NOTHING).expect("extractor");
-    assert!(matches!(defaults("kpls"), Extractor::Kpls(kpls) if kpls.n_components == 2));
-    assert!(matches!(defaults("kanmm"), Extractor::Kanmm(kanmm) if kanmm.n_neighbors == 5));
+    assert!(matches!(defaults("kpls"), Extractor::from(kpls) if kpls.n_components == 2));
+    assert!(matches!(defaults("kanmm"), Extractor::from(kanmm) if kanmm.n_neighbors == 5));
     assert!(
-        matches!(defaults("kmfa"), Extractor::Kmfa(k) if (k.k_within, k.k_between, k.reg) == (5, 20, 1e-3))
+        matches!(defaults("kmfa"), Extractor::from(k) if (k.k_within, k.k_between, k.reg) == (5, 20, 1e-3))
     );
-    assert!(matches!(defaults("skfe"), Extractor::Skfe(skfe) if skfe.tol == 1e-6 && skfe.max_iter == 200));
+    assert!(matches!(defaults("skfe"), Extractor::from(skfe) if skfe.tol == 1e-6 && skfe.max_iter == 200));
 
     // Kernel PCA's own basis is as large and as centred as it is itself.
     let basis = extractor_basis("kpca", &[("n_components", "4")], 100, none).expect("basis");

@@ -4,7 +4,7 @@ mod samples;
 
 use mercer::data::Labels;
 use mercer::evaluate::outcome::{Entry, Outcome};
-use mercer::evaluate::portrait::Portrait;
+use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::report::{About, comparison, model};
 
 use samples::{
@@ -237,7 +237,7 @@ fn without_labels_the_rows_are_shown_as_they_lie() {
 fn rows_far_off_do_not_press_the_others_into_a_corner() {
     let mut points: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i % 10), f64::from(i / 10)]).collect();
     points.push(vec![1e6, 0.0]);
-    let portrait = Portrait { points, point_names: vec!["a".into(), "b".into()], ..Portrait::default() };
+    let portrait = FitDiagnostics { points, point_names: vec!["a".into(), "b".into()], ..FitDiagnostics::default() };
     let page = model(&portrait, &About::default());
     assert!(page.contains("One row lies beyond an edge"));
     let mut places: Vec<&str> =
@@ -250,12 +250,12 @@ fn rows_far_off_do_not_press_the_others_into_a_corner() {
 #[test]
 fn numbers_are_coloured_from_low_to_high() {
     let values = [0.0, 0.5, 1.0];
-    let portrait = Portrait {
+    let portrait = FitDiagnostics {
         method: "kpls".into(),
         point_names: vec!["a".into(), "b".into()],
         points: values.iter().map(|v| vec![*v, *v]).collect(),
         point_labels: Some(Labels::Numbers(values.to_vec())),
-        ..Portrait::default()
+        ..FitDiagnostics::default()
     };
     let page = model(&portrait, &About::default());
     let fills: Vec<&str> = page.split("<circle").skip(1).map(|c| between(c, "fill=\"", "\"")).collect();

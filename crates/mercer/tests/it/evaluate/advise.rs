@@ -3,7 +3,7 @@
 use mercer::data::{Scale, Task, synth};
 use mercer::evaluate::Adviser;
 use mercer::evaluate::advice::Verdict;
-use mercer::recipe::Recipe;
+use mercer::Pipeline;
 use mercer::{Error, Labels, Monitor, Rows};
 
 use crate::naive::{self, Matrix};
@@ -34,10 +34,10 @@ fn the_settings_are_a_recipe_and_the_arguments_of_a_fit() {
     for spec in ["ringnorm?n=200&seed=1", "friedman?n=150&seed=1", "twonorm?n=150&seed=2"] {
         let (rows, labels) = table(spec);
         let advice = small().advise(&rows, &labels).expect("advice");
-        let recipe = Recipe::new(&advice.method, &advice.settings).expect("a recipe");
-        let basis = recipe.basis(&rows, Some(&labels), &mut Vec::new()).expect("basis");
+        let pipeline = Pipeline::new(&advice.method, &advice.settings).expect("a pipeline");
+        let basis = pipeline.basis(&rows, Some(&labels), &mut Vec::new()).expect("basis");
         let fitted = basis.fit_supervised(&rows, &labels).expect("fit");
-        recipe.finish(&rows, Some(&labels), fitted, None, &Monitor::default()).expect("map");
+        pipeline.finish(&rows, Some(&labels), fitted, None, &Monitor::default()).expect("map");
         assert!(advice.arguments().starts_with(&format!("--method {}", advice.method)));
         assert!(!advice.reasons.is_empty() && advice.findings.len() >= 4, "{spec}");
         assert!(advice.inner.iter().any(|(name, ..)| name == "raw"));

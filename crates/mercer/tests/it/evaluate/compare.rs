@@ -1,14 +1,14 @@
-//! Comparisons against fits of every recipe alone, and what must not matter to them.
+//! Comparisons against fits of every pipeline alone, and what must not matter to them.
 
 use mercer::basis::{DEFAULT_MEMORY, Method};
 use mercer::data::{Labels, Scale, Scaling, Task, synth};
 use mercer::evaluate::folds::{Split, folds, splits};
-use mercer::evaluate::judge::Judge;
+use mercer::evaluate::Evaluator;
 use mercer::evaluate::measures::Measure;
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::{Comparison, knn};
 use mercer::methods::Stage;
-use mercer::{Error, FeatureMap, Kernel, Monitor, Recipe, Rows};
+use mercer::{Error, FeatureMap, Kernel, Monitor, Pipeline, Rows};
 
 use crate::naive;
 
@@ -25,8 +25,8 @@ fn settings(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
 }
 
-fn knn_alone() -> Vec<Judge> {
-    vec![Judge::Knn { n_neighbors: 1 }]
+fn knn_alone() -> Vec<Evaluator> {
+    vec![Evaluator::Knn { n_neighbors: 1 }]
 }
 
 fn find<'o>(outcome: &'o Outcome, method: &str, judge: &str) -> &'o Entry {
@@ -48,16 +48,16 @@ fn parts(rows: &Rows, labels: &Labels, split: &Split) -> [(Rows<'static>, Labels
         .map(|part| (scaling.apply(&rows.select(part)).expect("applied"), labels.select(part)))
 }
 
-/// A recipe of an entry, fitted alone: the map.
+/// A pipeline of an entry, fitted alone: the map.
 fn alone(entry: &Entry, given: &[(&str, &str)], rows: &Rows, labels: &Labels) -> mercer::Result<FeatureMap> {
     let stage = mercer::methods::method(&entry.method)?.stage;
     let size = if stage == Stage::System { "n_features" } else { "n_components" };
     let mut all = settings(given);
     all.extend(entry.gamma_rule.iter().map(|rule| ("gamma".into(), rule.clone())));
     all.extend(entry.asked.map(|q| (size.into(), q.to_string())));
-    let recipe = Recipe::new(&entry.method, &all)?;
-    let basis = recipe.basis(rows, Some(labels), &mut Vec::new())?.fit_supervised(rows, labels)?;
-    Ok(recipe.finish(rows, Some(labels), basis, None, &Monitor::default())?.map)
+    let pipeline = Pipeline::new(&entry.method, &all)?;
+    let basis = pipeline.basis(rows, Some(labels), &mut Vec::new())?.fit_supervised(rows, labels)?;
+    Ok(pipeline.finish(rows, Some(labels), basis, None, &Monitor::default())?.map)
 }
 
 /// Features that really are as many as asked: a system told to keep more than there are keeps all, and one that is
@@ -91,7 +91,7 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
         Labels::Numbers(_) => [Measure::R2, Measure::Mse],
     };
     let parts: Vec<_> = splits.iter().map(|split| parts(rows, labels, split)).collect();
-    let judges = [Judge::Knn { n_neighbors: 1 }, Judge::Ridge];
+    let judges = [Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge];
     let with_seed = [given, &[("seed", "5")]].concat();
     let mut seen = 0;
     for method in Comparison::all(labels) {
@@ -185,7 +185,7 @@ fn baselines_are_plain_judges() {
         let [(train, known), (test, truth)] = parts(&rows, &labels, split);
         let monitor = Monitor::default();
         let score = |predictions| Measure::Accuracy.of(&truth, &predictions).expect("measured");
-        for (method, judge) in [("raw", Judge::Ridge), ("rbf-svm", Judge::RbfSvm { c: None, gamma: None })] {
+        for (method, judge) in [("raw", Evaluator::Ridge), ("rbf-svm", Evaluator::RbfSvm { c: None, gamma: None })] {
             let judged = judge.predict(&train, &known, &test, 0, &monitor).expect("judged");
             let entry = find(&outcome, method, judge.name());
             assert_eq!(entry.scores[at].to_bits(), score(judged.predictions).to_bits(), "{method}");
@@ -238,9 +238,9 @@ fn every_method_of_the_catalogue_is_compared_without_a_failure() {
         ("friedman?n=120&seed=1", 9, "r2", "mse"),
     ] {
         let (rows, labels) = table(spec);
-        let judges: Vec<Judge> = Judge::NAMES
+        let evaluators: Vec<Evaluator> = Evaluator::NAMES
             .iter()
-            .map(|name| Judge::named(name).expect("known"))
+            .map(|name| Evaluator::named(name).expect("known"))
             .filter(|judge| judge.check(&labels).is_ok())
             .collect();
         let count = judges.len();
@@ -334,7 +334,7 @@ fn many_rows_stand_on_a_capped_basis_and_it_is_said_once() {
     let methods = texts(&["k-relief", "sk-relief", "takes", "klfe", "gda", "akda-qr", "kobl", "nystrom"]);
     let comparison = Comparison {
         methods,
-        judges: knn_alone(),
+        evaluators: knn_alone(),
         sizes: vec![None, Some(20)],
         test_share: Some(0.2),
         ..Comparison::default()
@@ -372,7 +372,7 @@ fn a_kernel_without_a_width_is_tried_once_and_kknn_where_it_matters() {
             methods: texts(&["gda"]),
             settings: settings(&[("kernel", kernel)]),
             gammas: texts(&["scale", "0.1"]),
-            judges: knn_alone(),
+            evaluators: knn_alone(),
             ..Comparison::default()
         };
         let outcome = comparison.run(&rows, &labels).expect("compared");
@@ -397,7 +397,7 @@ fn a_candidate_that_fails_says_why_and_stops_no_other() {
     let comparison = Comparison {
         methods: texts(&["takes", "gda", "kobl"]),
         settings: settings(&[("n_components", "25"), ("weighted", "true")]),
-        judges: knn_alone(),
+        evaluators: knn_alone(),
         ..Comparison::default()
     };
     let outcome = comparison.run(&rows, &labels).expect("compared");
@@ -464,9 +464,9 @@ fn what_cannot_be_compared_is_refused_in_words_before_any_work() {
         (with(&[("kernel", "precomputed")], &["gda"]), &labels, "kernel = precomputed"),
         (Comparison { gammas: texts(&["wide"]), ..plain() }, &labels, "gamma = `wide`"),
         (Comparison { gammas: Vec::new(), ..plain() }, &labels, "no gamma was given"),
-        (Comparison { judges: Vec::new(), ..plain() }, &labels, "no judge was given"),
+        (Comparison { evaluators: Vec::new(), ..plain() }, &labels, "no judge was given"),
         (
-            Comparison { judges: vec![Judge::LinearSvm { c: None }], ..plain() },
+            Comparison { evaluators: vec![Evaluator::LinearSvm { c: None }], ..plain() },
             &numbers,
             "`linear-svm` needs classes",
         ),
@@ -500,7 +500,7 @@ fn settings_reach_the_methods_that_have_them() {
             ("basis_components", "12"),
             ("selector", "mi"),
         ]),
-        judges: knn_alone(),
+        evaluators: knn_alone(),
         ..Comparison::default()
     };
     let outcome = comparison.run(&rows, &labels).expect("compared");

@@ -94,7 +94,7 @@ fn two_rows_of_two_classes_are_enough() {
     let train = rows(&vec![vec![0.0, 1.0], vec![4.0, 1.0]]);
     let test = rows(&vec![vec![0.5, 1.0], vec![3.0, 1.0]]);
     for judge in every_judge() {
-        if judge == (mercer::evaluate::Judge::Knn { n_neighbors: 3 }) {
+        if judge == (mercer::evaluate::Evaluator::Knn { n_neighbors: 3 }) {
             continue;
         }
         assert_eq!(
@@ -155,7 +155,7 @@ fn words_are_judged_without_being_made_dense() {
     let all = Rows::sparse(parts.0, parts.1, parts.2, p).expect("rows");
     let (train, test) = (all.slice(0..300), all.slice(300..400));
     for judge in every_judge() {
-        if matches!(judge, mercer::evaluate::Judge::Knn { .. }) {
+        if matches!(judge, mercer::evaluate::Evaluator::Knn { .. }) {
             continue;
         }
         let found = judged(&judge, &train, &classes(&codes[..300]), &test);

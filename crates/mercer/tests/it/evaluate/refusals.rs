@@ -1,13 +1,13 @@
 //! What is refused, in words.
 
-use mercer::evaluate::{Judge, knn};
+use mercer::evaluate::{Evaluator, knn};
 use mercer::{Error, Kernel, Labels, Monitor, Rows};
 
 use super::{classes, every_judge};
 use crate::kernel::rows;
 use crate::naive;
 
-fn refused(judge: &Judge, train: &Rows, labels: &Labels, test: &Rows) -> String {
+fn refused(judge: &Evaluator, train: &Rows, labels: &Labels, test: &Rows) -> String {
     let result = judge.predict(train, labels, test, 0, &Monitor::default());
     result.expect_err(judge.name()).to_string()
 }
@@ -50,20 +50,20 @@ fn senseless_settings_are_refused() {
     let x = rows(&naive::random_rows(4, 2, 1));
     let labels = classes(&[0, 1, 0, 1]);
     assert_eq!(
-        refused(&Judge::Knn { n_neighbors: 0 }, &x, &labels, &x),
+        refused(&Evaluator::Knn { n_neighbors: 0 }, &x, &labels, &x),
         "n_neighbors = 0, but at least 1 is needed"
     );
     for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(
-            refused(&Judge::LinearSvm { c: Some(c) }, &x, &labels, &x).contains("must be a number above 0")
+            refused(&Evaluator::LinearSvm { c: Some(c) }, &x, &labels, &x).contains("must be a number above 0")
         );
-        assert!(refused(&Judge::RbfSvm { c: Some(c), gamma: None }, &x, &labels, &x).contains("c = "));
-        assert!(refused(&Judge::RbfSvm { c: None, gamma: Some(c) }, &x, &labels, &x).contains("gamma = "));
+        assert!(refused(&Evaluator::RbfSvm { c: Some(c), gamma: None }, &x, &labels, &x).contains("c = "));
+        assert!(refused(&Evaluator::RbfSvm { c: None, gamma: Some(c) }, &x, &labels, &x).contains("gamma = "));
     }
     let numbers = Labels::Numbers(vec![0.5, 1.5, 2.5, 3.5]);
-    let text = refused(&Judge::LinearSvm { c: None }, &x, &numbers, &x);
+    let text = refused(&Evaluator::LinearSvm { c: None }, &x, &numbers, &x);
     assert!(text.contains("`linear-svm` needs classes"), "{text}");
-    let text = Judge::named("svm").expect_err("no name").to_string();
+    let text = Evaluator::named("svm").expect_err("no name").to_string();
     assert_eq!(text, "judge = `svm` is not known; use one of knn, ridge, linear, linear-svm, rbf-svm");
     let monitor = Monitor::default();
     let flat = knn::predict_in_kernel(Kernel::precomputed(), &x, &labels, &x, 1, &monitor).expect_err("flat");

@@ -60,7 +60,7 @@ fn features_do_not_depend_on_which_basis_of_the_same_span_is_used() {
 fn skfe_reaches_the_same_alignment_through_bases_of_the_same_span() {
     let case = case("three classes", 40, 5, 3, 362);
     let x = rows(&case.x);
-    let skfe = Extractor::Skfe(Skfe { max_iter: 2_000, tol: 1e-8, ..Skfe::default() });
+    let skfe = Extractor::from(Skfe { max_iter: 2_000, tol: 1e-8, ..Skfe::default() });
     let paths = [Method::GramSchmidt, Method::Kpca, Method::Kobl].map(|method| {
         let basis = basis(method, Kernel::rbf(0.8), None).fit(&x).expect("fits");
         fit(&skfe, &x, &classes(&case.codes), &basis).1.alignment_path
@@ -116,12 +116,12 @@ fn one_two_and_three_threads_give_the_same_bits() {
     let means = basis_of_means(Kernel::rbf(0.05), &x, codes).fit(&table.rows).expect("fits");
     let mut all = every_extractor().to_vec();
     for init in [Start::Gda, Start::Kpls, Start::Random] {
-        all.push(Extractor::Skfe(Skfe { init, n_components: Some(3), max_iter: 20, ..Skfe::default() }));
+        all.push(Extractor::from(Skfe { init, n_components: Some(3), max_iter: 20, ..Skfe::default() }));
     }
     let mut with_numbers: Vec<(Extractor, Labels)> =
         all.iter().map(|e| (e.clone(), labels.clone())).collect();
     let numbers = Labels::Numbers(x.iter().map(|row| row[0] * row[1]).collect());
-    with_numbers.push((Extractor::Kpls(Kpls { n_components: 4 }), numbers));
+    with_numbers.push((Extractor::from(Kpls { n_components: 4 }), numbers));
     for (extractor, labels) in with_numbers {
         let basis = if extractor.name() == "akda-qr" { &means } else { &plain };
         let run = |threads: usize| {
@@ -173,7 +173,7 @@ fn progress_is_shown_while_rows_are_added_up() {
     let x = rows(&case.x);
     let monitor = Monitor::default();
     let basis = basis(Method::Kobl, Kernel::rbf(0.3), Some(8)).fit(&x).expect("fits");
-    Extractor::Gda(Gda::default()).fit(&x, &classes(&case.codes), basis, &monitor).expect("fits");
+    Extractor::from(Gda::default()).fit(&x, &classes(&case.codes), basis, &monitor).expect("fits");
     let progress = monitor.progress();
     assert!(progress.total > 0 && progress.done == progress.total, "{progress:?}");
 }

@@ -107,9 +107,9 @@ fn tied_neighbours_and_pairs_are_those_of_the_lower_rows() {
             let q = Some(1);
             for k in [1, 3, 8] {
                 for extractor in [
-                    Extractor::Klfe(Klfe { n_components: q, n_neighbors: k }),
-                    Extractor::Kanmm(Kanmm { n_components: q, n_neighbors: k }),
-                    Extractor::Kmfa(Kmfa { n_components: q, k_within: k, k_between: 5 * k, reg: 1e-3 }),
+                    Extractor::from(Klfe { n_components: q, n_neighbors: k }),
+                    Extractor::from(Kanmm { n_components: q, n_neighbors: k }),
+                    Extractor::from(Kmfa { n_components: q, k_within: k, k_between: 5 * k, reg: 1e-3 }),
                 ] {
                     let z = coordinates(&basis, &form.rows);
                     let expected = reference(&extractor, &z, &form.distance, &codes);
@@ -181,7 +181,7 @@ fn every_extractor_is_sane_on_nasty_rows() {
                 let codes = mixed_codes(x.len(), c);
                 let means = basis_of_means(kernel, &x, &codes).fit(&rows(&x)).expect("fits");
                 let what = format!("akda-qr, {set}, {}", kernel.shape.name());
-                assert_sane(&Extractor::AkdaQr(AkdaQr::default()), &rows(&x), &labels, &means, &what);
+                assert_sane(&Extractor::from(AkdaQr::default()), &rows(&x), &labels, &means, &what);
             }
         }
     }
@@ -198,7 +198,7 @@ fn rows_that_are_all_equal_are_refused_or_answered_without_a_panic() {
                 let what = format!("{extractor:?}, {}, {}", kernel.shape.name(), method.name());
                 assert_sane(&extractor, &x, &labels, &basis, &what);
             }
-            for nothing in [Extractor::Gda(Gda::default()), Extractor::Kanmm(Kanmm::default())] {
+            for nothing in [Extractor::from(Gda::default()), Extractor::from(Kanmm::default())] {
                 let found = nothing.fit(&x, &labels, basis.clone(), &Monitor::default());
                 assert!(found.is_err(), "{}: nothing tells the classes apart", nothing.name());
             }
@@ -214,7 +214,7 @@ fn two_rows_are_enough() {
     for extractor in with_one_feature() {
         assert_sane(&extractor, &x, &labels, &basis, extractor.name());
     }
-    let (map, found) = fit(&Extractor::Gda(Gda { n_components: None, reg: 0.0 }), &x, &labels, &basis);
+    let (map, found) = fit(&Extractor::from(Gda { n_components: None, reg: 0.0 }), &x, &labels, &basis);
     assert_close(&found.eigenvalues, &[1.0], 1e-9, "eigenvalue");
     let f = features(&map, &x).concat();
     assert_close(&f, &[0.5f64.sqrt(), -(0.5f64.sqrt())], 1e-9, "features");
@@ -236,14 +236,14 @@ fn one_coordinate_has_one_feature_of_everything() {
     }
     // By default too: there is room for no more.
     for extractor in [
-        Extractor::Gda(Gda::default()),
-        Extractor::Skfe(Skfe::default()),
-        Extractor::Kmfa(Kmfa::default()),
-        Extractor::Kpca(Kpca::default()),
+        Extractor::from(Gda::default()),
+        Extractor::from(Skfe::default()),
+        Extractor::from(Kmfa::default()),
+        Extractor::from(Kpca::default()),
     ] {
         assert_eq!(fit(&extractor, &data, &labels, &basis).0.n_features(), 1, "{}", extractor.name());
     }
-    let text = Extractor::Kpls(Kpls { n_components: 2 }).fit(&data, &labels, basis, &Monitor::default());
+    let text = Extractor::from(Kpls { n_components: 2 }).fit(&data, &labels, basis, &Monitor::default());
     let text = text.expect_err("one coordinate").to_string();
     assert!(text.contains("n_components = 2") && text.contains('1'), "{text}");
 }
@@ -254,7 +254,7 @@ fn more_classes_than_coordinates_leave_room_for_the_coordinates() {
     let x = rows(&case.x);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
     let labels = classes(&case.codes);
-    for extractor in [Extractor::Gda(Gda::default()), Extractor::Skfe(Skfe::default()), Extractor::Koc(Koc)] {
+    for extractor in [Extractor::from(Gda::default()), Extractor::from(Skfe::default()), Extractor::from(Koc)] {
         let (map, found) = fit(&extractor, &x, &labels, &basis);
         assert_eq!(map.n_features(), 2, "{}", extractor.name());
         if extractor.name() == "koc" {
@@ -263,9 +263,9 @@ fn more_classes_than_coordinates_leave_room_for_the_coordinates() {
     }
     let means = basis_of_means(Kernel::linear(), &case.x, &case.codes).fit(&x).expect("fits");
     assert_eq!(means.n_components(), 2);
-    let (map, _) = fit(&Extractor::AkdaQr(AkdaQr::default()), &x, &labels, &means);
+    let (map, _) = fit(&Extractor::from(AkdaQr::default()), &x, &labels, &means);
     assert_eq!(map.n_features(), 2);
-    let refused = Extractor::Gda(Gda { n_components: Some(3), reg: 1e-3 });
+    let refused = Extractor::from(Gda { n_components: Some(3), reg: 1e-3 });
     let text = refused.fit(&x, &labels, basis, &Monitor::default()).expect_err("two coordinates").to_string();
     assert!(text.contains("n_components = 3") && text.contains('2'), "{text}");
 }
@@ -299,7 +299,7 @@ fn classes_of_one_row_each_have_no_hits_at_all() {
     }
     let [form, ..] = forms(&x, &x, "rbf", 0.3);
     for k in [1, 3, 50] {
-        let kanmm = Extractor::Kanmm(Kanmm { n_components: Some(2), n_neighbors: k });
+        let kanmm = Extractor::from(Kanmm { n_components: Some(2), n_neighbors: k });
         assert_equals_reference(&kanmm, &form, &basis, &codes, 1e-6, "kanmm");
     }
 }
@@ -310,14 +310,14 @@ fn dependent_centroids_are_left_out_with_a_warning() {
     let x = vec![vec![2.0, 0.0], vec![4.0, 0.0], vec![0.0, 2.0], vec![0.0, 4.0], vec![1.5, 1.5]];
     let data = rows(&x);
     let basis = Basis::kobl(Kernel::linear()).fit(&data).expect("fits");
-    let (map, found) = fit(&Extractor::Koc(Koc), &data, &classes(&[0, 0, 1, 1, 2]), &basis);
+    let (map, found) = fit(&Extractor::from(Koc), &data, &classes(&[0, 0, 1, 1, 2]), &basis);
     assert_eq!(map.n_features(), 2);
     assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
     assert_close(&features(&map, &data).concat(), &x.concat(), 1e-12, "centroids along the axes");
     // Classes with one and the same mean have no discriminant.
     let x = rows(&vec![vec![1.0, 0.0], vec![-1.0, 0.0], vec![0.0, 1.0], vec![0.0, -1.0]]);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
-    for extractor in [Extractor::Gda(Gda::default()), Extractor::Kpls(Kpls { n_components: 1 })] {
+    for extractor in [Extractor::from(Gda::default()), Extractor::from(Kpls { n_components: 1 })] {
         let found = extractor.fit(&x, &classes(&[0, 0, 1, 1]), basis.clone(), &Monitor::default());
         assert!(found.is_err(), "{}: equal means", extractor.name());
     }
@@ -331,14 +331,14 @@ fn dependent_centroids_are_left_out_with_a_warning() {
         vec![0.1, 1.0],
     ]);
     let equal = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
-    for extractor in [Extractor::Gda(Gda::default()), Extractor::Kpls(Kpls { n_components: 1 })] {
+    for extractor in [Extractor::from(Gda::default()), Extractor::from(Kpls { n_components: 1 })] {
         let found = extractor.fit(&x, &classes(&[0, 0, 0, 1, 1, 1]), equal.clone(), &Monitor::default());
         let values = found.map(|(_, found)| found.eigenvalues);
         assert!(values.is_err(), "{}: means equal up to rounding, eigenvalues {values:?}", extractor.name());
     }
     // Centroids at the origin: no direction at all.
     let x = rows(&vec![vec![1.0, 0.0], vec![-1.0, 0.0], vec![0.0, 1.0], vec![0.0, -1.0]]);
-    let found = Extractor::Koc(Koc).fit(&x, &classes(&[0, 0, 1, 1]), basis, &Monitor::default());
+    let found = Extractor::from(Koc).fit(&x, &classes(&[0, 0, 1, 1]), basis, &Monitor::default());
     assert!(found.is_err(), "centroids of length 0");
 }
 
@@ -380,9 +380,9 @@ fn features_survive_inputs_far_from_the_origin() {
     let far: Matrix = case.x.iter().map(|row| [row.clone(), vec![1e4]].concat()).collect();
     let (near, far) = (rows(&case.x), rows(&far));
     for extractor in [
-        Extractor::Gda(Gda { n_components: None, reg: 0.0 }),
-        Extractor::Kpls(Kpls { n_components: 2 }),
-        Extractor::Kpca(Kpca { n_components: Some(2), center: true }),
+        Extractor::from(Gda { n_components: None, reg: 0.0 }),
+        Extractor::from(Kpls { n_components: 2 }),
+        Extractor::from(Kpca { n_components: Some(2), center: true }),
     ] {
         let [expected, found] = [&near, &far].map(|x| {
             let basis = Basis::new(Method::GramSchmidt, Kernel::linear()).fit(x).expect("fits");

@@ -59,7 +59,7 @@ fn assert_solves(a: &Matrix, t: &Matrix, directions: &Matrix, values: &[f64], wh
 fn gda_with_the_linear_kernel_is_lda() {
     for case in cases() {
         for reg in [0.0, 1e-3, 0.5] {
-            let (_, found, directions) = linear(&Extractor::Gda(Gda { n_components: None, reg }), &case);
+            let (_, found, directions) = linear(&Extractor::from(Gda { n_components: None, reg }), &case);
             let what = format!("{}, reg {reg}", case.name);
             let t = slow::regularised(&slow::total_scatter(&case.x), reg);
             // Σ x xᵀ over rows less that within classes, so S_b is not the reference's own sum.
@@ -93,7 +93,7 @@ fn gda_with_the_linear_kernel_is_lda() {
 #[test]
 fn koc_with_the_linear_kernel_projects_on_the_span_of_the_centroids() {
     for case in cases() {
-        let (map, found, directions) = linear(&Extractor::Koc(Koc), &case);
+        let (map, found, directions) = linear(&Extractor::from(Koc), &case);
         assert!(found.eigenvalues.is_empty() && found.explained.is_empty() && found.warnings.is_empty());
         // P = Mᵀ(M Mᵀ)⁻¹M with the centroids as rows of M.
         let means = slow::class_means(&case.x, &case.codes);
@@ -116,7 +116,7 @@ fn kpls_with_the_linear_kernel_spans_the_krylov_space_of_pls() {
     // PLS of one target: the scores span {s, Ss, S²s, …}, s = Xᵀy, and the first is along s.
     let mut case = case("two classes", 50, 4, 2, 360);
     case.name = "two classes";
-    let (_, found, directions) = linear(&Extractor::Kpls(Kpls { n_components: 3 }), &case);
+    let (_, found, directions) = linear(&Extractor::from(Kpls { n_components: 3 }), &case);
     let x = naive::center_columns(&case.x);
     let y: Vec<f64> = case.codes.iter().map(|&c| c as f64).collect();
     let mean = y.iter().sum::<f64>() / y.len() as f64;
@@ -138,7 +138,7 @@ fn kpls_with_the_linear_kernel_spans_the_krylov_space_of_pls() {
     // One-hot columns of two classes are opposite: twice the square of one.
     assert!((found.eigenvalues[0] - 2.0 * naive::dot(&s, &s)).abs() < 1e-9 * found.eigenvalues[0]);
     // Enough components leave the residuals of least squares.
-    let (map, _, _) = linear(&Extractor::Kpls(Kpls { n_components: 4 }), &case);
+    let (map, _, _) = linear(&Extractor::from(Kpls { n_components: 4 }), &case);
     let scores = features(&map, &rows(&case.x));
     let fit_by = |z: &Matrix| {
         let normal = slow::sum_of_products(z, z);
@@ -153,7 +153,7 @@ fn kpca_with_the_linear_kernel_is_pca() {
     for case in cases() {
         for center in [true, false] {
             let (map, found, directions) =
-                linear(&Extractor::Kpca(Kpca { n_components: None, center }), &case);
+                linear(&Extractor::from(Kpca { n_components: None, center }), &case);
             // By the other side: the n×n matrix of products.
             let x = if center { naive::center_columns(&case.x) } else { case.x.clone() };
             let (values, vectors) = naive::jacobi_eigen(&naive::matmul(&x, &naive::transpose(&x)));
@@ -206,7 +206,7 @@ fn klfe_with_the_linear_kernel_is_lfe() {
     for case in cases() {
         for k in [1, 3] {
             let (_, found, directions) =
-                linear(&Extractor::Klfe(Klfe { n_components: None, n_neighbors: k }), &case);
+                linear(&Extractor::from(Klfe { n_components: None, n_neighbors: k }), &case);
             let what = format!("{}, k = {k}", case.name);
             let unit: Matrix = directions
                 .iter()
@@ -224,7 +224,7 @@ fn klfe_with_the_linear_kernel_is_lfe() {
 fn kanmm_with_the_linear_kernel_is_anmm() {
     for case in cases() {
         for k in [1, 4, 200] {
-            let extractor = Extractor::Kanmm(Kanmm { n_components: None, n_neighbors: k });
+            let extractor = Extractor::from(Kanmm { n_components: None, n_neighbors: k });
             let (_, found, directions) = linear(&extractor, &case);
             let what = format!("{}, k = {k}", case.name);
             let sum = margins(&case, k, true);
@@ -245,7 +245,7 @@ fn assert_positive_ones_are_all_there(sum: &Matrix, values: &[f64], what: &str) 
 fn kmfa_with_the_linear_kernel_is_mfa() {
     for case in cases() {
         for (k_within, k_between, reg) in [(1, 5, 1e-3), (4, 20, 0.0), (4, 20, 0.2)] {
-            let extractor = Extractor::Kmfa(Kmfa { n_components: None, k_within, k_between, reg });
+            let extractor = Extractor::from(Kmfa { n_components: None, k_within, k_between, reg });
             let (_, found, directions) = linear(&extractor, &case);
             let what = format!("{}, {k_within} within, {k_between} between, reg {reg}", case.name);
             let distance = naive::kernel_distances("linear", 1.0, 1, 0.0, &case.x);

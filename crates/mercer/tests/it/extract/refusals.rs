@@ -30,13 +30,13 @@ fn refused(extractor: &Extractor, x: &Rows, labels: &Labels, basis: &FittedBasis
 
 fn with_components(q: usize) -> [Extractor; 7] {
     [
-        Extractor::Klfe(Klfe { n_components: Some(q), n_neighbors: 1 }),
-        Extractor::Skfe(Skfe { n_components: Some(q), ..Skfe::default() }),
-        Extractor::Gda(Gda { n_components: Some(q), ..Gda::default() }),
-        Extractor::Kpls(Kpls { n_components: q }),
-        Extractor::Kmfa(Kmfa { n_components: Some(q), ..Kmfa::default() }),
-        Extractor::Kanmm(Kanmm { n_components: Some(q), ..Kanmm::default() }),
-        Extractor::Kpca(Kpca { n_components: Some(q), ..Kpca::default() }),
+        Extractor::from(Klfe { n_components: Some(q), n_neighbors: 1 }),
+        Extractor::from(Skfe { n_components: Some(q), ..Skfe::default() }),
+        Extractor::from(Gda { n_components: Some(q), ..Gda::default() }),
+        Extractor::from(Kpls { n_components: q }),
+        Extractor::from(Kmfa { n_components: Some(q), ..Kmfa::default() }),
+        Extractor::from(Kanmm { n_components: Some(q), ..Kanmm::default() }),
+        Extractor::from(Kpca { n_components: Some(q), ..Kpca::default() }),
     ]
 }
 
@@ -47,8 +47,8 @@ fn too_many_components_are_refused_with_the_most_there_are() {
     let distance = naive::kernel_distances("rbf", 0.3, 2, 1.0, &matrix_of(&x));
     for extractor in with_components(500) {
         let most = match &extractor {
-            Extractor::Klfe(e) => slow::klfe(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
-            Extractor::Kanmm(e) => slow::kanmm(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
+            Extractor::from(e) => slow::klfe(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
+            Extractor::from(e) => slow::kanmm(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
             Extractor::Gda(_) => 2,
             Extractor::Kpls(_) => slow::kpls(&z, &naive::one_hot(&codes, 3), 500).eigenvalues.len(),
             _ => 12,
@@ -83,8 +83,8 @@ fn kpls_has_as_many_components_as_the_rows_have_dimensions() {
     let x = rows(&case.x);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
     let labels = classes(&case.codes);
-    assert_eq!(fit(&Extractor::Kpls(Kpls { n_components: 3 }), &x, &labels, &basis).0.n_features(), 3);
-    let text = refused(&Extractor::Kpls(Kpls { n_components: 4 }), &x, &labels, &basis).to_string();
+    assert_eq!(fit(&Extractor::from(Kpls { n_components: 3 }), &x, &labels, &basis).0.n_features(), 3);
+    let text = refused(&Extractor::from(Kpls { n_components: 4 }), &x, &labels, &basis).to_string();
     assert!(text.contains("n_components = 4") && text.contains('3'), "{text}");
     // One direction explains the numbers wholly: there is no second.
     let y = case.x.iter().map(|row| 3.0 * row[1] - 7.0).collect::<Vec<f64>>();
@@ -92,7 +92,7 @@ fn kpls_has_as_many_components_as_the_rows_have_dimensions() {
     let along = rows(&along);
     let basis = Basis::kobl(Kernel::linear()).fit(&along).expect("fits");
     let text =
-        refused(&Extractor::Kpls(Kpls { n_components: 2 }), &along, &Labels::Numbers(y), &basis).to_string();
+        refused(&Extractor::from(Kpls { n_components: 2 }), &along, &Labels::Numbers(y), &basis).to_string();
     assert!(text.contains("n_components = 2") && text.contains('1'), "{text}");
 }
 
@@ -138,7 +138,7 @@ fn one_class_is_refused() {
             assert!(text.contains("at least 2 classes, but the target holds only one"), "{text}");
         }
     }
-    let same = refused(&Extractor::Kpls(Kpls::default()), &x, &Labels::Numbers(vec![0.1; 30]), &basis);
+    let same = refused(&Extractor::from(Kpls::default()), &x, &Labels::Numbers(vec![0.1; 30]), &basis);
     assert!(!same.to_string().is_empty());
 }
 
@@ -171,7 +171,7 @@ fn labels_of_another_length_or_without_a_value_are_refused() {
         let mut y = vec![0.5; 30];
         y[3] = bad;
         y[4] = 1.0;
-        let text = refused(&Extractor::Kpls(Kpls::default()), &x, &Labels::Numbers(y), &basis).to_string();
+        let text = refused(&Extractor::from(Kpls::default()), &x, &Labels::Numbers(y), &basis).to_string();
         assert!(text.contains("not a finite number at row 4"), "{text}");
     }
 }
@@ -197,17 +197,17 @@ fn rows_that_do_not_fit_the_basis_are_refused() {
 #[test]
 fn settings_out_of_range_are_refused() {
     let (x, codes, basis) = plain();
-    let gda = |reg| Extractor::Gda(Gda { reg, ..Gda::default() });
-    let akda_qr = |reg| Extractor::AkdaQr(AkdaQr { reg });
+    let gda = |reg| Extractor::from(Gda { reg, ..Gda::default() });
+    let akda_qr = |reg| Extractor::from(AkdaQr { reg });
     let kmfa =
-        |reg, k_within, k_between| Extractor::Kmfa(Kmfa { n_components: None, k_within, k_between, reg });
-    let skfe = |tol| Extractor::Skfe(Skfe { tol, ..Skfe::default() });
+        |reg, k_within, k_between| Extractor::from(Kmfa { n_components: None, k_within, k_between, reg });
+    let skfe = |tol| Extractor::from(Skfe { tol, ..Skfe::default() });
     let mut bad = vec![
         (kmfa(1e-3, 0, 5), "k_within"),
         (kmfa(1e-3, 5, 0), "k_between"),
-        (Extractor::Klfe(Klfe { n_components: None, n_neighbors: 0 }), "at least 1"),
-        (Extractor::Kanmm(Kanmm { n_components: None, n_neighbors: 0 }), "at least 1"),
-        (Extractor::Skfe(Skfe { max_iter: 0, ..Skfe::default() }), "max_iter"),
+        (Extractor::from(Klfe { n_components: None, n_neighbors: 0 }), "at least 1"),
+        (Extractor::from(Kanmm { n_components: None, n_neighbors: 0 }), "at least 1"),
+        (Extractor::from(Skfe { max_iter: 0, ..Skfe::default() }), "max_iter"),
         (skfe(-1.0), "tol"),
         (skfe(f64::NAN), "tol"),
     ];
@@ -233,7 +233,7 @@ fn akda_qr_refuses_a_precomputed_kernel_and_a_basis_of_other_rows() {
     assert!(error.to_string().contains("precomputed"), "{error}");
     for form in [dense, given] {
         let basis = basis(Method::GramSchmidt, form.kernel, None).fit(&form.rows).expect("fits");
-        let error = refused(&Extractor::AkdaQr(AkdaQr::default()), &form.rows, &labels, &basis);
+        let error = refused(&Extractor::from(AkdaQr::default()), &form.rows, &labels, &basis);
         assert!(error.to_string().contains("2 class means"), "{error}");
     }
     let settings = basis(Method::GramSchmidt, Kernel::rbf(0.3), None);
@@ -261,7 +261,7 @@ fn every_extractor_stops_when_it_is_told_to() {
     monitor.stop();
     let mut all = every_extractor().to_vec();
     for init in [Start::Gda, Start::Kpls, Start::Random] {
-        all.push(Extractor::Skfe(Skfe { init, ..Skfe::default() }));
+        all.push(Extractor::from(Skfe { init, ..Skfe::default() }));
     }
     for extractor in all {
         let basis = if extractor.name() == "akda-qr" { &means } else { &basis };

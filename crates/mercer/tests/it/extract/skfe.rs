@@ -19,7 +19,7 @@ fn patient(q: Option<usize>, init: Start, center: bool) -> Skfe {
 }
 
 fn run(skfe: &Skfe, x: &Matrix, codes: &[usize], basis: &FittedBasis) -> (FeatureMap, Directions) {
-    fit(&Extractor::Skfe(skfe.clone()), &rows(x), &classes(codes), basis)
+    fit(&Extractor::from(skfe.clone()), &rows(x), &classes(codes), basis)
 }
 
 fn small_basis(x: &Matrix, m: usize) -> FittedBasis {
@@ -100,7 +100,7 @@ fn skfe_directions_are_orthonormal_and_diagonal_in_descending_order() {
             let z = coordinates(&basis, &form.rows);
             for center in [false, true] {
                 let what = format!("{}, {}, center {center}", case.name, form.name);
-                let skfe = Extractor::Skfe(patient(Some(4), Start::Koc, center));
+                let skfe = Extractor::from(patient(Some(4), Start::Koc, center));
                 let (map, found) = fit(&skfe, &form.rows, &classes(&case.codes), &basis);
                 let b = columns_of(&found);
                 let gram = naive::matmul(&naive::transpose(&b), &b);

@@ -3,7 +3,7 @@
 use mercer::data::{Labels, Task, synth};
 use mercer::evaluate::advice::{Advice, Finding, Verdict};
 use mercer::evaluate::outcome::{Entry, Outcome};
-use mercer::evaluate::portrait::Portrait;
+use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::report::{About, advice, comparison, model};
 use mercer::{Basis, Kernel, Klfe, Monitor};
 
@@ -34,7 +34,7 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
         ("nasty-comparison", comparison(&nasty_outcome(), Some(&nasty_portrait()), &nasty_about())),
         ("nasty-advice", advice(&nasty_advice(), Some(&nasty_portrait()), &nasty_about())),
         ("empty-comparison", comparison(&Outcome::default(), None, &About::default())),
-        ("empty-model", model(&Portrait::default(), &About::default())),
+        ("empty-model", model(&FitDiagnostics::default(), &About::default())),
         ("empty-advice", advice(&Advice::default(), None, &About::default())),
     ]
 }
@@ -155,7 +155,7 @@ fn numbers() -> Outcome {
 }
 
 /// What the library makes of a generator's rows.
-fn portrait(generator: &str, named: &str) -> Portrait {
+fn portrait(generator: &str, named: &str) -> FitDiagnostics {
     let table = synth::generate(generator).expect("rows");
     let labels = Labels::decide(table.target.clone().expect("a target"), Task::Auto).expect("labels");
     let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(60).fit(&table.rows).expect("a basis");
@@ -172,7 +172,7 @@ fn portrait(generator: &str, named: &str) -> Portrait {
         (0..slopes.ncols()).map(|j| (0..slopes.nrows()).map(|i| slopes[(i, j)]).sum()).collect();
     let total: f64 = sums.iter().sum();
     let mut left = 1.0;
-    Portrait {
+    FitDiagnostics {
         method: named.into(),
         basis: "kobl".into(),
         gamma: Some(0.05),
@@ -194,15 +194,15 @@ fn portrait(generator: &str, named: &str) -> Portrait {
     }
 }
 
-pub(super) fn ringnorm() -> Portrait {
+pub(super) fn ringnorm() -> FitDiagnostics {
     portrait("ringnorm?n=600&seed=1", "klfe")
 }
 
-fn friedman() -> Portrait {
+fn friedman() -> FitDiagnostics {
     portrait("friedman?n=600&seed=1", "kobl")
 }
 
-pub(super) fn one_feature(from: &Portrait) -> Portrait {
+pub(super) fn one_feature(from: &FitDiagnostics) -> FitDiagnostics {
     let mut one = from.clone();
     one.point_names.truncate(1);
     one.points.iter_mut().for_each(|row| row.truncate(1));
@@ -223,7 +223,7 @@ fn many_classes() -> Outcome {
     outcome
 }
 
-pub(super) fn many_points() -> Portrait {
+pub(super) fn many_points() -> FitDiagnostics {
     let mut chance = Chance(5);
     let codes: Vec<usize> = (0..1500).map(|i| if i == 0 { 59 } else { i % 59 }).collect();
     let points = codes
@@ -233,7 +233,7 @@ pub(super) fn many_points() -> Portrait {
             vec![angle.cos() + 0.1 * chance.next(), angle.sin() + 0.1 * chance.next()]
         })
         .collect();
-    Portrait {
+    FitDiagnostics {
         method: "gda".into(),
         point_names: vec!["gda1".into(), "gda2".into()],
         points,
@@ -242,7 +242,7 @@ pub(super) fn many_points() -> Portrait {
             names: (0..60).map(|k| format!("species {k}")).collect(),
         }),
         importance: (0..300).map(|j| (format!("gene {j}"), (1.0 + f64::from(j % 7)) / 1199.0)).collect(),
-        ..Portrait::default()
+        ..FitDiagnostics::default()
     }
 }
 
@@ -286,9 +286,9 @@ pub(super) fn nasty_outcome() -> Outcome {
     }
 }
 
-pub(super) fn nasty_portrait() -> Portrait {
+pub(super) fn nasty_portrait() -> FitDiagnostics {
     let wild = vec![f64::NAN, f64::INFINITY, 1e300, 1e-300, 0.0, -1e300, f64::MAX, f64::MIN, 5e-324];
-    Portrait {
+    FitDiagnostics {
         method: ATTACKS[0].into(),
         basis: ATTACKS[3].into(),
         gamma: Some(f64::NAN),

@@ -18,7 +18,7 @@ fn kffs_takes_the_columns_of_the_reference_in_its_order() {
             let slow = naive::kffs(&case.x, &case.codes, reweight);
             for x in both(&case.x) {
                 let what = format!("{}, reweight {reweight}", case.name);
-                let found = score(&Selector::Kffs(Kffs { reweight }), &x, &classes(&case.codes));
+                let found = score(&Selector::from(Kffs { reweight }), &x, &classes(&case.codes));
                 assert_eq!(found.order.as_ref(), Some(&slow.order), "{what}");
                 assert_near(&found.scores, &slow.weights, 1e-9, &what);
                 assert_near(&found.error_path, &slow.error_path, 1e-15, &what);
@@ -39,7 +39,7 @@ fn kffs_agrees_with_the_reference_where_ensembles_errors_and_fits_are_tied() {
         for x in [few_values, naive::random_rows(n, p, 200 + seed)] {
             for reweight in [false, true] {
                 let slow = naive::kffs(&x, &codes, reweight);
-                let found = score(&Selector::Kffs(Kffs { reweight }), &rows(&x), &classes(&codes));
+                let found = score(&Selector::from(Kffs { reweight }), &rows(&x), &classes(&codes));
                 let what = format!("seed {seed}, {c} classes, reweight {reweight}");
                 assert_eq!(found.order, Some(slow.order), "{what}");
                 assert_near(&found.scores, &slow.weights, 1e-9, &what);

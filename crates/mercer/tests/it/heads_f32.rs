@@ -7,7 +7,7 @@ use mercer::extract::{
     AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Known, Koc, Kpca, Kpls, Limits, Skfe,
 };
 use mercer::methods::{SELECTORS, selector};
-use mercer::recipe::Recipe;
+use mercer::Pipeline;
 use mercer::select::Keep;
 use mercer::{FeatureMap, Gamma, Kernel, Labels, Monitor, Rows, System};
 
@@ -25,7 +25,7 @@ fn blobs(n: usize, p: usize, c: usize, seed: u64) -> (Vec<f32>, Labels) {
 }
 
 fn single(values: &[f32], p: usize) -> Single<'_> {
-    Single::new(values, values.len() / p, p).expect("rows")
+    Rows::dense_f32(values, values.len() / p, p).expect("rows")
 }
 
 fn double(values: &[f32], p: usize) -> Rows<'static> {
@@ -36,15 +36,15 @@ fn double(values: &[f32], p: usize) -> Rows<'static> {
 fn extractors() -> Vec<Extractor> {
     let two = Some(2);
     vec![
-        Extractor::Klfe(Klfe { n_components: two, n_neighbors: 3 }),
-        Extractor::Skfe(Skfe { n_components: two, max_iter: 2_000, ..Skfe::default() }),
-        Extractor::Gda(Gda::default()),
-        Extractor::Koc(Koc),
-        Extractor::AkdaQr(AkdaQr::default()),
-        Extractor::Kpls(Kpls::default()),
-        Extractor::Kmfa(Kmfa { n_components: two, ..Kmfa::default() }),
-        Extractor::Kanmm(Kanmm { n_components: two, ..Kanmm::default() }),
-        Extractor::Kpca(Kpca { n_components: two, center: true }),
+        Extractor::from(Klfe { n_components: two, n_neighbors: 3 }),
+        Extractor::from(Skfe { n_components: two, max_iter: 2_000, ..Skfe::default() }),
+        Extractor::from(Gda::default()),
+        Extractor::from(Koc),
+        Extractor::from(AkdaQr::default()),
+        Extractor::from(Kpls::default()),
+        Extractor::from(Kmfa { n_components: two, ..Kmfa::default() }),
+        Extractor::from(Kanmm { n_components: two, ..Kanmm::default() }),
+        Extractor::from(Kpca { n_components: two, center: true }),
     ]
 }
 
@@ -283,12 +283,12 @@ fn nasty_rows_are_no_nastier_in_single_precision() {
             let means = matches!(extractor, Extractor::AkdaQr(_));
             // The others may be no more than rounding.
             let extractor = match extractor {
-                Extractor::Klfe(e) => Extractor::Klfe(Klfe { n_components: Some(1), ..e }),
-                Extractor::Skfe(e) => Extractor::Skfe(Skfe { n_components: Some(1), ..e }),
-                Extractor::Kpls(_) => Extractor::Kpls(Kpls { n_components: 1 }),
-                Extractor::Kmfa(e) => Extractor::Kmfa(Kmfa { n_components: Some(1), ..e }),
-                Extractor::Kanmm(e) => Extractor::Kanmm(Kanmm { n_components: Some(1), ..e }),
-                Extractor::Kpca(e) => Extractor::Kpca(Kpca { n_components: Some(1), ..e }),
+                Extractor::from(e) => Extractor::from(Klfe { n_components: Some(1), ..e }),
+                Extractor::from(e) => Extractor::from(Skfe { n_components: Some(1), ..e }),
+                Extractor::Kpls(_) => Extractor::from(Kpls { n_components: 1 }),
+                Extractor::from(e) => Extractor::from(Kmfa { n_components: Some(1), ..e }),
+                Extractor::from(e) => Extractor::from(Kanmm { n_components: Some(1), ..e }),
+                Extractor::from(e) => Extractor::from(Kpca { n_components: Some(1), ..e }),
                 extractor => extractor,
             };
             let name = format!("{}: {what}", extractor.name());
@@ -320,9 +320,9 @@ fn coordinates_in_single_precision_are_counted_with_four_bytes() {
         let size =
             if ["klfe", "kmfa", "kanmm"].contains(&method) { "basis_components" } else { "n_components" };
         let settings = [&[("basis", "kobl"), (size, "100")][..], more].concat();
-        let recipe = Recipe::new(method, &settings).expect("a recipe");
-        let basis = recipe.basis(&rows, None, &mut Vec::new()).expect("a basis");
-        recipe.estimated_memory(&basis, 1_000_000)
+        let pipeline = Pipeline::new(method, &settings).expect("a pipeline");
+        let basis = pipeline.basis(&rows, None, &mut Vec::new()).expect("a basis");
+        pipeline.estimated_memory(&basis, 1_000_000)
     };
     for method in ["klfe", "kmfa", "kanmm", "takes", "k-relief"] {
         let [wide, narrow] = ["double", "single"].map(|p| needed(method, &[("precision", p)]));

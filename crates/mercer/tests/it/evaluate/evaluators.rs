@@ -2,7 +2,7 @@
 
 use mercer::data::{Task, synth};
 use mercer::evaluate::knn::{self, nearest_neighbour_error};
-use mercer::evaluate::{Judge, Measure, svm};
+use mercer::evaluate::{Evaluator, Measure, svm};
 use mercer::{Kernel, Labels, Monitor, Rows, Shape};
 
 use super::{classes, codes_of, judged, numbers_of};
@@ -43,7 +43,7 @@ fn neighbours_vote_as_in_plain_loops_ties_and_all() {
                 [rows(&train), sparse(&test)],
                 [sparse(&train), rows(&test)],
             ] {
-                let judge = Judge::Knn { n_neighbors: k };
+                let judge = Evaluator::Knn { n_neighbors: k };
                 let found = judged(&judge, &x, &classes(&codes), &t);
                 let expected: Vec<usize> = near.iter().map(|near| slow::majority(near, &codes)).collect();
                 assert_eq!(codes_of(&found.predictions), expected, "p = {p}, k = {k}");
@@ -111,9 +111,9 @@ fn ridge_is_that_of_refits_and_least_squares_that_of_the_pseudo_inverse() {
         let codes: Vec<usize> = y.iter().map(|v| usize::from(*v > 2.0) + usize::from(*v > 4.0)).collect();
         let slow_ridge = n < 100;
         for (x, t) in [(rows(&train), rows(&test)), (sparse(&train), sparse(&test))] {
-            let mut tried = vec![(Judge::Linear, slow::least_squares_fits(&train, &target, &test))];
+            let mut tried = vec![(Evaluator::Linear, slow::least_squares_fits(&train, &target, &test))];
             if slow_ridge {
-                tried.push((Judge::Ridge, slow::ridge_fits(&train, &target, &test)));
+                tried.push((Evaluator::Ridge, slow::ridge_fits(&train, &target, &test)));
             }
             for (judge, expected) in tried {
                 let found = judged(&judge, &x, &Labels::Numbers(y.clone()), &t);
@@ -125,11 +125,11 @@ fn ridge_is_that_of_refits_and_least_squares_that_of_the_pseudo_inverse() {
                 }
             }
             let hot = slow::one_hot_all(&codes);
-            let found = judged(&Judge::Linear, &x, &classes(&codes), &t);
+            let found = judged(&Evaluator::Linear, &x, &classes(&codes), &t);
             let expected = slow::largest(&slow::least_squares_fits(&train, &hot, &test));
             assert_eq!(codes_of(&found.predictions), expected);
             if slow_ridge {
-                let found = judged(&Judge::Ridge, &x, &classes(&codes), &t);
+                let found = judged(&Evaluator::Ridge, &x, &classes(&codes), &t);
                 assert_eq!(
                     codes_of(&found.predictions),
                     slow::largest(&slow::ridge_fits(&train, &hot, &test))
@@ -151,7 +151,7 @@ fn least_squares_of_dependent_columns_has_the_smallest_norm_and_many_rows_one_an
     let y: Vec<f64> = train.iter().enumerate().map(|(i, r)| r[0] - r[2] + (i as f64).cos()).collect();
     let target: Matrix = y.iter().map(|v| vec![*v]).collect();
     let expected = slow::least_squares_fits(&train, &target, &test);
-    let found = judged(&Judge::Linear, &rows(&train), &Labels::Numbers(y), &rows(&test));
+    let found = judged(&Evaluator::Linear, &rows(&train), &Labels::Numbers(y), &rows(&test));
     for (found, expected) in numbers_of(&found.predictions).iter().zip(expected) {
         assert!((found - expected[0]).abs() < 1e-9, "{found} for {expected:?}");
     }
@@ -175,7 +175,7 @@ fn the_linear_machine_is_the_minimum_of_its_objective() {
         let scores: Matrix =
             test.iter().map(|row| fits.iter().map(|w| naive::dot(row, &w[..3]) + w[3]).collect()).collect();
         for [x, t] in [[rows(&train), rows(&test)], [sparse(&train), sparse(&test)]] {
-            let found = judged(&Judge::LinearSvm { c: Some(c) }, &x, &classes(&codes), &t);
+            let found = judged(&Evaluator::LinearSvm { c: Some(c) }, &x, &classes(&codes), &t);
             for ((found, expected), scores) in
                 codes_of(&found.predictions).iter().zip(slow::largest(&scores)).zip(&scores)
             {
@@ -261,11 +261,11 @@ fn pairs_of_classes_vote_and_support_vectors_are_counted_once() {
     }
     let expected: Vec<usize> =
         votes.iter().map(|v| (0..3).rev().max_by_key(|&j| v[j]).expect("a class")).collect();
-    let judge = Judge::RbfSvm { c: Some(c), gamma: Some(gamma) };
+    let judge = Evaluator::RbfSvm { c: Some(c), gamma: Some(gamma) };
     let found = judged(&judge, &rows(&train), &classes(&codes), &rows(&test));
     assert_eq!(codes_of(&found.predictions), expected);
     assert_eq!(found.support, support.iter().filter(|s| **s).count());
-    let none = judged(&Judge::Ridge, &rows(&train), &classes(&codes), &rows(&test));
+    let none = judged(&Evaluator::Ridge, &rows(&train), &classes(&codes), &rows(&test));
     assert_eq!(none.support, 0);
 }
 
@@ -274,24 +274,24 @@ fn a_weight_is_chosen_that_serves_rows_not_seen() {
     let table = synth::generate("ringnorm?n=900&seed=4").expect("rows");
     let labels = Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels");
     let (train, test): (Vec<usize>, Vec<usize>) = ((0..400).collect(), (400..900).collect());
-    let score = |judge: &Judge| {
+    let score = |judge: &Evaluator| {
         let found =
             judged(judge, &table.rows.select(&train), &labels.select(&train), &table.rows.select(&test));
         assert!(found.warnings.is_empty(), "{:?}", found.warnings);
         Measure::Accuracy.of(&labels.select(&test), &found.predictions).expect("accuracy")
     };
-    let rbf = score(&Judge::named("rbf-svm").expect("a name"));
-    let linear = score(&Judge::named("linear-svm").expect("a name"));
+    let rbf = score(&Evaluator::named("rbf-svm").expect("a name"));
+    let linear = score(&Evaluator::named("linear-svm").expect("a name"));
     assert!(rbf > 0.96 && linear < 0.85, "rbf {rbf}, linear {linear}");
     let numbers = synth::generate("friedman?n=500&seed=1").expect("rows");
     let y = Labels::decide(numbers.target.expect("numbers"), Task::Auto).expect("labels");
     let (train, test): (Vec<usize>, Vec<usize>) = ((0..300).collect(), (300..500).collect());
-    let r2 = |judge: &Judge| {
+    let r2 = |judge: &Evaluator| {
         let found =
             judged(judge, &numbers.rows.select(&train), &y.select(&train), &numbers.rows.select(&test));
         Measure::R2.of(&y.select(&test), &found.predictions).expect("r2")
     };
-    let (rbf, ridge) = (r2(&Judge::named("rbf-svm").expect("a name")), r2(&Judge::Ridge));
+    let (rbf, ridge) = (r2(&Evaluator::named("rbf-svm").expect("a name")), r2(&Evaluator::Ridge));
     assert!(rbf > ridge + 0.05 && ridge > 0.6, "rbf {rbf}, ridge {ridge}");
 }
 

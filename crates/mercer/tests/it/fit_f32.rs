@@ -15,7 +15,7 @@ fn normal(n: usize, p: usize, seed: u64) -> Vec<f32> {
 }
 
 fn single(values: &[f32], p: usize) -> Single<'_> {
-    Single::new(values, values.len() / p, p).expect("rows")
+    Rows::dense_f32(values, values.len() / p, p).expect("rows")
 }
 
 fn double(values: &[f32], p: usize) -> Rows<'static> {

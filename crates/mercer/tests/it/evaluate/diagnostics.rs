@@ -1,9 +1,9 @@
 //! A portrait's numbers against their definitions.
 
-use mercer::basis::DEFAULT_MEMORY;
-use mercer::evaluate::portrait::Portrait;
-use mercer::recipe::Made;
-use mercer::{Error, Kernel, Labels, Monitor, Recipe, Rows};
+use mercer::options::DEFAULT_MEMORY;
+use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::pipeline::Made;
+use mercer::{Error, Kernel, Labels, Monitor, Pipeline, Rows};
 
 use super::compare::table;
 
@@ -12,9 +12,9 @@ fn portrait(
     settings: &[(&str, &str)],
     rows: &Rows,
     labels: Option<&Labels>,
-) -> (Portrait, Made) {
-    let recipe = Recipe::new(method, settings).expect("a recipe");
-    let made = Portrait::of(&recipe, rows, labels, &[], DEFAULT_MEMORY, 1, &Monitor::default());
+) -> (FitDiagnostics, Made) {
+    let pipeline = Pipeline::new(method, settings).expect("a pipeline");
+    let made = FitDiagnostics::of(&pipeline, rows, labels, &[], DEFAULT_MEMORY, 1, &Monitor::default());
     made.unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 
@@ -78,10 +78,10 @@ fn every_method_has_a_portrait() {
 #[test]
 fn points_are_a_seeded_sample_of_many_rows() {
     let (rows, labels) = table("moons?n=4000&seed=1");
-    let recipe = Recipe::new("gda", &[("basis", "kobl"), ("basis_components", "20")]).expect("a recipe");
+    let pipeline = Pipeline::new("gda", &[("basis", "kobl"), ("basis_components", "20")]).expect("a pipeline");
     let names = ["left".to_string(), "right".to_string()];
     let of = |seed: u64| {
-        Portrait::of(&recipe, &rows, Some(&labels), &names, DEFAULT_MEMORY, seed, &Monitor::default())
+        FitDiagnostics::of(&pipeline, &rows, Some(&labels), &names, DEFAULT_MEMORY, seed, &Monitor::default())
             .expect("a portrait")
             .0
     };
@@ -98,9 +98,9 @@ fn a_kernel_without_inputs_has_no_importance_and_other_troubles_are_said() {
     let given = Rows::from_mat(k.as_ref());
     let (seen, _) = portrait("gda", &[("kernel", "precomputed")], &given, Some(&labels));
     assert!(seen.importance.is_empty() && seen.gamma.is_none());
-    let recipe = Recipe::new::<&str>("gda", &[]).expect("a recipe");
+    let pipeline = Pipeline::new::<&str>("gda", &[]).expect("a pipeline");
     let of = |labels: Option<&Labels>, names: &[String], memory: u64, monitor: &Monitor| {
-        Portrait::of(&recipe, &rows, labels, names, memory, 0, monitor)
+        FitDiagnostics::of(&pipeline, &rows, labels, names, memory, 0, monitor)
     };
     let plain = Monitor::default();
     let none = of(None, &[], DEFAULT_MEMORY, &plain).expect_err("refused").to_string();

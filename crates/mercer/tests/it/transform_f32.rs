@@ -20,7 +20,7 @@ fn double(values: &[f32], p: usize) -> Rows<'static> {
 fn features(map: &FeatureMap, values: &[f32], p: usize) -> (Vec<f32>, Precision) {
     let (n, q) = (values.len() / p, map.n_features());
     let mut out = vec![f32::NAN; n * q];
-    let rows = Single::new(values, n, p).expect("rows");
+    let rows = Rows::dense_f32(values, n, p).expect("rows");
     let memory = MatMut::from_row_major_slice_mut(&mut out, n, q);
     let precision = map.transform_single_into(&rows, memory, &Monitor::default()).expect("features");
     (out, precision)
@@ -191,7 +191,7 @@ fn rows_that_cannot_be_used_are_refused_as_in_double_precision() {
     let values = normal(30, 3, 17);
     let map = fitted(Shape::Rbf, Gamma::Value(0.3), &values, 3, 5);
     let refused = |values: &[f32], p: usize| {
-        let rows = Single::new(values, values.len() / p, p).expect("rows");
+        let rows = Rows::dense_f32(values, values.len() / p, p).expect("rows");
         let mut out = vec![0.0; rows.n() * 5];
         let memory = MatMut::from_row_major_slice_mut(&mut out, rows.n(), 5);
         map.transform_single_into(&rows, memory, &Monitor::default()).expect_err("refused").to_string()
@@ -202,5 +202,5 @@ fn rows_that_cannot_be_used_are_refused_as_in_double_precision() {
         let right = map.transform(&double(&values, p)).expect_err("refused").to_string();
         assert_eq!(refused(&values, p), right);
     }
-    assert!(Single::new(vec![0.0f32; 5], 2, 3).is_err());
+    assert!(Rows::dense_f32(vec![0.0f32; 5], 2, 3).is_err());
 }
