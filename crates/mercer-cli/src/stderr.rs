@@ -6,6 +6,9 @@ use std::sync::Mutex;
 use clap::builder::styling::{AnsiColor, Style};
 use mercer::Error;
 
+use crate::args::flag_name;
+use crate::quote::flag;
+
 /// The last panic, for [`report_bug`].
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
@@ -23,8 +26,28 @@ pub(crate) fn warn(text: &str) {
 pub(crate) fn report(error: &Error) {
     match error {
         Error::Interrupted => line("", "interrupted"),
-        error => labelled("error", AnsiColor::Red.on_default().bold(), &error.to_string()),
+        error => labelled("error", AnsiColor::Red.on_default().bold(), &with_flags(&error.to_string())),
     }
+}
+
+/// The library's hints name parameters, as in `(drop = kind)`; here they are flags, as in `` (`--drop kind`) ``.
+fn with_flags(text: &str) -> String {
+    let Some((error, hint)) = text.split_once("\nhint: ") else { return text.to_string() };
+    let parameter = |inside: &str| {
+        let (name, value) = inside.split_once(" = ")?;
+        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        is_name.then(|| format!("`{}`", flag(&flag_name(name), value)))
+    };
+    let mut out = format!("{error}\nhint: ");
+    let mut rest = hint;
+    while let Some((before, (inside, after))) =
+        rest.split_once('(').and_then(|(b, r)| Some((b, r.split_once(')')?)))
+    {
+        let shown = parameter(inside).unwrap_or_else(|| inside.to_string());
+        out.extend([before, "(", &shown, ")"]);
+        rest = after;
+    }
+    out + rest
 }
 
 fn labelled(label: &str, style: Style, text: &str) {
@@ -45,4 +68,22 @@ pub(crate) fn report_bug() {
     let what = PANIC.lock().map_or_else(|_| String::new(), |last| last.clone());
     let text = format!("this is a bug in mercer; please report it with the command that led to it: {what}");
     labelled("error", AnsiColor::Red.on_default().bold(), &text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_in_hints_are_shown_as_flags() {
+        let text =
+            "column `a b` holds text\nhint: ignore it (drop = a b), or fit again (n_features, scale = none)";
+        let shown = "column `a b` holds text\nhint: ignore it (`--drop 'a b'`), or fit again (n_features, scale = none)";
+        assert_eq!(with_flags(text), shown);
+        assert_eq!(with_flags("gamma (gamma = 0) is not allowed"), "gamma (gamma = 0) is not allowed");
+        assert_eq!(
+            with_flags("no\nhint: set (task = classes) or ("),
+            "no\nhint: set (`--task classes`) or ("
+        );
+    }
 }

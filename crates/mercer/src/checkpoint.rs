@@ -1,8 +1,8 @@
-//! What a long job has found so far, in a folder: the same job, started again, goes on from there.
+//! Checkpoints: intermediate results of a long job in a folder, from which the same job can be resumed.
 //!
-//! One file a part of the job. Each says what it depends on (version, settings, digests of rows and labels), and serves a job
-//! that depends on the same alone; any other gets an error that says what differs. A file appears whole or not at all, and ends in a
-//! digest of itself, so that a damaged one is known.
+//! One file per part of the job. Each records what it depends on (version, settings, digests of rows and labels); a job that
+//! differs in any of them gets an error that names the difference. Files are written atomically and end with a digest of their
+//! contents, so that damage is detected.
 //!
 //!   a line of JSON (what it depends on, facts, names and lengths of lists) · the lists, 8 bytes a number · the digest
 
@@ -20,22 +20,22 @@ use crate::data::labels::Labels;
 use crate::data::rows::{F64Rows, Rows};
 use crate::error::{Error, Result};
 
-/// How often a state is kept unless told otherwise.
-pub const EVERY: Duration = Duration::from_secs(10);
+/// Default time between two saves.
+pub const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A state that takes long to write is kept so much more rarely that writing takes at most this share of the time.
-const SHARE: u32 = 20;
+/// Saves are spaced so that writing takes at most 1/20 of the time.
+const WRITE_TIME_DIVISOR: u32 = 20;
 
-/// How the names of the files begin and end.
-const NAME: (&str, &str) = ("mercer-", ".checkpoint");
+/// Prefix and suffix of the file names.
+const FILE_NAME: (&str, &str) = ("mercer-", ".checkpoint");
 
-/// What is added to the name of a file that is not whole yet.
-const UNFINISHED: &str = ".new";
+/// Suffix of a file that is not complete yet.
+const UNFINISHED_SUFFIX: &str = ".new";
 
-/// Rows that are digested together.
-const ROWS: usize = 1_024;
+/// Rows of a part that is digested by one thread.
+const DIGEST_ROWS: usize = 1_024;
 
-/// A folder for what a long job has found so far.
+/// A folder for the intermediate results of a long job.
 ///
 /// ```
 /// use mercer::{Basis, Checkpoint, Error, Kernel, data::synth};
@@ -46,7 +46,7 @@ const ROWS: usize = 1_024;
 /// let checkpoint = Checkpoint::new(&folder).every(Duration::ZERO); // after every pass; else every 10 seconds
 /// let basis = Basis::kobl(Kernel::rbf(0.05)).checkpoint(&checkpoint);
 /// let first = basis.fit(&table.rows)?;
-/// assert_eq!(basis.fit(&table.rows)?.expansion.matrix, first.expansion.matrix); // read, not found again
+/// assert_eq!(basis.fit(&table.rows)?.expansion.matrix, first.expansion.matrix); // read, not recomputed
 /// let refused = basis.n_components(7).fit(&table.rows).unwrap_err().to_string();
 /// assert!(refused.contains("it was made with n_components = none, but now n_components = 7"));
 /// checkpoint.clear()?;
@@ -56,17 +56,17 @@ const ROWS: usize = 1_024;
 pub struct Checkpoint {
     folder: PathBuf,
     every: Duration,
-    /// The files of the jobs that it was given to, or a copy of it.
+    /// The files of the jobs that use this checkpoint or a clone of it.
     files: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Checkpoint {
-    /// In this folder, which is made when there is something to keep; its parent must be there.
+    /// A checkpoint in this folder, which is created with the first save; its parent must exist.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), every: EVERY, files: Arc::default() }
+        Self { folder: folder.into(), every: DEFAULT_INTERVAL, files: Arc::default() }
     }
 
-    /// Sets how much time must pass between two states that are kept.
+    /// Sets the least time between two saves.
     pub fn every(mut self, every: Duration) -> Self {
         self.every = every;
         self
@@ -77,12 +77,12 @@ impl Checkpoint {
         &self.folder
     }
 
-    /// An error unless the folder is there or can be made.
+    /// An error unless the folder exists or can be created.
     pub fn check(&self) -> Result<()> {
         let path = &self.folder;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         if path.as_os_str().is_empty() {
-            return Err(Error::argument("an empty name is no folder for a checkpoint; name one"));
+            return Err(Error::argument("the name of the checkpoint's folder is empty; name a folder"));
         }
         if path.exists() && !path.is_dir() {
             return Err(Error::argument(format!(
@@ -92,7 +92,7 @@ impl Checkpoint {
         }
         match parent.filter(|parent| !parent.is_dir()) {
             Some(parent) => Err(Error::argument(format!(
-                "the checkpoint `{}` cannot be made: the folder `{}` does not exist",
+                "the checkpoint `{}` cannot be created: the folder `{}` does not exist",
                 path.display(),
                 parent.display()
             ))),
@@ -100,14 +100,14 @@ impl Checkpoint {
         }
     }
 
-    /// Whether something was kept in the folder, by this job or another.
+    /// Whether the folder holds a checkpoint of this job or another.
     pub fn holds_something(&self) -> bool {
-        let is_one = |name: &str| name.starts_with(NAME.0) && name.ends_with(NAME.1);
+        let is_one = |name: &str| name.starts_with(FILE_NAME.0) && name.ends_with(FILE_NAME.1);
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         entries.into_iter().any(|entry| is_one(&entry.file_name().to_string_lossy()))
     }
 
-    /// Removes what the jobs that it was given to have kept, and the folder if nothing else is in it: for their end.
+    /// Removes the files of all jobs that used it, and the folder if it is then empty. To be called when they are done.
     pub fn clear(&self) -> Result<()> {
         for file in self.files.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             for file in [unfinished(&file), file] {
@@ -117,14 +117,14 @@ impl Checkpoint {
                 }
             }
         }
-        // Other files in it are somebody else's.
+        // Fails if other files are in it, which stay.
         let _ = fs::remove_dir(&self.folder);
         Ok(())
     }
 
-    /// The file of a part of the job, and what an earlier run kept in it.
+    /// The file of a part of the job, and its contents from an earlier run.
     pub(crate) fn part(&self, name: &str, about: About) -> Result<(Part, Option<Content>)> {
-        let path = self.folder.join(format!("{}{name}{}", NAME.0, NAME.1));
+        let path = self.folder.join(format!("{}{name}{}", FILE_NAME.0, FILE_NAME.1));
         self.files.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
         let part = Part { path, about, every: self.every, wait: self.every, last: Instant::now() };
         let found = part.load()?;
@@ -132,10 +132,10 @@ impl Checkpoint {
     }
 }
 
-/// Where a file is written before it is whole.
+/// The temporary name of a file.
 fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(UNFINISHED);
+    name.push(UNFINISHED_SUFFIX);
     name.into()
 }
 
@@ -157,7 +157,7 @@ impl About {
         self
     }
 
-    /// The same for a value as it is written in code.
+    /// Adds a setting by its debug representation, without the wrappers `Some` and `Value`.
     pub(crate) fn and_setting(self, name: &str, value: &impl Debug) -> Self {
         let text = format!("{value:?}");
         let inner = ["Some(", "Value("].iter().find_map(|kind| text.strip_prefix(kind)?.strip_suffix(')'));
@@ -165,7 +165,7 @@ impl About {
         self.and(name, plain)
     }
 
-    /// The first that differs from what a file was made with.
+    /// The first difference from what a file was made with.
     fn difference(&self, theirs: &Map<String, Value>) -> Option<String> {
         let differs = self
             .0
@@ -177,7 +177,7 @@ impl About {
     }
 }
 
-/// What a file holds beside what it depends on.
+/// The contents of a file, without what it depends on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Content {
     pub(crate) facts: Map<String, Value>,
@@ -185,18 +185,18 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// A list of whole numbers, which is taken out; empty if there is none.
+    /// Takes a list of integers out; empty if there is none.
     pub(crate) fn whole(&mut self, name: &str) -> Vec<u64> {
         let at = self.lists.iter().position(|(other, _)| other == name);
         at.map(|at| self.lists.swap_remove(at).1).unwrap_or_default()
     }
 
-    /// A list of numbers.
+    /// Takes a list of numbers out.
     pub(crate) fn numbers(&mut self, name: &str) -> Vec<f64> {
         self.whole(name).into_iter().map(f64::from_bits).collect()
     }
 
-    /// A list of indices.
+    /// Takes a list of indices out.
     pub(crate) fn indices(&mut self, name: &str) -> Vec<usize> {
         self.whole(name).into_iter().map(|i| i as usize).collect()
     }
@@ -226,23 +226,27 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Whether enough time has passed since the last state.
+    /// Whether enough time has passed since the last save.
     pub(crate) fn is_due(&self) -> bool {
         self.last.elapsed() >= self.wait
     }
 
-    /// Writes a state in place of the last.
+    /// Replaces the saved state.
     pub(crate) fn save(&mut self, facts: &Map<String, Value>, lists: Vec<List>) -> Result<()> {
         let start = Instant::now();
         self.write(&unfinished(&self.path), facts, lists).map_err(|e| Error::io(&self.path, e))?;
         self.last = Instant::now();
-        self.wait = if self.every.is_zero() { self.every } else { self.every.max(SHARE * start.elapsed()) };
+        self.wait = if self.every.is_zero() {
+            self.every
+        } else {
+            self.every.max(WRITE_TIME_DIVISOR * start.elapsed())
+        };
         Ok(())
     }
 
     fn write(&self, unfinished: &Path, facts: &Map<String, Value>, lists: Vec<List>) -> std::io::Result<()> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.is_dir()) {
-            // Another part may have made it meanwhile.
+            // Another part may have created it in the meantime.
             fs::create_dir(folder).or_else(|e| if folder.is_dir() { Ok(()) } else { Err(e) })?;
         }
         let names: Vec<Value> = lists.iter().map(|(name, length, _)| json!([name, length])).collect();
@@ -258,7 +262,7 @@ impl Part {
             file.write_all(&word.to_le_bytes())?;
         }
         file.write_all(&digest.0.to_le_bytes())?;
-        // What a crash of the machine leaves behind shall be one state or the other.
+        // After a crash of the machine the file must hold one complete state or the other.
         file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
         fs::rename(unfinished, &self.path)
     }
@@ -322,7 +326,7 @@ impl Part {
     }
 }
 
-/// Results by name, of which a part of a job has many small ones. Without a checkpoint it knows nothing and keeps nothing.
+/// Many small results of a part of a job, by name. Without a checkpoint nothing is stored.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     part: Option<Part>,
@@ -331,7 +335,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// With what an earlier run found.
+    /// With the results of an earlier run.
     pub(crate) fn open(checkpoint: &Checkpoint, name: &str, about: About) -> Result<Self> {
         let (part, found) = checkpoint.part(name, about)?;
         Ok(Self { part: Some(part), known: found.unwrap_or_default().facts, news: false })
@@ -341,12 +345,12 @@ impl Journal {
         self.known.get(name)
     }
 
-    /// All that is known.
+    /// All stored results.
     pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
         self.known.values()
     }
 
-    /// Keeps a result, in the file if it is time.
+    /// Stores a result, and saves the file if a save is due.
     pub(crate) fn record(&mut self, name: &str, value: impl FnOnce() -> Value) -> Result<()> {
         let Some(part) = &self.part else { return Ok(()) };
         self.known.insert(name.into(), value());
@@ -354,7 +358,7 @@ impl Journal {
         if part.is_due() { self.save() } else { Ok(()) }
     }
 
-    /// Writes what is new: for the end of the part, or of the time that it is given.
+    /// Saves new results; for the end of the part, or of its time.
     pub(crate) fn save(&mut self) -> Result<()> {
         if let Some(part) = self.part.as_mut().filter(|_| self.news) {
             part.save(&self.known, Vec::new())?;
@@ -364,7 +368,7 @@ impl Journal {
     }
 }
 
-/// A number that other content almost surely does not have. It guards against mistakes, not against malice.
+/// A 64-bit hash, against mistakes and not against malice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64);
 
@@ -388,7 +392,7 @@ impl Digest {
 pub(crate) fn digest_of_rows(rows: &Rows) -> String {
     let of_part = |start: usize| {
         let mut digest = Digest::default();
-        let part = rows.slice_f64(start..rows.n().min(start + ROWS));
+        let part = rows.slice_f64(start..rows.n().min(start + DIGEST_ROWS));
         for i in 0..part.n() {
             let values = match part.as_f64() {
                 F64Rows::Dense(dense) => dense.row(i),
@@ -403,7 +407,7 @@ pub(crate) fn digest_of_rows(rows: &Rows) -> String {
         }
         digest.0
     };
-    let parts: Vec<u64> = (0..rows.n()).into_par_iter().step_by(ROWS).map(of_part).collect();
+    let parts: Vec<u64> = (0..rows.n()).into_par_iter().step_by(DIGEST_ROWS).map(of_part).collect();
     let mut digest = Digest::default();
     parts.into_iter().for_each(|part| digest.add(part));
     format!("{} × {} (digest {:016x})", rows.n(), rows.p(), digest.0)

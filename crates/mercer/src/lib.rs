@@ -21,10 +21,21 @@
 //!
 //! The modules stand in the order the data flows, and each uses only those above it:
 //! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`systems`] →
-//! [`methods`] (the catalogue, by name) → [`recipe`] → [`evaluate`] → [`report`].
+//! [`methods`] (the registry, by name) → [`pipeline`] → `evaluate` → `report`.
+//!
+//! # Features
+//!
+//! Nothing is on by default. `evaluate` brings folds, evaluators, comparisons, advice and automatic features; `report` pages
+//! that show them; `formats` readers and writers for CSV, Parquet, Arrow, NPY and NPZ files.
+//!
+//! Matrices in the interface are faer's, which is re-exported as [`faer`].
 
 // One exception, data/store.rs, says why.
 #![deny(unsafe_code)]
+// Some arithmetic below serves the evaluation alone.
+#![cfg_attr(not(feature = "evaluate"), allow(dead_code))]
+
+pub use faer;
 
 pub mod error;
 pub mod monitor;
@@ -45,7 +56,9 @@ pub mod map;
 pub mod systems;
 pub mod methods;
 pub mod pipeline;
+#[cfg(feature = "evaluate")]
 pub mod evaluate;
+#[cfg(feature = "report")]
 pub mod report;
 
 pub use basis::{Basis, FittedBasis};

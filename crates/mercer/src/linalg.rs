@@ -1,5 +1,5 @@
-//! The dense solves that several stages share. Small ones are sequential, large eigenproblems are always cut into as many
-//! pieces: the same bits from any number of threads.
+//! Dense linear algebra that several stages share. Small problems are sequential, large ones are cut into a fixed number of
+//! pieces, so that the bits do not depend on the number of threads.
 
 mod tridiagonal;
 
@@ -38,14 +38,14 @@ pub(crate) fn product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     out
 }
 
-/// A·B for an A with many rows, panels of which are shared out to the threads of the current pool.
+/// A·B for an A with many rows, in panels that the threads of the current pool share.
 pub(crate) fn tall_product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
-    const ROWS: usize = 2_048;
+    const PANEL_ROWS: usize = 2_048;
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 && b.ncols() > 0 {
         // Fixed panels, so that the bits do not depend on the number of threads.
-        out.par_row_chunks_mut(ROWS)
-            .zip(a.par_row_chunks(ROWS))
+        out.par_row_chunks_mut(PANEL_ROWS)
+            .zip(a.par_row_chunks(PANEL_ROWS))
             .for_each(|(out, a)| matmul(out, Accum::Replace, a, b, T::ONE, Par::Seq));
     }
     out
@@ -53,7 +53,7 @@ pub(crate) fn tall_product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T
 
 /// Aᵀ with row i multiplied by scale(i).
 pub(crate) fn scaled_transpose(a: MatRef<'_, f64>, scale: impl Fn(usize) -> f64 + Sync) -> Mat<f64> {
-    // A tile of as many rows and columns stays in the cache, where whole rows of A would not.
+    // Square tiles stay in the cache; whole rows of A would not.
     const TILE: usize = 64;
     let mut out = Mat::zeros(a.ncols(), a.nrows());
     out.par_col_chunks_mut(TILE).enumerate().for_each(|(at, mut out)| {
@@ -65,15 +65,15 @@ pub(crate) fn scaled_transpose(a: MatRef<'_, f64>, scale: impl Fn(usize) -> f64 
     out
 }
 
-/// AᵀA, in double precision, with both halves the same to the bit, in half the flops of a product.
+/// AᵀA in float64, exactly symmetric, in half the flops of a product.
 pub(crate) fn self_product<T: Real>(a: MatRef<'_, T>) -> Mat<f64> {
     let mut out = lower_product(a.transpose(), a);
     mirror(&mut out);
     out
 }
 
-/// The lower half of A·B, a square matrix; the other half is 0. The product is one of their precision, to be added up in
-/// double.
+/// The lower half of A·B, a square matrix; the upper half is 0. The product is computed in the inputs' precision and returned
+/// in float64, for sums.
 pub(crate) fn lower_product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<f64> {
     let mut out = Mat::<T>::zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 && b.ncols() > 0 {
@@ -83,7 +83,7 @@ pub(crate) fn lower_product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<
     T::widened(out)
 }
 
-/// The lower half of a square matrix, copied to the upper one.
+/// Copies the lower half of a square matrix to the upper one.
 pub(crate) fn mirror(a: &mut Mat<f64>) {
     for j in 1..a.ncols() {
         for i in 0..j {
@@ -92,8 +92,8 @@ pub(crate) fn mirror(a: &mut Mat<f64>) {
     }
 }
 
-/// f(i) for 0..count, computed by the threads of the current pool and handed to `add` in order, so that the bits of a sum
-/// do not depend on their number. At most 16 results of `bytes` each wait at a time, fewer where they are large.
+/// Computes f(i) for 0..count on the threads of the current pool and passes the results to `add` in order, so that the bits of
+/// a sum do not depend on the number of threads. At most 16 results of `bytes` each are held at a time, fewer if they are large.
 pub(crate) fn in_order<T: Send>(
     count: usize,
     bytes: usize,
@@ -110,13 +110,13 @@ pub(crate) fn in_order<T: Send>(
     Ok(())
 }
 
-/// How many of `count` results of `bytes` each wait at a time in [`in_order`].
+/// How many of `count` results of `bytes` each are held at a time in [`in_order`].
 pub(crate) fn waiting(count: usize, bytes: usize) -> usize {
-    const WAITING: usize = 512 << 20;
-    (WAITING / bytes.max(1)).clamp(2, 16).min(count)
+    const MAX_WAITING_BYTES: usize = 512 << 20;
+    (MAX_WAITING_BYTES / bytes.max(1)).clamp(2, 16).min(count)
 }
 
-/// Σ f(i) over 0..count for f that yield rows×columns matrices; see [`in_order`].
+/// Σ f(i) over 0..count, where f returns rows×columns matrices; see [`in_order`].
 pub(crate) fn sum_in_order(
     count: usize,
     rows: usize,
@@ -132,24 +132,24 @@ pub(crate) fn sum_in_order(
     Ok(sum)
 }
 
-/// XᵀX, blocks of columns shared out to the threads of the current pool; each block adds up panels of rows in order.
+/// XᵀX in blocks of columns that the threads of the current pool share; each block sums panels of rows in order.
 pub(crate) fn gram(x: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
-    const COLUMNS: usize = 128;
-    // Small enough that a stop is answered between two of them.
-    const ROWS: usize = 8_192;
+    const BLOCK_COLUMNS: usize = 128;
+    // Small enough that a request to stop is answered soon.
+    const PANEL_ROWS: usize = 8_192;
     let p = x.ncols();
-    let starts: Vec<usize> = (0..p).step_by(COLUMNS).collect();
+    let starts: Vec<usize> = (0..p).step_by(BLOCK_COLUMNS).collect();
     let pairs: Vec<(usize, usize)> =
         starts.iter().flat_map(|&a| starts.iter().filter(move |&&b| b <= a).map(move |&b| (a, b))).collect();
-    let block = |start: usize| start..p.min(start + COLUMNS);
+    let block = |start: usize| start..p.min(start + BLOCK_COLUMNS);
     let blocks: Result<Vec<Mat<f64>>> = pairs
         .par_iter()
         .map(|&(a, b)| {
             let (left, right) = (x.get(.., block(a)), x.get(.., block(b)));
             let mut out = Mat::zeros(left.ncols(), right.ncols());
-            for start in (0..x.nrows()).step_by(ROWS) {
+            for start in (0..x.nrows()).step_by(PANEL_ROWS) {
                 monitor.check()?;
-                let rows = start..x.nrows().min(start + ROWS);
+                let rows = start..x.nrows().min(start + PANEL_ROWS);
                 let left = left.get(rows.clone(), ..).transpose();
                 matmul(out.as_mut(), Accum::Add, left, right.get(rows, ..), 1.0, Par::Seq);
             }
@@ -164,7 +164,7 @@ pub(crate) fn gram(x: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
     Ok(out)
 }
 
-/// L with L Lᵀ a positive definite matrix.
+/// Cholesky factor L of a positive definite matrix L Lᵀ.
 pub(crate) struct Cholesky(Mat<f64>);
 
 impl Cholesky {
@@ -176,28 +176,28 @@ impl Cholesky {
         cholesky_in_place(a.as_mut(), plain, Par::Seq, stack, parameters).ok().map(|_| Self(a))
     }
 
-    /// The same of a matrix that may be large.
+    /// Factors the lower half of a matrix that may be large; `monitor` can stop it.
     pub(crate) fn watched(a: Mat<f64>, monitor: &Monitor) -> Result<Option<Self>> {
         interruptible(a.nrows(), monitor, move || Ok(Self::new(a)))
     }
 
-    /// L⁻¹B in the place of B.
+    /// Overwrites B by L⁻¹B.
     pub(crate) fn forward(&self, b: MatMut<'_, f64>) {
         solve_lower_triangular_in_place(self.0.as_ref(), b, Par::Seq);
     }
 
-    /// L⁻ᵀB in the place of B.
+    /// Overwrites B by L⁻ᵀB.
     pub(crate) fn backward(&self, b: MatMut<'_, f64>) {
         solve_upper_triangular_in_place(self.0.transpose(), b, Par::Seq);
     }
 
-    /// A⁻¹B in the place of B.
+    /// Overwrites B by A⁻¹B.
     pub(crate) fn solve(&self, b: &mut Mat<f64>) {
         solve_in_place(self.0.as_ref(), b.as_mut(), Par::Seq, MemStack::new(&mut []));
     }
 }
 
-/// R of A = QR: upper triangular, as many rows as the smaller side of A.
+/// R of A = QR: upper triangular, with min(m, n) rows.
 pub(crate) fn triangular_factor(mut a: Mat<f64>) -> Mat<f64> {
     let (m, n) = (a.nrows(), a.ncols());
     let block = recommended_block_size::<f64>(m, n);
@@ -218,7 +218,7 @@ pub(crate) fn center_columns(a: &mut Mat<f64>) {
     }
 }
 
-/// HKH: rows and columns of a symmetric matrix with mean 0.
+/// HKH: centres rows and columns of a symmetric matrix.
 pub(crate) fn center_gram(k: &mut Mat<f64>) {
     let n = k.nrows();
     let means: Vec<f64> = (0..n).map(|j| k.col(j).sum() / n as f64).collect();
@@ -233,24 +233,24 @@ pub(crate) fn eigen(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64
     interruptible(a.nrows(), monitor, move || decompose(a))
 }
 
-/// Matrices with as many rows are worth threads.
-const LARGE: usize = 500;
+/// Matrices with at least this many rows are decomposed in parallel.
+const PARALLEL_MIN_ROWS: usize = 500;
 
-/// Pieces that a large eigenproblem is cut into, whoever works on them: with their number its bits would change.
-const PIECES: usize = 4;
+/// Pieces of a large eigenproblem; fixed, because the bits depend on their number.
+const EIGEN_PIECES: usize = 4;
 
-/// Work on a matrix with this many rows. A large one takes seconds in which nothing can be asked; it runs on a thread of
-/// its own, so that a stop is answered at once. That thread then finishes by itself, and its result is dropped.
+/// Runs work on a matrix with this many rows. A large decomposition takes seconds and cannot be interrupted, so it runs on
+/// its own thread while the caller waits for the result or for a request to stop; after a stop its result is discarded.
 fn interruptible<T: Send + 'static>(
     rows: usize,
     monitor: &Monitor,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    if rows < LARGE {
+    if rows < PARALLEL_MIN_ROWS {
         return work();
     }
     let (send, receive) = mpsc::channel();
-    // As many threads as the caller has, which meanwhile waits; its own could not wait and work.
+    // A new pool of the caller's size: the caller's own threads are blocked while it waits.
     let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build();
     let threads = threads.map_err(|e| Error::Numerical(format!("no threads to work on: {e}")))?;
     std::thread::spawn(move || send.send(threads.install(work)));
@@ -265,11 +265,12 @@ fn interruptible<T: Send + 'static>(
     }
 }
 
-/// Three steps, of which the first, `tridiagonalise`, is our own in place of faer's where it matters.
+/// Tridiagonalises, solves the tridiagonal problem, and transforms back. For large matrices the first step is
+/// `tridiagonalise`, which is faster than faer's.
 fn decompose(mut a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
-    let large = n >= LARGE;
-    let par = if large { Par::rayon(PIECES) } else { Par::Seq };
+    let large = n >= PARALLEL_MIN_ROWS;
+    let par = if large { Par::rayon(EIGEN_PIECES) } else { Par::Seq };
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
     let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, faer::prelude::default());
@@ -297,7 +298,7 @@ fn decompose(mut a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     Ok((descending, vectors))
 }
 
-/// Singular values, descending, and left singular vectors (columns); as many as the smaller side of A.
+/// Singular values, descending, and left singular vectors (columns); min(m, n) of each.
 pub(crate) fn left_singular(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
     let (m, n) = (a.nrows(), a.ncols());
     let size = m.min(n);
@@ -331,18 +332,18 @@ pub(crate) fn pseudo_inverse(a: Mat<f64>, monitor: &Monitor) -> Result<Mat<f64>>
     Ok(product(scaled.as_ref(), vectors.subcols(0, rank).transpose()))
 }
 
-/// The value that decides a feature's sign: the one of largest magnitude, and of those that are equal up to rounding the
-/// first. Rows come in their order, in parts if need be.
+/// The value that decides a feature's sign: the one of largest magnitude, the first of those that are equal up to rounding.
+/// Values are added in row order, possibly in several parts.
 #[derive(Clone)]
 pub(crate) struct Deciding {
     /// Magnitudes this close, relative to the largest, are equal.
     equal: f64,
-    /// Values that exceed all before them, from the first that may still be equal to the largest on.
+    /// Running maxima of the magnitude that equal the largest up to rounding.
     records: Vec<f64>,
 }
 
 impl Deciding {
-    /// Before any row of features that were computed in this precision.
+    /// No values yet, for features that were computed in this precision.
     pub(crate) fn new(precision: Precision) -> Self {
         Self { equal: precision.tolerance(1e-9), records: Vec::new() }
     }
@@ -359,7 +360,7 @@ impl Deciding {
         later.records.iter().for_each(|&value| self.see(value));
     }
 
-    /// What the feature is to be multiplied by, for that value to be positive.
+    /// The sign that makes that value positive.
     pub(crate) fn sign(&self) -> f64 {
         if self.records.first().is_some_and(|v| *v < 0.0) { -1.0 } else { 1.0 }
     }
@@ -426,10 +427,20 @@ mod tests {
     fn eigenvectors_of_any_size_and_kind() {
         let wild = |i: usize, j: usize| ((i * j + 7 * (i + j)) % 101) as f64 / 50.0 - 1.0;
         // Below and above what is worth threads, and sizes that fill no strip and no block of columns.
-        for n in [1, 2, 3, 130, LARGE - 1, LARGE, LARGE + 1, 517, 2 * LARGE + 3] {
+        for n in [
+            1,
+            2,
+            3,
+            130,
+            PARALLEL_MIN_ROWS - 1,
+            PARALLEL_MIN_ROWS,
+            PARALLEL_MIN_ROWS + 1,
+            517,
+            2 * PARALLEL_MIN_ROWS + 3,
+        ] {
             check_eigen(&Mat::from_fn(n, n, wild));
         }
-        let n = LARGE + 11;
+        let n = PARALLEL_MIN_ROWS + 11;
         for scale in [1e-140, 1e140] {
             check_eigen(&Mat::from_fn(n, n, |i, j| scale * wild(i, j)));
         }
@@ -445,7 +456,7 @@ mod tests {
 
     #[test]
     fn large_eigenvectors_do_not_depend_on_the_number_of_threads() {
-        let n = LARGE + 301;
+        let n = PARALLEL_MIN_ROWS + 301;
         let a =
             Mat::from_fn(n, n, |i, j| (-((i as f64 - j as f64) / 9.0).powi(2)).exp() + ((i * j) % 7) as f64);
         let on = |threads: usize| {

@@ -1,4 +1,4 @@
-//! Progress out, stop in: the one thing a caller on another thread shares with running work.
+//! Progress and interruption of running work, shared with a caller on another thread.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// A handle on running work: the caller reads how far it is and may stop it. Clones share one state.
+/// A handle on running work: the caller reads its progress and may stop it. Clones share one state.
 ///
 /// ```
 /// use mercer::{Basis, Error, Kernel, Monitor, data::synth};
@@ -28,13 +28,13 @@ struct State {
     done: AtomicUsize,
 }
 
-/// What is being done, and what is known of it beforehand.
+/// The current stage of the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
-    /// Steps in all, 0 when that is not known.
+    /// Total number of steps, 0 if unknown.
     pub(crate) total: usize,
-    /// Steps that an earlier run has done.
+    /// Steps done by an earlier run.
     pub(crate) done: usize,
     pub(crate) growth: Growth,
     /// Whether it may end before all steps are done.
@@ -44,37 +44,37 @@ pub(crate) struct Stage {
 /// How the cost of step j grows with j.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Growth {
-    /// Not at all.
+    /// Constant.
     #[default]
     None,
-    /// As j plus this much.
+    /// Proportional to j plus this.
     Linear(usize),
-    /// As j².
+    /// Proportional to j².
     Square,
 }
 
-/// How far the work is: `done` of `total` steps of `stage` (`total` 0: not known).
+/// Progress of the work: `done` of `total` steps of `stage` (`total` 0: unknown).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// What is being done.
     pub stage: &'static str,
     /// Steps finished.
     pub done: usize,
-    /// Steps in all, 0 when that is not known beforehand.
+    /// Total number of steps, 0 if unknown.
     pub total: usize,
-    /// Share of the work that is done: steps may cost more and more.
+    /// Share of the work that is done; it differs from the share of steps, because later steps may cost more.
     pub share: f64,
     /// Whether a rule may end the stage before all steps are done.
     pub open: bool,
 }
 
 impl Monitor {
-    /// Asks the work to end; it returns [`Error::Interrupted`] at its next panel.
+    /// Requests the work to stop; it returns [`Error::Interrupted`] at its next check.
     pub fn stop(&self) {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 
-    /// A handle for a part of the work: stopped with the whole, its progress is its own.
+    /// A handle for a part of the work, with its own progress; it is stopped together with the whole.
     ///
     /// ```
     /// let whole = mercer::Monitor::default();
@@ -86,12 +86,12 @@ impl Monitor {
         Self(Arc::new(State { stop: self.0.stop.clone(), ..State::default() }))
     }
 
-    /// Whether someone asked the work to end.
+    /// Whether the work was requested to stop.
     pub fn is_stopped(&self) -> bool {
         self.0.stop.load(Ordering::Relaxed)
     }
 
-    /// Where the work stands.
+    /// The current progress.
     pub fn progress(&self) -> Progress {
         let stage = *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let done = self.0.done.load(Ordering::Relaxed);
@@ -124,7 +124,7 @@ impl Monitor {
 }
 
 impl Stage {
-    /// What the first steps cost.
+    /// Cost of the first steps.
     fn cost(&self, steps: usize) -> f64 {
         let steps = steps as f64;
         match self.growth {
@@ -135,7 +135,7 @@ impl Stage {
     }
 }
 
-/// How long the stage at hand will take, told from how long its steps have taken.
+/// The remaining time of the current stage, estimated from the work done so far.
 ///
 /// ```
 /// use mercer::{Progress, monitor::TimeLeft};
@@ -152,19 +152,19 @@ impl Stage {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TimeLeft {
-    /// Where the stage was first seen; once it has moved, where it was then.
+    /// Time and progress when the stage was first seen, then when its first step was done: the first step may be slower.
     first: Option<(Instant, Progress)>,
     moved: bool,
-    /// When the share last grew, the share then, and what was left.
+    /// When the share last grew, the share then, and the estimate then.
     last: Option<(Instant, f64, Duration)>,
 }
 
 impl TimeLeft {
-    /// Less time or work than this says nothing.
-    const SECONDS: Duration = Duration::from_secs(2);
-    const SHARE: f64 = 0.02;
+    /// No estimate is given from less time or work than this.
+    const MIN_TIME: Duration = Duration::from_secs(2);
+    const MIN_SHARE: f64 = 0.02;
 
-    /// The time left in words; None where there is nothing to tell it from.
+    /// The remaining time in words; None if it cannot be estimated yet.
     pub fn look(&mut self, now: Progress, at: Instant) -> Option<String> {
         let (began, first) = match self.first {
             Some((began, first)) if first.stage == now.stage && first.share <= now.share => {
@@ -181,7 +181,7 @@ impl TimeLeft {
             }
         };
         let (gone, share) = (at.saturating_duration_since(began), now.share - first.share);
-        if now.total == 0 || gone < Self::SECONDS || share < Self::SHARE {
+        if now.total == 0 || gone < Self::MIN_TIME || share < Self::MIN_SHARE {
             return None;
         }
         let (when, left) = match self.last {
@@ -197,7 +197,7 @@ impl TimeLeft {
     }
 }
 
-/// A time that is known roughly: in seconds below a minute and a half, then in minutes, then in hours.
+/// A rough time: in seconds below a minute and a half, then in minutes, then in hours.
 fn in_words(time: Duration) -> String {
     let seconds = time.as_secs_f64().ceil().max(1.0) as u64;
     let minutes = (seconds + 30) / 60;
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_that_grow_are_counted_by_what_they_cost() {
+    fn progress_counts_the_cost_of_steps() {
         let monitor = Monitor::default();
         let stage = Stage { name: "growing", total: 100, ..Stage::default() };
         monitor.enter(Stage { growth: Growth::Linear(50), ..stage });
@@ -230,19 +230,19 @@ mod tests {
     }
 
     #[test]
-    fn work_of_an_earlier_run_is_not_taken_for_speed() {
+    fn work_of_an_earlier_run_does_not_enter_the_estimate() {
         let (start, mut left) = (Instant::now(), TimeLeft::default());
         let at = |share| Progress { stage: "growing", total: 10, share, open: true, ..Progress::default() };
         assert_eq!(left.look(at(0.7), start), None);
         assert_eq!(left.look(at(0.8), start), None);
         assert_eq!(left.look(at(0.9), start + Duration::from_secs(10)), Some("at most 10 s left".into()));
-        // The next stage begins anew.
+        // The next stage starts a new estimate.
         let next = Progress { stage: "next", total: 10, ..Progress::default() };
         assert_eq!(left.look(next, start + Duration::from_secs(20)), None);
     }
 
     #[test]
-    fn times_are_told_as_roughly_as_they_are_known() {
+    fn times_are_rounded_to_what_is_known() {
         let words = [0, 7, 61, 100, 3_000, 4_000, 8_000].map(|s| in_words(Duration::from_secs(s)));
         assert_eq!(words, ["1 s", "7 s", "65 s", "2 min", "50 min", "67 min", "2 h 10 min"]);
     }

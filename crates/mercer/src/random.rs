@@ -1,4 +1,4 @@
-//! Seeded randomness: one generator (ChaCha8), so that a seed means the same everywhere.
+//! Seeded random numbers: one generator (ChaCha8) for everything, so that a seed gives the same numbers everywhere.
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -9,13 +9,13 @@ pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// How far a generator is, for [`generator_at`].
+/// The position of a generator in its stream, for [`generator_at`].
 pub(crate) fn position(generator: &ChaCha8Rng) -> u64 {
     // 2⁶⁴ draws are never reached.
     generator.get_word_pos() as u64
 }
 
-/// The generator of a seed that has come so far.
+/// The generator of a seed at a position in its stream.
 pub(crate) fn generator_at(seed: u64, position: u64) -> ChaCha8Rng {
     let mut generator = generator(seed);
     generator.set_word_pos(position.into());
@@ -29,7 +29,7 @@ pub(crate) fn permutation(n: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// `size` of 0..n without repetition, in random order; all of them in their own order if there are no more.
+/// `size` of 0..n without replacement, in random order; 0..n itself if `size` is at least n.
 pub(crate) fn sample(n: usize, size: usize, seed: u64) -> Vec<usize> {
     if size >= n {
         return (0..n).collect();

@@ -1,4 +1,4 @@
-//! A file appears whole or not at all: it is written beside its place under another name, and renamed when done.
+//! Atomic writes: a file is written under a temporary name in the same folder and renamed when it is complete.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// The folder that a file of this name lies in.
+/// The folder of a file.
 pub(crate) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file in the same folder, which vanishes unless it is renamed.
+/// A temporary file in the same folder, which is removed unless it is renamed.
 pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    // Temporary files are private; what becomes of this one should be as readable as any file the user makes.
+    // Temporary files are private by default; this one should get the permissions of any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.prefix(".mercer-").tempfile_in(folder(path)).map_err(|e| {
-        // The name of the temporary file is nobody's business.
+        // The error names the final file, not the temporary one.
         Error::io(path, e.kind().into())
     })
 }

@@ -107,7 +107,7 @@ fn data_that_cannot_be_used_is_refused_with_its_position() {
     assert!(error.contains("row 2, column `b`") && error.contains("\nhint: "), "{error}");
     let error = refused(folder.path(), 1, &to_model(&["words.csv", "--method", "kobl"]));
     assert!(
-        error.contains("`city` holds text (`Oslo` at row 1)") && error.contains("--drop city"),
+        error.contains("`city` holds text (`Oslo` at row 1)") && error.contains("(`--drop city`)"),
         "{error}"
     );
     let error = refused(folder.path(), 1, &to_model(&["train.csv", "--target", "kinds", "--method", "kobl"]));

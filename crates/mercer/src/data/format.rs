@@ -1,4 +1,4 @@
-//! Which file formats there are: told by the end of a file's name, for reading and for writing alike.
+//! File formats by file extension, for reading and writing.
 
 use crate::error::{Error, Result};
 
@@ -21,8 +21,8 @@ pub(crate) enum Format {
     Npz,
 }
 
-/// What a name may end in, for error texts.
-pub(crate) const ENDINGS: &str =
+/// The known file extensions, for error texts.
+pub(crate) const EXTENSIONS: &str =
     ".csv, .tsv, .libsvm, .svm, .svmlight (each also with .gz), .parquet, .arrow, .ipc, .feather, .npy, .npz";
 
 impl Format {
@@ -41,7 +41,7 @@ impl Format {
             ("npz", false) => Ok(Self::Npz),
             _ => Err(Error::file(
                 path,
-                format!("the name tells no known format; it must end in one of {ENDINGS}"),
+                format!("the file extension is not a known format; use one of {EXTENSIONS}"),
             )),
         }
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dot_in_a_folder_tells_no_format() {
+    fn a_dot_in_a_folder_is_not_an_extension() {
         assert!(Format::of("data.csv/rows").is_err());
         assert!(Format::of("rows.parquet.gz").is_err());
         assert_eq!(Format::of("A.TSV.GZ").ok(), Some(Format::Text { separator: b'\t', gzip: true }));

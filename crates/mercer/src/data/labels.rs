@@ -1,23 +1,23 @@
-//! Labels: classes or numbers, decided in one place for all faces.
+//! Labels: classes or numbers, decided in one place for Rust, Python and the command line.
 
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-/// A number column with more distinct values than this is a regression target.
+/// A column of whole numbers with more distinct values than this is a regression target.
 pub const MOST_CLASSES_IN_NUMBERS: usize = 50;
 
-/// What the rows are to be told apart by.
+/// The labels of rows: classes or numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Labels {
-    /// One of c classes a row: `codes[i]` indexes `names`, which ascend (as numbers where all of them are numbers).
+    /// Classes: `codes[i]` indexes `names`, which ascend (as numbers if all of them are numbers).
     Classes {
         /// The class of each row, 0..c.
         codes: Vec<usize>,
-        /// What the classes are called.
+        /// The names of the classes.
         names: Vec<String>,
     },
-    /// One number a row.
+    /// One number per row.
     Numbers(Vec<f64>),
 }
 
@@ -33,7 +33,7 @@ pub enum Task {
     Numbers,
 }
 
-/// A target column as it came, before it is decided what it is.
+/// A target column as it was read, before it becomes classes or numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Text, booleans, categories.
@@ -124,7 +124,7 @@ impl Labels {
         }
     }
 
-    /// The same classes among these, in their order; an error if one is not.
+    /// Recodes the classes with these names, in this order; an error if a class is not among them.
     ///
     /// ```
     /// use mercer::Labels;
@@ -140,7 +140,7 @@ impl Labels {
             names.iter().position(|known| known == name).ok_or_else(|| {
                 Error::data(format!(
                     "the class `{name}` is not among those of the first batch: {}\n\
-                     hint: name all classes (`classes`) with the first batch, or say task = numbers if they are numbers",
+                     hint: name all classes (`classes`) with the first batch, or set task = numbers if they are numbers",
                     names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ")
                 ))
             })
@@ -170,7 +170,7 @@ impl Labels {
         }
     }
 
-    /// The class codes, or an error that names the method and the way out.
+    /// The class codes and the number of classes; an error, naming the method, if there are fewer than two classes.
     pub fn require_classes(&self, method: &str) -> Result<(&[usize], usize)> {
         match self {
             Self::Classes { names, .. } if names.len() < 2 => Err(Error::data(format!(
@@ -180,8 +180,7 @@ impl Labels {
             Self::Classes { codes, names } => Ok((codes, names.len())),
             Self::Numbers(_) => Err(Error::data(format!(
                 "`{method}` needs classes, but the target was read as numbers\n\
-                 hint: if the values are classes, give them as integers or text, or say so: task = classes \
-                 (`--task classes`)"
+                 hint: if the values are classes, give them as integers or text, or override the choice (task = classes)"
             ))),
         }
     }
@@ -196,8 +195,8 @@ impl Labels {
         }
     }
 
-    /// As columns of numbers with mean 0, row-major n×c; numbers are also divided by the second part, their largest
-    /// deviation, so that neither an offset nor a unit matters to what is computed from them.
+    /// Centred target columns, row-major n×c, and their number. Numbers are also divided by their largest deviation, the third
+    /// part, so that neither an offset nor a unit matters to what is computed from them.
     pub(crate) fn centered(&self) -> (Vec<f64>, usize, f64) {
         let (mut y, c) = self.one_hot();
         let n = self.len() as f64;
@@ -222,14 +221,14 @@ impl Labels {
         let many = names.len() > MOST_CLASSES_IN_NUMBERS && codes.len() <= 10 * names.len() && numbers();
         many.then(|| {
             format!(
-                "the target was read as {} classes of {} rows; if it holds numbers, give them as floats or say task = numbers",
+                "the target was read as {} classes of {} rows; if it holds numbers, give them as floats or set task = numbers",
                 names.len(),
                 codes.len()
             )
         })
     }
 
-    /// A warning if a class has one row only, which then has no neighbour of its own class.
+    /// A warning if a class has a single row, which has no neighbour of its own class.
     pub(crate) fn lonely_warning(&self) -> Vec<String> {
         let Self::Classes { codes, names } = self else { return Vec::new() };
         let mut sizes = vec![0usize; names.len()];
@@ -247,7 +246,7 @@ impl Labels {
         }
     }
 
-    /// An error if all rows have the same label: there is nothing to learn from it.
+    /// An error if all rows have the same label.
     pub(crate) fn require_two(&self, what: &str) -> Result<()> {
         match self {
             Self::Classes { .. } => self.require_classes(what).map(|_| ()),
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_of_decision_eight_holds() {
+    fn integers_and_text_are_classes_and_fractions_are_numbers() {
         let many: Vec<f64> = (0..51).map(f64::from).collect();
         assert_eq!(kind(Column::Numbers(vec![0.0, 1.0, 1.5]), Task::Auto), None);
         assert_eq!(kind(Column::Numbers(many[..50].to_vec()), Task::Auto), Some(50));

@@ -1,13 +1,13 @@
-//! Column scaling, learned on training rows and kept in the model: x' = (x − center) · factor.
+//! Column scaling, learned on training rows and stored in the model: x' = (x − center) · factor.
 //!
 //! cost    two passes over the rows
-//! differs sparse rows keep their zeros, so they are divided and never shifted; a constant column gets factor 1
+//! differs sparse rows are scaled but not centred, so that zeros stay zeros; a constant column gets factor 1
 
 use super::rows::{F64Rows, Rows};
 use super::store::Growing;
 use crate::error::{Error, Result};
 
-/// How columns are brought to one scale.
+/// The kind of scaling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Mean 0 and standard deviation 1 (sparse rows: standard deviation 1).
@@ -15,7 +15,7 @@ pub enum Scale {
     Standard,
     /// Into [0, 1] (sparse rows: largest magnitude 1).
     MinMax,
-    /// As they are.
+    /// No scaling.
     None,
 }
 
@@ -80,7 +80,7 @@ impl Scaling {
         let scaling = match scale {
             Scale::None => return (None, constant),
             Scale::Standard => {
-                // Deviations are divided by the column's spread before they are squared: nothing overflows.
+                // Deviations are divided by the column's spread before they are squared, so that nothing overflows.
                 let spread: Vec<f64> = low.iter().zip(&high).map(|(l, h)| h / 2.0 - l / 2.0).collect();
                 let mut sum: Vec<f64> =
                     (0..p).map(|j| (n - seen[j]) as f64 * (mean[j] / spread[j]).powi(2)).collect();
@@ -138,8 +138,8 @@ impl Scaling {
             F64Rows::Sparse(s) => {
                 if self.center.iter().any(|&c| c != 0.0) {
                     return Err(Error::data(
-                        "the model was fitted on dense rows and shifts its columns, which sparse rows cannot be\n\
-                         hint: make the rows dense, or fit with scale = none",
+                        "the model was fitted on dense rows and centres its columns, which is not possible for sparse rows\n\
+                         hint: convert the rows to dense ones, or fit with scale = none",
                     ));
                 }
                 let (mut indptr, mut indices, mut values) =
@@ -156,7 +156,7 @@ impl Scaling {
         }
     }
 
-    /// Takes the scaling back, in place, from dense row-major values.
+    /// Inverts the scaling of dense row-major values, in place.
     pub(crate) fn undo(&self, values: &mut [f64]) {
         for row in values.chunks_exact_mut(self.factor.len().max(1)) {
             for ((v, c), f) in row.iter_mut().zip(&self.center).zip(&self.factor) {

@@ -1,7 +1,7 @@
-//! Numbers in memory or, where they are too many for it, in a file that the system pages in as they are read.
+//! Numbers in memory or, if they are too many, in a memory-mapped temporary file.
 //!
-//! The file lies in the folder for temporary files (`TMPDIR`), has no name there, and goes with the last that uses it. What is
-//! paged in counts as memory of the process only as long as nobody else needs it.
+//! The file is in the folder for temporary files (`TMPDIR`), has no name there, and is removed with its last user. Its pages
+//! belong to the page cache, which the system reclaims when memory is short.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,12 +15,12 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
 
-/// Numbers to be read.
+/// Read-only numbers.
 #[derive(Clone)]
 pub(crate) enum Store<'a, T: Clone> {
     /// Owned or borrowed.
     Memory(Cow<'a, [T]>),
-    /// In a file of our own.
+    /// In a memory-mapped temporary file.
     File(Arc<Mmap>),
 }
 
@@ -76,7 +76,7 @@ impl<T: Pod> Growing<T> {
         Self { memory: Vec::new(), most, file: None, written: 0 }
     }
 
-    /// Nothing yet, to be kept where these numbers are.
+    /// Nothing yet; stored like these numbers, in memory or in a file.
     pub(crate) fn like(store: &Store<T>) -> Self {
         let mut growing = Self::new(if store.is_file() { 0 } else { u64::MAX });
         if !store.is_file() {
@@ -99,15 +99,16 @@ impl<T: Pod> Growing<T> {
         if self.memory.len() > self.most { self.write_out() } else { Ok(()) }
     }
 
-    /// Moves what is in memory to the file. From then on memory holds a few numbers only.
+    /// Writes the numbers in memory to the file; from then on memory is only a small buffer.
     fn write_out(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            None => self
-                .file
-                .insert(BufWriter::with_capacity(1 << 20, tempfile::tempfile().map_err(|e| scratch(&e))?)),
+            None => self.file.insert(BufWriter::with_capacity(
+                1 << 20,
+                tempfile::tempfile().map_err(|e| temporary_file_error(&e))?,
+            )),
         };
-        file.write_all(bytemuck::cast_slice(&self.memory)).map_err(|e| scratch(&e))?;
+        file.write_all(bytemuck::cast_slice(&self.memory)).map_err(|e| temporary_file_error(&e))?;
         self.written += self.memory.len();
         self.memory = Vec::new();
         self.most = (1 << 16) / size_of::<T>();
@@ -119,16 +120,16 @@ impl<T: Pod> Growing<T> {
             self.write_out()?;
         }
         let Some(file) = self.file else {
-            // What is in memory stays there for long.
+            // The numbers stay in memory for long.
             self.memory.shrink_to_fit();
             return Ok(Store::Memory(Cow::Owned(self.memory)));
         };
-        let file = file.into_inner().map_err(|e| scratch(e.error()))?;
-        map(&file).map(|pages| Store::File(Arc::new(pages))).map_err(|e| scratch(&e))
+        let file = file.into_inner().map_err(|e| temporary_file_error(e.error()))?;
+        map(&file).map(|pages| Store::File(Arc::new(pages))).map_err(|e| temporary_file_error(&e))
     }
 }
 
-/// Numbers to be written and read in any order, zero at first: in memory up to a limit, else in a file.
+/// Numbers with random access, initially zero: in memory up to a limit, else in a temporary file.
 #[derive(Debug)]
 pub(crate) enum Scratch {
     Memory(Vec<f64>),
@@ -141,9 +142,9 @@ impl Scratch {
         if bytes <= most_bytes || len == 0 {
             return Ok(Self::Memory(vec![0.0; len]));
         }
-        let file = tempfile::tempfile().map_err(|e| scratch(&e))?;
-        file.set_len(bytes).map_err(|e| scratch(&e))?;
-        map_mut(&file).map(Self::File).map_err(|e| scratch(&e))
+        let file = tempfile::tempfile().map_err(|e| temporary_file_error(&e))?;
+        file.set_len(bytes).map_err(|e| temporary_file_error(&e))?;
+        map_mut(&file).map(Self::File).map_err(|e| temporary_file_error(&e))
     }
 }
 
@@ -167,14 +168,14 @@ impl DerefMut for Scratch {
     }
 }
 
-/// The same as `map`, to be written to.
+/// Maps a file into memory for reading and writing.
 #[expect(unsafe_code, reason = "as for `map`")]
 fn map_mut(file: &File) -> std::io::Result<MmapMut> {
     // SAFETY: as for `map`; the one mapping is the only way to these bytes.
     unsafe { MmapMut::map_mut(file) }
 }
 
-/// A file's bytes as memory.
+/// Maps a file into memory for reading.
 #[expect(
     unsafe_code,
     reason = "mapping a file is unsafe, because others may change it; this one has no name"
@@ -185,13 +186,13 @@ fn map(file: &File) -> std::io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-fn scratch(error: &std::io::Error) -> Error {
+fn temporary_file_error(error: &std::io::Error) -> Error {
     Error::io(
         std::env::temp_dir().display().to_string(),
         std::io::Error::new(
             error.kind(),
             format!(
-                "rows that do not fit into memory are kept there meanwhile: {error}\nhint: TMPDIR names another folder, `--memory` allows more"
+                "rows beyond the memory budget go to a temporary file there: {error}\nhint: set TMPDIR to another folder, or raise the memory budget (MERCER_MEMORY)"
             ),
         ),
     )

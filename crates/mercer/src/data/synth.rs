@@ -1,11 +1,11 @@
-//! Generators of data whose answer is known, by a short text such as `ringnorm?n=2000&seed=1`.
+//! Generators of synthetic data, by a short text such as `ringnorm?n=2000&seed=1`.
 //!
 //! cost    n·p random numbers
 //! source  ringnorm, twonorm, waveform: Breiman 1984, 1996; friedman: Friedman 1991 (#1); twin-sine and swiss-roll:
-//!         the simulated data of the KLFE paper, §5.2
-//! differs the paper leaves open the distance D = 1 of the sines, the entries N(0,1) of the random matrix R, and its
-//!         number of rows p = 10; swiss-roll stays in three dimensions unless `p` asks for R. The classes are drawn, so
-//!         their sizes vary a little. Same seed, same bits: each table is drawn row after row from one stream.
+//!         the simulated data of KLFE, sec. 5.2
+//! differs the paper does not give the distance of the sines (here D = 1), the entries of the random matrix R (here N(0,1)) and
+//!         its number of rows (here p = 10); swiss-roll stays in three dimensions unless `p` is set. Classes are drawn at
+//!         random, so their sizes vary a little. The same seed gives the same bits: rows are drawn in order from one stream.
 
 use std::f64::consts::{PI, TAU};
 
@@ -21,22 +21,22 @@ use crate::error::{Error, Result};
 /// A kind of data that [`generate`] can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generator {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it makes, in one line.
+    /// A description, in one line.
     pub about: &'static str,
-    /// What may be set, besides [`COMMON`].
+    /// Its parameters, besides [`COMMON`].
     pub parameters: &'static [Parameter],
 }
 
 /// A number that a generator takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// The value it has if it is not set.
+    /// Its default.
     pub default: &'static str,
-    /// What it means, in one line.
+    /// A description, in one line.
     pub about: &'static str,
 }
 
@@ -106,8 +106,8 @@ const fn parameter(name: &'static str, default: &'static str, about: &'static st
     Parameter { name, default, about }
 }
 
-/// Makes the table that a text such as `ringnorm?n=2000&seed=1` describes: a name of [`GENERATORS`], and what is to
-/// differ from the defaults.
+/// Generates the table that a text such as `ringnorm?n=2000&seed=1` describes: a name of [`GENERATORS`], and parameters that
+/// differ from their defaults.
 ///
 /// ```
 /// use mercer::data::synth;
@@ -235,7 +235,7 @@ fn fill(n: usize, p: usize, sample: impl FnMut(&mut [f64])) -> Result<Vec<f64>> 
     Ok(values)
 }
 
-/// Room for n·p numbers, or an error where a larger vector would end the program.
+/// Storage for n·p numbers, or an error where the allocation fails.
 fn storage(n: usize, p: usize) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     let room = n.checked_mul(p).is_some_and(|size| values.try_reserve_exact(size).is_ok());
@@ -258,7 +258,7 @@ impl Draw {
         self.0.sample(StandardNormal)
     }
 
-    /// Of [0, 1).
+    /// Uniform in [0, 1).
     fn uniform(&mut self) -> f64 {
         self.0.random()
     }

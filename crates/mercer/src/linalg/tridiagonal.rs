@@ -1,11 +1,11 @@
-//! A symmetric matrix made tridiagonal by reflections, the first step to all of its eigenvectors.
+//! Householder tridiagonalisation of a symmetric matrix, the first step of a full eigendecomposition.
 //!
-//!   A = Q T Qᵀ,   Q = H₀ H₁ …,   H = I − v vᵀ/τ;   a reflection takes v wᵀ + w vᵀ out of A,  w = (I − v vᵀ/2τ) A v/τ
+//!   A = Q T Qᵀ,   Q = H₀ H₁ …,   H = I − v vᵀ/τ;   a reflection subtracts v wᵀ + w vᵀ from A,  w = (I − v vᵀ/2τ) A v/τ
 //!
-//! cost    4n³/3 flops, half of them products of A's lower half with one vector: that half, n²/2 numbers, is read once a
-//!         column, and from memory where the cache does not hold it, which is what it takes its time for
-//! source  Dongarra, Sorensen & Hammarling 1989 (reflections of several columns are taken out of A together)
-//! differs faer's own takes each reflection out of A at once, which reads and writes A a column: twice as long
+//! cost    4n³/3 flops, half of them products of A's lower half with one vector: n²/2 numbers are read per column, from memory
+//!         where they do not fit into the cache, so that memory bandwidth limits the speed
+//! source  Dongarra, Sorensen & Hammarling 1989 (blocked updates: reflections of several columns are applied together)
+//! differs faer's own applies each reflection at once, which reads and writes A for every column and takes twice as long
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -19,29 +19,29 @@ use rayon::prelude::*;
 
 use super::{product, self_product};
 
-/// Reflections that are taken out of A together.
-const TOGETHER: usize = 32;
+/// Reflections of a blocked update.
+const BLOCK_REFLECTIONS: usize = 32;
 
-/// Parts that A's lower half is cut into, and the width of strips that it is updated in: fixed, so that the bits do not
-/// depend on the number of threads.
-const PARTS: usize = 4;
-const STRIP: usize = 256;
+/// Parts of A's lower half in products, and columns of the strips in updates; fixed, so that the bits do not depend on the
+/// number of threads.
+const PRODUCT_PARTS: usize = 4;
+const STRIP_COLUMNS: usize = 256;
 
-/// Columns that are read together; of 2, 4, 8 and 16 the fastest.
-const WIDTH: usize = 8;
+/// Columns that are read at once; the fastest of 2, 4, 8 and 16.
+const COLUMNS_AT_ONCE: usize = 8;
 
-/// Fewer rows than this are not worth other threads.
-const FEW: usize = 256;
+/// With fewer rows than this a product is sequential.
+const PRODUCT_PARALLEL_MIN_ROWS: usize = 256;
 
-/// Makes the lower half of A tridiagonal: T on its diagonal and the one below, and the reflections' vectors, whose first
-/// number is 1 and not there, below that. `factors`, b×(n − 1): what b reflections at a time are applied by.
+/// Overwrites the lower half of A: T on the diagonal and the subdiagonal, and below them the reflections' vectors without
+/// their first element, which is 1. `factors`, b×(n − 1): the block factors of b reflections at a time.
 pub(super) fn tridiagonalise(mut a: MatMut<'_, f64>, factors: MatMut<'_, f64>) {
     let n = a.nrows();
-    // v and w of each reflection that is not taken out of A yet, side by side.
-    let mut pairs = Mat::<f64>::zeros(n, 2 * TOGETHER);
+    // v and w of each reflection that is not applied to A yet, side by side.
+    let mut pairs = Mat::<f64>::zeros(n, 2 * BLOCK_REFLECTIONS);
     let mut taus = Vec::with_capacity(n);
-    for start in (0..n).step_by(TOGETHER) {
-        let end = n.min(start + TOGETHER);
+    for start in (0..n).step_by(BLOCK_REFLECTIONS) {
+        let end = n.min(start + BLOCK_REFLECTIONS);
         for k in start..end {
             let known = 2 * (k - start);
             let waiting = pairs.get(k.., ..known);
@@ -65,7 +65,8 @@ pub(super) fn tridiagonalise(mut a: MatMut<'_, f64>, factors: MatMut<'_, f64>) {
     block_factors(a.as_ref(), &taus, factors);
 }
 
-/// For each block of reflections the upper half of VᵀV, with τ on its diagonal: their product is I − V·(this)⁻¹·Vᵀ.
+/// Block factors: for each block of reflections the upper half of VᵀV with τ on its diagonal, T; their product is
+/// I − V·T⁻¹·Vᵀ.
 fn block_factors(a: MatRef<'_, f64>, taus: &[f64], mut factors: MatMut<'_, f64>) {
     let starts = (0..taus.len()).step_by(factors.nrows());
     for (start, taus) in starts.zip(taus.chunks(factors.nrows())) {
@@ -82,19 +83,19 @@ fn block_factors(a: MatRef<'_, f64>, taus: &[f64], mut factors: MatMut<'_, f64>)
     }
 }
 
-/// v and w change places: what each v and w is multiplied by in the product v wᵀ + w vᵀ.
+/// Swaps v and w: the factors of each v and w in v wᵀ + w vᵀ.
 fn swapped(pairs: ColRef<'_, f64>) -> Mat<f64> {
     Mat::from_fn(pairs.nrows(), 1, |i, _| pairs[i ^ 1])
 }
 
-/// Takes the reflections that wait out of a column.
+/// Applies the pending reflections to a column.
 fn subtract(column: ColMut<'_, f64>, pairs: MatRef<'_, f64>, by: &Mat<f64>) {
     if pairs.ncols() > 0 {
         matmul(column.as_mat_mut(), Accum::Add, pairs, by.as_ref(), -1.0, Par::Seq);
     }
 }
 
-/// w of the reflection with v, for the A that the reflections which wait will leave.
+/// w of the reflection with v, for A after the pending reflections.
 fn partner(a: MatRef<'_, f64>, v: &[f64], tau: f64, pairs: MatRef<'_, f64>) -> Vec<f64> {
     let mut w = times(a, v);
     let v = ColRef::from_slice(v);
@@ -110,19 +111,22 @@ fn partner(a: MatRef<'_, f64>, v: &[f64], tau: f64, pairs: MatRef<'_, f64>) -> V
 /// A·v from the lower half of A.
 fn times(a: MatRef<'_, f64>, v: &[f64]) -> Vec<f64> {
     let n = a.nrows();
-    // About as much of the triangle for each, and whole blocks of columns but for the last, below which there is nothing.
+    // Equal shares of the triangle, in whole blocks of columns except for the last.
     let bound = |part: usize| {
-        let share = 1.0 - (1.0 - part as f64 / PARTS as f64).sqrt();
-        (n as f64 * share) as usize / WIDTH * WIDTH
+        let share = 1.0 - (1.0 - part as f64 / PRODUCT_PARTS as f64).sqrt();
+        (n as f64 * share) as usize / COLUMNS_AT_ONCE * COLUMNS_AT_ONCE
     };
     let part = |part: usize| {
-        let columns = bound(part)..if part + 1 < PARTS { bound(part + 1) } else { n };
+        let columns = bound(part)..if part + 1 < PRODUCT_PARTS { bound(part + 1) } else { n };
         let mut out = vec![0.0; n - columns.start];
         pulp::Arch::new().dispatch(Times { a, v, columns, out: &mut out });
         out
     };
-    let parts: Vec<Vec<f64>> =
-        if n < FEW { (0..PARTS).map(part).collect() } else { (0..PARTS).into_par_iter().map(part).collect() };
+    let parts: Vec<Vec<f64>> = if n < PRODUCT_PARALLEL_MIN_ROWS {
+        (0..PRODUCT_PARTS).map(part).collect()
+    } else {
+        (0..PRODUCT_PARTS).into_par_iter().map(part).collect()
+    };
     let mut parts = parts.into_iter();
     let mut sum = parts.next().unwrap_or_default();
     for part in parts {
@@ -132,8 +136,8 @@ fn times(a: MatRef<'_, f64>, v: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// What some columns of the lower half, and the rows that mirror them, add to A·v; `out` starts at the first of them. They
-/// are whole blocks of [`WIDTH`], or end with A.
+/// The contribution of some columns of the lower half, and of the rows that mirror them, to A·v; `out` starts at the first of
+/// them. They are whole blocks of [`COLUMNS_AT_ONCE`], or end with A.
 struct Times<'a> {
     a: MatRef<'a, f64>,
     v: &'a [f64],
@@ -148,8 +152,8 @@ impl WithSimd for Times<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { a, v, columns, out } = self;
         let first = columns.start;
-        for start in columns.clone().step_by(WIDTH) {
-            let end = columns.end.min(start + WIDTH);
+        for start in columns.clone().step_by(COLUMNS_AT_ONCE) {
+            let end = columns.end.min(start + COLUMNS_AT_ONCE);
             for j in start..end {
                 out[j - first] += a[(j, j)] * v[j];
                 for i in j + 1..end {
@@ -159,10 +163,13 @@ impl WithSimd for Times<'_> {
             }
             if end < a.nrows() {
                 let below = |j: usize| &a.col(j).try_as_col_major().expect("columns").as_slice()[end..];
-                let columns: [&[f64]; WIDTH] = std::array::from_fn(|place| below(start + place));
-                let by: [f64; WIDTH] = std::array::from_fn(|place| v[start + place]);
+                let columns: [&[f64]; COLUMNS_AT_ONCE] = std::array::from_fn(|place| below(start + place));
+                let by: [f64; COLUMNS_AT_ONCE] = std::array::from_fn(|place| v[start + place]);
                 let sums = columns_times(simd, columns, by, &v[end..], &mut out[end - first..]);
-                out[start - first..][..WIDTH].iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+                out[start - first..][..COLUMNS_AT_ONCE]
+                    .iter_mut()
+                    .zip(sums)
+                    .for_each(|(out, sum)| *out += sum);
             }
         }
     }
@@ -172,20 +179,20 @@ impl WithSimd for Times<'_> {
 #[inline(always)]
 fn columns_times<S: Simd>(
     simd: S,
-    columns: [&[f64]; WIDTH],
-    by: [f64; WIDTH],
+    columns: [&[f64]; COLUMNS_AT_ONCE],
+    by: [f64; COLUMNS_AT_ONCE],
     v: &[f64],
     out: &mut [f64],
-) -> [f64; WIDTH] {
+) -> [f64; COLUMNS_AT_ONCE] {
     let (v, v_rest) = S::as_simd_f64s(v);
     let (out, out_rest) = S::as_mut_simd_f64s(out);
     let parts = columns.map(|column| S::as_simd_f64s(column));
     let wholes = parts.map(|(whole, _)| &whole[..v.len()]);
     let all = by.map(|by| simd.splat_f64s(by));
-    let mut sums = [simd.splat_f64s(0.0); WIDTH];
+    let mut sums = [simd.splat_f64s(0.0); COLUMNS_AT_ONCE];
     for (at, (v, out)) in v.iter().zip(out).enumerate() {
         let mut sum = *out;
-        for place in 0..WIDTH {
+        for place in 0..COLUMNS_AT_ONCE {
             let column = wholes[place][at];
             sum = simd.mul_add_f64s(column, all[place], sum);
             sums[place] = simd.mul_add_f64s(column, *v, sums[place]);
@@ -202,12 +209,12 @@ fn columns_times<S: Simd>(
     totals
 }
 
-/// Takes reflections out of the lower half of A, in strips of columns.
+/// Applies reflections to the lower half of A, in strips of columns.
 fn update(a: MatMut<'_, f64>, pairs: MatRef<'_, f64>) {
     let (n, count) = (a.nrows(), pairs.ncols());
     let others = Mat::from_fn(count, n, |j, i| pairs[(i, j ^ 1)]);
     let strip = |(at, strip): (usize, MatMut<'_, f64>)| {
-        let (start, end) = (at * STRIP, at * STRIP + strip.ncols());
+        let (start, end) = (at * STRIP_COLUMNS, at * STRIP_COLUMNS + strip.ncols());
         let (_, strip) = strip.split_at_row_mut(start);
         let (top, below) = strip.split_at_row_mut(end - start);
         let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
@@ -227,5 +234,5 @@ fn update(a: MatMut<'_, f64>, pairs: MatRef<'_, f64>) {
             matmul(below, Accum::Add, pairs.get(end.., ..), others, -1.0, Par::Seq);
         }
     };
-    a.par_col_chunks_mut(STRIP).enumerate().for_each(strip);
+    a.par_col_chunks_mut(STRIP_COLUMNS).enumerate().for_each(strip);
 }

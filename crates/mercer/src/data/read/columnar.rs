@@ -1,7 +1,7 @@
-//! Parquet and Arrow IPC: columns with types, read batch by batch.
+//! Parquet and Arrow IPC: typed columns, read batch by batch.
 //!
-//! cost    one pass; a batch of rows besides the matrix, which goes to a file where it is too large. Columns that are not wanted are not decoded
-//! differs truth values are 0 and 1 as inputs, text as a target; dictionaries are text
+//! cost    one pass; memory for one batch and the matrix, which goes to a file if it is too large. Unused columns are not decoded
+//! differs booleans are 0 and 1 as inputs and text as a target; dictionaries are text
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -21,8 +21,8 @@ use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
-/// The magic that an Arrow file starts with; a stream has none.
-const ARROW_FILE: &[u8] = b"ARROW1";
+/// The first bytes of an Arrow file; a stream has none.
+const ARROW_FILE_MAGIC: &[u8] = b"ARROW1";
 
 pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Result<Table> {
     whole(path, || {
@@ -44,13 +44,13 @@ pub(super) fn read_arrow(path: &str, mut file: File, options: &ReadOptions) -> R
             Error::file(path, format!("it cannot be read as Arrow IPC: {e}\nhint: is the file whole?"))
         };
         let mut start = Vec::new();
-        file.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut start).map_err(|e| broken(&e))?;
+        file.by_ref().take(ARROW_FILE_MAGIC.len() as u64).read_to_end(&mut start).map_err(|e| broken(&e))?;
         file.rewind().map_err(|e| broken(&e))?;
         if start.starts_with(b"FEA1") {
             return Err(Error::file(path, "Feather version 1; write it again as version 2 (Arrow IPC)"));
         }
         let input = BufReader::new(&file);
-        if start == ARROW_FILE {
+        if start == ARROW_FILE_MAGIC {
             let schema = FileReader::try_new(input, None).map_err(|e| broken(&e))?.schema();
             let mut batches = Batches::new(path, &schema, options)?;
             file.rewind().map_err(|e| broken(&e))?;
@@ -71,14 +71,14 @@ fn whole(path: &str, read: impl FnOnce() -> Result<Table>) -> Result<Table> {
     caught(read).unwrap_or_else(|| Err(Error::file(path, "the file is damaged: its decoder gave up")))
 }
 
-/// Makes the error for a file that its decoder refuses.
+/// Creates the error for a file that its decoder rejects.
 type Broken<'a> = dyn Fn(&dyn std::fmt::Display) -> Error + 'a;
 
-/// The table as far as it is read.
+/// The table read so far.
 struct Batches<'a> {
     path: &'a str,
     choice: Choice,
-    /// The columns that the reader hands over, ascending.
+    /// The columns that the reader returns, ascending.
     wanted: Vec<usize>,
     n: usize,
     values: Growing<f64>,
@@ -110,7 +110,7 @@ impl<'a> Batches<'a> {
         }
         let target = match choice.target.map(kind) {
             None => None,
-            // Unsigned ones of 64 bits may not fit; as text they are classes all the same.
+            // 64-bit unsigned integers may not fit; as text they are classes as well.
             Some(t) if t.is_integer() && *t != DataType::UInt64 => Some(Column::Integers(Vec::new())),
             Some(t) if t.is_floating() || t.is_decimal() => Some(Column::Numbers(Vec::new())),
             Some(_) => Some(Column::Text(Vec::new())),
@@ -141,7 +141,7 @@ impl<'a> Batches<'a> {
     fn push(&mut self, batch: &RecordBatch, broken: &Broken) -> Result<()> {
         let column = |j: usize| {
             let at = self.wanted.binary_search(&j).map_err(|_| broken(&"a column is missing"))?;
-            Ok(Cells {
+            Ok(BatchColumn {
                 array: batch.column(at),
                 path: self.path,
                 name: &self.choice.names[j],
@@ -162,9 +162,9 @@ impl<'a> Batches<'a> {
                 values.append(&mut new);
             }
             (Some(j), Some(Column::Text(values))) => {
-                let cells = column(j)?;
-                for (i, text) in cells.texts()?.into_iter().enumerate() {
-                    values.push(text.ok_or_else(|| cells.missing(i))?);
+                let texts = column(j)?;
+                for (i, text) in texts.texts()?.into_iter().enumerate() {
+                    values.push(text.ok_or_else(|| texts.missing(i))?);
                 }
             }
             _ => {}
@@ -193,7 +193,7 @@ impl<'a> Batches<'a> {
 }
 
 /// The values of one column in one batch.
-struct Cells<'a> {
+struct BatchColumn<'a> {
     array: &'a ArrayRef,
     path: &'a str,
     name: &'a str,
@@ -202,7 +202,7 @@ struct Cells<'a> {
     broken: &'a Broken<'a>,
 }
 
-impl Cells<'_> {
+impl BatchColumn<'_> {
     /// Finite numbers, one for each place.
     fn numbers<'p>(&self, places: impl Iterator<Item = &'p mut f64>) -> Result<()> {
         let numbers = cast(self.array, &DataType::Float64).map_err(|e| (self.broken)(&e))?;

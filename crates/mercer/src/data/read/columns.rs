@@ -1,6 +1,6 @@
-//! The choice of columns: which is the target, which are inputs, which are handed back as text.
+//! The choice of columns: which is the target, which are inputs, which are returned as text.
 //!
-//! Columns are counted over the whole source. A source that holds its target apart has it as one more, last column.
+//! Columns are counted over the whole source. A target that is stored separately counts as one more column, the last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::data::rows::F64Rows;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
-/// As many columns as a source may have: the names of more would fill the memory before anything is learned.
+/// The most columns of a source; the names of more would fill the memory.
 pub(super) const MOST_COLUMNS: usize = 1 << 24;
 
-/// What each column of a source is used for.
+/// The role of each column of a source.
 #[derive(Debug)]
 pub(super) struct Choice {
     /// The names of all columns.
@@ -23,7 +23,7 @@ pub(super) struct Choice {
     pub(super) target: Option<usize>,
     pub(super) inputs: Vec<usize>,
     pub(super) kept: Vec<usize>,
-    /// Whether a kept input that holds text is no input after all (else it is an error).
+    /// Whether a kept column that holds text is silently no input; otherwise it is an error.
     pub(super) text_may_leave: bool,
 }
 
@@ -40,7 +40,7 @@ impl Choice {
         Self::new(path, names, named, target, None, options)
     }
 
-    /// `apart` is the place of a target that is never an input, asked for or not.
+    /// `apart` is the index of a separately stored target, which is never an input.
     fn new(
         path: &str,
         names: Vec<String>,
@@ -107,8 +107,7 @@ fn by_name(
     wanted.iter().map(found).collect()
 }
 
-/// The first columns, where there are no names to go by. The one column more that is allowed is a target, unless it
-/// is known where that is.
+/// The first columns, for sources without names. One more column is allowed as a target, unless the target is known.
 fn by_count(path: &str, mut free: Vec<usize>, wanted: usize, target_known: bool) -> Result<Vec<usize>> {
     let trailing_target = !target_known && free.len() == wanted + 1;
     if free.len() != wanted && !trailing_target {
@@ -125,7 +124,7 @@ fn by_count(path: &str, mut free: Vec<usize>, wanted: usize, target_known: bool)
     Ok(free)
 }
 
-/// The column of this name, or at this place: `-1` is the last; where there are no names, `1` is the first.
+/// The column of this name or at this position: `-1` is the last; without names `1` is the first.
 fn find(path: &str, names: &[String], named: bool, name: &str) -> Result<usize> {
     let by_place = || {
         let place: i64 = name.parse().ok()?;
@@ -146,7 +145,7 @@ fn find(path: &str, names: &[String], named: bool, name: &str) -> Result<usize> 
         .ok_or_else(|| Error::file(path, format!("there is no column `{name}`; {}", nearest(names, name))))
 }
 
-/// All columns of a narrow source, the three most similar ones of a wide one.
+/// Suggestions for an error: all columns of a narrow source, the three most similar names of a wide one.
 fn nearest(names: &[String], name: &str) -> String {
     let quoted = |names: &[&String]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     if names.len() <= 8 {
@@ -157,7 +156,7 @@ fn nearest(names: &[String], name: &str) -> String {
     format!("the closest of {} columns are {}", names.len(), quoted(&order[..3]))
 }
 
-/// Levenshtein's distance of the first 64 characters, letter case aside.
+/// Levenshtein distance of the first 64 characters, ignoring case.
 fn edits(a: &str, b: &str) -> usize {
     let letters = |s: &str| s.chars().take(64).flat_map(char::to_lowercase).collect::<Vec<_>>();
     let (a, b) = (letters(a), letters(b));
@@ -173,14 +172,14 @@ fn edits(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// A source that was read whole before its columns are chosen.
+/// A source that is read completely before its columns are chosen.
 pub(super) struct Source<'a> {
     pub(super) path: &'a str,
     pub(super) rows: Rows<'static>,
     pub(super) names: Option<Vec<String>>,
-    /// The target, where the source holds it apart.
+    /// The target, if the source stores it separately.
     pub(super) target: Option<Column>,
-    /// Whether that target is handed over without being asked for.
+    /// Whether that target is returned even if it was not requested.
     pub(super) target_always: bool,
     /// Whether the columns are of an integer type.
     pub(super) integers: bool,

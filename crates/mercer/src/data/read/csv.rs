@@ -1,7 +1,7 @@
 //! Text tables: CSV and TSV, streamed line by line into the matrix.
 //!
-//! cost    one pass; 8 bytes a number, text only for the target and kept columns; too many numbers go to a file
-//! differs whether a kept or target column is text is known at the end alone, so these are held as text meanwhile
+//! cost    one pass; 8 bytes per number, text only for the target and kept columns; too many numbers go to a file
+//! differs the type of a kept or target column is known only at the end, so these are collected as text
 
 use std::io::Read;
 
@@ -49,7 +49,7 @@ pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &Re
     read_rest(records, rest, options).map_err(|error| if semicolons { with_hint(error) } else { error })
 }
 
-/// The first lines of a file, which were looked at already.
+/// The first lines of a file, already read.
 struct Rest {
     first: ByteRecord,
     second: ByteRecord,
@@ -100,7 +100,7 @@ fn read_rest(mut records: Records<'_>, rest: Rest, options: &ReadOptions) -> Res
 struct Records<'a> {
     path: &'a str,
     reader: Reader<Box<dyn Read>>,
-    /// Whether lines end in CR LF: the reader stops between the two, and counts a line at LF.
+    /// Whether lines end in CR LF: the reader stops between the two and counts a line at LF.
     carriage_return: Option<bool>,
 }
 
@@ -110,7 +110,7 @@ impl Records<'_> {
             csv::ErrorKind::Io(e) => unreadable(self.path, &e),
             e => Error::file(self.path, format!("{e:?}")),
         })?;
-        // The reader's own start of a record lies before the blank lines and the LF that it skips.
+        // The reader's own position of a record is before the blank lines and the LF that it skips.
         let inside = record.as_slice().iter().map(|b| u64::from(*b == b'\n')).sum();
         let (start, end) = (line(record), self.reader.position().line().saturating_sub(inside));
         let carriage_return = *self.carriage_return.get_or_insert(end == 1);
@@ -122,7 +122,7 @@ impl Records<'_> {
     }
 }
 
-/// A header has text where the next line has a number, or nothing but text.
+/// A header has text where the next line has a number, or only text.
 fn is_header(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
     let is_text = |field: &[u8]| matches!(Field::of_bytes(field), Field::Text(_));
     let is_number = |field: &[u8]| matches!(Field::of_bytes(field), Field::Number(_));
@@ -148,7 +148,7 @@ fn line(record: &ByteRecord) -> u64 {
     record.position().map_or(0, csv::Position::line)
 }
 
-/// A column of texts in one piece of memory.
+/// A column of texts in one allocation.
 #[derive(Debug, Default)]
 struct Texts {
     text: String,
@@ -167,17 +167,17 @@ impl Texts {
     }
 }
 
-/// A kept column that is an input as long as it holds numbers.
+/// A kept column that is an input only if all its values are numbers.
 #[derive(Debug)]
 struct Doubtful {
-    /// Its place among the inputs.
+    /// Its index among the inputs.
     at: usize,
     text: bool,
     /// The first row where it is missing.
     missing: Option<usize>,
 }
 
-/// The table as far as it is read.
+/// The table read so far.
 struct Lines<'a> {
     path: &'a str,
     choice: &'a Choice,
@@ -241,7 +241,7 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    /// The error for a field that is no finite number. Text is reported for all inputs of the line at once.
+    /// The error for a field that is not a finite number. Text is reported for all inputs of the line at once.
     fn refuse(&self, record: &ByteRecord, field: Field, j: usize) -> Error {
         let name = &self.choice.names[j];
         match field {
@@ -288,7 +288,7 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// Which inputs stay: kept columns that turned out to be text do not, and their names go.
+    /// Which inputs remain: kept columns that turned out to be text are removed, with their names.
     fn columns_that_stay(&self, names: &mut Vec<String>) -> Result<Vec<bool>> {
         if let Some((at, row)) =
             self.doubtful.iter().find_map(|d| Some((d.at, d.missing.filter(|_| !d.text)?)))
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_told_from_the_first_two_lines() {
+    fn a_header_is_detected_from_the_first_two_lines() {
         assert!(header(&["a", "b", "kind"], &["1", "2", "yes"]));
         assert!(header(&["", "b"], &["1", "2"]));
         assert!(header(&["a", "b"], &["x", "y"]));

@@ -1,4 +1,4 @@
-//! LIBSVM text: a label and index:value pairs a line, indices from 1. The rows are sparse.
+//! LIBSVM text: each line has a label and index:value pairs, with indices from 1. The rows are sparse.
 //!
 //! cost    one pass over the text
 //! differs pairs need not ascend; a `qid:` is skipped; text after `#` is a comment

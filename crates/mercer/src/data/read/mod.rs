@@ -1,7 +1,7 @@
-//! Readers: a file or a generator in, a [`Table`] out. The end of the name tells the format.
+//! Readers: a file or a generator becomes a [`Table`]. The file extension chooses the format.
 //!
-//! Every reader ends in the same choice of columns (`columns.rs`) and in the same errors: what is wrong, at which row
-//! and column, and what to do. No file, however damaged, makes a reader panic.
+//! All readers share the choice of columns (`columns.rs`) and the form of their errors: what is wrong, at which row and column,
+//! and what to do. No file, however damaged, makes a reader panic.
 
 mod columns;
 mod csv;
@@ -23,27 +23,25 @@ use super::store::Growing;
 use super::{Table, synth};
 use crate::error::{Error, Result};
 
-/// What is wanted of a source. By default every column is an input and there is no target.
+/// Options of [`read`]. By default every column is an input and there is no target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The target: a column's name, or its place from the end, such as `-1` for the last. Columns without names are
-    /// called x1, x2, …, and may be counted from 1. NPZ, LIBSVM and generators hold their target apart: it is called
-    /// `target`, and whatever is not one of their columns means it; a generator's is always given.
+    /// The target: a column's name, or its position from the end, such as `-1` for the last. Columns without names are
+    /// called x1, x2, …, and may be counted from 1. NPZ, LIBSVM and generators store their target separately: it is called
+    /// `target`, and any name that is not one of their columns means it; a generator's target is always returned.
     pub target: Option<String>,
-    /// Columns that are not used.
+    /// Columns to ignore.
     pub drop: Vec<String>,
-    /// Columns to be handed back as text in [`Table::kept`]. They remain inputs unless they hold text, are the target
-    /// or are dropped.
+    /// Columns to return as text in [`Table::kept`]. They remain inputs unless they hold text, are the target or are dropped.
     pub keep: Vec<String>,
-    /// Whether the first line of a text file holds the names; None: look at it.
+    /// Whether the first line of a text file holds column names; None: detected.
     pub header: Option<bool>,
     /// The inputs by name, in this order; other columns are ignored. A source without names must have as many columns,
     /// or one more at the end, a target.
     pub columns: Option<Vec<String>>,
-    /// Bytes of rows that may be in memory; more rows are kept in a file of the folder for temporary files (`TMPDIR`) and
-    /// paged in as they are read. None: all in memory.
+    /// Bytes of rows that may be in memory; more rows go to a memory-mapped temporary file (in `TMPDIR`). None: all in memory.
     pub memory: Option<u64>,
-    /// Whether `columns` says only how many inputs there are: the first ones are taken, whatever they are called.
+    /// Whether only the number of `columns` counts: the first columns are taken, whatever their names.
     pub by_place: bool,
 }
 
@@ -100,12 +98,12 @@ fn bytes(path: &str, gzip: bool) -> Result<Box<dyn Read>> {
     Ok(if gzip { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
 }
 
-/// What a decoder yields. They check most of what a damaged file can hold, and panic at some of the rest: None.
+/// The result of a decoder; None if it panicked, as decoders do on some damaged files.
 fn caught<T>(decode: impl FnOnce() -> T) -> Option<T> {
     std::panic::catch_unwind(AssertUnwindSafe(decode)).ok()
 }
 
-/// The error for bytes that could not be had or unpacked.
+/// The error for bytes that could not be read or decompressed.
 fn unreadable(path: &str, error: &std::io::Error) -> Error {
     Error::file(path, format!("it cannot be read to its end: {error}\nhint: is the file whole?"))
 }
@@ -121,17 +119,17 @@ fn not_finite(path: &str, row: usize, column: &str, what: &str) -> Error {
     )
 }
 
-/// The error for inputs that hold text; `example` is what was found in the first of them. `free`: whether the user may
-/// still choose what is an input.
+/// The error for inputs that hold text; `example` is the content of the first of them. `free`: whether the user may still
+/// choose the inputs.
 fn text_inputs(path: &str, columns: &[&str], example: &str, free: bool) -> Error {
     let names: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
     let (column, holds) = if columns.len() == 1 { ("column", "holds") } else { ("columns", "hold") };
     let hint = match columns {
         _ if !free => "encode it as the numbers that it was when the model was fitted".to_string(),
         [name] => format!(
-            "leave it out (`--drop {name}`), name it as the target (`--target {name}`), or encode it as numbers"
+            "ignore the column (drop = {name}), make it the target (target = {name}), or encode it as numbers"
         ),
-        _ => format!("leave them out (`--drop {}`), or encode them as numbers", columns.join(",")),
+        _ => format!("ignore these columns (drop = {}), or encode them as numbers", columns.join(",")),
     };
     let names = names.join(", ");
     Error::file(

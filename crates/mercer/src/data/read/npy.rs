@@ -1,6 +1,6 @@
-//! An array of `NumPy`: one matrix, or one column of an NPZ file.
+//! NPY arrays: one matrix, or one array of an NPZ file.
 //!
-//! cost    one pass; a header that promises more than the file holds reserves nothing
+//! cost    one pass; memory is allocated as data is read, not as the header claims
 //! source  the NPY format, versions 1 to 3 (NEP 1), read by the crate `npyz`
 //! differs a header must be short and flat: `npyz` parses it as Python, and deep nesting would exhaust the stack
 
@@ -15,12 +15,12 @@ use crate::data::store::{Growing, Store};
 use crate::data::{Column, Rows};
 use crate::error::{Error, Result};
 
-/// Bytes of a header, and brackets in it, at most. Those of plain arrays take 128 bytes and 4 brackets.
-const MOST_HEADER: usize = 1 << 10;
-const MOST_BRACKETS: usize = 32;
+/// The most bytes of a header, and brackets in it. Plain arrays have 128 bytes and 4 brackets.
+const MAX_HEADER_BYTES: usize = 1 << 10;
+const MAX_BRACKETS: usize = 32;
 
-/// Letters of a text, at most.
-const MOST_LETTERS: u64 = 1 << 16;
+/// The most characters of a text item.
+const MAX_TEXT_LENGTH: u64 = 1 << 16;
 
 /// A result whose error is a reason, to which the caller adds the file.
 pub(super) type Reasoned<T> = std::result::Result<T, String>;
@@ -28,7 +28,7 @@ pub(super) type Reasoned<T> = std::result::Result<T, String>;
 /// An array whose items are still to be read.
 pub(super) struct Array<R: Read> {
     file: NpyFile<BufReader<Chain<Cursor<Vec<u8>>, R>>>,
-    /// What the items are, and of how many bytes or letters.
+    /// Type of the items, and their size in bytes or characters.
     kind: (TypeChar, u64),
 }
 
@@ -56,9 +56,11 @@ impl<R: Read> Array<R> {
         match (kind.type_char(), kind.size_field()) {
             known @ ((TypeChar::Bool | TypeChar::Int | TypeChar::Uint, _)
             | (TypeChar::Float, 4 | 8)
-            | (TypeChar::ByteStr | TypeChar::UnicodeStr, 1..MOST_LETTERS)) => Ok(Self { file, kind: known }),
+            | (TypeChar::ByteStr | TypeChar::UnicodeStr, 1..MAX_TEXT_LENGTH)) => {
+                Ok(Self { file, kind: known })
+            }
             _ => Err(format!(
-                "items of the type `{kind}` cannot be read; allowed are truth values, integers, float32, float64 and \
+                "items of the type `{kind}` cannot be read; allowed are booleans, integers, float32, float64 and \
                  text\nhint: `array.astype(\"float64\")`"
             )),
         }
@@ -68,7 +70,7 @@ impl<R: Read> Array<R> {
         self.file.shape().len() == 2
     }
 
-    /// One row a first index; an array of one dimension is one column. The numbers are collected in `values`.
+    /// As rows; an array of one dimension is one column. The numbers are collected in `values`.
     pub(super) fn matrix(self, mut values: Growing<f64>) -> Reasoned<Rows<'static>> {
         let (n, p) = match self.file.shape() {
             [n] => (*n as usize, 1),
@@ -89,7 +91,7 @@ impl<R: Read> Array<R> {
         Rows::from_store(store, n, p).map_err(|e| e.to_string())
     }
 
-    /// As a target: integers are integers, truth values are text.
+    /// As a target: integers stay integers, booleans become text.
     pub(super) fn column(self) -> Reasoned<Column> {
         if self.file.shape().iter().filter(|d| **d != 1).count() > 1 {
             return Err("a target has one value a row".into());
@@ -111,7 +113,7 @@ impl<R: Read> Array<R> {
         Ok(numbers)
     }
 
-    /// Hands over every number, in the order of the file.
+    /// Calls `hand` with every number, in the order of the file.
     fn each_number(self, hand: &mut dyn FnMut(f64) -> Reasoned<()>) -> Reasoned<()> {
         match self.kind {
             (TypeChar::Float, 8) => self.each(|v: f64| hand(v)),
@@ -166,11 +168,11 @@ impl<R: Read> Array<R> {
     }
 }
 
-/// The first bytes of the file, if the header in them is one that can be parsed without harm.
+/// The first bytes of the file; an error if its header could exhaust memory or stack when parsed.
 fn harmless_start(input: &mut impl Read) -> Reasoned<Vec<u8>> {
     let mut start = Vec::new();
     let short = |e: std::io::Error| format!("not an NPY array, or not a whole one: {e}");
-    input.take(MOST_HEADER as u64).read_to_end(&mut start).map_err(short)?;
+    input.take(MAX_HEADER_BYTES as u64).read_to_end(&mut start).map_err(short)?;
     if !start.starts_with(b"\x93NUMPY") {
         return Err("not an NPY array: it does not start with `\\x93NUMPY`".into());
     }
@@ -181,7 +183,7 @@ fn harmless_start(input: &mut impl Read) -> Reasoned<Vec<u8>> {
     };
     let header = &start[..start.len().min((length as usize).saturating_add(12))];
     let brackets = header.iter().filter(|b| b"([{".contains(b)).count();
-    if length as usize > MOST_HEADER - 12 || brackets > MOST_BRACKETS {
+    if length as usize > MAX_HEADER_BYTES - 12 || brackets > MAX_BRACKETS {
         return Err(format!(
             "a header of {length} bytes, which no plain array has; store each column of records, or one matrix"
         ));
@@ -219,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_stored_by_columns_is_turned() {
+    fn a_matrix_in_fortran_order_is_transposed() {
         let bytes = array("|u1", "(2, 3)", "True", &[1, 4, 2, 5, 3, 6]);
         let rows = Array::open(&bytes[..]).and_then(|a| a.matrix(Growing::new(0))).expect("a matrix");
         assert_eq!(rows.to_dense(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_beyond_all_memory_is_an_error() {
+    fn a_shape_that_exceeds_memory_is_an_error() {
         let bytes = array("<f8", "(4294967296, 4294967296, 16)", "False", &[]);
         assert!(Array::open(&bytes[..]).and_then(Array::numbers).is_err_and(|e| e.contains("too large")));
         let bytes = array("<f8", "(4611686018427387904, 4)", "False", &[]);

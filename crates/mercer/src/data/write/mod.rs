@@ -1,9 +1,9 @@
-//! Writers: features out, in the format that the end of the name tells.
+//! Writers of features. The file extension chooses the format.
 //!
-//! A file appears whole or not at all: it is written beside its place under another name, and renamed when done.
-//! Numbers in text are the shortest that read back as the same bits.
+//! Files are written atomically: under a temporary name in the same folder, renamed when complete. Numbers in text are the
+//! shortest that read back as the same bits.
 
-mod kept;
+mod typed_column;
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Seek, Write};
@@ -22,15 +22,15 @@ use parquet::file::properties::WriterProperties;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use self::kept::{Kept, write_array};
+use self::typed_column::{TypedColumn, write_array};
 use super::format::Format;
 use crate::error::{Error, Result};
 use crate::whole_file::{folder, temporary};
 
-/// Rows of a batch in Parquet and Arrow files.
-const BATCH: usize = 1 << 14;
+/// Rows per batch in Parquet and Arrow files.
+const BATCH_ROWS: usize = 1 << 14;
 
-/// Whether a file of this name could be written: a known format in a folder that exists. To be asked before long work.
+/// An error unless a file of this name can be written: a known format in an existing folder. To be called before long work.
 ///
 /// ```
 /// use mercer::data::write::check_output;
@@ -44,7 +44,7 @@ pub fn check_output(path: &str) -> Result<()> {
     check_place(path)
 }
 
-/// Whether a file of any format could be written there. To be asked before long work.
+/// An error unless a file of any format can be written there. To be called before long work.
 ///
 /// ```
 /// use mercer::data::write::check_place;
@@ -59,18 +59,21 @@ pub fn check_place(path: &str) -> Result<()> {
     }
     // A device or a pipe would be replaced by the file, not written to.
     if place.exists() && !place.is_file() {
-        return Err(Error::file(path, "this is no plain file, which is what is written"));
+        return Err(Error::file(
+            path,
+            "this is not a regular file, so it cannot be replaced; name another file",
+        ));
     }
     let folder = folder(place);
     if !folder.is_dir() {
         let reason = format!("the folder `{}` does not exist; make it first", folder.display());
         return Err(Error::file(path, reason));
     }
-    // Whether the folder may be written to is best asked by trying.
+    // Permissions are checked by creating a temporary file.
     temporary(path.as_ref()).map(drop)
 }
 
-/// Writes a text, whole or not at all.
+/// Writes a text file atomically.
 ///
 /// ```
 /// use mercer::data::write::write_text;
@@ -89,7 +92,7 @@ pub fn write_text(path: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether this many columns of text can stand beside the features in a file of this name.
+/// An error unless a file of this name can hold this many text columns next to the features.
 ///
 /// ```
 /// use mercer::data::write::check_kept;
@@ -100,7 +103,7 @@ pub fn write_text(path: &str, text: &str) -> Result<()> {
 pub fn check_kept(path: &str, n_kept: usize) -> Result<()> {
     match (Format::of(path)?, n_kept) {
         (Format::Npy, 1..) => {
-            Err(Error::file(path, "NPY holds numbers alone; use CSV, Parquet or NPZ to keep columns"))
+            Err(Error::file(path, "NPY holds numbers only; use CSV, Parquet or NPZ to keep columns"))
         }
         (Format::Libsvm { .. }, 2..) => Err(Error::file(
             path,
@@ -112,8 +115,8 @@ pub fn check_kept(path: &str, n_kept: usize) -> Result<()> {
     }
 }
 
-/// Writes n×q features, after the kept columns. NPZ holds the features as `X` and each kept column under its name; the
-/// kept column of LIBSVM is the label.
+/// Writes the kept columns and then n×q features. NPZ holds the features as `X` and each kept column under its name; LIBSVM
+/// takes one kept column as the label.
 ///
 /// ```
 /// use faer::mat;
@@ -144,7 +147,7 @@ pub fn write_features(
     Ok(())
 }
 
-/// Writes the same as CSV anywhere, such as to standard output.
+/// Writes kept columns and features as CSV to any stream, such as standard output.
 ///
 /// ```
 /// use faer::mat;
@@ -211,7 +214,7 @@ impl<'a> Output<'a> {
 
     fn write_text(&self, separator: u8, out: &mut dyn Write) -> std::io::Result<()> {
         self.write_records(separator, out).map_err(|e| match e.into_kind() {
-            // As it came, so that a caller can tell a closed pipe.
+            // Unchanged, so that a caller can recognise a closed pipe.
             csv::ErrorKind::Io(e) => e,
             e => std::io::Error::other(format!("{e:?}")),
         })
@@ -234,7 +237,7 @@ impl<'a> Output<'a> {
         Ok(writer.flush()?)
     }
 
-    /// Without a kept column the label is 0. Zeros are left out, but for the last column: it tells how many there are.
+    /// Without a kept column the label is 0. Zeros are omitted, except in the last column, which fixes the number of columns.
     fn write_libsvm(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let mut number = String::new();
         for i in 0..self.values.nrows() {
@@ -277,11 +280,11 @@ impl<'a> Output<'a> {
         writer.finish().map_err(std::io::Error::other)
     }
 
-    fn typed(&self) -> Vec<Kept<'a>> {
-        self.kept.iter().map(|(_, column)| Kept::of(column)).collect()
+    fn typed(&self) -> Vec<TypedColumn<'a>> {
+        self.kept.iter().map(|(_, column)| TypedColumn::of(column)).collect()
     }
 
-    fn schema(&self, kept: &[Kept]) -> Arc<Schema> {
+    fn schema(&self, kept: &[TypedColumn]) -> Arc<Schema> {
         let kept =
             self.kept.iter().zip(kept).map(|((name, _), column)| Field::new(name, column.kind(), false));
         let features = self.names.iter().map(|name| Field::new(name, DataType::Float64, false));
@@ -291,11 +294,11 @@ impl<'a> Output<'a> {
     fn batches(
         &self,
         schema: &Arc<Schema>,
-        kept: &[Kept],
+        kept: &[TypedColumn],
     ) -> impl Iterator<Item = std::result::Result<RecordBatch, arrow::error::ArrowError>> {
         let n = self.values.nrows();
-        (0..n).step_by(BATCH).map(move |start| {
-            let count = BATCH.min(n - start);
+        (0..n).step_by(BATCH_ROWS).map(move |start| {
+            let count = BATCH_ROWS.min(n - start);
             let part = self.values.subrows(start, count);
             let feature =
                 |j| Arc::new(Float64Array::from_iter_values(part.col(j).iter().copied())) as ArrayRef;

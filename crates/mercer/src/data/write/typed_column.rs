@@ -1,4 +1,4 @@
-//! Kept columns: texts that stand beside the features, typed where a type loses nothing of them.
+//! Columns that are copied to the output next to the features, typed where that loses nothing of their text.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::DataType;
 use npyz::{AutoSerialize, DType, WriteOptions, WriterBuilder};
 
-/// A kept column with the type its texts have, where a type gives each text back exactly.
-pub(super) enum Kept<'a> {
+/// A copied column with the type of its texts, if that type reproduces each text exactly.
+pub(super) enum TypedColumn<'a> {
     Integers(Vec<i64>),
     Numbers(Vec<f64>),
     Text(&'a [String]),
 }
 
-impl<'a> Kept<'a> {
+impl<'a> TypedColumn<'a> {
     pub(super) fn of(column: &'a [String]) -> Self {
         let integer = |text: &String| text.parse().ok().filter(|v: &i64| v.to_string() == *text);
         let number = |text: &String| {
