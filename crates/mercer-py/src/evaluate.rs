@@ -1,10 +1,10 @@
 //! Stage 7 for Python: folds, judges, comparisons and advice. What is predicted is a class's code, in the order of the classes,
 //! or a number.
 
-use mercer::{Error, FeatureMap};
 use mercer::data::Scale;
 use mercer::evaluate::advise::Adviser;
 use mercer::evaluate::{Comparison, Judge, Predictions, Split, folds as parts, svm};
+use mercer::{Error, FeatureMap};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -257,8 +257,7 @@ impl Model {
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     fn residuals<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<Numbers<'py>> {
         let (rows, left) = (X.rows()?, self.fit()?.residual);
-        let shares =
-            run(py, verbose, |monitor| portrait::residuals(self.expansion(), left, &rows, monitor))?;
+        let shares = run(py, verbose, |monitor| portrait::residuals(self.expansion(), left, &rows, monitor))?;
         Ok(PyArray1::from_vec(py, shares))
     }
 
