@@ -1,7 +1,7 @@
 //! Arrays ↔ rows, labels and matrices. Input rows are borrowed where they lie.
 
 use faer::{Mat, MatRef};
-use mercer::data::{Column, Either, Single, Task};
+use mercer::data::{Column, Task};
 use mercer::{Labels, Rows};
 use numpy::ndarray::Dimension;
 use numpy::{
@@ -49,47 +49,10 @@ impl Matrix<'_> {
     }
 }
 
-/// Rows in either precision.
-#[derive(FromPyObject)]
-pub(crate) enum EitherRows<'py> {
-    Single(Matrix<'py, f32>),
-    Double(PyRows<'py>),
-}
-
-/// The same as Rust has them.
-pub(crate) enum OfEither<'a> {
-    Single(Single<'a>),
-    Double(Rows<'a>),
-}
-
-impl EitherRows<'_> {
-    pub(crate) fn rows(&self) -> PyResult<OfEither<'_>> {
-        Ok(match self {
-            Self::Single(matrix) => OfEither::Single(matrix.rows()?),
-            Self::Double(rows) => OfEither::Double(rows.rows()?),
-        })
-    }
-}
-
-impl OfEither<'_> {
-    pub(crate) fn view(&self) -> Either<'_> {
-        match self {
-            Self::Single(rows) => rows.into(),
-            Self::Double(rows) => rows.into(),
-        }
-    }
-}
-
-impl Matrix<'_, f32> {
-    pub(crate) fn rows(&self) -> PyResult<Single<'_>> {
-        let (n, p) = self.shape();
-        Single::new(self.values()?, n, p).map_err(exception)
-    }
-}
-
-/// Rows as Python has them: a matrix of numbers or SciPy's CSR.
+/// Rows as Python has them: a matrix of float64 or float32, or SciPy's CSR.
 pub(crate) enum PyRows<'py> {
     Dense(Matrix<'py>),
+    DenseF32(Matrix<'py, f32>),
     Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Numbers<'py>, p: usize },
 }
 
@@ -98,7 +61,10 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if !object.hasattr("indptr")? {
-            return object.extract().map(Self::Dense);
+            return object.extract().map(Self::Dense).or_else(|why| match object.extract() {
+                Ok(matrix) => Ok(Self::DenseF32(matrix)),
+                Err(_) => Err(why),
+            });
         }
         let (_, p): (usize, usize) = object.getattr("shape")?.extract()?;
         Ok(Self::Sparse {
@@ -116,6 +82,10 @@ impl PyRows<'_> {
             Self::Dense(matrix) => {
                 let (n, p) = matrix.shape();
                 Rows::dense(matrix.values()?, n, p)
+            }
+            Self::DenseF32(matrix) => {
+                let (n, p) = matrix.shape();
+                Rows::dense_f32(matrix.values()?, n, p)
             }
             Self::Sparse { indptr, indices, values, p } => {
                 Rows::sparse(indptr, indices, values.as_slice()?, *p)

@@ -8,19 +8,21 @@ use faer::MatMut;
 use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
 use mercer::data::Scaling;
 use mercer::evaluate::portrait;
+use mercer::map::PreparedMap;
 use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::convert::{EitherRows, Matrix, PyRows, frozen, matrix_array, python_rows, whole};
+use crate::convert::{Matrix, PyRows, frozen, matrix_array, python_rows, whole};
 use crate::gate::{exception, run};
 
 /// A fitted map from rows to features. It cannot be changed.
 #[pyclass(frozen, module = "mercer._core")]
 pub(crate) struct Model {
-    map: Arc<FeatureMap>,
+    /// What applying it needs is computed with the first rows and kept.
+    prepared: Arc<PreparedMap>,
     /// Of a basis alone.
     fit: Option<BasisFit>,
 }
@@ -59,64 +61,51 @@ impl BasisFit {
     fn pickled(&self) -> PickledFit {
         let Self { residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop } = *self;
         let precision = precision.name().to_string();
-        (residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop_name(stop))
+        (residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop.name().into())
     }
 
     fn unpickled(
         (residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop): PickledFit,
     ) -> PyResult<Self> {
         let precision = Precision::named(&precision).map_err(exception)?;
-        let stop = stop_named(&stop)
+        let stop = Stop::named(&stop)
             .ok_or_else(|| PyValueError::new_err(format!("`{stop}` is nothing that ends a fit")))?;
         Ok(Self { residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop })
     }
 }
 
-/// What ended a fit, as the facts of a model have it.
-fn stop_name(stop: Stop) -> String {
-    format!("{stop:?}").to_lowercase()
-}
-
-fn stop_named(name: &str) -> Option<Stop> {
-    [Stop::Rule, Stop::Cap, Stop::Rank].into_iter().find(|stop| stop_name(*stop) == name)
-}
-
 impl Model {
     pub(crate) fn new(map: FeatureMap) -> Self {
-        Self { map: Arc::new(map), fit: None }
+        Self { prepared: Arc::new(PreparedMap::new(map)), fit: None }
     }
 
     /// A basis: the model whose features are its coordinates.
     pub(crate) fn of_basis(basis: FittedBasis, input_names: Option<Vec<String>>) -> Self {
         let fit = BasisFit::of(&basis);
-        Self { map: Arc::new(FeatureMap { input_names, ..basis.into() }), fit: Some(fit) }
+        Self { fit: Some(fit), ..Self::new(FeatureMap { input_names, ..basis.into() }) }
     }
 
     /// A basis of which the map alone is there, with what its facts tell of the fit. It cannot grow.
     pub(crate) fn of_basis_map(map: FeatureMap) -> Self {
-        let fact = |name: &str| map.facts.get(name);
-        let number = |name: &str| fact(name).and_then(serde_json::Value::as_f64);
-        let count = |name: &str| fact(name).and_then(serde_json::Value::as_u64).unwrap_or(0);
-        let stop = fact("stopped_by").and_then(serde_json::Value::as_str).and_then(stop_named);
-        let rounding_error = number("rounding_error");
+        let facts = &map.facts;
         let fit = BasisFit {
-            residual: number("residual").unwrap_or(f64::NAN),
+            residual: facts.residual.unwrap_or(f64::NAN),
             trace: f64::NAN,
-            precision: if rounding_error.is_some() { Precision::Single } else { Precision::Double },
-            rounding_error,
-            n_kernel_evaluations: count("kernel_evaluations"),
-            n_rows: count("rows") as usize,
-            stop: stop.unwrap_or(Stop::Rule),
+            precision: facts.precision.unwrap_or(Precision::Double),
+            rounding_error: facts.rounding_error,
+            n_kernel_evaluations: facts.kernel_evaluations.unwrap_or(0),
+            n_rows: facts.rows.unwrap_or(0),
+            stop: facts.stopped_by.unwrap_or(Stop::Rule),
         };
-        Self { map: Arc::new(map), fit: Some(fit) }
+        Self { fit: Some(fit), ..Self::new(map) }
     }
 
     /// The basis again, to let it grow.
     pub(crate) fn basis(&self) -> Result<FittedBasis> {
         let Some(fit) = self.fit else {
-            return Err(Error::Argument(format!("`{}` is not a fitted basis", self.map.method)));
+            return Err(Error::Argument(format!("`{}` is not a fitted basis", self.map().method)));
         };
-        let map = &*self.map;
+        let map = self.map();
         Ok(FittedBasis {
             method: Method::named(&map.method)?,
             expansion: map.expansion.clone(),
@@ -136,19 +125,23 @@ impl Model {
 
     /// This model with some of its map changed.
     fn with(&self, change: impl FnOnce(&mut FeatureMap)) -> Self {
-        let mut map = FeatureMap::clone(&self.map);
+        let mut map = self.map().clone();
         change(&mut map);
-        Self { map: Arc::new(map), fit: self.fit }
+        Self { fit: self.fit, ..Self::new(map) }
+    }
+
+    fn map(&self) -> &FeatureMap {
+        self.prepared.map()
     }
 
     fn fit(&self) -> PyResult<BasisFit> {
         self.fit.ok_or_else(|| {
-            PyAttributeError::new_err(format!("the model of `{}` is not that of a basis", self.map.method))
+            PyAttributeError::new_err(format!("the model of `{}` is not that of a basis", self.map().method))
         })
     }
 
     fn expansion(&self) -> &Expansion {
-        &self.map.expansion
+        &self.map().expansion
     }
 }
 
@@ -159,7 +152,7 @@ impl Model {
     #[pyo3(signature = (data, fit=None))]
     fn from_bytes(data: &[u8], fit: Option<PickledFit>) -> PyResult<Self> {
         let map = FeatureMap::read_from(data, "the model").map_err(exception)?;
-        Ok(Self { map: Arc::new(map), fit: fit.map(BasisFit::unpickled).transpose()? })
+        Ok(Self { fit: fit.map(BasisFit::unpickled).transpose()?, ..Self::new(map) })
     }
 
     /// Read a model file.
@@ -170,7 +163,7 @@ impl Model {
 
     /// Write a model file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        run(py, 0, |_| self.map.save(path))
+        run(py, 0, |_| self.map().save(path))
     }
 
     fn __reduce__<'py>(
@@ -178,7 +171,7 @@ impl Model {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<PickledFit>))> {
         let mut bytes = Vec::new();
-        self.map.write_to(&mut bytes, "the model").map_err(exception)?;
+        self.map().write_to(&mut bytes, "the model").map_err(exception)?;
         let kind = py.get_type::<Self>().into_any();
         Ok((kind, (PyBytes::new(py, &bytes), self.fit.as_ref().map(BasisFit::pickled))))
     }
@@ -197,23 +190,18 @@ impl Model {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        X: EitherRows<'py>,
+        X: PyRows<'py>,
         verbose: u32,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let map = &*self.map;
-        match X {
-            EitherRows::Double(rows) => {
-                let rows = rows.rows()?;
-                let work = |out: MatMut<'_, f64>, monitor: &Monitor| map.transform_into(&rows, out, monitor);
-                written(py, verbose, (rows.n(), map.n_features()), work)
+        let (map, rows) = (&*self.prepared, X.rows()?);
+        let shape = (rows.n(), self.n_features());
+        match rows.precision() {
+            Precision::Double => {
+                written(py, verbose, shape, |out: MatMut<'_, f64>, monitor| map.transform_into(&rows, out, monitor))
             }
-            EitherRows::Single(rows) => {
-                let rows = rows.rows()?;
-                let work = |out: MatMut<'_, f32>, monitor: &Monitor| {
-                    map.transform_single_into(&rows, out, monitor).map(|_| ())
-                };
-                written(py, verbose, (rows.n(), map.n_features()), work)
-            }
+            Precision::Single => written(py, verbose, shape, |out: MatMut<'_, f32>, monitor| {
+                map.transform_f32_into(&rows, out, monitor).map(drop)
+            }),
         }
     }
 
@@ -226,7 +214,7 @@ impl Model {
         verbose: u32,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let features = features.view()?;
-        let rows = run(py, verbose, |monitor| self.map.inverse_transform(features, monitor))?;
+        let rows = run(py, verbose, |monitor| self.map().inverse_transform(features, monitor))?;
         PyArray1::from_vec(py, rows).reshape([features.nrows(), self.n_inputs()])
     }
 
@@ -240,7 +228,7 @@ impl Model {
         verbose: u32,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = X.rows()?;
-        let importance = run(py, verbose, |monitor| self.map.input_importance(&rows, monitor))?;
+        let importance = run(py, verbose, |monitor| self.map().input_importance(&rows, monitor))?;
         matrix_array(py, &importance)
     }
 
@@ -304,28 +292,24 @@ impl Model {
         Ok(self.with(|map| map.input_names = names))
     }
 
-    /// The model whose features are some of a basis', each multiplied by its weight if there are weights. `facts`, a JSON
-    /// object, are added to those of the basis.
+    /// The model whose features are the columns of a basis that a selector, which is not mercer's, has kept.
     fn compose(
         &self,
         columns: Vec<usize>,
-        weights: Option<Vec<f64>>,
         scores: Vec<f64>,
         method: &str,
-        facts: &str,
+        selector: String,
     ) -> PyResult<Self> {
-        let facts: serde_json::Map<_, _> = serde_json::from_str(facts)
-            .map_err(|e| PyValueError::new_err(format!("the facts are not a JSON object: {e}")))?;
-        let basis = FeatureMap::clone(&self.map);
-        let mut map = FeatureMap::from_columns(method, basis, &columns, weights.as_deref(), scores)
-            .map_err(exception)?;
-        map.facts.extend(facts);
+        let map = FeatureMap::from_columns(method, self.map().clone(), &columns, None, scores);
+        let mut map = map.map_err(exception)?;
+        map.facts.selector = Some(selector);
+        map.facts.weighted = Some(false);
         Ok(Self::new(map))
     }
 
     #[getter]
     fn method(&self) -> &str {
-        &self.map.method
+        &self.map().method
     }
 
     #[getter]
@@ -369,7 +353,7 @@ impl Model {
 
     #[getter]
     fn n_features(&self) -> usize {
-        self.map.n_features()
+        self.map().n_features()
     }
 
     #[getter]
@@ -406,49 +390,49 @@ impl Model {
     fn pivots<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<isize>> {
         let pivots = match &self.expansion().landmarks {
             // Exact `kpca` has every training row as a landmark and no pivots.
-            Landmarks::Columns { indices, n } if indices.len() != *n || !self.map.pivots.is_empty() => {
+            Landmarks::Columns { indices, n } if indices.len() != *n || !self.map().pivots.is_empty() => {
                 indices
             }
-            _ => &self.map.pivots,
+            _ => &self.map().pivots,
         };
         frozen(whole(py, pivots.clone()))
     }
 
     #[getter]
     fn pivot_norms<'py>(&self, py: Python<'py>) -> Numbers<'py> {
-        numbers(py, &self.map.pivot_norms)
+        numbers(py, &self.map().pivot_norms)
     }
 
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> Numbers<'py> {
-        numbers(py, &self.map.eigenvalues)
+        numbers(py, &self.map().eigenvalues)
     }
 
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> Numbers<'py> {
-        numbers(py, &self.map.scores)
+        numbers(py, &self.map().scores)
     }
 
     #[getter]
     fn feature_names(&self) -> Vec<String> {
-        self.map.feature_names.clone()
+        self.map().feature_names.clone()
     }
 
     #[getter]
     fn input_names(&self) -> Option<Vec<String>> {
-        self.map.input_names.clone()
+        self.map().input_names.clone()
     }
 
     /// center and factor of x' = (x − center)·factor.
     #[getter]
     fn scaling<'py>(&self, py: Python<'py>) -> Option<(Numbers<'py>, Numbers<'py>)> {
-        self.map.scaling.as_ref().map(|s| (numbers(py, &s.center), numbers(py, &s.factor)))
+        self.map().scaling.as_ref().map(|s| (numbers(py, &s.center), numbers(py, &s.factor)))
     }
 
     /// What else a model file tells about the fit, as JSON.
     #[getter]
     fn facts(&self) -> String {
-        serde_json::Value::Object(self.map.facts.clone()).to_string()
+        self.map().facts.to_json()
     }
 
     #[getter]

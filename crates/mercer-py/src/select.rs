@@ -1,14 +1,15 @@
 //! Stage 5a for Python: score columns and keep the best.
 
 use mercer::select::f_sums::{Along, Spread};
-use mercer::select::{Columns, FSums, Kept, Scores, Selector};
+use mercer::select::{Columns, FSums, FTest, Level, Scores, Selection};
+use mercer::spec::Values;
 use mercer::{Error, Labels, methods};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{EitherRows, Matrix, PyRows, Target, whole};
+use crate::convert::{Matrix, PyRows, Target, whole};
 use crate::gate::{exception, run};
 
 /// Score columns and keep the best. Settings are texts, by the names of the catalogue.
@@ -18,7 +19,7 @@ use crate::gate::{exception, run};
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_selector<'py>(
     py: Python<'py>,
-    X: EitherRows<'py>,
+    X: PyRows<'py>,
     y: Option<Target<'py>>,
     selector: &str,
     settings: Vec<(String, String)>,
@@ -32,7 +33,7 @@ pub(crate) fn fit_selector<'py>(
     let categorical = categorical.unwrap_or_default();
     let (scores, kept) = run(py, verbose, |monitor| {
         let scores = selector.score(&Columns {
-            rows: rows.view(),
+            rows: &rows,
             labels: labels.as_ref(),
             space: None,
             categorical: &categorical,
@@ -51,7 +52,7 @@ pub(crate) fn fit_selector<'py>(
 pub(crate) fn selection<'py>(
     py: Python<'py>,
     scores: Scores,
-    kept: Kept,
+    kept: Selection,
     labels: Option<&Labels>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let classes = match labels {
@@ -168,9 +169,16 @@ pub(crate) fn f_finish<'py>(
     settings: Vec<(String, String)>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
     let sums = state.sums()?;
-    let (Selector::FTest(test), keep) = methods::selector(selector, &settings).map_err(exception)? else {
-        return Err(exception(Error::Argument(format!("`{selector}` has no sums"))));
+    let (test, keep) = methods::selector(selector, &settings).map_err(exception)?;
+    let values = Values::new(&[test.spec()], &settings).map_err(exception)?;
+    let level = match (selector, values.number("level")) {
+        ("f", _) => Level::None,
+        ("fpr", Some(level)) => Level::Fpr(level),
+        ("fdr", Some(level)) => Level::Fdr(level),
+        ("fwe", Some(level)) => Level::Fwe(level),
+        _ => return Err(exception(Error::Argument(format!("`{selector}` has no sums")))),
     };
+    let test = FTest { level };
     if !sums.is_enough() {
         return Ok(None);
     }
