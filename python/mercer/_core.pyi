@@ -1,4 +1,4 @@
-"""The compiled part: arrays in, arrays out. Not for users; `mercer` is."""
+"""The compiled part: arrays in, arrays and fitted models out. Not for users; `mercer` is."""
 
 from typing import Any, TypeAlias, TypedDict
 
@@ -12,6 +12,12 @@ Target: TypeAlias = NDArray[np.int64] | Numbers | list[str]
 # Values, column indices and row starts, as SciPy takes them.
 SparseParts: TypeAlias = tuple[Numbers, NDArray[np.int64], NDArray[np.int64]]
 
+# Name, None for the basis that a method comes with; settings; rows to choose landmarks among.
+BasisSettings: TypeAlias = tuple[str | None, list[tuple[str, str]], Rows | None]
+
+# Residual, trace, precision, rounding error, kernel evaluations, rows, what ended the fit.
+PickledFit: TypeAlias = tuple[float, float, str, float | None, int, int, str]
+
 # Rows to learn from and rows to be asked about, a split each.
 Splits: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -22,46 +28,107 @@ class Judged(TypedDict):
     support: int
     warnings: list[str]
 
-class Expansion(TypedDict):
-    """What `transform` needs: z(x) = matrix · k(scaled x, landmarks) − offset."""
+class Model:
+    """A fitted map from rows to features, z(x) = matrix · k(scaled x, landmarks) − offset. It cannot be changed.
 
-    kernel: str
-    gamma: float
-    degree: int
-    coef0: float
-    alpha: float
-    n_inputs: int
-    landmarks: Rows | None
-    pivots: NDArray[np.intp]
-    matrix: Numbers
-    offset: Numbers
-    origin: Numbers | None
-    scaling: tuple[Numbers, Numbers] | None
-    input_names: list[str] | None
+    Threads share it, and a pickle holds the bytes of a model file. Arrays are made when they are asked for; they are
+    read-only.
+    """
 
-class Model(Expansion):
-    """What a model file holds."""
+    def __new__(cls, data: bytes, fit: PickledFit | None = None) -> Model: ...
+    @staticmethod
+    def load(path: str) -> Model: ...
+    def save(self, path: str) -> None: ...
+    def transform(self, X: Rows | NDArray[np.float32], *, verbose: int = 0) -> NDArray[Any]: ...
+    def inverse_transform(self, features: Rows, *, verbose: int = 0) -> Numbers: ...
+    def input_importance(self, X: Rows, *, verbose: int = 0) -> Numbers: ...
+    def reconstruction_cost(self, X: Rows, *, verbose: int = 0) -> float: ...
+    def residuals(self, X: Rows, *, verbose: int = 0) -> Numbers: ...
+    def orthogonality_loss(self, X: Rows | None = None, *, verbose: int = 0) -> float: ...
+    def with_scaling(self, center: Numbers, factor: Numbers, input_names: list[str] | None) -> Model: ...
+    def with_input_names(self, names: list[str] | None) -> Model: ...
+    def compose(
+        self, columns: list[int], weights: list[float] | None, scores: list[float], method: str, facts: str
+    ) -> Model: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def degree(self) -> int | None: ...
+    @property
+    def coef0(self) -> float | None: ...
+    @property
+    def alpha(self) -> float | None: ...
+    @property
+    def n_inputs(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_landmarks(self) -> int: ...
+    @property
+    def landmarks(self) -> Numbers | SparseParts | None: ...
+    @property
+    def matrix(self) -> Numbers: ...
+    @property
+    def offset(self) -> Numbers: ...
+    @property
+    def origin(self) -> Numbers | None: ...
+    @property
+    def pivots(self) -> NDArray[np.intp]: ...
+    @property
+    def pivot_norms(self) -> Numbers: ...
+    @property
+    def eigenvalues(self) -> Numbers: ...
+    @property
+    def scores(self) -> Numbers: ...
+    @property
+    def feature_names(self) -> list[str]: ...
+    @property
+    def input_names(self) -> list[str] | None: ...
+    @property
+    def scaling(self) -> tuple[Numbers, Numbers] | None: ...
+    @property
+    def facts(self) -> str: ...
 
-    method: str
-    feature_names: list[str]
-    scores: Numbers
-    pivot_norms: Numbers
-    eigenvalues: Numbers
-    facts: str
+    # Of a basis alone:
+    @property
+    def residual(self) -> float: ...
+    @property
+    def trace(self) -> float: ...
+    @property
+    def precision(self) -> str: ...
+    @property
+    def rounding_error(self) -> float | None: ...
+    @property
+    def n_kernel_evaluations(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
 
-class FittedBasis(Model):
-    """What a fit gives. Sparse landmarks are `SparseParts` here, as in what `load` returns."""
+class Fitted:
+    """What a fit found."""
 
-    residual: float
-    trace: float
-    precision: str
-    rounding_error: float | None
-    n_kernel_evaluations: int
-    warnings: list[str]
-    features: NDArray[Any] | None
+    @property
+    def model(self) -> Model: ...
+    @property
+    def basis(self) -> Model: ...
+    @property
+    def landmarks(self) -> Numbers | SparseParts | None: ...
+    @property
+    def coordinates(self) -> NDArray[Any] | None: ...
+    @property
+    def directions(self) -> Directions | None: ...
+    @property
+    def selection(self) -> Selection | None: ...
+    @property
+    def basis_warnings(self) -> list[str]: ...
+    @property
+    def warnings(self) -> list[str]: ...
 
 class Selection(TypedDict):
-    """What a selector finds."""
+    """What a selector finds in columns."""
 
     scores: Numbers
     support: NDArray[np.bool_]
@@ -74,6 +141,10 @@ class Selection(TypedDict):
     sums: FSums | None  # the F-test's
     classes: list[str] | None
     chosen: NDArray[np.bool_] | None
+
+class FittedSelector(Selection):
+    """What a selector finds by itself."""
+
     warnings: list[str]
 
 class FSums(TypedDict):
@@ -83,7 +154,7 @@ class FSums(TypedDict):
     target: list[float] | None
     columns: Numbers
 
-class Extraction(TypedDict):
+class Directions(TypedDict):
     """What an extractor finds; empty arrays where it has no such thing."""
 
     components: Numbers
@@ -91,8 +162,6 @@ class Extraction(TypedDict):
     eigenvalues: Numbers
     explained: Numbers
     alignment_path: Numbers
-    warnings: list[str]
-    model: Model
 
 class Automatic(TypedDict):
     """What features without choices are: their map, that of their basis, and the advice that was followed, as JSON."""
@@ -137,30 +206,30 @@ class NumericalError(ArithmeticError): ...
 def catalogue() -> str: ...
 def n_threads() -> int: ...
 def decide(y: Target, *, task: str = "auto") -> tuple[NDArray[np.intp] | Numbers, list[str] | None]: ...
-def fit_basis(
+def fit(
     X: Rows | NDArray[np.float32],
     y: Target | None,
-    method: str,
+    method: str | None,
     settings: list[tuple[str, str]],
     *,
-    landmarks: Rows | None = None,
-    center: bool = False,
-    precision: str | None = None,
-    want_features: bool = False,
+    basis: BasisSettings,
+    input_names: list[str] | None = None,
+    task: str = "auto",
+    want_coordinates: bool = False,
     verbose: int = 0,
-) -> FittedBasis: ...
-def grow_basis(
+) -> Fitted: ...
+def grow(
     X: Rows | NDArray[np.float32],
     settings: list[tuple[str, str]],
     so_far: Model | None = None,
-    trace: float = 0.0,
     *,
+    input_names: list[str] | None = None,
     verbose: int = 0,
-) -> FittedBasis: ...
+) -> Fitted: ...
 def f_accumulate(
     state: FSums | None, X: Rows, y: Target, classes: list[str] | None = None, *, verbose: int = 0
 ) -> FSums: ...
-def f_finish(state: FSums, selector: str, settings: list[tuple[str, str]]) -> Selection | None: ...
+def f_finish(state: FSums, selector: str, settings: list[tuple[str, str]]) -> FittedSelector | None: ...
 def fit_selector(
     X: Rows | NDArray[np.float32],
     y: Target | None,
@@ -168,24 +237,9 @@ def fit_selector(
     settings: list[tuple[str, str]],
     *,
     categorical: list[int] | None = None,
-    space: tuple[Expansion, Rows | NDArray[np.float32]] | None = None,
     task: str = "auto",
     verbose: int = 0,
-) -> Selection: ...
-def check_extractor(
-    y: Target | None, extractor: str, settings: list[tuple[str, str]], *, task: str = "auto"
-) -> None: ...
-def fit_extractor(
-    X: Rows | NDArray[np.float32],
-    y: Target | None,
-    extractor: str,
-    settings: list[tuple[str, str]],
-    basis_model: Model,
-    *,
-    task: str = "auto",
-    verbose: int = 0,
-) -> Extraction: ...
-def class_means(X: Rows | NDArray[np.float32], y: Target, kernel: str) -> Numbers | SparseParts: ...
+) -> FittedSelector: ...
 def moments_of_nothing(n_features: int, n_targets: int) -> Moments: ...
 def moments_accumulate(state: Moments, Z: Numbers, Y: Numbers) -> Moments: ...
 def moments_merge(state: Moments, other: Moments) -> Moments: ...
@@ -195,18 +249,6 @@ def margins_accumulate(
     state: Margins, side: str, A: Numbers, B: Numbers, weights: Numbers | None = None
 ) -> Margins: ...
 def margins_merge(state: Margins, other: Margins) -> Margins: ...
-def default_basis(method: str, n: int) -> tuple[str, list[str]]: ...
-def compose(
-    model: Model, columns: list[int], weights: list[float] | None, scores: list[float], method: str
-) -> Model: ...
-def reconstruction_cost(expansion: Expansion, X: Rows, *, verbose: int = 0) -> float: ...
-def residuals(expansion: Expansion, X: Rows, left: float, *, verbose: int = 0) -> Numbers: ...
-def orthogonality_loss(expansion: Expansion, X: Rows | None = None, *, verbose: int = 0) -> float: ...
-def transform(expansion: Expansion, X: Rows | NDArray[np.float32], *, verbose: int = 0) -> NDArray[Any]: ...
-def inverse_transform(expansion: Expansion, features: Rows, *, verbose: int = 0) -> Numbers: ...
-def input_importance(expansion: Expansion, X: Rows, *, verbose: int = 0) -> Numbers: ...
-def save(model: Model, path: str) -> None: ...
-def load(path: str) -> Model: ...
 def kernel_alignment(K: Rows, y: Target, *, center: bool = False, task: str = "auto") -> float: ...
 def relevant_dimension(K: Rows, y: Target, *, task: str = "auto") -> tuple[int, float]: ...
 def folds(y: Target, k: int, *, repeats: int = 1, seed: int = 0, task: str = "auto") -> tuple[Splits, list[str]]: ...
@@ -244,7 +286,14 @@ def advise(
     verbose: int = 0,
 ) -> str: ...
 def fit_auto(
-    X: Rows, y: Target, *, max_components: int, seed: int = 0, task: str = "auto", verbose: int = 0
+    X: Rows,
+    y: Target,
+    *,
+    max_components: int,
+    input_names: list[str] | None = None,
+    seed: int = 0,
+    task: str = "auto",
+    verbose: int = 0,
 ) -> Automatic: ...
 def judge(
     X: Rows,

@@ -56,13 +56,12 @@ def as_target(y: Any) -> Target:
             )
 
 
-def as_csr(parts: Any, n_columns: int, like: Any = None) -> Any:
+def as_csr(parts: Any, n_columns: int, *, spmatrix: bool = False) -> Any:
     """Return the rows that `_core` gives back: a matrix, or CSR of the kind that the user works with."""
     if not isinstance(parts, tuple):
         return parts
-    indptr = parts[2]
-    kind = sparse.csr_matrix if isinstance(like, sparse.spmatrix) else sparse.csr_array
-    return kind(parts, shape=(len(indptr) - 1, n_columns))
+    kind = sparse.csr_matrix if spmatrix else sparse.csr_array
+    return kind(parts, shape=(len(parts[2]) - 1, n_columns))
 
 
 def is_frame(X: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC
 from typing import Any, ClassVar
 
@@ -14,8 +13,9 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
-from mercer._catalogue import allowed, stage
-from mercer._input import FLOATS, as_csr, as_given, as_rows, check_names_in, in_frame
+from mercer._catalogue import allowed, as_text, stage
+from mercer._fit import Settings, fit
+from mercer._input import FLOATS, as_given, as_rows, as_target, check_names_in, in_frame
 from mercer.basis import KernelBasis
 
 Basis = KernelBasis | str | None
@@ -37,10 +37,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     verbose: int
     n_features_in_: int
     basis_: KernelBasis
-    n_components_: int
-    precision_: str
-    rounding_error_: float | None
-    _map: _core.Model
+    _model: _core.Model
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of rows.
@@ -65,7 +62,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         (4, 1)
         """
         rows = self._check_new(X)
-        return _core.transform(self._map, as_given(rows), verbose=int(self.verbose)).astype(rows.dtype, copy=False)
+        return self._model.transform(as_given(rows), verbose=int(self.verbose)).astype(rows.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones.
@@ -94,7 +91,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         check_is_fitted(self)
         features = check_array(X, dtype=FLOATS, order="C")
-        rows = _core.inverse_transform(self._map, as_rows(features), verbose=int(self.verbose))
+        rows = self._model.inverse_transform(as_rows(features), verbose=int(self.verbose))
         return rows.astype(features.dtype, copy=False)
 
     def input_importance(self, X: Any) -> Any:
@@ -122,7 +119,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         array([[0.36, 0.64]])
         """
         rows = self._check_new(X)
-        importance = _core.input_importance(self._map, as_rows(rows), verbose=int(self.verbose))
+        importance = self._model.input_importance(as_rows(rows), verbose=int(self.verbose))
         return in_frame(importance, X, self.get_feature_names_out())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -147,7 +144,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         (2, 'gramschmidt')
         """
         check_names_in(self, input_features)
-        return np.asarray(self._map["feature_names"], dtype=object)
+        return np.asarray(self._model.feature_names, dtype=object)
 
     @property
     def _n_features_out(self) -> int:
@@ -156,8 +153,15 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _needs_y(self) -> bool:
         return True
 
-    def _basis(self, n: int, *, seed: int = 0, **own: Any) -> KernelBasis:
-        """Return the basis asked for, or the one that the method comes with, with settings of its `own`."""
+    def _own_basis(self) -> dict[str, Any]:
+        """Return settings of the basis that the method comes with."""
+        return {}
+
+    def _basis(self, seed: int) -> tuple[KernelBasis, _core.BasisSettings]:
+        """Return an unfitted basis for this fit alone: the one asked for, or that which the method comes with.
+
+        And its settings, which leave it to Rust which that is.
+        """
         precision: str | None = getattr(self, "precision", None)
         if isinstance(self.basis, KernelBasis):
             if precision is not None and precision != self.basis.precision:
@@ -165,30 +169,75 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
                     f"precision = {precision!r}, but the basis is a KernelBasis, which has its own\n"
                     "hint: say it there: KernelBasis(precision=...)"
                 )
-            copy: KernelBasis = clone(self.basis)
-            return copy
+            basis: KernelBasis = clone(self.basis)
+            basis._validate_params()
+            return basis, basis._settings_of_basis()
+        common: dict[str, Any] = {"random_state": seed, "precision": precision, "verbose": self.verbose}
         if self.basis is not None:
-            return KernelBasis(self.basis, random_state=seed, precision=precision, verbose=self.verbose)
-        method, texts = _core.default_basis(self._method, n)
-        for text in texts:
-            warnings.warn(text, UserWarning, stacklevel=4)
-        return KernelBasis(method, random_state=seed, precision=precision, verbose=self.verbose, **own)
+            basis = KernelBasis(self.basis, **common)
+            return basis, basis._settings_of_basis()
+        own = self._own_basis()
+        given = {**own, "seed": seed, "precision": precision}
+        settings = [(name, as_text(value)) for name, value in given.items() if value is not None]
+        return KernelBasis(**common, **own), (None, settings, None)
 
-    def _keep_map(self, basis: KernelBasis, model: _core.Model) -> None:
-        """Keep a fitted basis and the map of what was made of its coordinates."""
-        model["landmarks"] = as_csr(model["landmarks"], self.n_features_in_, like=basis.landmarks_)
+    def _checked(self, X: Any, y: Any, basis: KernelBasis) -> tuple[Any, Any]:
+        """Return the rows and, where labels are looked at, the labels, as scikit-learn has checked them."""
+        checks = {**basis._checks(), "ensure_min_samples": 2}
+        if self._needs_y():
+            X, y = validate_data(self, X, y, **checks)
+        else:
+            X = validate_data(self, X, **checks)
+        return basis._non_negative(X), y
+
+    def _fit(self, X: Any, y: Any, settings: Settings, *, seed: int = 0, task: str = "auto") -> _core.Fitted:
+        """Fit the basis and what the method makes of it, keep both, and return what else was found."""
+        basis, of_basis = self._basis(seed)
+        rows, y = self._checked(X, y, basis)
+        target = as_target(y) if self._needs_y() else None
+        verbose = max(int(self.verbose), int(basis.verbose))
+        found = fit(self, rows, target, of_basis, self._method, settings, task=task, verbose=verbose)
+        self._keep(basis, found.basis, found.model, rows)
+        self._name_basis(basis, found)
+        return found
+
+    def _name_basis(self, basis: KernelBasis, found: _core.Fitted) -> None:
+        """Set the parameters of the basis that the fit has decided on."""
+        basis.method = found.basis.method
+
+    def _keep(self, basis: KernelBasis, basis_model: _core.Model, model: _core.Model, rows: Any) -> None:
+        """Keep a basis as if it had been fitted by itself, and the model of what was made of its coordinates."""
+        basis.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            basis.feature_names_in_ = self.feature_names_in_
+        basis._keep(basis_model, rows)
         self.basis_ = basis
-        self.precision_ = basis.precision_
-        self.rounding_error_ = basis.rounding_error_
-        self._map = model
-        self.n_components_ = len(model["matrix"])
+        self._model = model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    @property
+    def n_components_(self) -> int:
+        """Number of features."""
+        check_is_fitted(self)
+        return self._model.n_features
+
+    @property
+    def precision_(self) -> str:
+        """What the coordinates of the training rows, and sums over them, were computed in."""
+        check_is_fitted(self)
+        return self.basis_.precision_
+
+    @property
+    def rounding_error_(self) -> float | None:
+        """The largest error of a coordinate in single precision."""
+        check_is_fitted(self)
+        return self.basis_.rounding_error_
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
         return self.basis_._non_negative(validate_data(self, X, reset=False, **self.basis_._checks()))
-
-    def _model(self) -> _core.Model:
-        return self._map
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

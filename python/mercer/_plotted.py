@@ -121,7 +121,7 @@ def features_of(estimator: Any, X: Any, y: Any, max_points: int) -> Drawn:
     if sample is not None:
         rows = rows[sample]
         labels = None if labels is None else labels._replace(values=labels.values[sample])
-    Z = rows if part is None else _core.transform(_model_of(part), as_rows(rows))
+    Z = rows if part is None else _model_of(part).transform(as_rows(rows))
     if names is None:
         names = [f"feature {j}" for j in range(Z.shape[1])] if part is None else list(part.get_feature_names_out())
     return Drawn(Z, names, labels, part)
@@ -160,9 +160,9 @@ def chosen_of(which: Any, drawn: Drawn) -> list[int]:
 def _best(drawn: Drawn) -> list[int]:
     """Return the best two features, or the only one."""
     Z, labels, part = drawn.Z, drawn.labels, drawn.part
-    scores = np.empty(0) if part is None else _model_of(part)["scores"]
+    scores = np.empty(0) if part is None else _model_of(part).scores
     # What stands on a basis names it; its own features have scores, or an order.
-    unordered = part is None or "basis" not in json.loads(_model_of(part)["facts"])
+    unordered = part is None or "basis" not in json.loads(_model_of(part).facts)
     if not len(scores) and unordered and labels is not None:
         task: Task = "numbers" if labels.classes is None else "classes"
         # Labels that F has no use for, such as those of one class, leave the features in their order.
@@ -174,7 +174,7 @@ def _best(drawn: Drawn) -> list[int]:
 
 def titles_of(part: Any, names: list[str]) -> list[str]:
     """Return the features' names, with their shares where the method knows such."""
-    shares = [] if part is None else json.loads(_model_of(part)["facts"]).get("explained", [])
+    shares = [] if part is None else json.loads(_model_of(part).facts).get("explained", [])
     if len(shares) != len(names):
         return names
     return [f"{name} ({100 * share:.0f} %)" for name, share in zip(names, shares, strict=True)]
@@ -187,12 +187,11 @@ def spectrum_of(part: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_], str]
         values = getattr(part.basis_, "eigenvalues_", None)
         label = "score" if values is None else "eigenvalue"
         return (part.scores_ if values is None else values), part.get_support(), label
-    for name in ("eigenvalues", "scores"):
-        if len(model[name]):
-            values = model[name]
-            return values, np.ones(len(values), dtype=bool), name.removesuffix("s")
+    for label, values in (("eigenvalue", model.eigenvalues), ("score", model.scores)):
+        if len(values):
+            return values, np.ones(len(values), dtype=bool), label
     raise ValueError(
-        f"`{model['method']}` has neither eigenvalues nor scores\n"
+        f"`{model.method}` has neither eigenvalues nor scores\n"
         "hint: `kpca` and the extractors but `koc` have eigenvalues, systems have scores; `mercer.plot.residual` shows "
         "a basis"
     )
@@ -206,8 +205,8 @@ def residuals_of(found: Found) -> tuple[list[Curve], str]:
     """Return what a basis leaves out as it grows, and all together."""
     basis = found.part.basis_ if isinstance(found.part, Mapped) else found.part
     model = _model_of(basis)
-    facts = json.loads(model["facts"])
-    left, norms, eigenvalues = facts.get("residual", 0.0), model["pivot_norms"], model["eigenvalues"]
+    facts = json.loads(model.facts)
+    left, norms, eigenvalues = facts.get("residual", 0.0), model.pivot_norms, model.eigenvalues
     curves: list[Curve] = []
     if len(norms):
         label = "landmark, in the order chosen"
@@ -216,22 +215,22 @@ def residuals_of(found: Found) -> tuple[list[Curve], str]:
         curves.append(
             (label, "distance of a landmark from the span of those before", np.arange(1, len(norms) + 1), norms)
         )
-    elif model["method"] == "kpca" and "basis" not in facts and found.rows is None:
+    elif model.method == "kpca" and "basis" not in facts and found.rows is None:
         trace = eigenvalues.sum() / (1 - left)
         shares = np.clip(1 - np.append(0.0, np.cumsum(eigenvalues)) / trace, 0, None)
         curves.append(("components", "share of the trace left out", np.arange(len(shares)), shares))
     if found.rows is not None:
         if not isinstance(basis, KernelBasis):
             raise ValueError("X is given, but a file does not know its basis\nhint: plot the estimator, or leave X out")
-        shares = _core.residuals(basis._expansion(), as_rows(found.checked()), left)
+        shares = model.residuals(as_rows(found.checked()))
         curves.append(("components", "share of mean k(x, x) of the rows left out", np.arange(len(shares)), shares))
     if not curves:
         raise ValueError(
-            f"the residuals of this `{model['method']}` model's basis are not known: it keeps neither pivots nor the "
+            f"the residuals of this `{model.method}` model's basis are not known: it keeps neither pivots nor the "
             "eigenvalues of the basis\nhint: plot the estimator that was fitted in place of its file, or a basis that "
             "chooses rows, such as `kobl`"
         )
-    return curves, f"{facts.get('basis', model['method'])}: {max(left, 0.0):.2g} of mean k(x, x) is left"
+    return curves, f"{facts.get('basis', model.method)}: {max(left, 0.0):.2g} of mean k(x, x) is left"
 
 
 class Point(NamedTuple):

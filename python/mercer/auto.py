@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -13,7 +12,8 @@ from sklearn.utils.validation import validate_data
 
 from mercer import _core
 from mercer._catalogue import as_seed
-from mercer._input import FLOATS, as_csr, as_rows, as_target
+from mercer._fit import input_names, warn
+from mercer._input import FLOATS, as_rows, as_target
 from mercer._mapped import Mapped
 from mercer.advice import Advice
 from mercer.basis import KernelBasis
@@ -136,41 +136,19 @@ class AutoFeatures(Mapped):
             as_rows(rows),
             as_target(y),
             max_components=int(self.max_components),
+            input_names=input_names(self),
             seed=as_seed(self.random_state),
             task=self.task,
             verbose=int(self.verbose),
         )
         self.advice_ = Advice(json.loads(found["advice"]), sparse_rows=not isinstance(rows, np.ndarray))
-        self._keep_map(self._fitted_basis(found["basis"], rows), found["model"])
+        chosen = self.advice_.estimator()
+        basis: KernelBasis = chosen if isinstance(chosen, KernelBasis) else chosen.basis
+        basis.verbose = self.verbose
+        self._keep(basis, found["basis"], found["model"], rows)
         self.method_ = self.advice_.method
         self.kernel_ = self.basis_.kernel
         self.gamma_ = self.basis_.gamma_
         self.inner_scores_ = self.advice_.inner
-        for text in found["warnings"]:
-            warnings.warn(text, UserWarning, stacklevel=2)
+        warn(found["warnings"], stacklevel=2)
         return self
-
-    def _fitted_basis(self, model: _core.Model, rows: Any) -> KernelBasis:
-        """Return the basis as if it had been fitted by itself."""
-        chosen = self.advice_.estimator()
-        basis: KernelBasis = chosen if isinstance(chosen, KernelBasis) else chosen.basis
-        basis.verbose = self.verbose
-        basis.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            basis.feature_names_in_ = self.feature_names_in_
-        facts = json.loads(model["facts"])
-        basis._keep(
-            {
-                **model,
-                "landmarks": as_csr(model["landmarks"], self.n_features_in_, like=rows),
-                "residual": facts["residual"],
-                "trace": 0.0,
-                "precision": "double",
-                "rounding_error": None,
-                "n_kernel_evaluations": facts["kernel_evaluations"],
-                "warnings": [],
-                "features": None,
-            },
-            rows,
-        )
-        return basis

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from numbers import Real
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils._param_validation import StrOptions
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
+from mercer._fit import Settings, fit, input_names, warn
 from mercer._input import FLOATS, as_csr, as_given, as_rows, as_target, check_names_in, in_frame
 
 # Which parameters of the catalogue each basis uses.
@@ -164,7 +164,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     n_features_in_: int
-    _trace: float  # the sum of k(x, x) over the rows seen
+    _model: _core.Model
+    _has_spmatrix: bool  # sparse landmarks are a `csr_matrix`, as the rows were, not a `csr_array`
 
     def __init__(
         self,
@@ -223,7 +224,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> KernelBasis("kobl", gamma=1.0).fit([[0.0], [1.0], [5.0]]).pivots_
         array([0, 2, 1])
         """
-        self._fit(X, y, want_features=False)
+        self._fit(X, y, want_coordinates=False)
         return self
 
     @available_if(_grows)  # type: ignore[untyped-decorator]
@@ -263,25 +264,19 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         (5000, True)
         """
         self._validate_params()
-        first = not hasattr(self, "coefficients_")
+        first = not hasattr(self, "_model")
         X = self._non_negative(validate_data(self, X, reset=first, **self._checks()))
-        if self.precision == "single":
-            raise ValueError(
-                "precision = 'single' halves the coordinates that `fit` keeps, but `partial_fit` keeps none\n"
-                "hint: leave precision out"
-            )
-        values = self.get_params(deep=False)
-        names = [name for name in _USED["sparse"] if name not in ("seed", "center", "precision", "landmarks")]
-        fitted = _core.grow_basis(
+        found = _core.grow(
             as_given(X),
-            [(name, as_text(values[name])) for name in names if values[name] is not None],
-            None if first else self._model(),
-            0.0 if first else self._trace,
+            [(name, text) for name, text in self._settings() if name != "seed"],
+            None if first else self._model,
+            input_names=input_names(self),
             verbose=int(self.verbose),
         )
-        self._keep(fitted, X if first else self.landmarks_)
-        for text in fitted["warnings"]:
-            warnings.warn(text, UserWarning, stacklevel=2)
+        self._model = found.basis
+        if first:
+            self._has_spmatrix = isinstance(X, sparse.spmatrix)
+        warn(found.basis_warnings, stacklevel=2)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
@@ -307,65 +302,121 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[5.],
                [0.]])
         """
-        X, features = self._fit(X, y, want_features=True)
-        return cast("NDArray[Any]", features).astype(X.dtype, copy=False)
+        X, coordinates = self._fit(X, y, want_coordinates=True)
+        return cast("NDArray[Any]", coordinates).astype(X.dtype, copy=False)
 
-    def _fit(self, X: Any, y: Any, *, want_features: bool) -> tuple[Any, NDArray[Any] | None]:
-        """Find the basis; return the rows as they were checked and, if wanted, their features."""
+    def _fit(self, X: Any, y: Any, *, want_coordinates: bool) -> tuple[Any, NDArray[Any] | None]:
+        """Find the basis; return the rows as they were checked and, if wanted, their coordinates."""
         self._validate_params()
-        needs_y = self._needs_y()
-        if needs_y:
+        target = None
+        if self._needs_y():
             X, y = validate_data(self, X, y, **self._checks())
-            X = self._non_negative(X)
+            target = as_target(y)
         else:
-            X = self._non_negative(validate_data(self, X, **self._checks()))
+            X = validate_data(self, X, **self._checks())
+        X = self._non_negative(X)
+        found = fit(self, X, target, self._settings_of_basis(), want_coordinates=want_coordinates, verbose=self.verbose)
+        self._keep(found.basis, X)
+        warn(found.basis_warnings, stacklevel=3)
+        return X, found.coordinates
+
+    def _settings_of_basis(self) -> _core.BasisSettings:
+        """Return the method, its settings and the landmarks as `_core` takes them."""
         landmarks = self.landmarks
         if landmarks is not None:
             landmarks = as_rows(check_array(landmarks, accept_sparse="csr", input_name="landmarks"))
-        values = {**self.get_params(deep=False), "seed": as_seed(self.random_state)}
-        fitted = _core.fit_basis(
-            as_given(X),
-            as_target(y) if needs_y else None,
-            self.method,
-            [
-                (name, as_text(values[name]))
-                for name in _USED[self.method]
-                if values[name] is not None and name not in ("center", "precision")
-            ],
-            landmarks=landmarks,
-            center=bool(self.center),
-            precision=self.precision,
-            want_features=want_features,
-            verbose=int(self.verbose),
-        )
-        self._keep(fitted, X)
-        for text in fitted["warnings"]:
-            warnings.warn(text, UserWarning, stacklevel=3)
-        return X, fitted["features"]
+        return self.method, list(self._settings()), landmarks
 
-    def _keep(self, fitted: _core.FittedBasis, X: Any) -> None:
-        self.n_components_ = len(fitted["matrix"])
-        self.pivots_ = fitted["pivots"]
-        self.pivot_norms_ = fitted["pivot_norms"]
-        self.landmarks_ = as_csr(fitted["landmarks"], self.n_features_in_, like=X)
-        self.coefficients_ = fitted["matrix"]
-        self.offset_ = fitted["offset"]
-        self.origin_ = fitted["origin"]
-        self.gamma_ = fitted["gamma"]
-        self.residual_ = fitted["residual"]
-        self.n_samples_seen_ = int(json.loads(fitted["facts"])["rows"])
-        self._trace = fitted["trace"]
-        self.precision_ = fitted["precision"]
-        self.rounding_error_ = fitted["rounding_error"]
-        self.n_kernel_evaluations_ = fitted["n_kernel_evaluations"]
-        if self.method == "kpca":
-            self.eigenvalues_ = fitted["eigenvalues"]
-        elif hasattr(self, "eigenvalues_"):
-            del self.eigenvalues_
-        # Settings as they were in `fit`: a later `set_params` must not change what a fitted basis computes.
-        self._fitted_with: dict[str, Any] = {
-            name: fitted[name] for name in ("method", "kernel", "degree", "coef0", "alpha", "facts")
-        }
+    def _settings(self) -> Settings:
+        """Return the settings that the method uses, and those that it refuses where they are not the defaults."""
+        values = {**self.get_params(deep=False), "seed": as_seed(self.random_state), "center": self.center or None}
+        names = dict.fromkeys([*_USED[self.method], "center", "precision"])
+        return [(name, as_text(values[name])) for name in names if values[name] is not None]
+
+    def _keep(self, model: _core.Model, X: Any) -> None:
+        """Keep what was found in these rows."""
+        self._model = model
+        self._has_spmatrix = isinstance(X, sparse.spmatrix)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    @property
+    def _fitted(self) -> _core.Model:
+        check_is_fitted(self)
+        return self._model
+
+    @property
+    def n_components_(self) -> int:
+        """Number of features."""
+        return self._fitted.n_features
+
+    @property
+    def pivots_(self) -> NDArray[np.intp]:
+        """Indices of the chosen rows, in the order chosen."""
+        return self._fitted.pivots
+
+    @property
+    def pivot_norms_(self) -> NDArray[np.float64]:
+        """Distance of each chosen row from the span of those before it."""
+        return self._fitted.pivot_norms
+
+    @property
+    def landmarks_(self) -> Any:
+        """The chosen rows; None for a precomputed kernel."""
+        return as_csr(self._fitted.landmarks, self.n_features_in_, spmatrix=self._has_spmatrix)
+
+    @property
+    def coefficients_(self) -> NDArray[np.float64]:
+        """What kernel values against the landmarks are multiplied by."""
+        return self._fitted.matrix
+
+    @property
+    def offset_(self) -> NDArray[np.float64]:
+        """What is subtracted then."""
+        return self._fitted.offset
+
+    @property
+    def origin_(self) -> NDArray[np.float64] | None:
+        """The mean image as weights of the landmarks, for centred "kpca"."""
+        return self._fitted.origin
+
+    @property
+    def gamma_(self) -> float:
+        """The width used."""
+        return self._fitted.gamma
+
+    @property
+    def eigenvalues_(self) -> NDArray[np.float64]:
+        """Eigenvalues of the kernel matrix, for "kpca"."""
+        if self._fitted.method != "kpca":
+            raise AttributeError(f"the basis {self._fitted.method!r} has no eigenvalues; 'kpca' has")
+        return self._fitted.eigenvalues
+
+    @property
+    def residual_(self) -> float:
+        """Share of k(x, x) of the training rows that is left out."""
+        return self._fitted.residual
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of training rows."""
+        return self._fitted.n_rows
+
+    @property
+    def precision_(self) -> str:
+        """What the coordinates of the training rows were computed in."""
+        return self._fitted.precision
+
+    @property
+    def rounding_error_(self) -> float | None:
+        """The largest error found in single precision."""
+        return self._fitted.rounding_error
+
+    @property
+    def n_kernel_evaluations_(self) -> int:
+        """Kernel values that the fit computed."""
+        return self._fitted.n_kernel_evaluations
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of rows.
@@ -391,8 +442,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                [ 0.]])
         """
         X = self._check_new(X)
-        Z = _core.transform(self._expansion(), as_given(X), verbose=int(self.verbose))
-        return Z.astype(X.dtype, copy=False)
+        return self._model.transform(as_given(X), verbose=int(self.verbose)).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones.
@@ -419,7 +469,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         features = check_array(X, dtype=FLOATS, order="C")
-        rows = _core.inverse_transform(self._expansion(), as_rows(features), verbose=int(self.verbose))
+        rows = self._model.inverse_transform(as_rows(features), verbose=int(self.verbose))
         return rows.astype(features.dtype, copy=False)
 
     def reconstruction_cost(self, X: Any) -> float:
@@ -443,7 +493,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         2.5
         """
         X = self._check_new(X)
-        return _core.reconstruction_cost(self._expansion(), as_rows(X), verbose=int(self.verbose))
+        return self._model.reconstruction_cost(as_rows(X), verbose=int(self.verbose))
 
     def input_importance(self, X: Any) -> Any:
         """Return how much each feature depends on each input column, near the given rows.
@@ -469,7 +519,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[0.36, 0.64]])
         """
         rows = self._check_new(X)
-        importance = _core.input_importance(self._expansion(), as_rows(rows), verbose=int(self.verbose))
+        importance = self._model.input_importance(as_rows(rows), verbose=int(self.verbose))
         return in_frame(importance, X, self.get_feature_names_out())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -492,8 +542,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array(['gramschmidt0', 'gramschmidt1'], dtype=object)
         """
         check_names_in(self, input_features)
-        prefix = str(self._fitted_with["method"]).replace("-", "")
-        return np.asarray([f"{prefix}{i}" for i in range(self.n_components_)], dtype=object)
+        return np.asarray(self._model.feature_names, dtype=object)
 
     @property
     def _n_features_out(self) -> int:
@@ -517,36 +566,6 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # NaN and infinity among rows are refused by the Rust side, which says at which row and column.
         finite = self.kernel == "precomputed"
         return {"accept_sparse": accept_sparse, "dtype": FLOATS, "order": "C", "ensure_all_finite": finite}
-
-    def _expansion(self) -> _core.Expansion:
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            "kernel": self._fitted_with["kernel"],
-            "gamma": float(self.gamma_),
-            "degree": self._fitted_with["degree"],
-            "coef0": self._fitted_with["coef0"],
-            "alpha": self._fitted_with["alpha"],
-            "n_inputs": self.n_features_in_,
-            "landmarks": self.landmarks_,
-            "pivots": self.pivots_,
-            "matrix": self.coefficients_,
-            "offset": self.offset_,
-            "origin": self.origin_,
-            "scaling": None,
-            "input_names": None if names is None else [str(name) for name in names],
-        }
-
-    def _model(self) -> _core.Model:
-        nothing = np.empty(0)
-        return {
-            **self._expansion(),
-            "method": self._fitted_with["method"],
-            "feature_names": self.get_feature_names_out().tolist(),
-            "scores": nothing,
-            "pivot_norms": self.pivot_norms_,
-            "eigenvalues": getattr(self, "eigenvalues_", nothing),
-            "facts": self._fitted_with["facts"],
-        }
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import allowed, as_seed, as_text
-from mercer._input import as_csr, as_given, as_target
+from mercer._fit import Settings, warn
+from mercer._input import as_csr
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
 from mercer.select import RandomState, Task
@@ -71,42 +71,21 @@ class _Extractor(Mapped):
         """
         self._validate_params()
         seed = as_seed(getattr(self, "random_state", None))
-        basis = self._space(_num_samples(X), seed)
-        checks = {**basis._checks(), "ensure_min_samples": 2}
-        target = None
-        if self._needs_y():
-            rows, y = validate_data(self, X, y, **checks)
-            target = as_target(y)
-        else:
-            rows = validate_data(self, X, **checks)
-        settings, task = self._settings(seed), getattr(self, "task", "auto")
-        _core.check_extractor(target, self._method, settings, task=task)
-        self._place(basis, rows, target)
-        rows, _ = basis._fit(X, y, want_features=False)
-        found = _core.fit_extractor(
-            as_given(rows), target, self._method, settings, basis._model(), task=task, verbose=int(self.verbose)
-        )
-        self._keep_map(basis, found["model"])
-        self._keep(found)
-        for text in found["warnings"]:
-            warnings.warn(text, self._warning, stacklevel=2)
+        found = self._fit(X, y, self._settings(seed), seed=seed, task=getattr(self, "task", "auto"))
+        if found.directions is not None:
+            self._keep_directions(found.directions)
+        warn(found.basis_warnings, stacklevel=2)
+        warn(found.warnings, stacklevel=2, category=self._warning)
         return self
 
-    def _keep(self, found: _core.Extraction) -> None:
+    def _keep_directions(self, found: _core.Directions) -> None:
         self.components_ = found["components"]
-        self.offset_ = found["offset"] if len(found["offset"]) else np.zeros(self.n_components_)
+        self.offset_ = found["offset"]
         for name, values in (("eigenvalues_", found["eigenvalues"]), ("explained_ratio_", found["explained"])):
             if len(values):
                 setattr(self, name, values)
 
-    def _space(self, n: int, seed: int) -> KernelBasis:
-        """Return an unfitted basis for so many rows, for this fit alone."""
-        return self._basis(n, seed=seed)
-
-    def _place(self, basis: KernelBasis, rows: Any, target: _core.Target | None) -> None:
-        """Change settings of the basis that depend on the rows."""
-
-    def _settings(self, seed: int) -> list[tuple[str, str]]:
+    def _settings(self, seed: int) -> Settings:
         """Return the settings by their names in the catalogue."""
         values = self.get_params(deep=False)
         if "random_state" in values:
@@ -311,8 +290,8 @@ class SKFE(_Extractor):
         self.precision = precision
         self.verbose = verbose
 
-    def _keep(self, found: _core.Extraction) -> None:
-        super()._keep(found)
+    def _keep_directions(self, found: _core.Directions) -> None:
+        super()._keep_directions(found)
         self.alignment_path_ = found["alignment_path"]
         self.n_iter_ = len(self.alignment_path_) - 1
 
@@ -535,13 +514,10 @@ class AKDAQR(_Extractor):
         self.basis = basis
         self.verbose = verbose
 
-    def _place(self, basis: KernelBasis, rows: Any, target: _core.Target | None) -> None:
-        if target is None:  # refused before
-            return
-        means = _core.class_means(as_given(rows), target, basis.kernel)
-        means = as_csr(means, rows.shape[1], like=rows)
-        own = {"threshold": "linear", "tol": None, "n_components": None, "center": False, "precision": None}
-        basis.set_params(method="gram-schmidt", landmarks=means, **own)
+    def _name_basis(self, basis: KernelBasis, found: _core.Fitted) -> None:
+        super()._name_basis(basis, found)
+        basis.landmarks = as_csr(found.landmarks, self.n_features_in_, spmatrix=basis._has_spmatrix)
+        basis.set_params(threshold="linear", tol=None, n_components=None, center=False, precision=None)
 
 
 class KPLS(_Extractor):
@@ -878,14 +854,8 @@ class KPCA(_Extractor):
         self.precision = precision
         self.verbose = verbose
 
-    def _space(self, n: int, seed: int) -> KernelBasis:
-        if self.basis is not None:
-            return self._basis(n, seed=seed)
-        # More components than rows are refused later, in words of this method.
-        most = None if self.n_components is None else min(self.n_components, n)
-        return KernelBasis(
-            "kpca", center=self.center, n_components=most, precision=self.precision, verbose=self.verbose
-        )
+    def _own_basis(self) -> dict[str, Any]:
+        return {"center": self.center, "n_components": self.n_components}
 
     def _needs_y(self) -> bool:
         basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis

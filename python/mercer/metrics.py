@@ -65,7 +65,7 @@ def orthogonality_loss(basis: KernelBasis, X: Any = None) -> float:
     """
     check_is_fitted(basis)
     rows = None if X is None else as_rows(basis._check_new(X))
-    return _core.orthogonality_loss(basis._expansion(), rows)
+    return basis._model.orthogonality_loss(rows)
 
 
 def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto") -> float:

@@ -14,7 +14,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._input import FLOATS, as_csr, as_given, as_rows, in_frame
+from mercer._fit import input_names
+from mercer._input import FLOATS, as_given, as_rows, in_frame
 from mercer._mapped import Mapped
 from mercer.basis import KernelBasis
 
@@ -43,43 +44,43 @@ class FeatureMap:
     _model: _core.Model
 
     def __init__(self, model: _core.Model) -> None:
-        self.__setstate__(model)
+        object.__setattr__(self, "_model", model)
 
     @property
     def method(self) -> str:
         """The method that made it."""
-        return self._model["method"]
+        return self._model.method
 
     @property
     def kernel(self) -> str:
         """The kernel's name."""
-        return self._model["kernel"]
+        return self._model.kernel
 
     @property
     def gamma(self) -> float:
         """The kernel's width; 1.0 for kernels without one."""
-        return self._model["gamma"]
+        return self._model.gamma
 
     @property
     def scores(self) -> NDArray[np.float64] | None:
         """One score a feature, high is good; None if the method has none."""
-        scores = self._model["scores"]
+        scores = self._model.scores
         return scores if len(scores) else None
 
     @property
     def facts(self) -> dict[str, Any]:
         """What else the file tells about the fit, such as the number of rows and the residual."""
-        return cast("dict[str, Any]", json.loads(self._model["facts"]))
+        return cast("dict[str, Any]", json.loads(self._model.facts))
 
     @property
     def n_features_in_(self) -> int:
         """Number of input columns."""
-        return self._model["n_inputs"]
+        return self._model.n_inputs
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the input columns; there is no such attribute where the training data had none."""
-        names = self._model["input_names"]
+        names = self._model.input_names
         if names is None:
             raise AttributeError("the model was fitted on columns without names: no feature_names_in_")
         return np.asarray(names, dtype=object)
@@ -97,7 +98,7 @@ class FeatureMap:
         names : ndarray of str objects
             The names in the file.
         """
-        return np.asarray(self._model["feature_names"], dtype=object)
+        return np.asarray(self._model.feature_names, dtype=object)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of rows.
@@ -115,7 +116,7 @@ class FeatureMap:
             else in double.
         """
         X = self._check(self._choose_columns(X))
-        return _core.transform(self._model, as_given(X)).astype(X.dtype, copy=False)
+        return self._model.transform(as_given(X)).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones, in the units of the training data.
@@ -131,7 +132,7 @@ class FeatureMap:
             Pre-images.
         """
         features = check_array(X, dtype=FLOATS, order="C")
-        return _core.inverse_transform(self._model, as_rows(features)).astype(features.dtype, copy=False)
+        return self._model.inverse_transform(as_rows(features)).astype(features.dtype, copy=False)
 
     def input_importance(self, X: Any) -> Any:
         """Return how much each feature depends on each input column, near the given rows.
@@ -160,14 +161,14 @@ class FeatureMap:
         array([[0.36, 0.64]])
         """
         X = self._choose_columns(X)
-        importance = _core.input_importance(self._model, as_rows(self._check(X)))
+        importance = self._model.input_importance(as_rows(self._check(X)))
         return in_frame(importance, X, self.get_feature_names_out())
 
     def _check(self, X: Any) -> Any:
         return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
 
     def _choose_columns(self, frame: Any) -> Any:
-        names = self._model["input_names"]
+        names = self._model.input_names
         if names is None or not hasattr(frame, "columns"):
             return frame  # Without names: by position.
         there = {str(column) for column in frame.columns}
@@ -181,8 +182,8 @@ class FeatureMap:
         )
 
     def __repr__(self) -> str:
-        features, landmarks = self._model["matrix"].shape
-        scaled = ", scaled" if self._model["scaling"] else ""
+        features, landmarks = self._model.n_features, self._model.n_landmarks
+        scaled = ", scaled" if self._model.scaling else ""
         return (
             f"FeatureMap(method={self.method!r}, kernel={self.kernel!r}, gamma={self.gamma!r}, "
             f"{self.n_features_in_} inputs -> {features} features, {landmarks} landmarks{scaled})"
@@ -194,17 +195,8 @@ class FeatureMap:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a FeatureMap is read-only: {name} cannot be deleted")
 
-    def __getstate__(self) -> _core.Model:
-        return self._model
-
-    def __setstate__(self, model: _core.Model) -> None:
-        landmarks: Any = as_csr(model["landmarks"], model["n_inputs"])
-        model = cast("_core.Model", {**model, "landmarks": landmarks})
-        # What looks read-only should be: a dense matrix is among the values, a sparse one has its numbers in `data`.
-        for array in [*model.values(), *(model["scaling"] or ()), getattr(landmarks, "data", None)]:
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
-        object.__setattr__(self, "_model", model)
+    def __reduce__(self) -> tuple[type[FeatureMap], tuple[_core.Model]]:
+        return FeatureMap, (self._model,)
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -233,7 +225,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> bool(abs(again.transform(X) - model.transform(X)).max() < 1e-12)
     True
     """
-    _core.save(_model_of(estimator), os.fspath(path))
+    _model_of(estimator).save(os.fspath(path))
 
 
 def load(path: str | os.PathLike[str]) -> FeatureMap:
@@ -256,7 +248,7 @@ def load(path: str | os.PathLike[str]) -> FeatureMap:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.mercer'
     """
-    return FeatureMap(_core.load(os.fspath(path)))
+    return FeatureMap(_core.Model.load(os.fspath(path)))
 
 
 def _model_of(estimator: Any) -> _core.Model:
@@ -264,7 +256,7 @@ def _model_of(estimator: Any) -> _core.Model:
         return estimator._model
     if isinstance(estimator, KernelBasis | Mapped):
         check_is_fitted(estimator)
-        return cast("_core.Model", {**estimator._model()})
+        return estimator._model
     if not isinstance(estimator, Pipeline):
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
@@ -277,11 +269,7 @@ def _model_of(estimator: Any) -> _core.Model:
             return _model_of(last)
         case [(StandardScaler() | MinMaxScaler()) as scaler, (KernelBasis() | Mapped()) as last]:
             model = _model_of(last)
-            names = getattr(scaler, "feature_names_in_", None)
-            if names is not None:
-                model["input_names"] = [str(name) for name in names]
-            model["scaling"] = _scaling(scaler)
-            return model
+            return model.with_scaling(*_scaling(scaler), input_names(scaler) or model.input_names)
         case steps:
             names = " → ".join(type(step).__name__ for step in steps)
             raise TypeError(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer import _core
 from mercer._input import as_rows
 from mercer._plotted import (
     Labels,
@@ -245,7 +244,7 @@ def importance(
         raise ValueError(f"top = {top}, but at least one column must be shown")
     found = find(estimator, X)
     rows = as_rows(found.checked())
-    slopes = _core.input_importance(_model_of(found.part), rows).sum(axis=0)
+    slopes = _model_of(found.part).input_importance(rows).sum(axis=0)
     total = slopes.sum()
     if total == 0:
         raise ValueError("the features do not depend on any column near these rows\nhint: give other rows")

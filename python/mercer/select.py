@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text
+from mercer._fit import warn
 from mercer._input import FLOATS, as_rows, as_target, is_frame, text_explained, with_categories
 
 __all__ = [
@@ -97,31 +97,17 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 y = as_target(y)
             else:
                 X, y = validate_data(self, X, ensure_min_samples=2, **checks), None
-        return self._learn(as_rows(X), y, categorical=categorical)
-
-    def _learn(
-        self,
-        X: _core.Rows | NDArray[np.float32],
-        y: _core.Target | None,
-        *,
-        categorical: list[int] | None = None,
-        space: tuple[_core.Expansion, _core.Rows | NDArray[np.float32]] | None = None,
-    ) -> Self:
-        """Score columns; `space` is a basis and the rows it was fitted on, for neighbours in its kernel's space."""
         found = _core.fit_selector(
-            X,
+            as_rows(X),
             y,
             self._called(),
             self._settings(),
             categorical=categorical,
-            space=space,
             task=getattr(self, "task", "auto"),
             verbose=int(self.verbose),
         )
-        self.n_features_in_ = X.shape[1]
         self._keep(found)
-        for text in found["warnings"]:
-            warnings.warn(text, UserWarning, stacklevel=3)
+        warn(found["warnings"], stacklevel=2)
         return self
 
     def _keep(self, found: _core.Selection) -> None:
@@ -777,9 +763,9 @@ class FScore(_Selector):
         self.__dict__.pop("support_", None)
         found = _core.f_finish(self._sums, self._called(), self._settings())
         if found is not None:
-            self._keep({**found, "sums": self._sums, "classes": names})
-            for text in found["warnings"]:
-                warnings.warn(text, UserWarning, stacklevel=2)
+            found["sums"], found["classes"] = self._sums, names
+            self._keep(found)
+            warn(found["warnings"], stacklevel=2)
         return self
 
     def _names_of_classes(self, y: _core.Target, classes: Any) -> list[str] | None:

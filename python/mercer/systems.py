@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -13,14 +12,15 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._catalogue import allowed, as_seed, stage
-from mercer._input import as_given, as_target
+from mercer._catalogue import allowed, as_seed, as_text, stage
+from mercer._fit import Settings, fit, warn
+from mercer._input import as_target
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
-from mercer.select import KFFS, LassoSelector, NFeatures, RandomState, Relief, _Selector, named
+from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
 
@@ -33,13 +33,14 @@ def _limits(*names: str, **others: list[Any]) -> dict[str, list[Any]]:
 class _System(Mapped):
     """What all systems share: fit a basis, score its coordinates, keep the best."""
 
-    @abstractmethod
-    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
-        """Return an unfitted basis for so many rows, and an unfitted selector, both for this fit alone."""
+    scores_: NDArray[np.float64]
+    ranking_: NDArray[np.intp]
+    selector_: Any
+    _weights: NDArray[np.float64] | None  # what the coordinates kept are multiplied by, where they are
 
-    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
-        """Return what the coordinates are multiplied by, where they are."""
-        return None
+    @abstractmethod
+    def _selector(self, seed: int) -> Any:
+        """Return an unfitted selector for this fit alone."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the basis, score its coordinates and keep the best of them.
@@ -74,73 +75,73 @@ class _System(Mapped):
         ('single', True, dtype('float32'))
         """
         self._validate_params()
-        basis, selector = self._pair(_num_samples(X))
-        if isinstance(selector, _Selector):
-            self._check_selector(selector)
-        checks = {**basis._checks(), "ensure_min_samples": 2}
-        if self._needs_y():
-            _, y = validate_data(self, X, y, **checks)
-        else:
-            validate_data(self, X, **checks)
-        rows, Z = basis._fit(X, y, want_features=True)
-        if isinstance(selector, _Selector):
-            space = (basis._expansion(), as_given(rows))
-            selector._learn(as_given(Z), as_target(y) if selector._needs_y else None, space=space)
-        else:
-            selector.fit(Z, y)
-        self._keep(basis, selector)
+        seed = as_seed(getattr(self, "random_state", None))
+        selector = self._selector(seed)
+        if not isinstance(selector, _Selector):
+            return self._fit_foreign(X, y, selector)
+        self._check_selector(selector)
+        found = self._fit(X, y, self._settings(selector), seed=seed, task=getattr(selector, "task", "auto"))
+        if found.selection is not None:
+            self._keep_selection(selector, found.selection)
+        warn([*found.basis_warnings, *found.warnings], stacklevel=2)
         return self
 
-    def _keep(self, basis: KernelBasis, selector: Any) -> None:
-        """Make the map of what the selector kept."""
-        support = selector.get_support()
-        scores, ranking = _scores_of(selector, support)
-        weights = self._weights(selector)
-        model = _core.compose(
-            basis._model(),
-            np.flatnonzero(support).tolist(),
-            None if weights is None else weights[support].tolist(),
-            scores[support].tolist(),
-            self._method,
-        )
-        model["facts"] = json.dumps({**json.loads(model["facts"]), **self._facts(selector)})
-        self._keep_map(basis, model)
-        self.selector_ = selector
-        self.scores_ = scores
-        self.ranking_ = ranking
-        self.components_ = np.zeros((self.n_components_, len(support)))
-        self.components_[:, support] = np.diag(np.ones(self.n_components_) if weights is None else weights[support])
-        idle = 0 if weights is None else int((weights[support] == 0).sum())
-        if idle:
-            warnings.warn(
-                f"{idle} of the {self.n_components_} features kept have the weight 0, so they are 0 on every row; "
-                "weighted = false keeps them as they are",
-                UserWarning,
-                stacklevel=3,
-            )
-
-    def _facts(self, selector: Any) -> dict[str, Any]:
-        """Return what a model file tells about the selector."""
-        name = selector._called() if isinstance(selector, _Selector) else type(selector).__name__
-        facts: dict[str, Any] = {"selector": name, "weighted": bool(getattr(self, "weighted", False))}
-        if isinstance(selector, LassoSelector):
-            facts["penalty"] = selector.penalty_
-        if isinstance(selector, KFFS):
-            facts["error_path"] = selector.error_path_.tolist()
-        return facts
+    def _settings(self, selector: _Selector) -> Settings:
+        """Return the settings of the system and its selector by their names in the catalogue."""
+        settings = dict(selector._settings())
+        settings.setdefault("n_features", "all")
+        if hasattr(self, "weighted"):
+            settings["weighted"] = as_text(bool(self.weighted))
+        if hasattr(self, "selector"):
+            settings["selector"] = selector._called()
+        return list(settings.items())
 
     def _check_selector(self, selector: _Selector) -> None:
         selector._validate_params()
-        if getattr(selector, "metric", None) is not None:
-            raise ValueError(
-                f"metric is given for `{selector._called()}`, but in `{self._method}` neighbours are those of the "
-                "kernel's space\nhint: leave it out; the kernel is the choice of a metric"
-            )
         if getattr(selector, "categorical_features", None) is not None:
             raise ValueError(
                 f"categorical_features is given for `{selector._called()}`, but the columns of `{self._method}` are "
                 "coordinates of the kernel's space, which are numbers\nhint: leave it out"
             )
+
+    def _keep_selection(self, selector: _Selector, found: _core.Selection) -> None:
+        selector.n_features_in_ = len(found["scores"])
+        selector._keep(found)
+        self.selector_ = selector
+        self.scores_, self.ranking_ = found["scores"], found["ranking"]
+        self._weights = None
+        if getattr(self, "weighted", False):
+            weights = found["scores"] if found["weights"] is None else found["weights"]
+            self._weights = weights[found["support"]]
+
+    def _fit_foreign(self, X: Any, y: Any, selector: Any) -> Self:
+        """Fit with a selector that is not mercer's, which looks at the coordinates in Python."""
+        basis, of_basis = self._basis(0)
+        rows, y = self._checked(X, y, basis)
+        target = as_target(y) if basis._needs_y() else None
+        verbose = max(int(self.verbose), int(basis.verbose))
+        found = fit(self, rows, target, of_basis, want_coordinates=True, verbose=verbose)
+        selector.fit(found.coordinates, y)
+        support = selector.get_support()
+        self.scores_, self.ranking_ = _scores_of(selector, support)
+        facts = json.dumps({"selector": type(selector).__name__, "weighted": False})
+        kept = np.flatnonzero(support).tolist()
+        model = found.basis.compose(kept, None, self.scores_[support].tolist(), self._method, facts)
+        self._keep(basis, found.basis, model, rows)
+        self._name_basis(basis, found)
+        self.selector_, self._weights = selector, None
+        warn(found.basis_warnings, stacklevel=3)
+        return self
+
+    @property
+    def components_(self) -> NDArray[np.float64]:
+        """The features in the basis' coordinates."""
+        check_is_fitted(self)
+        kept = self.get_support(indices=True)
+        components = np.zeros((len(kept), len(self.scores_)))
+        components[np.arange(len(kept)), kept] = 1.0 if self._weights is None else self._weights
+        components.flags.writeable = False
+        return components
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Return which of the basis' coordinates are kept.
@@ -167,13 +168,11 @@ class _System(Mapped):
 
 
 def _scores_of(selector: Any, support: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return scores and ranking; a selector of scikit-learn's may have neither, and its scores may be no numbers."""
+    """Return scores and ranking of a selector of scikit-learn's, which may have neither, or no numbers as scores."""
     scores = getattr(selector, "scores_", None)
     if scores is None or np.shape(scores) != support.shape:
         scores = support
     scores = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0)
-    if isinstance(selector, _Selector):
-        return scores, selector.ranking_
     return scores, rankdata(-scores, method="ordinal").astype(np.intp)
 
 
@@ -267,11 +266,8 @@ class TAKES(_System):
         path: NDArray[np.float64] = self.selector_.error_path_
         return path
 
-    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
-        return self._basis(n), KFFS(self.n_features, reweight=self.reweight, verbose=self.verbose)
-
-    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
-        return selector.scores_ if self.weighted else None
+    def _selector(self, seed: int) -> Any:
+        return KFFS(self.n_features, reweight=self.reweight, verbose=self.verbose)
 
 
 class KRelief(_System):
@@ -379,11 +375,7 @@ class KRelief(_System):
         self.precision = precision
         self.verbose = verbose
 
-    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
-        seed = as_seed(self.random_state)
-        return self._basis(n, seed=seed), self._relief(seed)
-
-    def _relief(self, seed: int) -> Relief:
+    def _selector(self, seed: int) -> Any:
         return Relief(
             self.n_features,
             n_neighbors=self.n_neighbors,
@@ -393,9 +385,6 @@ class KRelief(_System):
             random_state=seed,
             verbose=self.verbose,
         )
-
-    def _weights(self, selector: Any) -> NDArray[np.float64] | None:
-        return selector.weights_ if self.weighted else None
 
 
 class SKRelief(KRelief):
@@ -504,9 +493,8 @@ class SKRelief(KRelief):
         )
         self.nu = nu
 
-    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
-        seed = as_seed(self.random_state)
-        return self._basis(n, seed=seed, nu=self.nu), self._relief(seed)
+    def _own_basis(self) -> dict[str, Any]:
+        return {"nu": self.nu}
 
 
 class EKS(_System):
@@ -588,11 +576,10 @@ class EKS(_System):
         self.precision = precision
         self.verbose = verbose
 
-    def _pair(self, n: int) -> tuple[KernelBasis, Any]:
-        basis = self._basis(n)
+    def _selector(self, seed: int) -> Any:
         if not isinstance(self.selector, str):
-            return basis, clone(self.selector)
-        return basis, named(self.selector, self.n_features, self.verbose)
+            return clone(self.selector)
+        return named(self.selector, self.n_features, self.verbose)
 
     def _needs_y(self) -> bool:
         basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis

@@ -85,7 +85,7 @@ def test_a_penalty_of_one_is_right_for_ridge(name):
 def test_rows_are_never_scaled(circles):
     X, y = circles
     auto = AutoFeatures().fit(X, y)
-    assert auto._model()["scaling"] is None
+    assert auto._model.scaling is None
     assert auto.advice_.scale == "none"
     wide = AutoFeatures().fit(1000 * X, y)
     if auto.kernel_ == wide.kernel_ == "rbf":

@@ -144,7 +144,7 @@ def test_a_width_that_needs_no_rows_will_do(gamma):
 
 def test_bad_batches_are_refused_and_leave_the_basis_as_it_was():
     basis = KernelBasis("sparse", gamma=0.4).partial_fit(X)
-    before = basis.coefficients_
+    before = basis._model
     for batch, words in [
         (X[:0], "0 sample"),
         (X[:, :2], "X has 2 features, but KernelBasis is expecting 3 features"),
@@ -152,7 +152,7 @@ def test_bad_batches_are_refused_and_leave_the_basis_as_it_was():
     ]:
         with pytest.raises(ValueError, match=words):
             basis.partial_fit(batch)
-    assert basis.coefficients_ is before
+    assert basis._model is before
     with pytest.raises(ValueError, match="leave precision out"):
         basis.set_params(precision="single").partial_fit(X)
 

@@ -26,7 +26,6 @@ from mercer import (
     Relief,
     ReliefF,
     RReliefF,
-    _core,
 )
 
 EPS = np.finfo(float).eps
@@ -679,19 +678,14 @@ def test_every_selector_of_the_catalogue_is_a_class():
             assert given == own or float(given) == float(own), (name, parameter)
 
 
-def test_the_compiled_part_takes_a_space_to_look_for_neighbours_in():
+def test_neighbours_of_coordinates_are_sought_in_the_kernels_space():
     X = rows()
     y = labels(X)
-    basis = mercer.KernelBasis("kpca", gamma=0.5, n_components=20).fit(X)
-    Z = basis.transform(X)
-    settings = [("n_neighbors", "3")]
-    own, kernel = (
-        _core.fit_selector(Z, y, "relief", settings, space=space) for space in (None, (basis._expansion(), X))
-    )
-    assert (own["scores"] != kernel["scores"]).any()
+    basis = mercer.KernelBasis("kpca", gamma=0.5, n_components=20)
+    system = mercer.EKS(Relief(n_neighbors=3), basis=basis).fit(X, y)
+    Z = system.basis_.transform(X)
+    assert (Relief(n_neighbors=3).fit(Z, y).scores_ != system.scores_).any()
     # Neighbours of rbf are those of the rows themselves.
-    with pytest.raises(ValueError, match="120 rows of columns, but 119 rows in the kernel's space"):
-        _core.fit_selector(Z, y, "relief", settings, space=(basis._expansion(), X[1:]))
     distances = np.linalg.norm(X[:, None] - X, axis=2)
     np.fill_diagonal(distances, np.inf)
     order = np.argsort(distances, axis=1, kind="stable")
@@ -699,7 +693,7 @@ def test_the_compiled_part_takes_a_space_to_look_for_neighbours_in():
     for i, near in enumerate(order):
         hits, misses = near[y[near] == y[i]][:3], near[y[near] != y[i]][:3]
         expected += np.abs(Z[misses] - Z[i]).sum(axis=0) - np.abs(Z[hits[hits != i]] - Z[i]).sum(axis=0)
-    np.testing.assert_allclose(kernel["scores"], expected / len(X), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(system.scores_, expected / len(X), rtol=1e-9, atol=1e-12)
 
 
 def test_scores_rank_as_the_literature_has_it():

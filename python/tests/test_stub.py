@@ -8,27 +8,47 @@ import mercer
 from mercer import _core
 
 STUB = ast.parse((Path(mercer.__file__).parent / "_core.pyi").read_text(encoding="utf-8"))
+# Others are dictionaries, of the stub alone.
+CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef) and hasattr(_core, node.name)}
 
 
-def names_of(*kinds):
-    return {node.name for node in STUB.body if isinstance(node, kinds)}
+def functions_of(body):
+    return {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+
+
+def public(names):
+    return {name for name in names if not name.startswith("__")}
 
 
 def test_names_are_the_same():
-    typed_dicts = names_of(ast.ClassDef) - {"NumericalError"}  # of the stub alone
-    stub = (names_of(ast.FunctionDef, ast.ClassDef) - typed_dicts) | {"__version__"}
-    module = {name for name in vars(_core) if not name.startswith("__")} | {"__version__"}
-    assert stub == module
+    stub = {*functions_of(STUB.body), *CLASSES}
+    assert stub == public(vars(_core))
+    assert hasattr(_core, "__version__")
+    assert set(CLASSES) == {"Fitted", "Model", "NumericalError"}
+    for name in ("Fitted", "Model"):
+        assert public(functions_of(CLASSES[name].body)) == public(vars(getattr(_core, name))), name
+
+
+def signature_of(node):
+    """Return a signature without annotations, which are the stub's own business."""
+    scope = {}
+    for argument in [*node.args.args, *node.args.kwonlyargs]:
+        argument.annotation = None
+    exec(f"def {node.name}({ast.unparse(node.args)}): ...", scope)
+    return inspect.signature(scope[node.name])
 
 
 def test_signatures_are_the_same():
-    for node in STUB.body:
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        scope = {}
-        # Annotations are the stub's own business; names, kinds and defaults must agree.
-        for argument in [*node.args.args, *node.args.kwonlyargs]:
-            argument.annotation = None
-        written = f"def {node.name}({ast.unparse(node.args)}): ..."
-        exec(written, scope)
-        assert inspect.signature(scope[node.name]) == inspect.signature(getattr(_core, node.name)), node.name
+    for name, node in functions_of(STUB.body).items():
+        assert signature_of(node) == inspect.signature(getattr(_core, name)), name
+    for compiled, node in methods_of("Model"):
+        # `self` of a compiled method takes no keyword.
+        stub, own = (of.parameters.values() for of in (signature_of(node), inspect.signature(compiled)))
+        assert [(p.name, p.default) for p in stub] == [(p.name, p.default) for p in own], node.name
+
+
+def methods_of(name):
+    """Return the methods of a class as they are compiled and as they are in the stub; attributes have none."""
+    kind = getattr(_core, name)
+    written = functions_of(CLASSES[name].body)
+    return [(getattr(kind, at), written[at]) for at in sorted(public(written)) if callable(getattr(kind, at))]

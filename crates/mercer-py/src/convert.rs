@@ -1,15 +1,15 @@
-//! Arrays ↔ rows, labels and maps. Input rows are borrowed where they lie.
+//! Arrays ↔ rows, labels and matrices. Input rows are borrowed where they lie.
 
 use faer::{Mat, MatRef};
-use mercer::basis::{Expansion, Landmarks};
-use mercer::data::{Column, Either, Scaling, Single, Task};
-use mercer::{FeatureMap, Kernel, Labels, Rows, Shape};
+use mercer::data::{Column, Task};
+use mercer::{Labels, Rows};
+use numpy::ndarray::Dimension;
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, PyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::gate::exception;
 
@@ -49,47 +49,10 @@ impl Matrix<'_> {
     }
 }
 
-/// Rows in either precision.
-#[derive(FromPyObject)]
-pub(crate) enum EitherRows<'py> {
-    Single(Matrix<'py, f32>),
-    Double(PyRows<'py>),
-}
-
-/// The same as Rust has them.
-pub(crate) enum OfEither<'a> {
-    Single(Single<'a>),
-    Double(Rows<'a>),
-}
-
-impl EitherRows<'_> {
-    pub(crate) fn rows(&self) -> PyResult<OfEither<'_>> {
-        Ok(match self {
-            Self::Single(matrix) => OfEither::Single(matrix.rows()?),
-            Self::Double(rows) => OfEither::Double(rows.rows()?),
-        })
-    }
-}
-
-impl OfEither<'_> {
-    pub(crate) fn view(&self) -> Either<'_> {
-        match self {
-            Self::Single(rows) => rows.into(),
-            Self::Double(rows) => rows.into(),
-        }
-    }
-}
-
-impl Matrix<'_, f32> {
-    pub(crate) fn rows(&self) -> PyResult<Single<'_>> {
-        let (n, p) = self.shape();
-        Single::new(self.values()?, n, p).map_err(exception)
-    }
-}
-
-/// Rows as Python has them: a matrix of numbers or SciPy's CSR.
+/// Rows as Python has them: a matrix of float64 or float32, or SciPy's CSR.
 pub(crate) enum PyRows<'py> {
     Dense(Matrix<'py>),
+    DenseF32(Matrix<'py, f32>),
     Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Numbers<'py>, p: usize },
 }
 
@@ -98,7 +61,10 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if !object.hasattr("indptr")? {
-            return object.extract().map(Self::Dense);
+            return object.extract().map(Self::Dense).or_else(|why| match object.extract() {
+                Ok(matrix) => Ok(Self::DenseF32(matrix)),
+                Err(_) => Err(why),
+            });
         }
         let (_, p): (usize, usize) = object.getattr("shape")?.extract()?;
         Ok(Self::Sparse {
@@ -116,6 +82,10 @@ impl PyRows<'_> {
             Self::Dense(matrix) => {
                 let (n, p) = matrix.shape();
                 Rows::dense(matrix.values()?, n, p)
+            }
+            Self::DenseF32(matrix) => {
+                let (n, p) = matrix.shape();
+                Rows::dense_f32(matrix.values()?, n, p)
             }
             Self::Sparse { indptr, indices, values, p } => {
                 Rows::sparse(indptr, indices, values.as_slice()?, *p)
@@ -179,183 +149,11 @@ impl Target<'_> {
     }
 }
 
-/// What a transform needs of a fitted map, read from a dictionary.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PyExpansion<'py> {
-    kernel: String,
-    gamma: f64,
-    degree: u32,
-    coef0: f64,
-    alpha: f64,
-    n_inputs: usize,
-    /// None: the landmarks are columns of a precomputed kernel.
-    landmarks: Option<PyRows<'py>>,
-    pivots: PyReadonlyArray1<'py, isize>,
-    matrix: Matrix<'py>,
-    offset: Numbers<'py>,
-    origin: Option<Numbers<'py>>,
-    scaling: Option<(Numbers<'py>, Numbers<'py>)>,
-    input_names: Option<Vec<String>>,
-}
-
-impl PyExpansion<'_> {
-    pub(crate) fn kernel(&self) -> PyResult<Kernel> {
-        let shape = Shape::named(&self.kernel, self.degree, self.coef0, self.alpha).map_err(exception)?;
-        Ok(Kernel { shape, gamma: self.gamma })
-    }
-
-    pub(crate) fn expansion(&self) -> PyResult<Expansion> {
-        let kernel = self.kernel()?;
-        let matrix = self.matrix.view()?.to_owned();
-        let landmarks = match &self.landmarks {
-            Some(rows) => Landmarks::Rows(rows.to_owned()?),
-            None => Landmarks::Columns { indices: self.columns(matrix.ncols())?, n: self.n_inputs },
-        };
-        let offset = self.offset.as_slice()?.to_vec();
-        let origin = self.origin.as_ref().map(|o| o.as_slice().map(<[f64]>::to_vec)).transpose()?;
-        let expansion = Expansion { kernel, landmarks, matrix, offset, origin };
-        check(&expansion)?;
-        Ok(expansion)
-    }
-
-    /// The columns of a precomputed kernel that are landmarks: the pivots, or all where there are none.
-    fn columns(&self, l: usize) -> PyResult<Vec<usize>> {
-        let pivots = self.pivots()?;
-        if pivots.iter().any(|i| *i >= self.n_inputs) {
-            return Err(PyValueError::new_err("a pivot is not one of the training rows"));
-        }
-        Ok(if pivots.is_empty() && l == self.n_inputs { (0..l).collect() } else { pivots })
-    }
-
-    pub(crate) fn pivots(&self) -> PyResult<Vec<usize>> {
-        let whole = |i: &isize| {
-            usize::try_from(*i).map_err(|_| PyValueError::new_err(format!("pivot {i} is below 0")))
-        };
-        self.pivots.as_slice()?.iter().map(whole).collect()
-    }
-
-    /// The map, without what only a file needs.
-    pub(crate) fn map(&self) -> PyResult<FeatureMap> {
-        let scaling = match &self.scaling {
-            Some((center, factor)) => {
-                Some(Scaling { center: center.as_slice()?.to_vec(), factor: factor.as_slice()?.to_vec() })
-            }
-            None => None,
-        };
-        Ok(FeatureMap {
-            method: String::new(),
-            scaling,
-            expansion: self.expansion()?,
-            input_names: self.input_names.clone(),
-            feature_names: Vec::new(),
-            scores: Vec::new(),
-            pivots: self.pivots()?,
-            pivot_norms: Vec::new(),
-            eigenvalues: Vec::new(),
-            facts: serde_json::Map::new(),
-        })
-    }
-}
-
-/// Attributes of an estimator can be overwritten; parts that no longer fit together must not reach the arithmetic.
-fn check(expansion: &Expansion) -> PyResult<()> {
-    let (q, l) = (expansion.matrix.nrows(), expansion.landmarks.len());
-    let origin = expansion.origin.as_ref().map_or(l, Vec::len);
-    if expansion.matrix.ncols() == l && expansion.offset.len() == q && origin == l {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!(
-        "the fitted attributes do not fit together: coefficients {q} × {}, {l} landmarks, offset {}, origin {origin}\n\
-         hint: fit again",
-        expansion.matrix.ncols(),
-        expansion.offset.len()
-    )))
-}
-
-/// What a model file holds beyond [`PyExpansion`].
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct PyDetails<'py> {
-    method: String,
-    feature_names: Vec<String>,
-    scores: Numbers<'py>,
-    pivot_norms: Numbers<'py>,
-    eigenvalues: Numbers<'py>,
-    facts: String,
-}
-
-impl PyDetails<'_> {
-    /// Fills in what the map does not have yet.
-    fn complete(self, map: FeatureMap) -> PyResult<FeatureMap> {
-        let facts = serde_json::from_str(&self.facts)
-            .map_err(|e| PyValueError::new_err(format!("the facts are not a JSON object: {e}")))?;
-        Ok(FeatureMap {
-            method: self.method,
-            feature_names: self.feature_names,
-            scores: self.scores.as_slice()?.to_vec(),
-            pivot_norms: self.pivot_norms.as_slice()?.to_vec(),
-            eigenvalues: self.eigenvalues.as_slice()?.to_vec(),
-            facts,
-            ..map
-        })
-    }
-}
-
-/// The map that a dictionary of arrays describes.
-pub(crate) fn feature_map(model: &Bound<'_, PyAny>) -> PyResult<FeatureMap> {
-    let map = model.extract::<PyExpansion>()?.map()?;
-    model.extract::<PyDetails>()?.complete(map)
-}
-
-/// A map as a dictionary of arrays: what [`PyExpansion`] and [`PyDetails`] read.
-pub(crate) fn dictionary(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyDict>> {
-    let Expansion { kernel, landmarks, matrix, offset, origin } = map.expansion;
-    let (degree, coef0, alpha) = match kernel.shape {
-        Shape::Poly { degree, coef0 } => (degree, coef0, 1.0),
-        Shape::Sigmoid { coef0 } => (3, coef0, 1.0),
-        Shape::Rq { alpha } => (3, 1.0, alpha),
-        _ => (3, 1.0, 1.0),
-    };
-    let numbers = |values: Vec<f64>| PyArray1::from_vec(py, values);
-    let out = PyDict::new(py);
-    out.set_item("method", map.method)?;
-    out.set_item("kernel", kernel.shape.name())?;
-    out.set_item("gamma", kernel.gamma)?;
-    out.set_item("degree", degree)?;
-    out.set_item("coef0", coef0)?;
-    out.set_item("alpha", alpha)?;
-    out.set_item("n_inputs", landmarks.p())?;
-    let mut pivots = map.pivots;
-    match landmarks {
-        Landmarks::Rows(rows) => out.set_item("landmarks", python_rows(py, &rows)?)?,
-        Landmarks::Columns { indices, n } => {
-            // Exact `kpca` has every training row as a landmark and no pivots.
-            if indices.len() != n || !pivots.is_empty() {
-                pivots = indices;
-            }
-            out.set_item("landmarks", py.None())?;
-        }
-    }
-    out.set_item("pivots", whole(py, pivots))?;
-    out.set_item("matrix", matrix_array(py, &matrix)?)?;
-    out.set_item("offset", numbers(offset))?;
-    out.set_item("origin", origin.map(numbers))?;
-    out.set_item("scaling", map.scaling.map(|s| (numbers(s.center), numbers(s.factor))))?;
-    out.set_item("input_names", map.input_names)?;
-    out.set_item("feature_names", map.feature_names)?;
-    out.set_item("scores", numbers(map.scores))?;
-    out.set_item("pivot_norms", numbers(map.pivot_norms))?;
-    out.set_item("eigenvalues", numbers(map.eigenvalues))?;
-    out.set_item("facts", serde_json::Value::Object(map.facts).to_string())?;
-    Ok(out)
-}
-
-/// Rows as a matrix, or as the parts of CSR in SciPy's order: values, indices, indptr.
+/// Rows as a matrix, or as the parts of CSR in SciPy's order: values, indices, indptr. Their numbers are read-only.
 pub(crate) fn python_rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>> {
     let Rows::Sparse(csr) = rows else {
         let values = PyArray1::from_vec(py, rows.to_dense());
-        return Ok(values.reshape([rows.n(), rows.p()])?.into_any());
+        return Ok(frozen(values.reshape([rows.n(), rows.p()])?).into_any());
     };
     let (mut values, mut indices, mut indptr) = (Vec::new(), Vec::new(), vec![0i64]);
     for i in 0..rows.n() {
@@ -364,9 +162,15 @@ pub(crate) fn python_rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'
         indices.extend(columns.iter().map(|&j| i64::from(j)));
         indptr.push(values.len().cast_signed() as i64);
     }
-    let parts =
-        (PyArray1::from_vec(py, values), PyArray1::from_vec(py, indices), PyArray1::from_vec(py, indptr));
+    let values = frozen(PyArray1::from_vec(py, values));
+    let parts = (values, PyArray1::from_vec(py, indices), PyArray1::from_vec(py, indptr));
     Ok(parts.into_pyobject(py)?.into_any())
+}
+
+/// An array that cannot be written into.
+pub(crate) fn frozen<T: Element, D: Dimension>(array: Bound<'_, PyArray<T, D>>) -> Bound<'_, PyArray<T, D>> {
+    array.readwrite().make_nonwriteable();
+    array
 }
 
 /// Indices and ranks, in NumPy's own type for them.

@@ -1,17 +1,18 @@
 //! Stage 7 for Python: folds, judges, comparisons and advice. What is predicted is a class's code, in the order of the classes,
 //! or a number.
 
-use mercer::Error;
 use mercer::data::Scale;
 use mercer::evaluate::advise::Adviser;
 use mercer::evaluate::{Comparison, Judge, Predictions, Split, folds as parts, svm};
+use mercer::{Error, FeatureMap};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::ThreadPoolBuilder;
 
-use crate::convert::{PyRows, Target, dictionary, whole};
-use crate::gate::{exception, run, run_or_part};
+use crate::convert::{PyRows, Target, whole};
+use crate::gate::{self, exception, run, run_or_part};
+use crate::model::Model;
 
 /// Indices of the rows to learn from and of those to be asked about.
 type Sides<'py> = (Bound<'py, PyArray1<isize>>, Bound<'py, PyArray1<isize>>);
@@ -151,7 +152,7 @@ pub(crate) fn compare<'py>(
         seed,
         ..Comparison::default()
     };
-    comparison.memory = memory.unwrap_or(comparison.memory);
+    comparison.memory = memory.map_or_else(gate::memory, Ok)?;
     let outcome = run_or_part(py, verbose, move |monitor| {
         comparison.monitor = monitor.clone();
         with_threads(n_threads, || comparison.run(&rows, &labels))
@@ -176,7 +177,7 @@ pub(crate) fn advise<'py>(
 ) -> PyResult<String> {
     let (rows, labels) = (X.rows()?, y.labels(task)?);
     let mut adviser = Adviser { scale: scale.parse().map_err(exception)?, seed, ..Adviser::default() };
-    adviser.memory = memory.unwrap_or(adviser.memory);
+    adviser.memory = memory.map_or_else(gate::memory, Ok)?;
     let advice = run(py, verbose, move |monitor| {
         adviser.monitor = monitor.clone();
         adviser.advise(&rows, &labels)
@@ -186,26 +187,30 @@ pub(crate) fn advise<'py>(
 
 /// Features by such advice, for rows as they are: the map, the basis below it, and the advice as JSON.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, max_components, seed=0, task="auto", verbose=0))]
+#[pyo3(signature = (X, y, *, max_components, input_names=None, seed=0, task="auto", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_auto<'py>(
     py: Python<'py>,
     X: PyRows<'py>,
     y: Target<'py>,
     max_components: usize,
+    input_names: Option<Vec<String>>,
     seed: u64,
     task: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (rows, labels) = (X.rows()?, y.labels(task)?);
-    let mut adviser = Adviser { scale: Scale::None, max_components, seed, ..Adviser::default() };
+    let memory = gate::memory()?;
+    let mut adviser = Adviser { scale: Scale::None, max_components, seed, memory, ..Adviser::default() };
     let found = run(py, verbose, move |monitor| {
         adviser.monitor = monitor.clone();
         adviser.fit(&rows, &labels)
     })?;
     let out = PyDict::new(py);
-    out.set_item("model", dictionary(py, found.made.map)?)?;
-    out.set_item("basis", dictionary(py, found.basis)?)?;
+    let named = |map: FeatureMap| FeatureMap { input_names: input_names.clone(), ..map };
+    out.set_item("model", Model::new(named(found.made.map)))?;
+    out.set_item("basis", Model::of_basis_map(named(found.basis)))?;
     out.set_item("advice", found.advice.to_json().to_string())?;
     out.set_item("warnings", found.made.warnings)?;
     Ok(out)

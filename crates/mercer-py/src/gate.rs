@@ -4,8 +4,8 @@ use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use mercer::basis::{DEFAULT_MEMORY, size_in_bytes};
 use mercer::monitor::TimeLeft;
+use mercer::options::{DEFAULT_MEMORY, size_in_bytes};
 use mercer::{Error, Monitor, Progress, Result};
 use pyo3::exceptions::{
     PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError,

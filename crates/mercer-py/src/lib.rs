@@ -1,5 +1,4 @@
-//! The Python face: functions that take arrays and give arrays back. No arithmetic here, and no classes: a fitted
-//! estimator is its arrays.
+//! Python: functions that take arrays and give arrays back, and one class, the fitted model. No arithmetic here.
 
 #![expect(clippy::needless_pass_by_value, reason = "Python hands its objects over by value")]
 
@@ -7,12 +6,10 @@ mod pool;
 mod gate;
 mod convert;
 mod labels;
-mod basis;
 mod evidence;
 mod select;
-mod extract;
-mod map;
-mod systems;
+mod model;
+mod fit;
 mod metrics;
 mod evaluate;
 
@@ -25,8 +22,6 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::basis::{fit_basis, grow_basis, orthogonality_loss, reconstruction_cost, residuals};
-    #[pymodule_export]
     use crate::evaluate::{advise, compare, fit_auto, folds, judge, splits, svm_dual};
     #[pymodule_export]
     use crate::evidence::{
@@ -34,21 +29,19 @@ mod _core {
         moments_merge, moments_of_nothing,
     };
     #[pymodule_export]
-    use crate::extract::{check_extractor, class_means, fit_extractor};
+    use crate::fit::{Fitted, fit, grow};
     #[pymodule_export]
     use crate::gate::NumericalError;
     #[pymodule_export]
     use crate::labels::decide;
     #[pymodule_export]
-    use crate::map::{input_importance, inverse_transform, load, save, transform};
-    #[pymodule_export]
     use crate::metrics::{kernel_alignment, relevant_dimension};
+    #[pymodule_export]
+    use crate::model::Model;
     #[pymodule_export]
     use crate::pool::n_threads;
     #[pymodule_export]
     use crate::select::{f_accumulate, f_finish, fit_selector};
-    #[pymodule_export]
-    use crate::systems::{compose, default_basis};
 
     /// The catalogue of methods and parameters, as JSON.
     #[pyfunction]

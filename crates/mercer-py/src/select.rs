@@ -1,30 +1,29 @@
 //! Stage 5a for Python: score columns and keep the best.
 
 use mercer::select::f_sums::{Along, Spread};
-use mercer::select::{Columns, FSums, Kept, Scores, Selector};
+use mercer::select::{Columns, FSums, FTest, Level, Scores, Selection};
+use mercer::spec::Values;
 use mercer::{Error, Labels, methods};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{EitherRows, Matrix, PyExpansion, PyRows, Target, whole};
+use crate::convert::{Matrix, PyRows, Target, whole};
 use crate::gate::{exception, run};
 
-/// Score columns and keep the best. Settings are texts, by the names of the catalogue. `space`: a fitted basis and
-/// the rows it was fitted on; neighbours are then sought in its kernel's space.
+/// Score columns and keep the best. Settings are texts, by the names of the catalogue.
 #[pyfunction]
-#[pyo3(signature = (X, y, selector, settings, *, categorical=None, space=None, task="auto", verbose=0))]
+#[pyo3(signature = (X, y, selector, settings, *, categorical=None, task="auto", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_selector<'py>(
     py: Python<'py>,
-    X: EitherRows<'py>,
+    X: PyRows<'py>,
     y: Option<Target<'py>>,
     selector: &str,
     settings: Vec<(String, String)>,
     categorical: Option<Vec<usize>>,
-    space: Option<(PyExpansion<'py>, EitherRows<'py>)>,
     task: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -32,34 +31,34 @@ pub(crate) fn fit_selector<'py>(
     let labels = y.map(|y| y.labels(task)).transpose()?;
     let (selector, keep) = methods::selector(selector, &settings).map_err(exception)?;
     let categorical = categorical.unwrap_or_default();
-    let space = match &space {
-        // Only neighbours are sought there, for which rows in single precision are copied.
-        Some((expansion, rows)) if selector.seeks_neighbours() => Some((expansion.kernel()?, rows.rows()?)),
-        _ => None,
-    };
-    let space = space.as_ref().map(|(kernel, rows)| (*kernel, rows.view().whole()));
     let (scores, kept) = run(py, verbose, |monitor| {
         let scores = selector.score(&Columns {
-            rows: rows.view(),
+            rows: &rows,
             labels: labels.as_ref(),
-            space: space.as_ref().map(|(kernel, rows)| (*kernel, &**rows)),
+            space: None,
             categorical: &categorical,
             monitor,
         })?;
         let kept = scores.keep(keep);
         Ok((scores, kept))
     })?;
+    let warnings = [&scores.warnings[..], &kept.warnings].concat();
+    let out = selection(py, scores, kept, labels.as_ref())?;
+    out.set_item("warnings", warnings)?;
+    Ok(out)
+}
+
+/// What a selector finds as a dictionary, without warnings.
+pub(crate) fn selection<'py>(
+    py: Python<'py>,
+    scores: Scores,
+    kept: Selection,
+    labels: Option<&Labels>,
+) -> PyResult<Bound<'py, PyDict>> {
     let classes = match labels {
         Some(Labels::Classes { names, .. }) => Some(names),
         _ => None,
     };
-    let out = selection(py, scores, kept)?;
-    out.set_item("classes", classes)?;
-    Ok(out)
-}
-
-/// What a selector finds as a dictionary.
-fn selection(py: Python<'_>, scores: Scores, kept: Kept) -> PyResult<Bound<'_, PyDict>> {
     let mut support = vec![false; scores.scores.len()];
     kept.columns.iter().for_each(|&j| support[j] = true);
     let numbers = |values: Vec<f64>| PyArray1::from_vec(py, values);
@@ -74,7 +73,7 @@ fn selection(py: Python<'_>, scores: Scores, kept: Kept) -> PyResult<Bound<'_, P
     out.set_item("penalty", scores.penalty)?;
     out.set_item("sums", scores.sums.map(|sums| as_sums(py, sums)).transpose()?)?;
     out.set_item("chosen", scores.chosen.map(|chosen| PyArray1::from_vec(py, chosen)))?;
-    out.set_item("warnings", [scores.warnings, kept.warnings].concat())?;
+    out.set_item("classes", classes)?;
     Ok(out)
 }
 
@@ -170,15 +169,23 @@ pub(crate) fn f_finish<'py>(
     settings: Vec<(String, String)>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
     let sums = state.sums()?;
-    let (Selector::FTest(test), keep) = methods::selector(selector, &settings).map_err(exception)? else {
-        return Err(exception(Error::Argument(format!("`{selector}` has no sums"))));
+    let (test, keep) = methods::selector(selector, &settings).map_err(exception)?;
+    let values = Values::new(&[test.spec()], &settings).map_err(exception)?;
+    let level = match (selector, values.number("level")) {
+        ("f", _) => Level::None,
+        ("fpr", Some(level)) => Level::Fpr(level),
+        ("fdr", Some(level)) => Level::Fdr(level),
+        ("fwe", Some(level)) => Level::Fwe(level),
+        _ => return Err(exception(Error::Argument(format!("`{selector}` has no sums")))),
     };
+    let test = FTest { level };
     if !sums.is_enough() {
         return Ok(None);
     }
     let scores = test.score_sums(&sums).map_err(exception)?;
     let kept = scores.keep(keep);
-    let out = selection(py, scores, kept)?;
-    out.set_item("classes", py.None())?;
+    let warnings = [&scores.warnings[..], &kept.warnings].concat();
+    let out = selection(py, scores, kept, None)?;
+    out.set_item("warnings", warnings)?;
     Ok(Some(out))
 }

@@ -1,0 +1,196 @@
+//! Fits for Python: [`Pipeline::fit`], with a basis that comes apart from the method.
+//!
+//! Settings are texts, by the names of the catalogue. Those of the basis come apart from the method's own, because a
+//! `KernelBasis` has its own seed and its own number of components.
+
+use mercer::basis::Precision;
+use mercer::extract::Directions;
+use mercer::methods::{self, Stage};
+use mercer::pipeline::{Found, Head};
+use mercer::{Basis, FeatureMap, FittedBasis, Labels, Monitor, Options, Pipeline, Result, Rows};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{PyRows, Target, frozen, matrix_array, python_rows};
+use crate::gate::{exception, memory, run};
+use crate::model::Model;
+use crate::select::selection;
+
+/// Settings as texts.
+type Settings = Vec<(String, String)>;
+
+/// The basis to fit: its name, or None for the one that the method comes with; its settings; and rows to choose landmarks
+/// among, where they are not the training rows.
+type PyBasis<'py> = (Option<String>, Settings, Option<PyRows<'py>>);
+
+/// What a fit found.
+#[pyclass(frozen, get_all, module = "mercer._core")]
+pub(crate) struct Fitted {
+    /// The model.
+    model: Py<Model>,
+    /// The basis below it, as a model of its own; the model itself where there is no method.
+    basis: Py<Model>,
+    /// The rows that landmarks were chosen among, where the method made them.
+    landmarks: Option<Py<PyAny>>,
+    /// Coordinates of the training rows in the basis, if they were asked for, in the basis' precision.
+    coordinates: Option<Py<PyAny>>,
+    /// What an extractor found.
+    directions: Option<Py<PyDict>>,
+    /// What a selector found.
+    selection: Option<Py<PyDict>>,
+    /// What the user should know of the basis.
+    basis_warnings: Vec<String>,
+    /// And of what was made of its coordinates.
+    warnings: Vec<String>,
+}
+
+/// Fit a basis, and what a method makes of its coordinates. Without a method they are the features.
+#[pyfunction]
+#[pyo3(signature = (
+    X, y, method, settings, *, basis, input_names=None, task="auto", want_coordinates=false, verbose=0
+))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn fit<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Option<Target<'py>>,
+    method: Option<&str>,
+    settings: Settings,
+    basis: PyBasis<'py>,
+    input_names: Option<Vec<String>>,
+    task: &str,
+    want_coordinates: bool,
+    verbose: u32,
+) -> PyResult<Fitted> {
+    let labels = y.map(|y| y.labels(task)).transpose()?;
+    let labels = labels.as_ref();
+    let rows = X.rows()?;
+    let (name, of_basis, landmarks) = basis;
+    let landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
+    let options = Options { coordinates: want_coordinates, ..options()? };
+    let (fitted, chosen_from, warnings) = run(py, verbose, |monitor| {
+        let mut warnings = Vec::new();
+        let choice = (name.as_deref(), &of_basis[..], landmarks);
+        let pipeline = pipeline(method, &settings, choice, &rows, labels, &mut warnings)?;
+        let own_landmarks = match &pipeline.head {
+            Head::Extract(extractor) if !extractor.spec().has("basis") => {
+                pipeline.basis(&rows, labels, &mut Vec::new())?.landmarks
+            }
+            _ => None,
+        };
+        let options = Options { monitor: monitor.clone(), ..options };
+        Ok((pipeline.fit(&rows, labels, &options)?, own_landmarks, warnings))
+    })?;
+    let basis = Model::of_basis(fitted.basis.clone(), input_names.clone());
+    let basis_warnings = [warnings, fitted.basis.warnings.clone()].concat();
+    // What is said of the basis comes first.
+    let own_warnings = fitted.warnings[fitted.basis.warnings.len()..].to_vec();
+    let basis = Py::new(py, basis)?;
+    let model = |map: FeatureMap| Py::new(py, Model::new(FeatureMap { input_names, ..map }));
+    let (model, directions, selection) = match fitted.found {
+        Found::Coordinates => (basis.clone_ref(py), None, None),
+        Found::Selected(scores, kept) => {
+            (model(fitted.map)?, None, Some(selection(py, scores, kept, labels)?.unbind()))
+        }
+        Found::Directions(found) => (model(fitted.map)?, Some(as_dictionary(py, found)?.unbind()), None),
+    };
+    Ok(Fitted {
+        model,
+        basis,
+        landmarks: chosen_from.map(|rows| python_rows(py, &rows).map(Bound::unbind)).transpose()?,
+        coordinates: fitted.coordinates.map(|z| coordinates(py, &z)).transpose()?,
+        directions,
+        selection,
+        basis_warnings,
+        warnings: own_warnings,
+    })
+}
+
+/// The basis `sparse` after one more batch; `so_far` is that of the batches before.
+#[pyfunction]
+#[pyo3(signature = (X, settings, so_far=None, *, input_names=None, verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn grow<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    settings: Settings,
+    so_far: Option<PyRef<'py, Model>>,
+    input_names: Option<Vec<String>>,
+    verbose: u32,
+) -> PyResult<(Model, Vec<String>)> {
+    let (basis, options) = (basis_of("sparse", &settings).map_err(exception)?, options()?);
+    let so_far = so_far.map(|model| model.basis()).transpose().map_err(exception)?;
+    let rows = X.rows()?;
+    let grown: FittedBasis = run(py, verbose, |monitor: &Monitor| {
+        let options = Options { monitor: monitor.clone(), ..options };
+        basis.grow(so_far.as_ref(), &rows, &options)
+    })?;
+    let warnings = grown.warnings.clone();
+    Ok((Model::of_basis(grown, input_names), warnings))
+}
+
+fn options() -> PyResult<Options> {
+    Ok(Options::default().memory(memory()?))
+}
+
+/// A method on its basis. What the user should know of a basis that the method has chosen is added to the warnings.
+fn pipeline(
+    method: Option<&str>,
+    settings: &[(String, String)],
+    (name, of_basis, landmarks): (Option<&str>, &[(String, String)], Option<Rows<'static>>),
+    rows: &Rows,
+    labels: Option<&Labels>,
+    warnings: &mut Vec<String>,
+) -> Result<Pipeline> {
+    let Some(method) = method else {
+        let basis = basis_of(name.unwrap_or_default(), of_basis)?;
+        return Ok(Pipeline::of_basis(Basis { landmarks, ..basis }));
+    };
+    let pipeline = match methods::method(method)?.stage {
+        Stage::System => Pipeline::new(method, settings)?,
+        // `kpca` is the name of a basis, too.
+        _ => Pipeline::extract(methods::extractor(method, settings)?),
+    };
+    pipeline.check(labels)?;
+    let basis = match name {
+        Some(name) => basis_of(name, of_basis)?,
+        None => basis_of(pipeline.basis(rows, labels, warnings)?.method.name(), of_basis)?,
+    };
+    Ok(pipeline.on(Basis { landmarks, ..basis }))
+}
+
+/// A basis from its name and settings. `center` and `precision` are not read by the catalogue, which knows them for some
+/// bases alone; the basis itself says better why it has no use for them.
+fn basis_of(name: &str, settings: &[(String, String)]) -> Result<Basis> {
+    let value = |name: &str| settings.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+    let catalogued = |(name, _): &&(String, String)| name != "center" && name != "precision";
+    let others: Settings = settings.iter().filter(catalogued).cloned().collect();
+    let mut basis = methods::basis(name, &others)?;
+    basis.center = value("center") == Some("true");
+    basis.precision = value("precision").map(Precision::named).transpose()?;
+    Ok(basis)
+}
+
+/// Coordinates as Python has them.
+fn coordinates(py: Python<'_>, rows: &Rows) -> PyResult<Py<PyAny>> {
+    let shape = [rows.n(), rows.p()];
+    Ok(match rows {
+        Rows::DenseF32(z) => PyArray1::from_slice(py, z.values()).reshape(shape)?.into_any().unbind(),
+        z => PyArray1::from_vec(py, z.to_dense()).reshape(shape)?.into_any().unbind(),
+    })
+}
+
+/// What an extractor found, as a dictionary; an offset is there always.
+fn as_dictionary(py: Python<'_>, found: Directions) -> PyResult<Bound<'_, PyDict>> {
+    let numbers = |values: Vec<f64>| frozen(PyArray1::from_vec(py, values));
+    let q = found.matrix.nrows();
+    let out = PyDict::new(py);
+    out.set_item("components", frozen(matrix_array(py, &found.matrix)?))?;
+    out.set_item("offset", numbers(if found.offset.is_empty() { vec![0.0; q] } else { found.offset }))?;
+    out.set_item("eigenvalues", numbers(found.eigenvalues))?;
+    out.set_item("explained", numbers(found.explained))?;
+    out.set_item("alignment_path", numbers(found.alignment_path))?;
+    Ok(out)
+}

@@ -1,0 +1,503 @@
+//! The fitted model in Python: an immutable handle that threads share. What users look at is made into arrays on demand,
+//! and a pickle of it holds the bytes of a model file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use faer::MatMut;
+use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
+use mercer::data::Scaling;
+use mercer::evaluate::portrait;
+use mercer::map::PreparedMap;
+use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Shape};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::convert::{Matrix, PyRows, frozen, matrix_array, python_rows, whole};
+use crate::gate::{exception, run};
+
+/// A fitted map from rows to features. It cannot be changed.
+#[pyclass(frozen, module = "mercer._core")]
+pub(crate) struct Model {
+    /// What applying it needs is computed with the first rows and kept.
+    prepared: Arc<PreparedMap>,
+    /// Of a basis alone.
+    fit: Option<BasisFit>,
+}
+
+/// How the fit of a basis went: what a [`FittedBasis`] has beyond its map, and another batch goes on from.
+#[derive(Clone, Copy)]
+struct BasisFit {
+    residual: f64,
+    trace: f64,
+    precision: Precision,
+    rounding_error: Option<f64>,
+    n_kernel_evaluations: u64,
+    n_rows: usize,
+    stop: Stop,
+}
+
+/// The same as Python's pickle keeps it.
+type PickledFit = (f64, f64, String, Option<f64>, u64, usize, String);
+
+/// Arrays that describe a model; to write into them would change nothing, so they are read-only.
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+
+impl BasisFit {
+    fn of(basis: &FittedBasis) -> Self {
+        Self {
+            residual: basis.residual,
+            trace: basis.trace,
+            precision: basis.precision,
+            rounding_error: basis.rounding_error,
+            n_kernel_evaluations: basis.n_kernel_evaluations,
+            n_rows: basis.n_rows,
+            stop: basis.stop,
+        }
+    }
+
+    fn pickled(&self) -> PickledFit {
+        let Self { residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop } = *self;
+        let precision = precision.name().to_string();
+        (residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop.name().into())
+    }
+
+    fn unpickled(
+        (residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop): PickledFit,
+    ) -> PyResult<Self> {
+        let precision = Precision::named(&precision).map_err(exception)?;
+        let stop = Stop::named(&stop)
+            .ok_or_else(|| PyValueError::new_err(format!("`{stop}` is nothing that ends a fit")))?;
+        Ok(Self { residual, trace, precision, rounding_error, n_kernel_evaluations, n_rows, stop })
+    }
+}
+
+impl Model {
+    pub(crate) fn new(map: FeatureMap) -> Self {
+        Self { prepared: Arc::new(PreparedMap::new(map)), fit: None }
+    }
+
+    /// A basis: the model whose features are its coordinates.
+    pub(crate) fn of_basis(basis: FittedBasis, input_names: Option<Vec<String>>) -> Self {
+        let fit = BasisFit::of(&basis);
+        Self { fit: Some(fit), ..Self::new(FeatureMap { input_names, ..basis.into() }) }
+    }
+
+    /// A basis of which the map alone is there, with what its facts tell of the fit. It cannot grow.
+    pub(crate) fn of_basis_map(map: FeatureMap) -> Self {
+        let facts = &map.facts;
+        let fit = BasisFit {
+            residual: facts.residual.unwrap_or(f64::NAN),
+            trace: f64::NAN,
+            precision: facts.precision.unwrap_or(Precision::Double),
+            rounding_error: facts.rounding_error,
+            n_kernel_evaluations: facts.kernel_evaluations.unwrap_or(0),
+            n_rows: facts.rows.unwrap_or(0),
+            stop: facts.stopped_by.unwrap_or(Stop::Rule),
+        };
+        Self { fit: Some(fit), ..Self::new(map) }
+    }
+
+    /// The basis again, to let it grow.
+    pub(crate) fn basis(&self) -> Result<FittedBasis> {
+        let Some(fit) = self.fit else {
+            return Err(Error::Argument(format!("`{}` is not a fitted basis", self.map().method)));
+        };
+        let map = self.map();
+        Ok(FittedBasis {
+            method: Method::named(&map.method)?,
+            expansion: map.expansion.clone(),
+            pivots: map.pivots.clone(),
+            pivot_norms: map.pivot_norms.clone(),
+            eigenvalues: (!map.eigenvalues.is_empty()).then(|| map.eigenvalues.clone()),
+            residual: fit.residual,
+            trace: fit.trace,
+            precision: fit.precision,
+            rounding_error: fit.rounding_error,
+            n_kernel_evaluations: fit.n_kernel_evaluations,
+            n_rows: fit.n_rows,
+            stop: fit.stop,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// This model with some of its map changed.
+    fn with(&self, change: impl FnOnce(&mut FeatureMap)) -> Self {
+        let mut map = self.map().clone();
+        change(&mut map);
+        Self { fit: self.fit, ..Self::new(map) }
+    }
+
+    fn map(&self) -> &FeatureMap {
+        self.prepared.map()
+    }
+
+    fn fit(&self) -> PyResult<BasisFit> {
+        self.fit.ok_or_else(|| {
+            PyAttributeError::new_err(format!("the model of `{}` is not that of a basis", self.map().method))
+        })
+    }
+
+    fn expansion(&self) -> &Expansion {
+        &self.map().expansion
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// The model in the bytes of a model file; `fit` is what a pickled basis has beside them.
+    #[new]
+    #[pyo3(signature = (data, fit=None))]
+    fn from_bytes(data: &[u8], fit: Option<PickledFit>) -> PyResult<Self> {
+        let map = FeatureMap::read_from(data, "the model").map_err(exception)?;
+        Ok(Self { fit: fit.map(BasisFit::unpickled).transpose()?, ..Self::new(map) })
+    }
+
+    /// Read a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Ok(Self::new(run(py, 0, |_| FeatureMap::load(path))?))
+    }
+
+    /// Write a model file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        run(py, 0, |_| self.map().save(path))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<PickledFit>))> {
+        let mut bytes = Vec::new();
+        self.map().write_to(&mut bytes, "the model").map_err(exception)?;
+        let kind = py.get_type::<Self>().into_any();
+        Ok((kind, (PyBytes::new(py, &bytes), self.fit.as_ref().map(BasisFit::pickled))))
+    }
+
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    /// Features of rows, in their precision, written where Python will read them.
+    #[pyo3(signature = (X, *, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        X: PyRows<'py>,
+        verbose: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (map, rows) = (&*self.prepared, X.rows()?);
+        let shape = (rows.n(), self.n_features());
+        match rows.precision() {
+            Precision::Double => {
+                written(py, verbose, shape, |out: MatMut<'_, f64>, monitor| map.transform_into(&rows, out, monitor))
+            }
+            Precision::Single => written(py, verbose, shape, |out: MatMut<'_, f32>, monitor| {
+                map.transform_f32_into(&rows, out, monitor).map(drop)
+            }),
+        }
+    }
+
+    /// Rows whose features come closest to these.
+    #[pyo3(signature = (features, *, verbose=0))]
+    fn inverse_transform<'py>(
+        &self,
+        py: Python<'py>,
+        features: Matrix<'py>,
+        verbose: u32,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let features = features.view()?;
+        let rows = run(py, verbose, |monitor| self.map().inverse_transform(features, monitor))?;
+        PyArray1::from_vec(py, rows).reshape([features.nrows(), self.n_inputs()])
+    }
+
+    /// How much each feature depends on each input: q×p.
+    #[pyo3(signature = (X, *, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn input_importance<'py>(
+        &self,
+        py: Python<'py>,
+        X: PyRows<'py>,
+        verbose: u32,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = X.rows()?;
+        let importance = run(py, verbose, |monitor| self.map().input_importance(&rows, monitor))?;
+        matrix_array(py, &importance)
+    }
+
+    /// E(M) of a basis: the mean distance of the rows' images from its span.
+    #[pyo3(signature = (X, *, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn reconstruction_cost<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<f64> {
+        let rows = X.rows()?;
+        run(py, verbose, |monitor| self.expansion().reconstruction_cost(&rows, monitor))
+    }
+
+    /// Share of mean k(x,x) of the rows that is left after 0, 1, …, m coordinates of a basis.
+    #[pyo3(signature = (X, *, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn residuals<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<Numbers<'py>> {
+        let (rows, left) = (X.rows()?, self.fit()?.residual);
+        let shares = run(py, verbose, |monitor| portrait::residuals(self.expansion(), left, &rows, monitor))?;
+        Ok(PyArray1::from_vec(py, shares))
+    }
+
+    /// ‖A K Aᵀ − I‖ over the landmarks of a basis. X, the training matrix, is needed for a precomputed kernel alone.
+    #[pyo3(signature = (X=None, *, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn orthogonality_loss<'py>(
+        &self,
+        py: Python<'py>,
+        X: Option<PyRows<'py>>,
+        verbose: u32,
+    ) -> PyResult<f64> {
+        let rows = X.as_ref().map(PyRows::rows).transpose()?;
+        run(py, verbose, |_| self.expansion().orthogonality_loss(rows.as_ref()))
+    }
+
+    /// The model that takes rows which are not scaled yet: x' = (x − center)·factor.
+    fn with_scaling(
+        &self,
+        center: PyReadonlyArray1<'_, f64>,
+        factor: PyReadonlyArray1<'_, f64>,
+        input_names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let (center, factor) = (center.as_slice()?.to_vec(), factor.as_slice()?.to_vec());
+        let p = self.n_inputs();
+        if center.len() != p || factor.len() != p {
+            let text = format!(
+                "{} centers and {} factors, but the model has {p} inputs",
+                center.len(),
+                factor.len()
+            );
+            return Err(PyValueError::new_err(text));
+        }
+        check_names(input_names.as_deref(), p)?;
+        Ok(self.with(|map| {
+            map.scaling = Some(Scaling { center, factor });
+            map.input_names = input_names;
+        }))
+    }
+
+    /// The model with other names of its input columns.
+    fn with_input_names(&self, names: Option<Vec<String>>) -> PyResult<Self> {
+        check_names(names.as_deref(), self.n_inputs())?;
+        Ok(self.with(|map| map.input_names = names))
+    }
+
+    /// The model whose features are the columns of a basis that a selector, which is not mercer's, has kept.
+    fn compose(
+        &self,
+        columns: Vec<usize>,
+        scores: Vec<f64>,
+        method: &str,
+        selector: String,
+    ) -> PyResult<Self> {
+        let map = FeatureMap::from_columns(method, self.map().clone(), &columns, None, scores);
+        let mut map = map.map_err(exception)?;
+        map.facts.selector = Some(selector);
+        map.facts.weighted = Some(false);
+        Ok(Self::new(map))
+    }
+
+    #[getter]
+    fn method(&self) -> &str {
+        &self.map().method
+    }
+
+    #[getter]
+    fn kernel(&self) -> &'static str {
+        self.expansion().kernel.shape.name()
+    }
+
+    #[getter]
+    fn gamma(&self) -> f64 {
+        self.expansion().kernel.gamma
+    }
+
+    #[getter]
+    fn degree(&self) -> Option<u32> {
+        match self.expansion().kernel.shape {
+            Shape::Poly { degree, .. } => Some(degree),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn coef0(&self) -> Option<f64> {
+        match self.expansion().kernel.shape {
+            Shape::Poly { coef0, .. } | Shape::Sigmoid { coef0 } => Some(coef0),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn alpha(&self) -> Option<f64> {
+        match self.expansion().kernel.shape {
+            Shape::Rq { alpha } => Some(alpha),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn n_inputs(&self) -> usize {
+        self.expansion().landmarks.p()
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.map().n_features()
+    }
+
+    #[getter]
+    fn n_landmarks(&self) -> usize {
+        self.expansion().landmarks.len()
+    }
+
+    /// A matrix, or the parts of CSR; None: the landmarks are columns of a precomputed kernel.
+    #[getter]
+    fn landmarks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.expansion().landmarks {
+            Landmarks::Rows(rows) => python_rows(py, rows).map(Some),
+            Landmarks::Columns { .. } => Ok(None),
+        }
+    }
+
+    #[getter]
+    fn matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix_array(py, &self.expansion().matrix).map(frozen)
+    }
+
+    #[getter]
+    fn offset<'py>(&self, py: Python<'py>) -> Numbers<'py> {
+        numbers(py, &self.expansion().offset)
+    }
+
+    #[getter]
+    fn origin<'py>(&self, py: Python<'py>) -> Option<Numbers<'py>> {
+        self.expansion().origin.as_ref().map(|origin| numbers(py, origin))
+    }
+
+    /// Training rows that are the landmarks; empty where all of them are.
+    #[getter]
+    fn pivots<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<isize>> {
+        let pivots = match &self.expansion().landmarks {
+            // Exact `kpca` has every training row as a landmark and no pivots.
+            Landmarks::Columns { indices, n } if indices.len() != *n || !self.map().pivots.is_empty() => {
+                indices
+            }
+            _ => &self.map().pivots,
+        };
+        frozen(whole(py, pivots.clone()))
+    }
+
+    #[getter]
+    fn pivot_norms<'py>(&self, py: Python<'py>) -> Numbers<'py> {
+        numbers(py, &self.map().pivot_norms)
+    }
+
+    #[getter]
+    fn eigenvalues<'py>(&self, py: Python<'py>) -> Numbers<'py> {
+        numbers(py, &self.map().eigenvalues)
+    }
+
+    #[getter]
+    fn scores<'py>(&self, py: Python<'py>) -> Numbers<'py> {
+        numbers(py, &self.map().scores)
+    }
+
+    #[getter]
+    fn feature_names(&self) -> Vec<String> {
+        self.map().feature_names.clone()
+    }
+
+    #[getter]
+    fn input_names(&self) -> Option<Vec<String>> {
+        self.map().input_names.clone()
+    }
+
+    /// center and factor of x' = (x − center)·factor.
+    #[getter]
+    fn scaling<'py>(&self, py: Python<'py>) -> Option<(Numbers<'py>, Numbers<'py>)> {
+        self.map().scaling.as_ref().map(|s| (numbers(py, &s.center), numbers(py, &s.factor)))
+    }
+
+    /// What else a model file tells about the fit, as JSON.
+    #[getter]
+    fn facts(&self) -> String {
+        self.map().facts.to_json()
+    }
+
+    #[getter]
+    fn residual(&self) -> PyResult<f64> {
+        Ok(self.fit()?.residual)
+    }
+
+    #[getter]
+    fn trace(&self) -> PyResult<f64> {
+        Ok(self.fit()?.trace)
+    }
+
+    #[getter]
+    fn precision(&self) -> PyResult<&'static str> {
+        Ok(self.fit()?.precision.name())
+    }
+
+    #[getter]
+    fn rounding_error(&self) -> PyResult<Option<f64>> {
+        Ok(self.fit()?.rounding_error)
+    }
+
+    #[getter]
+    fn n_kernel_evaluations(&self) -> PyResult<u64> {
+        Ok(self.fit()?.n_kernel_evaluations)
+    }
+
+    #[getter]
+    fn n_rows(&self) -> PyResult<usize> {
+        Ok(self.fit()?.n_rows)
+    }
+
+    fn __repr__(&self) -> String {
+        let (method, kernel) = (self.method(), self.kernel());
+        let (p, q, l) = (self.n_inputs(), self.n_features(), self.n_landmarks());
+        format!("<Model of {method}, {kernel}: {p} inputs, {q} features, {l} landmarks>")
+    }
+}
+
+/// An error unless there is a name for each of p columns, or none at all.
+fn check_names(names: Option<&[String]>, p: usize) -> PyResult<()> {
+    match names {
+        Some(names) if names.len() != p => {
+            let text = format!("{} names, but the model has {p} inputs", names.len());
+            Err(PyValueError::new_err(text))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn numbers<'py>(py: Python<'py>, values: &[f64]) -> Numbers<'py> {
+    frozen(PyArray1::from_slice(py, values))
+}
+
+/// A matrix that work has written.
+fn written<T: Element + Send + Sync>(
+    py: Python<'_>,
+    verbose: u32,
+    (n, q): (usize, usize),
+    work: impl FnOnce(MatMut<'_, T>, &Monitor) -> Result<()> + Send,
+) -> PyResult<Bound<'_, PyAny>> {
+    let features = PyArray2::zeros(py, [n, q], false);
+    let mut memory = features.readwrite();
+    let out = MatMut::from_row_major_slice_mut(memory.as_slice_mut()?, n, q);
+    run(py, verbose, |monitor| work(out, monitor))?;
+    drop(memory);
+    Ok(features.into_any())
+}
