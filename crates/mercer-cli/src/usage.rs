@@ -147,9 +147,7 @@ pub(crate) fn for_completions() -> Command {
     };
     let (all, fitted) = (methods::all().map(|spec| spec.name).collect(), fits.clone());
     command()
-        .mut_subcommand("fit", |fit| {
-            parameters(fit).mut_arg("method", |arg| arg.value_parser(words(fitted)))
-        })
+        .mut_subcommand("fit", |fit| parameters(fit).mut_arg("method", |arg| arg.value_parser(words(fitted))))
         .mut_subcommand("compare", |compare| {
             let compared = [vec!["all"], fits].concat();
             parameters(compare)

@@ -20,7 +20,8 @@ pub use crate::spec::{Kind, MethodSpec, Parameter, Stage};
 /// Every method: bases, selectors, extractors, systems. Principal components stand among the bases; as an extractor in the
 /// coordinates of another basis they have a spec of their own ([`extractor`]).
 pub fn all() -> impl Iterator<Item = &'static MethodSpec> {
-    let extractors = extract::ALL.into_iter().map(|(spec, _)| spec).filter(|spec| Method::named(spec.name).is_err());
+    let extractors =
+        extract::ALL.into_iter().map(|(spec, _)| spec).filter(|spec| Method::named(spec.name).is_err());
     Method::ALL
         .into_iter()
         .map(Method::spec)
@@ -108,7 +109,8 @@ fn grouped<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     if let [(text, _)] = &groups[..] {
         return (*text).to_string();
     }
-    let each: Vec<String> = groups.iter().map(|(text, users)| format!("{}: {text}", users.join(", "))).collect();
+    let each: Vec<String> =
+        groups.iter().map(|(text, users)| format!("{}: {text}", users.join(", "))).collect();
     each.join("; ")
 }
 

@@ -209,7 +209,9 @@ impl Pipeline {
     /// This pipeline with another number of features; None where there is no choice.
     pub(crate) fn sized(&self, q: usize) -> Option<Self> {
         let head = match &self.head {
-            Head::Coordinates => return Some(self.clone().change_basis(|basis| basis.n_components = Some(q))),
+            Head::Coordinates => {
+                return Some(self.clone().change_basis(|basis| basis.n_components = Some(q)));
+            }
             Head::Select(system) => Head::Select(system.clone().keep(Keep::Count(q))),
             Head::Extract(extractor) => Head::Extract(extractor.sized(q)?),
         };
@@ -341,8 +343,7 @@ impl Pipeline {
         let (map, found) = match &self.head {
             Head::Coordinates => (FeatureMap::from(basis.clone()), Found::Coordinates),
             Head::Select(system) => {
-                let found =
-                    system.fit_with(rows, labels, basis.clone(), coordinates.as_ref(), options)?;
+                let found = system.fit_with(rows, labels, basis.clone(), coordinates.as_ref(), options)?;
                 (found.map, Found::Selected(found.scores, found.selection))
             }
             Head::Extract(extractor) => {

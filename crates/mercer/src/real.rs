@@ -1,7 +1,7 @@
-//! The numbers that panels are computed in: double precision, or single for rows and features that are.
+//! The numbers that panels are computed in: float64, or float32 for rows and features that are.
 //!
 //! Only what is done once a kernel value or once a feature is generic: products, norms and e^x. What is done once a row or
-//! once a map stays in double precision, as it costs nothing there.
+//! once a map stays in float64, as it costs nothing there.
 
 pub(crate) mod exp;
 
@@ -13,7 +13,7 @@ use faer::traits::RealField;
 use faer::{ColRef, Mat};
 
 use crate::error::{Error, Result};
-use exp::{exp, exp_single};
+use exp::{exp, exp_f32};
 
 /// What panels are computed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Precision {
 }
 
 impl Precision {
-    /// What rounding may leave, relative to what it was taken from: in double precision this, in single, which has half
+    /// What rounding may leave, relative to what it was taken from: in float64 this, in float32, which has half
     /// the digits, the root of it.
     pub(crate) fn tolerance(self, double: f64) -> f64 {
         match self {
@@ -81,21 +81,21 @@ pub(crate) trait Real: RealField + Copy + Pod + Neg<Output = Self> + Sum + Send 
     /// Which of the two it is.
     const PRECISION: Precision;
 
-    /// The nearest to a number in double precision.
+    /// The nearest to a number in float64.
     fn of(value: f64) -> Self;
     /// In double precision.
     fn double(self) -> f64;
     /// The smaller of two.
     fn least(self, other: Self) -> Self;
-    /// The sum of a column, in double precision.
+    /// The sum of a column, in float64.
     fn sum_of(column: ColRef<'_, Self>) -> f64;
-    /// A matrix in double precision; no copy of one that is.
+    /// A matrix in float64; no copy of one that is.
     fn widened(matrix: Mat<Self>) -> Mat<f64>;
     /// √x.
     fn root(self) -> Self;
     /// e^x for x ≤ 0; `FMA`: fused multiply-add is one instruction.
     fn exp<const FMA: bool>(self) -> Self;
-    /// Σ(root·(x−y))², in double precision, because differences of single ones may need more digits; in eight sums, because
+    /// Σ(root·(x−y))², in float64, because differences of float32 numbers may need more digits; in eight sums, because
     /// in one every column would wait for the one before.
     #[inline(always)]
     fn squared_distance(x: &[Self], y: &[f64], root: f64) -> f64 {
@@ -203,6 +203,6 @@ impl Real for f32 {
 
     #[inline(always)]
     fn exp<const FMA: bool>(self) -> Self {
-        exp_single::<FMA>(self)
+        exp_f32::<FMA>(self)
     }
 }

@@ -218,7 +218,8 @@ fn range_text(from: f64, to: f64, open: bool, below: bool) -> String {
 pub const SEED: Parameter = Parameter::whole("seed", 0, "seed of every random choice").default("0");
 
 /// Neighbours that a row is compared with; each method has a default of its own.
-pub const N_NEIGHBORS: Parameter = Parameter::whole("n_neighbors", 1, "neighbours that a row is compared with");
+pub const N_NEIGHBORS: Parameter =
+    Parameter::whole("n_neighbors", 1, "neighbours that a row is compared with");
 
 /// The parameters of a method and of its parts, each once. The size of an extractor's basis is `basis_components`, never
 /// `n_components`, which is the number of features.

@@ -39,12 +39,7 @@ pub(crate) const TAKES: MethodSpec = MethodSpec {
     file: "systems.rs",
     source: "TAKES",
     cost: "kobl, then n·m² votes",
-    parameters: &[
-        BASIS.none("kobl"),
-        N_FEATURES.default("positive"),
-        WEIGHTED.default("true"),
-        REWEIGHT,
-    ],
+    parameters: &[BASIS.none("kobl"), N_FEATURES.default("positive"), WEIGHTED.default("true"), REWEIGHT],
     help: "kobl and kffs, features multiplied by their weights",
 };
 

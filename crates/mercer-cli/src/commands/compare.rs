@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use mercer::data::{Scaling, Table};
-use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::{Comparison, Evaluator};
 use mercer::methods;
 use mercer::report;
@@ -214,8 +214,7 @@ pub(super) fn diagnostics(
     let (rows, seed) = (scaled.as_ref().unwrap_or(rows), comparison.seed);
     // The comparison's checkpoint is not that of a fit.
     let options = Options { checkpoint: None, ..comparison.options.clone() };
-    let found =
-        context.work(|_| FitDiagnostics::of(&pipeline, rows, Some(labels), names, seed, &options));
+    let found = context.work(|_| FitDiagnostics::of(&pipeline, rows, Some(labels), names, seed, &options));
     match found {
         Ok((diagnostics, _)) => Ok(Some(diagnostics)),
         Err(Error::Interrupted) => Err(Error::Interrupted),

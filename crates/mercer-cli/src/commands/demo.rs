@@ -4,10 +4,10 @@
 use std::time::Instant;
 
 use clap::ArgMatches;
+use mercer::basis::Method;
 use mercer::data::{Task, synth};
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::{Comparison, Evaluator};
-use mercer::basis::Method;
 use mercer::{Error, Labels, Result, report};
 
 use super::compare::{CHART_SIZES, diagnostics, run_comparison, settings};

@@ -2,9 +2,9 @@
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint};
-use mercer::options::size_in_bytes;
 use mercer::data::{Scale, synth};
 use mercer::methods::{Kind, SharedParameter};
+use mercer::options::size_in_bytes;
 
 use super::TASKS;
 use crate::args::flag_name;

@@ -1,7 +1,7 @@
 //! A basis in a checkpoint: what the passes so far have found, or, once it is done, the whole of it.
 //!
 //! Between two passes a pivoted basis is its pivots, their norms and coefficients, a residual a row, and the few numbers that
-//! the method's loop goes on with. G is not kept: it would be 8·n·m bytes, and is computed again (see `pivoted`).
+//! the method's loop goes on with. G is not kept: it would be 8·n·m bytes, and is recomputed (see `pivoted`).
 //!
 //! cost    8·n + 4·m² bytes a state; a finished basis 8·m·l
 
@@ -12,8 +12,8 @@ use super::fitted::Stop;
 use super::pivoted::Pivoted;
 use super::{Basis, Expansion, FittedBasis, Method, Precision, Threshold};
 use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
-use crate::data::rows::Rows;
 use crate::data::labels::Labels;
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::gram::diagonal;
@@ -157,7 +157,7 @@ impl Pivoted<'_> {
     }
 }
 
-/// All that a basis depends on. Of memory only those depend that look at it; kernel values are computed again in any case.
+/// All that a basis depends on. Of memory only those depend that look at it; kernel values are recomputed in any case.
 fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Result<About> {
     // Every field, so that a new one cannot be forgotten here.
     let Basis {
@@ -192,10 +192,7 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
         .and_setting("seed", seed)
         .and_setting("rounding", rounding)
         .and_setting("precision", precision)
-        .and(
-            "landmarks",
-            landmarks.as_ref().map_or_else(|| "none".into(), |rows| digest_of_rows(rows)),
-        );
+        .and("landmarks", landmarks.as_ref().map_or_else(|| "none".into(), |rows| digest_of_rows(rows)));
     Ok(match method {
         Method::Kpca | Method::Csi => about.and_setting("memory", &memory),
         _ => about,

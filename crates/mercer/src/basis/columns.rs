@@ -1,9 +1,9 @@
-//! Columns of G that are kept, in double or single precision, and the pass over all rows that adds some.
+//! Columns of G that are kept, in float64 or float32, and the pass over all rows that adds some.
 //!
 //!   G[:, new] = (K(:, P) − G G_Pᵀ) L⁻ᵀ
 //!
 //! cost    n·b kernel values and 2·n·j·b flops by matrix products on panels of rows, for b new pivots after j earlier ones
-//! differs in single precision values, products and the solve are; G_P and L come in double and are rounded
+//! differs in float32 values, products and the solve are; G_P and L come in double and are rounded
 
 use std::ops::Range;
 

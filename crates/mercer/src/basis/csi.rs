@@ -7,7 +7,7 @@
 //!
 //! cost    n·δ·(δ+4j) flops for the j-th pivot, n·(m+δ+1) kernel values in all
 //! stops   at the cap, when the relative residual falls to tol (1e−4), or where only rounding is left
-//! source  Bach & Jordan 2005 (κ = 0.99, δ = 40); asked for by sk-relief.txt 6 and eks.txt 5
+//! source  Bach & Jordan 2005 (κ = 0.99, δ = 40); asked for by SK-Relief, sec. 6 and EKS, sec. 5
 //! differs where not all rows fit into memory, it sees a sample of them (basis/mod.rs). Residual columns of the look-ahead
 //!         are kept unfactored and factored afresh a step, instead of updating a QR;
 //!         a look-ahead row that only rounding is left of is dropped and not replaced, to keep the number of values
@@ -19,8 +19,8 @@ use super::fitted::Stop;
 use super::pivoted::{Pivoted, TIE, first_of_largest};
 use crate::data::labels::Labels;
 use crate::error::Result;
-use crate::linalg::{center_columns, product, tall_product};
 use crate::kernel::parameters::with_kernel;
+use crate::linalg::{center_columns, product, tall_product};
 use crate::spec::{MethodSpec, Parameter, SEED, Stage, Values};
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -63,7 +63,7 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<St
         factor.check()?;
         ahead.extend(factor);
     }
-    // Rows that double precision cannot orthonormalise any more.
+    // Rows that float64 cannot orthonormalise any more.
     let mut unsound = vec![false; n];
     while factor.room() > 0 {
         factor.check()?;

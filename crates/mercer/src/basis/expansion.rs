@@ -209,12 +209,7 @@ impl Expansion {
     }
 
     /// Squared distance of each row's image from the span: k(x,x) − ‖z(x)‖². Needs A `K_ll` Aᵀ = I and no offset.
-    pub(crate) fn residuals(
-        &self,
-        rows: &Rows,
-        diagonal: &[f64],
-        monitor: &Monitor,
-    ) -> Result<Vec<f64>> {
+    pub(crate) fn residuals(&self, rows: &Rows, diagonal: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
         let q = self.n_features();
         let panel = self.panel();
         let l = self.landmarks.len();

@@ -18,8 +18,8 @@ use crate::data::rows::Rows;
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::diagonal;
 use crate::kernel::kernel::Statistic;
-use crate::kernel::products::Products;
 use crate::kernel::panel_f32::{RANGE, is_in_range};
+use crate::kernel::products::Products;
 use crate::real::Precision;
 use crate::real::Real;
 

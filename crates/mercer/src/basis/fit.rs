@@ -94,10 +94,11 @@ impl<'a> Fit<'a> {
     fn run(&self) -> Result<Found> {
         self.settings.check(self.rows, self.labels)?;
         let mut checkpoint = BasisCheckpoint::open(self.settings, self.options, self.rows, self.labels)?;
-        let (fitted, coordinates) = match checkpoint.as_mut().and_then(|c| c.finished(self.settings, self.rows)) {
-            Some(fitted) => (fitted, None),
-            None => self.search(&mut checkpoint)?,
-        };
+        let (fitted, coordinates) =
+            match checkpoint.as_mut().and_then(|c| c.finished(self.settings, self.rows)) {
+                Some(fitted) => (fitted, None),
+                None => self.search(&mut checkpoint)?,
+            };
         let coordinates = match coordinates {
             None if self.options.coordinates => Some(fitted.coordinates(self.rows, self.monitor())?),
             coordinates => coordinates,
@@ -133,8 +134,8 @@ impl<'a> Fit<'a> {
         let storage = settings.factor_storage(given.n(), cap, plan);
         if storage == FactorStorage::Recomputed && settings.method.is_pivoted() {
             warnings.extend(about_storage(plan, given.n(), cap));
-        } else if precision == Precision::Single && gram.fits_single() {
-            gram = gram.in_single();
+        } else if precision == Precision::Single && gram.fits_f32() {
+            gram = gram.in_f32();
         } else if precision == Precision::Single {
             warnings.push(format!(
                 "values of the kernel `{}` on these rows leave the range of float32: fitted in float64\n\

@@ -9,7 +9,6 @@
 use faer::{Mat, MatRef};
 
 use super::expansion::{Blocks, Expansion, Landmarks};
-use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::kernel::Statistic;
@@ -17,6 +16,7 @@ use crate::kernel::pairs::{length, unit_row};
 use crate::kernel::{Kernel, Panel};
 use crate::linalg::sum_in_order;
 use crate::monitor::Monitor;
+use crate::options::{DEFAULT_MEMORY, bytes};
 
 /// Rows that are looked at together: a panel's D_j stays in the cache.
 const SLOPE_ROWS: usize = 64;

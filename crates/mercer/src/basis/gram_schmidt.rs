@@ -4,7 +4,7 @@
 //!
 //! cost    5 to 14·n·m² flops by matrix products, n·m kernel values and another n·m for the residual; 2·m² numbers of memory
 //! stops   at the end of the rows, or at the cap
-//! source  eks.txt Alg. 1 and 4.2.2; sk-relief.txt 3
+//! source  EKS, Alg. 1 and sec. 4.2.2; SK-Relief, sec. 3
 //! differs a squared residual below −1e−6·(m+1)·max k means that the kernel is not positive semi-definite (the bound of
 //!         the pivoted bases, 1e−8, is inside the rounding that the rule below allows);
 //!         every vector is orthogonalised twice (the papers' loss of orthogonality is what one pass leaves); skipped is
@@ -20,8 +20,8 @@ use super::fitted::Stop;
 use super::pivoted::{loss_limit, not_psd};
 use crate::error::Result;
 use crate::kernel::Gram;
-use crate::monitor::{Growth, Monitor, Stage};
 use crate::kernel::parameters::with_kernel;
+use crate::monitor::{Growth, Monitor, Stage};
 use crate::spec::{MethodSpec, Parameter, SEED, Stage as SpecStage, Values};
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -30,11 +30,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/gram_schmidt.rs",
     source: "EKS, Alg. 1; K-Relief, 3",
     cost: "n·m² flops, m² memory",
-    parameters: &with_kernel::<3, 8>([
-        super::N_COMPONENTS.none("all rows that are independent"),
-        TOL,
-        SEED,
-    ]),
+    parameters: &with_kernel::<3, 8>([super::N_COMPONENTS.none("all rows that are independent"), TOL, SEED]),
     help: "rows in their own order, orthogonalised twice",
 };
 

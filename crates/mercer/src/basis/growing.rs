@@ -15,8 +15,8 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::expansion::{Expansion, Landmarks};
-use super::memory::without_factor;
 use super::fitted::Stop;
+use super::memory::without_factor;
 use super::pivoted::{LOSS, NOT_PSD, RANK, next_coefficients, not_psd, triangular};
 use super::{Basis, DEFAULT_COMPONENTS, FittedBasis, Method, Precision};
 use crate::data::rows::Rows;
@@ -64,12 +64,7 @@ impl Basis {
     }
 
     /// The kernel, or an error if a basis cannot grow like this.
-    fn check_growth(
-        &self,
-        so_far: Option<&FittedBasis>,
-        rows: &Rows,
-        options: &Options,
-    ) -> Result<Kernel> {
+    fn check_growth(&self, so_far: Option<&FittedBasis>, rows: &Rows, options: &Options) -> Result<Kernel> {
         self.check(rows, None)?;
         let refused = |text: &str| Err(Error::argument(text));
         if self.method != Method::Sparse || so_far.is_some_and(|basis| basis.method != Method::Sparse) {

@@ -3,8 +3,8 @@
 //!   accept the (j+1)-th while r_{j+1}/r_1 ≥ f(j/n)         r the pivot norms, f(t) = t by default
 //!
 //! cost    n·m² flops, about 1.4·n·(m+1) kernel values at most; 1.5·n·(m+1) + m² is asserted in tests/it/basis.rs
-//! stops   by the rule above, at the cap, or where only rounding is left (`RANK`; in single precision of the coordinates, too)
-//! source  takes.txt 3.1 (KOBL); pivoted Cholesky: Harbrecht, Peters & Schneider 2012
+//! stops   by the rule above, at the cap, or where only rounding is left (`RANK`; in float32 of the coordinates, too)
+//! source  TAKES, sec. 3.1 (KOBL); pivoted Cholesky: Harbrecht, Peters & Schneider 2012
 //! differs the paper updates every residual after every pivot. Residuals only fall, so an old one is an upper bound:
 //!         a few hundred candidates are kept exact, and as long as the best of them beats every other row's old
 //!         residual it is the true maximum. Pivots are those of the paper's loop, ties included.
@@ -12,11 +12,11 @@
 use super::candidates::Candidates;
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted, TIE};
-use crate::error::{Error, Result};
-use std::str::FromStr;
 use super::settings::{N_COMPONENTS, PRECISION};
+use crate::error::{Error, Result};
 use crate::kernel::parameters::with_kernel;
 use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage};
+use std::str::FromStr;
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "kobl",
@@ -51,7 +51,7 @@ pub enum Threshold {
     Linear,
     /// f(t) = t^a, a > 0.
     Power(f64),
-    /// The same f for all t, in [0, 1]; with 0 only the cap stops it.
+    /// One f for all t, in [0, 1]; with 0 only the cap stops it.
     Constant(f64),
     /// Any increasing function with values in [0, 1].
     Function(fn(f64) -> f64),

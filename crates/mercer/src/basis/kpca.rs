@@ -6,7 +6,7 @@
 //!         n²·d flops with d a few times m. Beyond the memory budget, with n_components: a factor G of random
 //!         pivots, which leave less of the trace than the farthest rows would, n·l² flops, l = max(1 000, 2m); all components of such a K are refused
 //! stops   m = n_components; else the smallest m with `tol` of the trace; else all above 1e−10 of the largest
-//! source  klfe.txt 4.3 and eq. 57 (uncentred, in the span); Schölkopf, Smola & Müller 1998
+//! source  KLFE, sec. 4.3 and eq. 57 (uncentred, in the span); Schölkopf, Smola & Müller 1998
 //! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
 
 use faer::linalg::matmul::matmul;
@@ -20,10 +20,10 @@ use super::rpcholesky;
 use crate::error::{Error, Result};
 use crate::kernel::Gram;
 use crate::kernel::block::PANEL;
+use crate::kernel::parameters::with_kernel;
 use crate::linalg::{eigen, positive_signs, product, scaled_transpose, sum_in_order, tall_product};
 use crate::monitor::Monitor;
 use crate::random;
-use crate::kernel::parameters::with_kernel;
 use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage};
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -279,11 +279,11 @@ fn times(k: &[f64], n: usize, v: MatRef<'_, f64>) -> Mat<f64> {
 }
 
 /// Rows of a tall matrix that a thread takes at a time: fixed, so that the bits do not depend on the number of threads.
-const ROWS: usize = 512;
+const SUM_ROWS: usize = 512;
 
 /// AᵀB for two tall matrices, panels of rows added up in their order.
 fn inner_products(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    let panels = a.par_row_chunks(ROWS).zip(b.par_row_chunks(ROWS));
+    let panels = a.par_row_chunks(SUM_ROWS).zip(b.par_row_chunks(SUM_ROWS));
     let parts: Vec<Mat<f64>> = panels.map(|(a, b)| product(a.transpose(), b)).collect();
     parts.iter().fold(Mat::zeros(a.ncols(), b.ncols()), |sum, part| sum + part)
 }
@@ -291,7 +291,7 @@ fn inner_products(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 /// B − A·C in the place of a tall B.
 fn subtract(b: &mut Mat<f64>, a: MatRef<'_, f64>, c: MatRef<'_, f64>) {
     if c.nrows() > 0 {
-        let panels = b.par_row_chunks_mut(ROWS).zip(a.par_row_chunks(ROWS));
+        let panels = b.par_row_chunks_mut(SUM_ROWS).zip(a.par_row_chunks(SUM_ROWS));
         panels.for_each(|(b, a)| matmul(b, Accum::Add, a, c, -1.0, Par::Seq));
     }
 }

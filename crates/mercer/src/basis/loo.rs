@@ -4,7 +4,7 @@
 //!
 //! cost    n·m² flops a width, m ≤ 300, on at most 20 000 rows; 8 widths × 13 penalties. Distances between few long rows
 //!         are computed once for all widths (n² numbers)
-//! source  METHODS §2; Allen 1974 (PRESS)
+//! source  Allen 1974 (PRESS)
 //! differs classes are one-hot columns and the error is squared; all n left-out predictions are exact given the basis,
 //!         whose pivots were chosen without the labels
 
@@ -23,10 +23,10 @@ use crate::monitor::Monitor;
 use crate::random;
 
 /// The largest basis that is tried.
-const COMPONENTS: usize = 300;
+const LOO_COMPONENTS: usize = 300;
 
 /// Rows looked at.
-const ROWS: usize = 20_000;
+const LOO_ROWS: usize = 20_000;
 
 /// Up to so many rows, of at least so many columns, the distances are computed once for all widths.
 const SHARED_ROWS: usize = 4_000;
@@ -58,9 +58,9 @@ pub(crate) fn resolve(
 ) -> Result<f64> {
     labels.require_two("loo")?;
     let widths = grid(shape, rows)?;
-    let chosen = random::sample(rows.n(), ROWS, seed);
+    let chosen = random::sample(rows.n(), LOO_ROWS, seed);
     let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
-    let tried = widths_tried(shape, &widths, COMPONENTS, &rows, &labels, monitor)?;
+    let tried = widths_tried(shape, &widths, LOO_COMPONENTS, &rows, &labels, monitor)?;
     Ok(best(&tried).map_or(widths[0], |best| best.gamma))
 }
 

@@ -71,7 +71,10 @@ impl Method {
     /// The method with this name.
     pub fn named(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
-            Error::argument(format!("method = `{name}` is not a basis; use one of {}", Self::NAMES.join(", ")))
+            Error::argument(format!(
+                "method = `{name}` is not a basis; use one of {}",
+                Self::NAMES.join(", ")
+            ))
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //!   K ≈ G Gᵀ,   G[:, new] = (K(:, P) − G G_Pᵀ) L⁻ᵀ,   L Lᵀ = the residual Gram matrix of the new pivots P
 //!
-//! Where G does not fit into memory it is not kept: the earlier pivots' kernel values are computed again on every pass,
+//! Where G does not fit into memory it is not kept: the earlier pivots' kernel values are recomputed on every pass,
 //!
 //!   G G_Pᵀ = K(:, earlier) W,   W = Aᵀ G_Pᵀ
 //!
@@ -14,18 +14,18 @@
 //! differs A grows by one row a pivot, so that its size is known: an order that is not greedy (`sparse`, `nystrom`,
 //!         `rpcholesky`, `csi`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
 //!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite.
-//!         In single precision G is, with half the memory, and what is made of it for all rows. Whatever decides on a pivot
-//!         or enters A is in double: rows of G at the candidates are computed again, |candidates|·j kernel values a pass
+//!         In float32, G and what is made of it for all rows take half the memory. Whatever decides on a pivot or enters
+//!         A is float64: rows of G at the candidates are recomputed, |candidates|·j kernel values a pass
 
 use std::borrow::Cow;
 
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::columns::{Columns, New, next, take};
-use super::expansion::Blocks;
 use super::candidates::Candidates;
 use super::checkpoint::BasisCheckpoint;
+use super::columns::{Columns, New, next, take};
+use super::expansion::Blocks;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
@@ -45,10 +45,10 @@ pub(super) const NOT_PSD: f64 = 1e-8;
 /// The largest loss of orthogonality that rounding in one coefficient row may cause.
 pub(super) const LOSS: f64 = 1e-6;
 
-/// The largest error, in units of √max k(x,x), that single precision may cause in a coordinate: ‖a‖₁ times that of a value.
+/// The largest error, in units of √max k(x,x), that float32 may cause in a coordinate: ‖a‖₁ times that of a value.
 pub(crate) const ERROR: f64 = 1e-4;
 
-/// Rows whose coordinates in single precision are compared with double precision in the end.
+/// Rows whose coordinates in float32 are compared with float64 in the end.
 const COMPARED: usize = 256;
 
 /// Pivots that wait for one pass over the rows.
@@ -104,7 +104,12 @@ pub(crate) struct Pivoted<'a> {
 
 impl<'a> Pivoted<'a> {
     /// Nothing chosen yet; at most `cap` pivots will be.
-    pub(crate) fn new(gram: &'a Gram<'a>, cap: usize, storage: FactorStorage, monitor: &'a Monitor) -> Result<Self> {
+    pub(crate) fn new(
+        gram: &'a Gram<'a>,
+        cap: usize,
+        storage: FactorStorage,
+        monitor: &'a Monitor,
+    ) -> Result<Self> {
         let n = gram.n();
         let diagonal = gram.diagonal();
         let magnitude = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -156,7 +161,7 @@ impl<'a> Pivoted<'a> {
         first_of_largest(&self.residual, &self.is_pivot, TIE * self.largest)
     }
 
-    /// Row i of G, as far as it is filled, in double precision.
+    /// Row i of G, as far as it is filled, in float64.
     fn row(&self, i: usize) -> Cow<'_, [f64]> {
         match &self.g {
             Factor::F64(columns) => Cow::Borrowed(columns.row(i, self.pivots.len())),
@@ -166,7 +171,7 @@ impl<'a> Pivoted<'a> {
         }
     }
 
-    /// Rows of G, as far as they are filled, in double precision.
+    /// Rows of G, as far as they are filled, in float64.
     pub(super) fn rows(&self, rows: &[usize], selected: &Rows) -> Mat<f64> {
         match &self.g {
             Factor::F64(columns) => {
@@ -223,8 +228,8 @@ impl<'a> Pivoted<'a> {
                 columns.add(&block, residual, |rows, out| gram.fill(&panel, rows, out), monitor)?;
             }
             Factor::F32(columns) => {
-                let panel = gram.single_panel(&new);
-                columns.add(&block, residual, |rows, out| gram.fill_single(&panel, rows, out), monitor)?;
+                let panel = gram.f32_panel(&new);
+                columns.add(&block, residual, |rows, out| gram.fill_f32(&panel, rows, out), monitor)?;
             }
             Factor::Recomputed => {
                 let panel = gram.panel(&new);
@@ -261,7 +266,7 @@ impl<'a> Pivoted<'a> {
         Ok(())
     }
 
-    /// Where residuals are rounded to single precision the candidates' are known better: a row that nothing is left of must
+    /// Where residuals are rounded to float32 the candidates' are known better: a row that nothing is left of must
     /// not look as if it were.
     fn correct(&mut self, candidates: &Candidates) {
         if self.is_f32() {
@@ -292,7 +297,7 @@ impl<'a> Pivoted<'a> {
     /// (K − G Gᵀ)[:, i], at n kernel values. G must be kept.
     pub(crate) fn residual_column(&self, i: usize) -> Vec<f64> {
         let Factor::F64(Columns { g, width, .. }) = &self.g else {
-            unreachable!("`csi` keeps its factor in double precision")
+            unreachable!("`csi` keeps its factor in float64")
         };
         let panel = self.gram.panel(&[i]);
         let own = self.row(i);
@@ -323,7 +328,7 @@ impl<'a> Pivoted<'a> {
             column[earlier] = 0.0;
         }
         let Factor::F64(Columns { g, width, .. }) = &mut self.g else {
-            unreachable!("`csi` keeps its factor in double precision")
+            unreachable!("`csi` keeps its factor in float64")
         };
         for (i, c) in column.iter().enumerate() {
             g[i * *width + j] = *c;
@@ -428,7 +433,7 @@ pub(crate) fn first_of_largest(values: &[f64], left_out: &[bool], tie: f64) -> O
     open().find(|(_, (v, _))| **v >= largest - tie).map(|(i, _)| i)
 }
 
-/// `LOSS`; more for kernel values that were rounded to single precision, of which less can be asked.
+/// `LOSS`; more for kernel values that were rounded to float32, of which less can be asked.
 pub(crate) fn loss_limit(gram: &Gram) -> f64 {
     LOSS.max(1e4 * gram.rounding())
 }

@@ -81,7 +81,7 @@ impl Ridge {
         Ok(found.into_iter().map(|(squared, _)| squared).collect())
     }
 
-    /// The same, and the share of the rows whose largest left-out fit is for another class (0 for numbers).
+    /// The left-out error of every penalty, and the share of the rows whose largest left-out fit is for another class (0 for numbers).
     pub(crate) fn left_out(
         &self,
         rows: &Rows,

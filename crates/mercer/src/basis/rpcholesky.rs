@@ -11,10 +11,10 @@
 use super::candidates::Candidates;
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted};
-use crate::error::Result;
-use crate::random;
 use super::settings::{N_COMPONENTS, PRECISION};
+use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
+use crate::random;
 use crate::spec::{MethodSpec, SEED, Stage};
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {

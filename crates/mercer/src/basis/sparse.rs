@@ -4,16 +4,16 @@
 //!
 //! cost    n·m² flops by matrix products, at most 1.4·n·(m+1) kernel values
 //! stops   at the end of the pass, or at the cap; rows that are numerically dependent on earlier ones are left out
-//! source  sk-relief.txt 4 (approximate linear dependence; Engel, Mannor & Meir 2004)
+//! source  SK-Relief, sec. 4 (approximate linear dependence; Engel, Mannor & Meir 2004)
 //! differs a row that fails the test once always will, so rows are decided in blocks with the same outcome
 
 use super::candidates::Candidates;
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted};
-use crate::error::Result;
-use crate::random;
 use super::settings::{N_COMPONENTS, PRECISION};
+use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
+use crate::random;
 use crate::spec::{MethodSpec, Parameter, SEED, Stage, Values};
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -33,7 +33,8 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 
 /// Share of k(x,x) that must be new.
 pub(crate) const NU: Parameter =
-    Parameter::share("nu", false, true, "share of k(x,x) that must be new for a row to be kept").default("0.1");
+    Parameter::share("nu", false, true, "share of k(x,x) that must be new for a row to be kept")
+        .default("0.1");
 
 /// The share of k(x,x) that must be new unless told otherwise.
 pub(super) fn default_nu() -> f64 {

@@ -6,7 +6,7 @@
 //!
 //! cost    two kernels × 8 widths × n·300² on at most 5000 rows, then n·m² a size tried on at most [`Adviser::rows`], then 3
 //!         folds of 3000
-//! source  METHODS §2 (`loo`), §3 (relevant dimension); the guideline that eks.txt 5 wishes for
+//! source  Braun, Buhmann & Müller 2008 (relevant dimension); the guideline that EKS, sec. 5 asks for
 //! differs between widths within one standard error of the fewest rows missed the squared error decides: with few rows
 //!         counts are coarse, with many they are what matters
 
@@ -255,7 +255,7 @@ impl Adviser {
                 break;
             }
             cap = next;
-            // Finer structure can be told apart with more coordinates.
+            // More coordinates resolve finer structure.
             let gamma = best.tried.gamma;
             let widths =
                 if best.shape.uses_gamma() { vec![gamma, gamma * 10f64.sqrt()] } else { vec![gamma] };

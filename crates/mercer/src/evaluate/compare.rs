@@ -17,8 +17,8 @@ mod again;
 
 use std::sync::{Mutex, PoisonError};
 
-use super::folds::{Split, folds, splits};
 use super::evaluator::Evaluator;
+use super::folds::{Split, folds, splits};
 use super::outcome::{Entry, Outcome};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -131,7 +131,8 @@ impl Comparison {
     /// assert_eq!(Comparison::all(&numbers)[..3], ["eks", "kpls", "gram-schmidt"]); // the others need classes
     /// ```
     pub fn all(labels: &Labels) -> Vec<String> {
-        let all = [methods::Stage::System, methods::Stage::Extract, methods::Stage::Basis].map(methods::names);
+        let all =
+            [methods::Stage::System, methods::Stage::Extract, methods::Stage::Basis].map(methods::names);
         let serves = |name: &&str| {
             let checked = Pipeline::new::<&str>(name, &[]).and_then(|pipeline| pipeline.check(Some(labels)));
             // What is wrong with the labels for every method is reported by `check`.
@@ -361,7 +362,9 @@ impl Sum {
         };
         self.entry.failed = match self.failures.first() {
             Some(text) => Some(format!("{}{text}", on(self.failures.len()))),
-            None if self.skipped > 0 => Some(format!("{}it has fewer features than requested", on(self.skipped))),
+            None if self.skipped > 0 => {
+                Some(format!("{}it has fewer features than requested", on(self.skipped)))
+            }
             None => None,
         };
         Some(self.entry)

@@ -12,8 +12,8 @@ use crate::linalg::in_order;
 use crate::map::FeatureMap;
 use crate::monitor::Monitor;
 use crate::options::Options;
-use crate::random;
 use crate::pipeline::{FittedPipeline, Head, Pipeline};
+use crate::random;
 
 /// Rows that are drawn as points, and whose slopes are looked at.
 pub const POINTS: usize = 1_500;
@@ -171,7 +171,12 @@ pub fn residuals(expansion: &Expansion, left: f64, rows: &Rows, monitor: &Monito
 }
 
 /// Each input's share of the features' squared slopes; none for kernels without slopes.
-fn importance(map: &FeatureMap, rows: &Rows, names: &[String], monitor: &Monitor) -> Result<Vec<(String, f64)>> {
+fn importance(
+    map: &FeatureMap,
+    rows: &Rows,
+    names: &[String],
+    monitor: &Monitor,
+) -> Result<Vec<(String, f64)>> {
     let slopes = match map.input_importance(rows, monitor) {
         Ok(slopes) => slopes,
         Err(Error::Interrupted) => return Err(Error::Interrupted),

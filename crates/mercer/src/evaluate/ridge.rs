@@ -16,7 +16,6 @@ use super::evaluator::Evaluation;
 use super::measures::Predictions;
 use super::rescale::rescaled;
 use crate::basis::ridge::{Ridge, means};
-use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::labels::Labels;
 use crate::data::rows::{F64Rows, Rows};
 use crate::error::{Error, Result};
@@ -24,6 +23,7 @@ use crate::kernel::block::PANEL;
 use crate::kernel::{Kernel, Panel};
 use crate::linalg::{center_gram, eigen, gram, in_order, left_singular, product, triangular_factor};
 use crate::monitor::Monitor;
+use crate::options::{DEFAULT_MEMORY, bytes};
 
 /// Sparse rows that take no more than this are converted to dense ones.
 const DENSIFY_MAX_BYTES: u64 = 1 << 30;

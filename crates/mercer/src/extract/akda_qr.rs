@@ -8,17 +8,17 @@
 //! differs the discriminant problem is that of `gda`, with the total scatter and reg. The basis is `gram-schmidt` with the
 //!         means as landmarks, so that a mean whose image the earlier ones span is left out
 
+use super::Sizes;
+use super::ratio::{self, REG};
 use super::{Coordinates, Directions, Extract, fit_methods, gda};
 use crate::basis::{Basis, Method, Threshold};
 use crate::data::labels::Labels;
+use crate::data::needs::missing_labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
-use crate::real::Real;
-use super::ratio::{self, REG};
-use super::Sizes;
-use crate::data::needs::missing_labels;
 use crate::kernel::parameters::with_kernel;
+use crate::real::Real;
 use crate::spec::{FromValues, MethodSpec, SEED, Stage, Values};
 
 /// Discriminant analysis among the images of the class means.
@@ -105,7 +105,7 @@ fit_methods!(AkdaQr);
 impl AkdaQr {
     /// The basis on the class means, to be fitted on the same rows: kernel, γ, seed, memory and monitor are those of the
     /// settings, and a rule for γ looks at the rows, not at the means. Sparse rows have sparse means. It is few coordinates,
-    /// always in double precision.
+    /// always in float64.
     pub fn basis(settings: &Basis, rows: &Rows, labels: &Labels) -> Result<Basis> {
         let (codes, c) = labels.require_classes("akda-qr")?;
         if settings.shape == Shape::Precomputed {
@@ -129,7 +129,6 @@ impl AkdaQr {
             ..settings.clone()
         })
     }
-
 }
 
 /// The means of the classes that have rows, in class order.

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use faer::{Mat, MatRef};
 
 use super::{Directions, turn};
-use crate::basis::expansion::{Expansion, FeaturePanels};
 use crate::basis::FittedBasis;
+use crate::basis::expansion::{Expansion, FeaturePanels};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};

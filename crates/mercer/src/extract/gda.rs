@@ -9,10 +9,10 @@
 //! differs S_t in place of the scatter within classes: the directions are the same, and λ/(1 − λ) is the usual ratio.
 //!         reg = 0 with a singular S_t: on its range
 
-use super::{Coordinates, Directions, Extract, fit_methods, as_rows, count, ratio, shares};
-use crate::error::{Error, Result};
 use super::ratio::REG;
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
+use super::{Coordinates, Directions, Extract, as_rows, count, fit_methods, ratio, shares};
+use crate::error::{Error, Result};
 use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// Generalised discriminant analysis.
@@ -54,10 +54,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 
 impl FromValues for Gda {
     fn from_values(values: &Values) -> Self {
-        Self {
-            n_components: values.count("n_components"),
-            reg: values.number("reg").unwrap_or_default(),
-        }
+        Self { n_components: values.count("n_components"), reg: values.number("reg").unwrap_or_default() }
     }
 }
 
@@ -107,14 +104,14 @@ pub(super) fn discriminate(
         ratio::solve(summary.total, reg, factor.as_ref(), coordinates.precision(), coordinates.monitor)?
     else {
         return Err(Error::data(format!(
-            "`{method}`: all rows are equal in the basis' coordinates, so there is nothing to tell them apart by"
+            "`{method}`: all rows are equal in the basis' coordinates, so there is nothing to separate"
         )));
     };
     let usual = classes.saturating_sub(1);
     let most = usual.min(found.values.len());
     if most == 0 {
         return Err(Error::data(format!(
-            "`{method}`: the classes have the same mean in the basis' coordinates, so no direction tells them apart\n\
+            "`{method}`: the classes have the same mean in the basis' coordinates, so no direction separates them\n\
              hint: try another kernel or a larger basis"
         )));
     }

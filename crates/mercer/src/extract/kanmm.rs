@@ -7,9 +7,9 @@
 //! differs the k nearest misses and the k nearest hits, not all rows within a radius; neighbours are those of the kernel's
 //!         space. A row without a hit counts with its misses only
 
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
 use super::{Coordinates, Directions, Extract, fit_methods, margin};
 use crate::error::Result;
-use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
 use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
 use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 
@@ -95,4 +95,3 @@ impl Extract for Kanmm {
 }
 
 fit_methods!(Kanmm);
-

@@ -4,14 +4,14 @@
 //!
 //! cost    neighbours, then n·m² flops and one m×m eigenproblem; the features of all rows are kept, n·m numbers, unless
 //!         they do not fit into memory or few rows stand for all (`Limits`): then those of neighbours are made again
-//! source  klfe.txt; in 2.3 of its listing D means D^{−1/2} (eq. 58 is right)
+//! source  KLFE; in 2.3 of its listing D means D^{−1/2} (eq. 58 is right)
 //! differs more than two classes: misses come from all other classes. Neighbours are those of the kernel's space. The
 //!         features do not depend on which orthonormal basis of the span is used (Prop. 1)
 
-use super::{Coordinates, Directions, Extract, fit_methods, margin};
-use crate::error::Result;
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
+use super::{Coordinates, Directions, Extract, fit_methods, margin};
 use crate::basis::Method;
+use crate::error::Result;
 use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
 use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 
@@ -101,4 +101,3 @@ impl Extract for Klfe {
 }
 
 fit_methods!(Klfe);
-

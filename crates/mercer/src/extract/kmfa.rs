@@ -8,14 +8,14 @@
 //! source  Yan et al. 2007
 //! differs neighbours are those of the kernel's space. Pairs at equal distances: the lower row in the class, then the lower
 //!         other row; a pair may count for both of its classes. Hits count from both of their rows if each is near the other.
-//!         Neighbours of rows in single precision are sought in a copy of the rows in double, n·p numbers
+//!         Neighbours of rows in float32 are sought in a copy of the rows in float64, n·p numbers
 
-use super::{Coordinates, Directions, Extract, fit_methods, as_rows, count, ratio, shares};
+use super::ratio::REG;
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
+use super::{Coordinates, Directions, Extract, as_rows, count, fit_methods, ratio, shares};
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::{Found, Groups, Space};
 use crate::monitor::Monitor;
-use super::ratio::REG;
-use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
 use crate::spec::{FromValues, MethodSpec, Parameter, Stage, Values};
 
 /// Features that there are unless told otherwise.
@@ -154,7 +154,6 @@ impl Extract for Kmfa {
 fit_methods!(Kmfa);
 
 impl Kmfa {
-
     /// The nearest hits of every row, and the nearest pairs of every class.
     #[expect(clippy::type_complexity, reason = "two lists of indices")]
     fn neighbours(

@@ -9,12 +9,12 @@
 
 use faer::{Mat, MatRef};
 
-use super::{Coordinates, Directions, Extract, fit_methods, as_rows};
+use super::{BASIS, BASIS_COMPONENTS, Sizes};
+use super::{Coordinates, Directions, Extract, as_rows, fit_methods};
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::real::Precision;
-use super::{BASIS, BASIS_COMPONENTS, Sizes};
 use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// What is left of a centroid, relative to its norm, up to which it depends on the earlier ones.

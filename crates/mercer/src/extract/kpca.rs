@@ -10,16 +10,16 @@
 
 use faer::Mat;
 
-use super::{Coordinates, Directions, Extract, fit_methods, as_rows, count};
-use crate::basis::Landmarks;
-use crate::error::{Error, Result};
-use crate::linalg::eigen;
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
+use super::{Coordinates, Directions, Extract, as_rows, count, fit_methods};
+use crate::basis::Landmarks;
 use crate::basis::kpca::CENTER;
 use crate::basis::{Basis, Method};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::linalg::eigen;
 use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// Eigenvalues up to this share of the largest are rounding.
@@ -56,12 +56,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "extract/kpca.rs",
     source: "Schölkopf, Smola & Müller 1998",
     cost: "n·m² flops, m³",
-    parameters: &[
-        BASIS.none("kpca"),
-        N_COMPONENTS.none("all"),
-        BASIS_COMPONENTS,
-        CENTER.default("true"),
-    ],
+    parameters: &[BASIS.none("kpca"), N_COMPONENTS.none("all"), BASIS_COMPONENTS, CENTER.default("true")],
     help: "principal components in a basis' coordinates",
 };
 
@@ -129,7 +124,6 @@ impl Extract for Kpca {
 fit_methods!(Kpca);
 
 impl Kpca {
-
     fn count(&self, rank: usize) -> Result<usize> {
         if rank == 0 {
             return Err(Error::data("`kpca`: all rows are equal in the basis' coordinates, so none varies"));

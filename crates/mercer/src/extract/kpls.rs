@@ -14,15 +14,15 @@ use std::borrow::Cow;
 
 use faer::{Col, Mat, Scale};
 
-use super::{Coordinates, Directions, Extract, fit_methods, RANK, as_rows, count};
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
+use super::{Coordinates, Directions, Extract, RANK, as_rows, count, fit_methods};
 use crate::data::labels::Labels;
+use crate::data::needs::Needs;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::left_singular;
 use crate::monitor::Monitor;
 use crate::real::Precision;
-use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
-use crate::data::needs::Needs;
 use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
 /// Covariance up to this share of the deviations' product is rounding.
@@ -54,7 +54,11 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "extract/kpls.rs",
     source: "Rosipal & Trejo 2001",
     cost: "n·m² flops, m²·q",
-    parameters: &[BASIS.none("gram-schmidt; beyond 5000 rows kobl"), N_COMPONENTS.default("2"), BASIS_COMPONENTS],
+    parameters: &[
+        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        N_COMPONENTS.default("2"),
+        BASIS_COMPONENTS,
+    ],
     help: "directions of largest covariance with the labels, one after the other; classes or numbers",
 };
 

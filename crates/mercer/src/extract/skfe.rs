@@ -9,7 +9,7 @@
 //!
 //! cost    two passes over the rows (moments, signs), then a product of S with q vectors a step: the search does not see n
 //! stops   when the gradient's norm is `tol` of its first, after `max_iter` steps, or when no step gains any more
-//! source  skfe.txt; Edelman, Arias & Smith 1998 (the geometry); Cortes, Mohri & Rostamizadeh 2012 (`center`)
+//! source  SKFE; Edelman, Arias & Smith 1998 (the geometry); Cortes, Mohri & Rostamizadeh 2012 (`center`)
 //! differs in a basis' coordinates, where the paper has n coefficients a direction: the same when the basis spans the rows'
 //!         images. A does not change when B is rotated, so B is turned until BᵀSB is diagonal, descending. A step never
 //!         falls. A basis that spans all rows lets it fit noise (shuffled labels can be aligned to 0.96): its own is `kobl`
@@ -18,16 +18,16 @@ use faer::{Mat, MatRef, Scale};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::koc::{centroids, orthonormal};
-use super::{Coordinates, Directions, Extract, fit_methods, Gda, as_rows, at_least_one, count, kpls, ratio};
+use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes};
+use super::{Coordinates, Directions, Extract, Gda, as_rows, at_least_one, count, fit_methods, kpls, ratio};
+use crate::basis::Method;
+use crate::basis::kpca::CENTER;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::{Cholesky, eigen, left_singular, product, self_product};
 use crate::monitor::{Monitor, Stage};
 use crate::random;
 use crate::real::Precision;
-use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes};
-use crate::basis::Method;
-use crate::basis::kpca::CENTER;
 use crate::spec::{FromValues, Kind, MethodSpec, Parameter, SEED, Stage as SpecStage, Values};
 
 /// A gradient below this share of the alignment is rounding.
@@ -194,7 +194,6 @@ impl Extract for Skfe {
 fit_methods!(Skfe);
 
 impl Skfe {
-
     /// B to start at, m×q with orthonormal columns.
     fn start(
         &self,

@@ -15,7 +15,7 @@ pub(crate) const PANEL: usize = 256;
 /// Landmarks whose sums are kept in registers at a time, where there is no product.
 const TILE: usize = 32;
 
-/// Landmark rows made ready for a kernel, to be met by any other rows.
+/// Landmark rows, prepared for a kernel.
 #[derive(Debug)]
 pub struct Panel {
     kernel: Kernel,
@@ -36,7 +36,7 @@ enum Side {
 }
 
 impl Panel {
-    /// Makes landmark rows ready. The kernel must not be `precomputed`.
+    /// Prepares landmark rows. The kernel must not be `precomputed`.
     pub fn new(kernel: Kernel, landmarks: &Rows) -> Self {
         let landmarks = &*landmarks.to_f64();
         let (l, p) = (landmarks.n(), landmarks.p());

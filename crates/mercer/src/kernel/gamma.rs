@@ -25,7 +25,7 @@ use crate::random;
 use crate::real::Real;
 
 /// Rows that `median` and `align` look at.
-pub(crate) const SAMPLE: usize = 1_000;
+pub(crate) const SAMPLE_ROWS: usize = 1_000;
 
 /// A width, or the rule that finds one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,12 +142,12 @@ pub(crate) fn resolve(
         Gamma::Value(value) => Ok(value),
         Gamma::Scale => scale(shape, rows),
         Gamma::Auto => Ok(1.0 / rows.p() as f64),
-        Gamma::Median => median(shape, &rows.select(&random::sample(rows.n(), SAMPLE, seed))),
+        Gamma::Median => median(shape, &rows.select(&random::sample(rows.n(), SAMPLE_ROWS, seed))),
         Gamma::Loo => Err(Error::argument("gamma = `loo` needs a basis and is found by one")),
         Gamma::Align => {
             let labels = require_labels(rule, labels)?;
             labels.require_two("align")?;
-            let chosen = random::sample(rows.n(), SAMPLE, seed);
+            let chosen = random::sample(rows.n(), SAMPLE_ROWS, seed);
             align(shape, &rows.select(&chosen), &labels.select(&chosen), &grid(shape, rows)?)
         }
     }
@@ -159,7 +159,7 @@ pub(crate) fn require_labels(rule: Gamma, labels: Option<&Labels>) -> Result<&La
         let name = if rule == Gamma::Loo { "loo" } else { "align" };
         Error::argument(format!(
             "gamma = `{name}` looks at the labels, but none were given\n\
-             hint: give them (y, `--target COL`), or use gamma = `scale` or `median`"
+             hint: give them (y), or use gamma = `scale` or `median`"
         ))
     })
 }

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use super::block::{PANEL, Panel};
 use super::kernel::{Kernel, Statistic};
 use super::pairs::Unit;
+use super::panel_f32::{F32Panel, RANGE, squares_fit};
 use super::products::distances_to;
-use super::panel_f32::{RANGE, SinglePanel, squares_fit};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -52,16 +52,15 @@ impl<'a> Gram<'a> {
         Ok(Self { kernel, rows, rounding, precision: Precision::Double, evaluations: AtomicU64::new(0) })
     }
 
-    /// Whether all values are within the range of single precision.
-    pub(crate) fn fits_single(&self) -> bool {
+    /// Whether all values are within the range of float32.
+    pub(crate) fn fits_f32(&self) -> bool {
         let largest = diagonal(self.kernel, self.rows).into_iter().fold(0.0, f64::max);
         let products = self.kernel.shape.statistic() == Statistic::Product;
-        (1.0 / RANGE..=RANGE).contains(&largest)
-            && (!products || squares_fit(self.kernel, self.rows))
+        (1.0 / RANGE..=RANGE).contains(&largest) && (!products || squares_fit(self.kernel, self.rows))
     }
 
     /// This matrix with panels, and what is made of them, in float32.
-    pub(crate) fn in_single(mut self) -> Self {
+    pub(crate) fn in_f32(mut self) -> Self {
         self.precision = Precision::Single;
         self
     }
@@ -124,15 +123,15 @@ impl<'a> Gram<'a> {
         panel.fill(&self.rows.slice_f64(range), out);
     }
 
-    /// The training rows with these indices as landmarks in single precision.
-    pub(crate) fn single_panel(&self, landmarks: &[usize]) -> SinglePanel {
+    /// The training rows with these indices as landmarks in float32.
+    pub(crate) fn f32_panel(&self, landmarks: &[usize]) -> F32Panel {
         let given = self.kernel.shape.statistic() == Statistic::Given;
         let rows = (!given).then(|| self.rows.select(landmarks));
-        SinglePanel::new(self.kernel, rows.as_ref(), self.panel(landmarks))
+        F32Panel::new(self.kernel, rows.as_ref(), self.panel(landmarks))
     }
 
-    /// [`fill`](Self::fill) in single precision.
-    pub(crate) fn fill_single(&self, panel: &SinglePanel, range: Range<usize>, out: &mut [f32]) {
+    /// [`fill`](Self::fill) in float32.
+    pub(crate) fn fill_f32(&self, panel: &F32Panel, range: Range<usize>, out: &mut [f32]) {
         self.count(out.len());
         panel.fill(self.rows, range, out);
     }

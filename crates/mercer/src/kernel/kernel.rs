@@ -273,7 +273,7 @@ impl Kernel {
     }
 }
 
-/// What is not vectorised is computed in double precision.
+/// What is not vectorised is computed in float64.
 fn each<T: Real>(values: &mut [T], f: impl Fn(f64) -> f64) {
     values.iter_mut().for_each(|v| *v = T::of(f(v.double())));
 }

@@ -155,7 +155,7 @@ fn unit_and_norm<T: Real>(row: &[T]) -> (f64, f64) {
     (unit, row.iter().map(|v| (v.double() / unit).powi(2)).sum::<f64>().sqrt())
 }
 
-/// The same for sparse rows.
+/// Sparse rows, each divided by its length; rows of zeros stay.
 pub(super) fn unit_length_sparse(csr: &Csr, n: usize) -> Rows<'static> {
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for i in 0..n {

@@ -1,6 +1,6 @@
-//! Kernel values in single precision: by products where the kernel allows, else in double precision and rounded.
+//! Kernel values in float32: by products where the kernel allows, else in float64 and rounded.
 //!
-//! differs where products or kernel values would leave the range of single precision there is no panel of it
+//! differs where products or kernel values would leave the range of float32 there is no panel of it
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::data::rows::Rows;
 /// Squares and kernel values up to this, and the largest down to its reciprocal, are far from overflow and underflow.
 pub(crate) const RANGE: f64 = 1e25;
 
-/// Landmark rows made ready to be met in single precision.
-pub(crate) struct SinglePanel {
+/// Landmark rows, prepared for kernel values in float32.
+pub(crate) struct F32Panel {
     kernel: Kernel,
     products: Option<Products<f32>>,
     double: Panel,
 }
 
-impl SinglePanel {
+impl F32Panel {
     /// `double` is the panel of the same landmarks; none are given for a precomputed kernel.
     pub(crate) fn new(kernel: Kernel, landmarks: Option<&Rows>, double: Panel) -> Self {
         let products = match landmarks {
@@ -46,12 +46,12 @@ impl SinglePanel {
     }
 }
 
-/// Whether no product of these rows, and no kernel value that is made of it, is too large for single precision.
+/// Whether no product of these rows, and no kernel value that is made of it, is too large for float32.
 pub(crate) fn is_in_range(kernel: Kernel, rows: &Rows) -> bool {
     squares_fit(kernel, rows) && diagonal(kernel, rows).iter().all(|k| *k <= RANGE)
 }
 
-/// Whether no product of these rows is too large; only dense rows have products in single precision.
+/// Whether no product of these rows is too large; only dense rows have products in float32.
 pub(crate) fn squares_fit(kernel: Kernel, rows: &Rows) -> bool {
     let products = kernel.shape.statistic() == Statistic::Product && !rows.is_sparse();
     !products || (0..rows.n()).all(|i| squared_norm(rows, i) <= RANGE)

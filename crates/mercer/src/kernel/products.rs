@@ -1,12 +1,12 @@
-//! Dense landmarks that rows meet by matrix products, in double or single precision: kernels of products and of squared
+//! Dense landmarks that rows meet by matrix products, in float64 or float32: kernels of products and of squared
 //! distances.
 //!
 //!   γ‖x−y‖² = ‖u‖² + ‖v‖² − 2⟨u,v⟩,   u = √γ(x−μ), v = √γ(y−μ), μ the landmarks' mean
 //!
 //! cost    2p flops a value
-//! differs where the sum above cancels to less than 1e−3 of its terms (single precision: 1/32), the distance is computed in
+//! differs where the sum above cancels to less than 1e−3 of its terms (float32: 1/32), the distance is computed in
 //!         double precision from the difference of the rows, so equal rows are at distance 0 exactly and none is negative;
-//!         γ is inside, and u is found in double precision, so rows of any scale neither overflow nor vanish
+//!         γ is inside, and u is found in float64, so rows of any scale neither overflow nor vanish
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use super::pairs::{is_cancelled, unit_row};
 use crate::data::rows::Dense;
 use crate::real::Real;
 
-/// l landmarks of p columns, made ready.
+/// l landmarks of p columns, prepared.
 #[derive(Debug)]
 pub(crate) struct Products<T> {
     l: usize,
@@ -45,7 +45,7 @@ struct Distances<T> {
 }
 
 impl<T: Real> Products<T> {
-    /// Makes landmarks ready; None for kernels that are no function of products or squared distances.
+    /// Prepares landmarks; None for kernels that are no function of products or squared distances.
     pub(crate) fn new(kernel: Kernel, landmarks: &Dense, l: usize, p: usize) -> Option<Self> {
         let (side, points) = match kernel.shape.statistic() {
             Statistic::Product => (Side::Products, cast(landmarks.values()).into_owned()),

@@ -121,7 +121,9 @@ impl Facts {
             source: text("source"),
             scale: text("scale"),
             seed: whole("seed"),
-            settings: settings.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.into()))).collect(),
+            settings: settings
+                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.into())))
+                .collect(),
             target: text("target"),
             task: text("task"),
         }

@@ -137,7 +137,12 @@ impl FeatureMap {
             pivots: file.whole("pivots")?.unwrap_or_default(),
             pivot_norms: list("pivot_norms")?,
             eigenvalues: list("eigenvalues")?,
-            facts: file.header.get("facts").and_then(Value::as_object).map(Facts::from_map).unwrap_or_default(),
+            facts: file
+                .header
+                .get("facts")
+                .and_then(Value::as_object)
+                .map(Facts::from_map)
+                .unwrap_or_default(),
             warnings: Vec::new(),
         })
     }

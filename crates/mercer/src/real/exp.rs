@@ -1,10 +1,10 @@
 //! e^x for whole slices of non-positive x, written so that the compiler vectorises it inside a `pulp` dispatch.
 //!
 //!   x = k·ln 2 + r,  |r| ≤ ln 2 / 2,  e^x = 2^k · e^r,  e^r by its Taylor polynomial of degree 13 (error < 5e−18);
-//!   in single precision of degree 7 (error < 6e−9)
+//!   in float32 of degree 7 (error < 6e−9)
 //!
 //! cost    about 0.6 ns a value with AVX-512 (bench/), against 5 for `f64::exp`
-//! differs below −100 (single precision: −43) the result is 0: products of smaller kernel values would be subnormal and
+//! differs below −100 (float32: −43) the result is 0: products of smaller kernel values would be subnormal and
 //!         slow everything down
 
 use super::Real;
@@ -15,7 +15,7 @@ const FLUSH: f64 = -100.0;
 /// Adding and subtracting 1.5·2⁵² rounds to an integer, which then stands in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Likewise in single precision: the square of e⁻⁴³ is just normal.
+/// Likewise in float32: the square of e⁻⁴³ is just normal.
 const FLUSH_SINGLE: f32 = -43.0;
 
 /// 1.5·2²³.
@@ -59,9 +59,9 @@ fn fma_single<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// e^x for x ≤ 0 in single precision, 0 below −43.
+/// e^x for x ≤ 0 in float32, 0 below −43.
 #[inline(always)]
-pub(crate) fn exp_single<const FMA: bool>(x: f32) -> f32 {
+pub(crate) fn exp_f32<const FMA: bool>(x: f32) -> f32 {
     // The high part has so few digits that its product with k is exact.
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
@@ -135,12 +135,12 @@ mod tests {
             let right = f64::from(x).exp();
             let limit = 2.0 * f64::from(f32::EPSILON) * right;
             assert!((f64::from(fast) - right).abs() <= limit, "{x}: {fast} for {right}");
-            assert!((f64::from(exp_single::<false>(x)) - right).abs() <= limit);
+            assert!((f64::from(exp_f32::<false>(x)) - right).abs() <= limit);
         }
-        assert_eq!(exp_single::<true>(0.0).to_bits(), 1.0f32.to_bits());
+        assert_eq!(exp_f32::<true>(0.0).to_bits(), 1.0f32.to_bits());
         for x in [-43.1, -1e30, f32::NEG_INFINITY] {
-            assert_eq!(exp_single::<true>(x).to_bits(), 0);
-            assert_eq!(exp_single::<false>(x).to_bits(), 0);
+            assert_eq!(exp_f32::<true>(x).to_bits(), 0);
+            assert_eq!(exp_f32::<false>(x).to_bits(), 0);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The columns of rows, one after the other, shared out to the threads of the current pool.
 //!
-//! Dense rows are transposed, and those in single precision widened, a few columns at a time; sparse rows are indexed by
+//! Dense rows are transposed, and those in float32 widened, a few columns at a time; sparse rows are indexed by
 //! column once. Every column is seen whole and by one thread, so what is computed from it does not depend on their number.
 //!
 //! cost    each number read once; memory: a few columns a thread, and for sparse rows a second copy of what they store
@@ -113,7 +113,7 @@ pub(super) fn each_column<T: Send>(
     Ok(blocks?.into_iter().flatten().collect())
 }
 
-/// Some columns of row-major rows, one after the other, in double precision.
+/// Some columns of row-major rows, one after the other, in float64.
 fn transpose<T: Real>(rows: &[T], p: usize, columns: Range<usize>, values: &mut Vec<f64>) {
     let n = rows.len() / p;
     values.resize(n * columns.len(), 0.0);

@@ -5,10 +5,10 @@
 //! p = P(F > f) with c−1 and n−c, or 1 and n−2, degrees of freedom.
 //!
 //! cost    that of the sums, see `f_sums`
-//! source  Fisher 1925; eks.txt 4.1; levels: Benjamini & Hochberg 1995, and Bonferroni
+//! source  Fisher 1925; EKS, sec. 4.1; levels: Benjamini & Hochberg 1995, and Bonferroni
 //! differs means first, then squares about them, so an offset does no harm; 1−r² is summed from what is left. A
 //!         constant column has F = 0, one that is constant in every class the largest number there is; so has one
-//!         whose 1−r² double precision cannot tell from 0
+//!         whose 1−r² float64 cannot tell from 0
 
 use super::f_sums::FSums;
 use super::tails::f_upper;
@@ -143,7 +143,7 @@ impl FTest {
         Ok(Scores { sums: Some(sums), ..found })
     }
 
-    /// The same from what rows of one batch or many add up to.
+    /// Scores from sums over the rows of one batch or many.
     pub fn score_sums(&self, sums: &FSums) -> Result<Scores> {
         self.level.check()?;
         let (scores, d1, d2) = sums.test()?;

@@ -11,12 +11,12 @@ use rayon::prelude::*;
 
 use super::Columns;
 use super::quadratic::{Quadratic, products};
-use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::{center_columns, gram};
 use crate::monitor::Monitor;
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::random;
 
 /// Up to this many columns XᵀX is computed whole.

@@ -17,15 +17,15 @@ use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::{Error, Result};
 use crate::evidence::differences::{Differences, densified};
 use crate::evidence::neighbours::queries;
+use crate::evidence::parameters::N_QUERIES;
 use crate::linalg::sum_in_order;
 use crate::random::sample;
-use crate::evidence::parameters::N_QUERIES;
 use crate::spec::{FromValues, MethodSpec, Parameter, SEED, Stage, Values};
 
 const MOVED: f64 = 1e-3;
 const ROUNDS: usize = 100;
 /// Rows from which the median distance is taken.
-const SAMPLE: usize = 2_000;
+const WIDTH_SAMPLE_ROWS: usize = 2_000;
 /// Rows whose sums are added up together.
 const QUERIES: usize = 32;
 
@@ -63,14 +63,9 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 const WIDTH: Parameter =
     Parameter::positive("width", "a row at distance d weighs exp(-d/width)").none("the median distance");
 
-
 impl FromValues for IRelief {
     fn from_values(values: &Values) -> Self {
-        Self {
-            width: values.number("width"),
-            n_queries: values.count("n_queries"),
-            seed: values.seed(),
-        }
+        Self { width: values.number("width"), n_queries: values.count("n_queries"), seed: values.seed() }
     }
 }
 
@@ -142,7 +137,7 @@ impl IRelief {
 
     /// The median of the distances between rows, or between a seeded sample of them; 1 if that is 0.
     fn median(&self, differences: &Differences, weights: &[f64]) -> f64 {
-        let chosen = sample(differences.n(), SAMPLE, self.seed);
+        let chosen = sample(differences.n(), WIDTH_SAMPLE_ROWS, self.seed);
         let mut distances = Vec::with_capacity(chosen.len() * chosen.len() / 2);
         for (at, &i) in chosen.iter().enumerate() {
             distances.extend(

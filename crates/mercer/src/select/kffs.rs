@@ -4,7 +4,7 @@
 //!   each round takes the column whose ensemble has the fewest errors; weight = max(ln((1 − ε)/ε), 0)
 //!
 //! cost    p rounds of n·p votes: bits and counts of bits for two classes, a table of c entries a row for more
-//! source  takes.txt Alg. 2, as METHODS §5 reads it
+//! source  TAKES, Alg. 2, which is ambiguous: docs/methods/kffs.md says how it is read
 //! differs a tied ensemble follows its newest voter if that vote is among the tied, else the lower class. So a vote
 //!         decides a row exactly where it comes within one of the lead: for two classes where |v| ≤ 1, and elsewhere
 //!         the error does not depend on the candidate
@@ -23,7 +23,7 @@ const CLIP: f64 = 1e-10;
 const EQUAL: f64 = 1e-12;
 
 /// Columns that a thread takes at a time.
-const MOST: usize = 16;
+const COLUMNS_AT_ONCE: usize = 16;
 
 /// KFFS: kernel forward feature selection.
 ///
@@ -57,7 +57,6 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 /// Whether rows that the ensemble gets right lose weight.
 pub(crate) const REWEIGHT: Parameter =
     Parameter::new("reweight", Kind::Flag, "rows that the ensemble gets right lose weight").default("false");
-
 
 impl FromValues for Kffs {
     fn from_values(values: &Values) -> Self {
@@ -149,7 +148,7 @@ impl Ensemble<'_> {
         (0..left.len()).min_by_key(|&at| errors[at]).unwrap_or(0)
     }
 
-    /// The same by weighted errors, with the sum of the weights that the ensemble then gets wrong.
+    /// The column with the smallest sum of weighted errors, with the sum of the weights that the ensemble then gets wrong.
     fn lightest(&self, left: &[usize], weights: &[f64], monitor: &Monitor) -> Result<(usize, Option<f64>)> {
         let weigh = |&column: &usize| {
             monitor.check()?;
@@ -201,7 +200,7 @@ impl TwoClasses {
         self.with(column).map(|bits| bits.count_ones() as usize).sum()
     }
 
-    /// The same rows by number, ascending.
+    /// The rows that a column gets wrong, ascending.
     fn mistakes(&self, column: usize) -> impl Iterator<Item = usize> {
         self.with(column).enumerate().flat_map(|(word, bits)| {
             (0..BITS).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * BITS + bit)
@@ -284,10 +283,11 @@ impl<'a> Ensemble<'a> {
             .collect();
         let fits = |column: Column| column_votes(&column.whole(n), codes, &share);
         if c > 2 {
-            let votes = each_column(columns.rows, MOST, columns.monitor, |_, column| Ok(fits(column)))?;
+            let votes =
+                each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| Ok(fits(column)))?;
             return Ok(Self::Many(ManyClasses::new(votes, codes, c)));
         }
-        let wrong = each_column(columns.rows, MOST, columns.monitor, |_, column| {
+        let wrong = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| {
             let mut bits = vec![0u64; n.div_ceil(BITS)];
             for (i, vote) in fits(column).into_iter().enumerate() {
                 bits[i / BITS] |= u64::from(usize::from(vote) != codes[i]) << (i % BITS);

@@ -4,29 +4,29 @@
 //!   S: exp(−d²/t) where one is among the k nearest of the other, t the mean d² of the n·k pairs; D its row sums
 //!
 //! cost    neighbours, then 2·n·k differences a column
-//! source  He, Cai & Niyogi 2005; eks.txt 4.1
+//! source  He, Cai & Niyogi 2005; EKS, sec. 4.1
 //! differs the score is negative, so that high is good; a constant column gets −2, the least there is
 
 use super::by_column::each_column;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
+use crate::data::needs::Needs;
 use crate::error::Result;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, Space};
-use crate::data::needs::Needs;
 use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Stage, Values};
 
 /// Variance up to this share of the mean square is rounding.
 const CONSTANT: f64 = 1e-24;
 
 /// Columns that a thread takes at a time.
-const MOST: usize = 16;
+const COLUMNS_AT_ONCE: usize = 16;
 
 /// Laplacian score.
 ///
 /// ```
 /// use mercer::{Monitor, Rows, select::{Columns, Laplacian}};
 ///
-/// // Two clusters: the first column tells them apart, the second varies within them.
+/// // Two clusters: the first column separates them, the second varies within them.
 /// let rows = Rows::dense(vec![0.0, 0.0, 0.0, 1.0, 9.0, 0.0, 9.0, 1.0], 4, 2)?;
 /// let columns = Columns { rows: (&rows).into(), labels: None, space: None, categorical: &[], monitor: &Monitor::default() };
 /// let found = Laplacian { n_neighbors: 1 }.score(&columns)?;
@@ -48,7 +48,6 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     parameters: &[N_FEATURES, N_NEIGHBORS.default("5")],
     help: "columns that vary little between neighbours; needs no labels",
 };
-
 
 impl FromValues for Laplacian {
     fn from_values(values: &Values) -> Self {
@@ -93,7 +92,7 @@ impl Laplacian {
         }
         let total: f64 = degree.iter().sum();
         columns.monitor.begin("scoring columns", p);
-        let scores = each_column(columns.rows, MOST, columns.monitor, |_, column| {
+        let scores = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| {
             let f = column.whole(n);
             let mean = f.iter().zip(&degree).map(|(f, d)| f * (d / total)).sum::<f64>();
             let variance: f64 = f.iter().zip(&degree).map(|(f, d)| (f - mean) * (f - mean) * d).sum();

@@ -9,7 +9,7 @@
 //!         penalty takes two or three. Then coordinate_descent.rs
 //! stops   on all rows, when the optimality conditions hold to 1e−13·λ_max (a warning beyond 1e−8); along the folds'
 //!         paths and on random halves to 1e−6·λ
-//! source  Tibshirani 1996; Yuan & Lin 2006 (groups); Meinshausen & Bühlmann 2010 (stability selection); eks.txt 4.2
+//! source  Tibshirani 1996; Yuan & Lin 2006 (groups); Meinshausen & Bühlmann 2010 (stability selection); EKS, sec. 4.2
 //! differs columns are not scaled: in a basis' coordinates their size means something
 
 use faer::Mat;
@@ -19,10 +19,10 @@ use super::coordinate_descent::{Descent, Effort, length};
 use super::folded::Folded;
 use super::quadratic::Quadratic;
 use super::{Columns, N_FEATURES, Scores, Select};
+use crate::data::needs::Needs;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
-use crate::data::needs::Needs;
 use crate::spec::{FromValues, Kind, MethodSpec, Parameter, SEED, Stage, Values};
 
 /// Penalties tried.
@@ -85,7 +85,6 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     ],
     help: "columns with a coefficient in L1-penalised least squares, or often chosen by it",
 };
-
 
 impl FromValues for Lasso {
     fn from_values(values: &Values) -> Self {

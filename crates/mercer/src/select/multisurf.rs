@@ -49,7 +49,6 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     help: "ReliefF with every row nearer than usual as a neighbour",
 };
 
-
 impl FromValues for MultiSurf {
     fn from_values(values: &Values) -> Self {
         Self {

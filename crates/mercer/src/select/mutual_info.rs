@@ -17,10 +17,10 @@ use rand_distr::{Distribution, StandardNormal};
 use super::by_column::{Column, each_column};
 use super::{Columns, N_FEATURES, Scores, Select};
 use crate::data::labels::Labels;
+use crate::data::needs::Needs;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
-use crate::data::needs::Needs;
 use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Stage, Values};
 
 /// Noise that separates equal values, in standard deviations (or of the mean magnitude, if that is larger).
@@ -48,7 +48,6 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     parameters: &[N_FEATURES, N_NEIGHBORS.default("3")],
     help: "mutual information with the labels, from nearest neighbours",
 };
-
 
 impl FromValues for MutualInfo {
     fn from_values(values: &Values) -> Self {

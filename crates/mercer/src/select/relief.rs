@@ -3,7 +3,7 @@
 //!   z_j = Σ_i (Σ_{k misses} |Δ_j|^power − Σ_{k hits} |Δ_j|^power),  score = z/n,  w = max(z, 0)/‖max(z, 0)‖₂
 //!
 //! cost    neighbours, then 2·n·k·p differences
-//! source  Kira & Rendell 1992; the corrected derivation of sk-relief.txt 3
+//! source  Kira & Rendell 1992; the corrected derivation of SK-Relief, sec. 3
 //! differs misses come from all other classes; a row whose class has no other contributes its misses only; gaps and
 //!         categories as in evidence/differences.rs
 
@@ -62,7 +62,6 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 /// Differences or their squares.
 pub(crate) const POWER: Parameter =
     Parameter::new("power", Kind::Choice(&["1", "2"]), "differences (1) or their squares (2)").default("1");
-
 
 impl FromValues for Relief {
     fn from_values(values: &Values) -> Self {

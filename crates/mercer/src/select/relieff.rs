@@ -49,17 +49,9 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "select/relieff.rs",
     source: "Robnik-Šikonja & Kononenko 2003",
     cost: "n² distances, n·k·c·p",
-    parameters: &[
-        N_FEATURES,
-        N_NEIGHBORS.default("10"),
-        METRIC.none(MANHATTAN),
-        NEIGHBORS,
-        N_QUERIES,
-        SEED,
-    ],
+    parameters: &[N_FEATURES, N_NEIGHBORS.default("10"), METRIC.none(MANHATTAN), NEIGHBORS, N_QUERIES, SEED],
     help: "Relief with k hits and k misses of each class, by column range; with p-values",
 };
-
 
 impl FromValues for ReliefF {
     fn from_values(values: &Values) -> Self {

@@ -6,14 +6,14 @@
 //!
 //! cost    neighbours, then 2·n·k·p differences
 //! source  Robnik-Šikonja & Kononenko 2003
-//! differs on classes the codes 0..c−1 are the numbers (eks.txt Table 4.2); a term whose denominator is 0 counts 0
+//! differs on classes the codes 0..c−1 are the numbers (EKS, Table 4.2); a term whose denominator is 0 counts 0
 
 use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::labels::Labels;
+use crate::data::needs::Needs;
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
-use crate::data::needs::Needs;
 use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBORS};
 use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
 
@@ -65,7 +65,6 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 
 const SIGMA: Parameter =
     Parameter::positive("sigma", "a neighbour of rank r weighs exp(-(r/sigma)^2)").default("20");
-
 
 impl FromValues for RReliefF {
     fn from_values(values: &Values) -> Self {

@@ -73,7 +73,7 @@ fn past_mean(a: f64, b: f64, x: f64, y: f64) -> f64 {
 
 /// ln(x^a y^b/B(a, b)) for x + y = 1.
 fn ln_factor(a: f64, b: f64, x: f64, y: f64) -> f64 {
-    /// From here on eight terms of Stirling's series are exact to double precision.
+    /// From here on eight terms of Stirling's series are exact to float64.
     const LARGE: f64 = 10.0;
     // x^a y^b/B(a, b) = x^(a+1) y^b/B(a+1, b) · a/((a+b)·x), and likewise for b.
     let (mut a, mut b, mut ln_shift) = (a, b, 0.0);

@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ReadOptions;
+use crate::data::rows::F64Rows;
 use crate::data::store::Growing;
 use crate::data::table::plain_names;
-use crate::data::rows::F64Rows;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 

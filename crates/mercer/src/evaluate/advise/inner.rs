@@ -9,11 +9,11 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
-use crate::evaluate::folds::folds;
 use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::folds::folds;
 use crate::evaluate::outcome;
-use crate::random;
 use crate::pipeline::{FittedPipeline, Pipeline};
+use crate::random;
 
 /// Rows of the inner folds.
 const FOLD_ROWS: usize = 3_000;

@@ -8,8 +8,8 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::metrics::relevant_dimension;
-use crate::kernel::gamma::{alignments, grid};
 use crate::kernel::Kernel;
+use crate::kernel::gamma::{alignments, grid};
 use crate::options::Options;
 use crate::random;
 

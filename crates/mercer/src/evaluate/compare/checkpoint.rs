@@ -66,17 +66,20 @@ pub(super) fn settled(journals: &[Journal]) -> usize {
 
 impl Outcomes {
     pub(super) fn to_json(&self) -> Value {
-        let results: Vec<Value> = self.results.iter().map(|(at, result)| json!([at, result.to_json()])).collect();
+        let results: Vec<Value> =
+            self.results.iter().map(|(at, result)| json!([at, result.to_json()])).collect();
         json!({ "results": results, "warnings": self.warnings })
     }
 
     /// None: that is not what was written.
     pub(super) fn from_json(value: &Value) -> Option<Self> {
-        let result =
-            |pair: &Value| Some((pair[0].as_u64()? as usize, CandidateResult::from_json(&pair[1])?));
+        let result = |pair: &Value| Some((pair[0].as_u64()? as usize, CandidateResult::from_json(&pair[1])?));
         let results = value["results"].as_array()?.iter().map(result).collect::<Option<_>>()?;
         let text = |text: &Value| text.as_str().map(String::from);
-        Some(Self { results, warnings: value["warnings"].as_array()?.iter().map(text).collect::<Option<_>>()? })
+        Some(Self {
+            results,
+            warnings: value["warnings"].as_array()?.iter().map(text).collect::<Option<_>>()?,
+        })
     }
 }
 

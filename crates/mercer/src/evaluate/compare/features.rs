@@ -48,9 +48,7 @@ pub(super) fn features(
     match &request.pipeline.head {
         Head::Coordinates => of_basis(fitted, request, &mut handle),
         Head::Select(system) => of_system(fitted, system, request, warnings, &mut handle),
-        Head::Extract(extractor) => {
-            of_extractor(fitted, extractor.sizes(), request, warnings, &mut handle)
-        }
+        Head::Extract(extractor) => of_extractor(fitted, extractor.sizes(), request, warnings, &mut handle),
     }
 }
 

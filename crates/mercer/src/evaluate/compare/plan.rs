@@ -85,7 +85,8 @@ impl Plan {
             gamma_rule: rule.cloned(),
             ..Entry::default()
         };
-        let mut entries: Vec<Entry> = evaluators.iter().map(|evaluator| entry("raw", evaluator, None)).collect();
+        let mut entries: Vec<Entry> =
+            evaluators.iter().map(|evaluator| entry("raw", evaluator, None)).collect();
         entries.push(entry("rbf-svm", "rbf-svm", Some(&"scale".into())));
         let names: Vec<Option<&String>> =
             (0..self.rules.len()).map(|at| self.rules[at].and(comparison.gammas.get(at))).collect();
@@ -123,7 +124,8 @@ impl Plan {
             let Some(basis) = method.largest_basis(n)? else { continue };
             let m = basis.n_components.unwrap_or(n).min(n) as u64;
             // The coordinates, a method's and an evaluator's copies of them, and matrices of the size of the basis.
-            largest = largest.max(basis.estimated_memory(n, &comparison.options) + 8 * (4 * all * m + 6 * m * m));
+            largest =
+                largest.max(basis.estimated_memory(n, &comparison.options) + 8 * (4 * all * m + 6 * m * m));
         }
         Ok(copies + largest)
     }
@@ -161,8 +163,7 @@ impl MethodPlan {
         }
         let pipeline = Pipeline::new(method, &settings)?;
         pipeline.check(Some(labels))?;
-        let one_size =
-            matches!(&pipeline.head, Head::Extract(extractor) if extractor.sizes() == Sizes::One);
+        let one_size = matches!(&pipeline.head, Head::Extract(extractor) if extractor.sizes() == Sizes::One);
         let sizes = comparison.sizes.iter().filter(|size| !one_size || size.is_none()).copied().collect();
         let of_class_means = spec.stage == Stage::Extract && !spec.has("basis");
         Ok(Self {

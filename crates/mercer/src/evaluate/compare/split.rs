@@ -147,8 +147,12 @@ impl<'a> Part<'a> {
     fn baselines(&mut self) -> Result<()> {
         let data = self.data;
         let evaluators = &self.log.comparison.evaluators;
-        let plain =
-            CostSoFar { seconds: data.scaling_seconds, gamma: None, n_features: data.train.p(), kernel_values: 0 };
+        let plain = CostSoFar {
+            seconds: data.scaling_seconds,
+            gamma: None,
+            n_features: data.train.p(),
+            kernel_values: 0,
+        };
         for (at, evaluator) in evaluators.iter().enumerate() {
             if self.log.recall(&baseline(at)) {
                 continue;
@@ -180,9 +184,7 @@ impl<'a> Part<'a> {
         let kernel = match rule {
             Some(rule) => self.kernel(rule),
             // Who is near does not depend on γ; the `scale` rule keeps values apart where they are looked at.
-            None => {
-                scale(self.plan.shape, &data.train).map(|gamma| Kernel { shape: self.plan.shape, gamma })
-            }
+            None => scale(self.plan.shape, &data.train).map(|gamma| Kernel { shape: self.plan.shape, gamma }),
         };
         let predicted = kernel.and_then(|kernel| {
             let (train, labels, monitor) = (&data.train, &data.train_labels, &data.options.monitor);
