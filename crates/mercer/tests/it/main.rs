@@ -17,5 +17,6 @@ mod importance;
 mod systems;
 mod heads_f32;
 mod evaluate;
+mod examples;
 mod report;
 mod methods;
