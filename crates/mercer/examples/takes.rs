@@ -7,6 +7,7 @@ use mercer::pipeline::Found;
 use mercer::select::Keep;
 use mercer::{Basis, Gamma, Kernel, Labels, Options, Pipeline, Result, System};
 
+/// Runs the example.
 pub fn main() -> Result<()> {
     let table = synth::generate("waveform?n=300&seed=1")?;
     let labels = Labels::decide(table.target.expect("waveform has classes"), Task::Auto)?;
