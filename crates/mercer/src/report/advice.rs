@@ -11,8 +11,7 @@ use super::ink::Ink;
 use super::page::{Page, table};
 use super::text::{counted, escaped, joined, name, shell_word, short};
 
-/// A page about a recommendation: whether a kernel helps, what to use and why, the command that follows it, and the curves
-/// it rests on.
+/// A page about a recommendation: whether a kernel helps, what to use and why, the command to run, and the curves behind it.
 ///
 /// ```
 /// use mercer::evaluate::advice::{Advice, Verdict};
@@ -25,7 +24,7 @@ use super::text::{counted, escaped, joined, name, shell_word, short};
 /// ```
 pub fn advice(advice: &Advice, diagnostics: Option<&FitDiagnostics>, about: &About) -> String {
     let mut page = Page::default();
-    let mut facts = vec![("rows looked at", advice.rows.to_string())];
+    let mut facts = vec![("rows used", advice.rows.to_string())];
     if !about.target.is_empty() {
         facts.push(("target", name(&about.target)));
     }
@@ -82,7 +81,7 @@ fn findings(page: &mut Page, advice: &Advice) {
     if advice.findings.is_empty() {
         return;
     }
-    page.section("What was looked at");
+    page.section("Findings");
     let rows = joined(advice.findings.iter().map(|finding| {
         format!(
             "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"wide\">{}</td></tr>",
@@ -102,8 +101,8 @@ fn curves(page: &mut Page, advice: &Advice) {
             ("γ", "Alignment"),
             &advice.alignments,
             (Ink::Series(2), Best::Highest),
-            "<b>Does the kernel see the labels?</b> Centred alignment of the kernel with the labels for every width; \
-             high is good, 0 is none.",
+            "<b>Is the kernel aligned with the labels?</b> Centred alignment of the kernel with the labels for every γ; high \
+             is good, 0 means no alignment.",
         ),
         curve(
             "Leave-one-out error over γ",
@@ -111,7 +110,7 @@ fn curves(page: &mut Page, advice: &Advice) {
             &advice.loo_by_gamma,
             (Ink::Series(0), Best::Lowest),
             "<b>Which width?</b> Leave-one-out error of ridge on the basis for every γ; low is good. Too small a γ \
-             smooths everything away (left), too large a one knows the rows by heart (right).",
+             underfits (left), too large a γ overfits (right).",
         ),
         curve(
             "Leave-one-out error over the size of the basis",
@@ -119,7 +118,7 @@ fn curves(page: &mut Page, advice: &Advice) {
             &sizes,
             (Ink::Series(1), Best::Lowest),
             "<b>How large a basis?</b> Leave-one-out error of ridge for every size at the chosen width; low is good. \
-             Where the line is level, more coordinates add cost alone.",
+             Where the line is level, more coordinates only add cost.",
         ),
     ];
     let charts: Vec<(Chart, String)> = charts.into_iter().flatten().collect();
@@ -172,7 +171,7 @@ fn inner(page: &mut Page, advice: &Advice) {
     if advice.inner.is_empty() {
         return;
     }
-    page.section("Tried on inner folds");
+    page.section("Results on inner folds");
     let rows = joined(advice.inner.iter().map(|(candidate, mean, error)| {
         format!(
             "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
@@ -184,7 +183,7 @@ fn inner(page: &mut Page, advice: &Advice) {
     let head = [("Candidate", false), ("Mean score", true), ("± standard error", true)];
     page.add(&table("", &head, &rows));
     page.add(&format!(
-        "<p class=\"soft\">{}, best first; high is good. Differences smaller than the standard errors are luck.</p>",
+        "<p class=\"soft\">{}, best first; high is good. Differences smaller than the standard errors are not significant.</p>",
         counted(advice.inner.len(), "candidate", "candidates")
     ));
 }

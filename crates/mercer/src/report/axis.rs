@@ -1,30 +1,30 @@
-//! From values to places along an axis, whatever the values: any range of doubles, constants, zeros on a log axis.
+//! Positions of values along an axis, for any finite values: the whole range of float64, constants, zeros on a log axis.
 
 use super::text::minus;
 
-/// Space beside the outermost values, as a share of their span.
+/// Margin beyond the outermost values, as a share of their range.
 const MARGIN: f64 = 0.04;
-/// From this ratio on, values that are all ≥ 0 are shown by decades: on an even axis most of them would lie at 0.
-const WIDE: f64 = 300.0;
+/// From this ratio on, values that are all ≥ 0 are shown on a log axis: on a linear one most of them would lie at 0.
+const LOG_MIN_RATIO: f64 = 300.0;
 /// Labels closer than this share of the axis would touch.
-const CROWDED: f64 = 0.08;
+const MIN_LABEL_DISTANCE: f64 = 0.08;
 
-/// How an axis is divided.
+/// The scale of an axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
-    /// Evenly.
+    /// Linear.
     Even,
-    /// Evenly, with whole numbers alone as labels.
+    /// Linear, with integers as labels.
     Whole,
-    /// By powers of ten.
+    /// Logarithmic.
     Decades,
-    /// Sizes: by powers of ten if they are so wide apart, else evenly from 0, so that rounding does not look like change.
+    /// Logarithmic if the values differ by a large ratio, else linear from 0, so that rounding does not look like change.
     Fitting,
 }
 
-/// An axis: 0 is its beginning, 1 its end.
+/// An axis from 0 to 1.
 pub(super) struct Axis {
-    /// Places and what is written there.
+    /// Positions and labels of the ticks.
     pub(super) ticks: Vec<(f64, String)>,
     by_decades: bool,
     // Values are divided by it first, so that spans cannot overflow.
@@ -40,7 +40,7 @@ impl Axis {
         let positive = || values.iter().copied().filter(|v| *v > 0.0);
         let most = positive().fold(0.0, f64::max);
         let least = positive().fold(f64::INFINITY, f64::min);
-        let wide = values.iter().all(|v| *v >= 0.0) && most / least >= WIDE;
+        let wide = values.iter().all(|v| *v >= 0.0) && most / least >= LOG_MIN_RATIO;
         if most > 0.0 && (spacing == Spacing::Decades || spacing == Spacing::Fitting && wide) {
             let zeros = values.iter().any(|v| *v <= 0.0);
             Self::decades(least, most, zeros)
@@ -53,20 +53,20 @@ impl Axis {
         }
     }
 
-    /// The same, labelled at the given values where there is room.
+    /// An axis with labels at the given values, where there is room.
     pub(super) fn labelled(values: &[f64], spacing: Spacing, labels: &[(f64, String)]) -> Self {
         let mut axis = Self::over(values.iter().copied(), spacing);
         axis.ticks.clear();
         for (value, label) in labels {
             let Some(place) = axis.place(*value) else { continue };
-            if axis.ticks.last().is_none_or(|(last, _)| place - last >= CROWDED) {
+            if axis.ticks.last().is_none_or(|(last, _)| place - last >= MIN_LABEL_DISTANCE) {
                 axis.ticks.push((place, label.clone()));
             }
         }
         axis
     }
 
-    /// Where a value lies; None if it is not finite. What is beyond the ends lies on them.
+    /// The position of a value, clamped to the axis; None if it is not finite.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         if !value.is_finite() {
             return None;
@@ -82,7 +82,7 @@ impl Axis {
     fn decades(least: f64, most: f64, zeros: bool) -> Self {
         let (mut low, mut high) = (least.log10(), most.log10());
         let margin = ((high - low) * MARGIN).max(0.05);
-        // Zeros have no logarithm; they get the lower end for themselves.
+        // Zeros have no logarithm; they are placed at the lower end, with a gap.
         low -= margin + if zeros { 0.5 } else { 0.0 };
         high += margin;
         let mut axis = Self { ticks: Vec::new(), by_decades: true, unit: 1.0, low, high };
@@ -109,12 +109,12 @@ impl Axis {
         if values.is_empty() {
             (low, high) = (0.0, 1.0);
         }
-        // A constant in the middle of its axis; below this span labels could not tell its ends apart.
+        // A constant is placed in the middle of the axis; a smaller range could not be labelled.
         if high - low <= 1e-9 * high.abs().max(low.abs()) {
             let half = (0.1 * high.abs()).max(0.5 * f64::from(u8::from(whole || largest == 0.0)));
             (low, high) = (low - half, high + half);
         }
-        // Zero belongs to the axis if it is near.
+        // The axis starts at zero if that is near.
         let margin = MARGIN * (high - low);
         let from_zero = !whole && low >= 0.0 && low < 0.3 * high;
         low = if from_zero { 0.0 } else { low - margin };
@@ -127,7 +127,7 @@ impl Axis {
         axis.ticks = (first..=last)
             .filter_map(|k| {
                 let value = k as f64 * step * unit;
-                // There is no row 0 to be named before the first.
+                // No label below the first value.
                 if whole && values.iter().all(|v| *v > value) {
                     return None;
                 }
@@ -169,12 +169,12 @@ mod tests {
     }
 
     #[test]
-    fn an_even_axis_has_round_labels_and_starts_at_zero_if_that_is_near() {
+    fn a_linear_axis_has_round_labels_and_starts_at_zero_if_that_is_near() {
         assert_eq!(labels(&Axis::over([0.1, 1.0], Spacing::Even)), ["0", "0.5", "1.0"]);
     }
 
     #[test]
-    fn decades_are_used_where_an_even_axis_would_hide_the_small_values() {
+    fn a_log_axis_is_used_where_a_linear_one_would_hide_the_small_values() {
         let axis = Axis::over([1.0, 0.1, 1e-3, 0.0], Spacing::Fitting);
         assert_eq!(labels(&axis), ["0.001", "0.01", "0.1", "1"]);
         assert_eq!(axis.place(0.0), Some(0.0));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_range_of_doubles_has_an_axis() {
+    fn every_range_of_float64_has_an_axis() {
         let extremes = [f64::MIN, -1e300, -1.0, -5e-324, 0.0, 5e-324, 1e-300, 1.0, 1e300, f64::MAX];
         for spacing in [Spacing::Even, Spacing::Whole, Spacing::Decades, Spacing::Fitting] {
             for low in extremes {

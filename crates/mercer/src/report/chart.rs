@@ -1,8 +1,8 @@
 //! One chart as an SVG element, drawn by `plotters` on axes from 0 to 1.
 //!
-//! differs plotters has whole pixels and no themes: ten of its pixels are one of the picture's, and what it writes is
-//!         trimmed and given a name for those who do not see it. Values are put on their axes here (`axis.rs`), because
-//!         its own axes loop for ever on ranges like 1e−300..1e300.
+//! differs plotters has integer pixels and no themes: ten of its pixels are one of the picture's, and its SVG is trimmed and
+//!         given a title for screen readers. Values are placed on axes here (`axis.rs`), because the axes of plotters loop
+//!         forever on ranges like 1e−300..1e300.
 
 use std::fmt::Write;
 
@@ -20,37 +20,37 @@ use super::axis::Axis;
 use super::ink::Ink;
 use super::text::{clipped, escaped};
 
-/// Width of every chart. A phone shows it at about its own size, so letters of this file are letters on a phone.
+/// Width of every chart, about that of a phone, so that the font size is right there.
 const WIDTH: u32 = 340;
-const FONT: f64 = 11.0;
-/// Pixels of plotters for one of ours.
-const FINE: u32 = 10;
-/// Letters of a title that fit into the width.
-const TITLE: usize = 48;
+const FONT_SIZE: f64 = 11.0;
+/// Pixels of plotters per pixel of the picture.
+const SUBPIXELS: u32 = 10;
+/// Characters of a title that fit into the width.
+const MAX_TITLE_LENGTH: usize = 48;
 
 /// What is drawn over the axes, in this order.
 pub(super) enum Layer {
     /// A line through points; it breaks where one is not finite.
     Line { ink: Ink, width: f64, points: Vec<(f64, f64)> },
-    /// A level, dashed.
+    /// A dashed horizontal line.
     Level { ink: Ink, dash: u32, value: f64 },
-    /// A vertical line, dashed.
+    /// A dashed vertical line.
     Position { ink: Ink, value: f64 },
     /// Points; `shape` as in [`shape`].
     Marks { ink: Ink, shape: usize, size: f64, opacity: f64, points: Vec<(f64, f64)> },
-    /// x, and from where to where its value may be.
+    /// Error bars: x, low end, high end.
     Whiskers { ink: Ink, bars: Vec<(f64, f64, f64)> },
 }
 
 /// A chart.
 pub(super) struct Chart {
-    /// What it is called by those who read it aloud.
+    /// Title for screen readers.
     pub(super) name: String,
-    /// What is in it, for the same.
+    /// Description for screen readers.
     pub(super) description: String,
-    /// The axis to the right and its title, which fits (see [`title`]).
+    /// The horizontal axis and its title, clipped by [`title`].
     pub(super) x: (String, Axis),
-    /// The axis upwards and its title.
+    /// The vertical axis and its title.
     pub(super) y: (String, Axis),
     /// Height, where the width is 340.
     pub(super) height: u32,
@@ -62,7 +62,7 @@ type Drawn<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Places, Places
 type Failure = DrawingAreaErrorKind<std::io::Error>;
 
 impl Chart {
-    /// The element; `id` must be used once on a page. None if nothing can be drawn.
+    /// The SVG element; `id` must be unique on a page. None if nothing can be drawn.
     pub(super) fn svg(&self, id: usize) -> Option<String> {
         let mut drawn = String::new();
         self.draw(&mut drawn).ok()?;
@@ -75,7 +75,7 @@ impl Chart {
             .replace(" font-family=\"sans-serif\"", "")
             .replace(" \"/>", "\"/>");
         let mut svg = String::with_capacity(inside.len() + 400);
-        let (width, height) = (WIDTH * FINE, self.height * FINE);
+        let (width, height) = (WIDTH * SUBPIXELS, self.height * SUBPIXELS);
         let _ = write!(
             svg,
             "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
@@ -89,15 +89,16 @@ impl Chart {
     }
 
     fn draw(&self, target: &mut String) -> Result<(), Failure> {
-        let root = SVGBackend::with_string(target, (WIDTH * FINE, self.height * FINE)).into_drawing_area();
+        let root =
+            SVGBackend::with_string(target, (WIDTH * SUBPIXELS, self.height * SUBPIXELS)).into_drawing_area();
         let letters = self.y.1.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(1);
         let left = 14 + 7 * u32::try_from(letters).unwrap_or(1);
         let mut chart = ChartBuilder::on(&root)
-            .margin_top(22 * FINE)
-            .margin_right(14 * FINE)
-            .margin_bottom(18 * FINE)
-            .x_label_area_size(20 * FINE)
-            .y_label_area_size(left * FINE)
+            .margin_top(22 * SUBPIXELS)
+            .margin_right(14 * SUBPIXELS)
+            .margin_bottom(18 * SUBPIXELS)
+            .x_label_area_size(20 * SUBPIXELS)
+            .y_label_area_size(left * SUBPIXELS)
             .build_cartesian_2d(Places::of(&self.x.1), Places::of(&self.y.1))?;
         self.titles(&root)?;
         self.mesh(&mut chart)?;
@@ -109,7 +110,7 @@ impl Chart {
     }
 
     fn titles(&self, root: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Failure> {
-        let at = |x: u32, y: u32| ((x * FINE).cast_signed(), (y * FINE).cast_signed());
+        let at = |x: u32, y: u32| ((x * SUBPIXELS).cast_signed(), (y * SUBPIXELS).cast_signed());
         let y_title = letters(Ink::Text).pos(Pos::new(HPos::Left, VPos::Top));
         root.draw_text(&self.y.0, &y_title, at(2, 3))?;
         let x_title = letters(Ink::Text).pos(Pos::new(HPos::Right, VPos::Bottom));
@@ -128,7 +129,7 @@ impl Chart {
             .bold_line_style(stroke(Ink::Grid, 1.0))
             .axis_style(stroke(Ink::Faint, 1.0))
             .label_style(letters(Ink::Muted))
-            .set_all_tick_mark_size(4 * FINE)
+            .set_all_tick_mark_size(4 * SUBPIXELS)
             .x_label_formatter(&|at| label(&self.x.1, *at))
             .y_label_formatter(&|at| label(&self.y.1, *at))
             .draw()
@@ -176,8 +177,8 @@ impl Chart {
     }
 }
 
-/// The outline of a mark about 0, for a circle of radius 1; None: the circle itself. There are five, and seven inks: two
-/// classes look the same only 35 apart.
+/// The outline of a mark around 0, of about radius 1; None: a circle. There are five shapes and seven colours, so classes
+/// repeat only after 35.
 pub(super) fn shape(k: usize) -> Option<&'static [(f64, f64)]> {
     const UP: [(f64, f64); 3] = [(0.0, -1.25), (1.1, 0.75), (-1.1, 0.75)];
     const SQUARE: [(f64, f64); 4] = [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)];
@@ -192,7 +193,7 @@ pub(super) fn shape(k: usize) -> Option<&'static [(f64, f64)]> {
     }
 }
 
-/// The same mark for a legend.
+/// The mark of a series for a legend, as SVG.
 pub(super) fn key(ink: Ink, shape_number: usize) -> String {
     let fill = ink.hex();
     let inside = match shape(shape_number) {
@@ -216,7 +217,7 @@ pub(super) fn line_key(ink: Ink, dash: u32) -> String {
     )
 }
 
-/// plotters' view of an axis: from 0 to 1, with labels at these places.
+/// An axis for plotters: from 0 to 1, with labels at these positions.
 struct Places(Vec<f64>);
 
 impl Places {
@@ -244,21 +245,21 @@ impl Ranged for Places {
 
 /// A foreign name as the title of an axis.
 pub(super) fn title(name: &str) -> String {
-    clipped(name, TITLE)
+    clipped(name, MAX_TITLE_LENGTH)
 }
 
 fn stroke(ink: Ink, width: f64) -> ShapeStyle {
     let color: RGBAColor = ink.colour().to_rgba();
-    ShapeStyle { color, filled: false, stroke_width: (width * f64::from(FINE)) as u32 }
+    ShapeStyle { color, filled: false, stroke_width: (width * f64::from(SUBPIXELS)) as u32 }
 }
 
 fn letters(ink: Ink) -> TextStyle<'static> {
     // plotters writes sizes divided by 1.24.
-    ("sans-serif", FONT * 1.24 * f64::from(FINE)).into_font().color(&ink.colour())
+    ("sans-serif", FONT_SIZE * 1.24 * f64::from(SUBPIXELS)).into_font().color(&ink.colour())
 }
 
 fn dashed(chart: &mut Drawn<'_, '_>, ends: [(f64, f64); 2], ink: Ink, dash: u32) -> Result<(), Failure> {
-    let line = DashedLineSeries::new(ends, dash * FINE, dash * FINE, stroke(ink, 1.2));
+    let line = DashedLineSeries::new(ends, dash * SUBPIXELS, dash * SUBPIXELS, stroke(ink, 1.2));
     chart.draw_series(line).map(|_| ())
 }
 
@@ -270,7 +271,7 @@ fn mark(
     style: ShapeStyle,
 ) -> Result<(), Failure> {
     let area = chart.plotting_area();
-    let size = size * f64::from(FINE);
+    let size = size * f64::from(SUBPIXELS);
     match shape(shape_number) {
         None => area.draw(&Circle::new(at, size as u32, style)),
         Some(outline) => {

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::evaluate::diagnostics::FitDiagnostics;
 use crate::evaluate::outcome::{CLEAR, Entry, Outcome};
+use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::About;
 use super::page::{Page, folded, table};
 use super::text::{MISSING, count, counted, escaped, joined, minus, name, seconds, short};
 use super::{confusion, features, sizes};
 
-/// A page about a comparison: which candidate is best and whether clearly, all of them in a table, how good they are with
-/// how many features, what the best one confuses, and what its features look like.
+/// A page about a comparison: the best candidate and whether its lead is clear, a table of all candidates, scores by number of
+/// features, the confusion matrix of the best one, and its features.
 ///
 /// ```
 /// use mercer::evaluate::outcome::{Entry, Outcome};
@@ -30,7 +30,7 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
     facts(&mut page, outcome, about);
     if outcome.interrupted {
         page.warnings(&[
-            "The comparison was stopped before its end; these are the splits that were finished.".to_string(),
+            "The comparison was stopped early; the results are those of the finished splits.".to_string()
         ]);
     }
     page.warnings(&outcome.warnings);
@@ -42,7 +42,7 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
     }
     if let Some(diagnostics) = diagnostics {
         page.section(&format!("A closer look at {}", escaped(&diagnostics.method)));
-        page.add("<p class=\"soft\">The best of the methods, fitted once more on all rows.</p>");
+        page.add("<p class=\"soft\">The best of the methods, fitted on all rows.</p>");
         features::facts(&mut page, diagnostics);
         page.below(|page| features::charts(page, diagnostics));
     }
@@ -50,12 +50,12 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
     page.finish("Comparison", &answer(outcome, &listed), about)
 }
 
-/// Whether an entry is there to be compared with.
+/// Whether an entry is a baseline.
 pub(super) fn is_baseline(entry: &Entry) -> bool {
     matches!(entry.method.as_str(), "raw" | "kknn" | "rbf-svm")
 }
 
-/// Who it is, in a line. The rule for γ belongs to the name only where there are several.
+/// The name of a candidate, in one line. The rule for γ is included only if there are several.
 pub(super) fn candidate(outcome: &Outcome, entry: &Entry) -> String {
     let mut who = match entry.method.as_str() {
         "raw" => "plain columns".to_string(),
@@ -81,7 +81,7 @@ pub(super) fn is_share(measure: &str) -> bool {
     measure.contains("accuracy")
 }
 
-/// A measure as one would say it.
+/// The name of a measure in a sentence.
 pub(super) fn measure_name(measure: &str) -> &str {
     match measure {
         "balanced_accuracy" => "balanced accuracy",
@@ -96,7 +96,7 @@ pub(super) fn on_axis(measure: &str, value: f64) -> f64 {
     if is_share(measure) { 100.0 * value } else { value }
 }
 
-/// A value of a measure in words.
+/// A value of a measure as text.
 pub(super) fn score(measure: &str, value: Option<f64>) -> String {
     match value {
         Some(v) if !v.is_finite() => short(v),
@@ -107,7 +107,7 @@ pub(super) fn score(measure: &str, value: Option<f64>) -> String {
     }
 }
 
-// An error of a score, without the unit that stands before it.
+// The error of a score, without a unit.
 fn uncertainty(measure: &str, error: f64) -> String {
     match (is_share(measure), error.is_finite()) {
         (true, true) => format!("{:.1}", 100.0 * error),
@@ -116,7 +116,7 @@ fn uncertainty(measure: &str, error: f64) -> String {
     }
 }
 
-// Those with their own number of features, or all where every method was given one.
+// Candidates with their own number of features; all candidates if every method was given a number.
 fn listed(outcome: &Outcome) -> Vec<&Entry> {
     let own = outcome.entries.iter().any(|e| e.asked.is_none() && !is_baseline(e));
     let fits = |e: &&Entry| (!own || e.asked.is_none()) && e.mean().is_some_and(f64::is_finite);
@@ -143,7 +143,7 @@ fn facts(page: &mut Page, outcome: &Outcome, about: &About) {
     page.facts(&facts);
 }
 
-// One sentence: who is best, and whether it is clearly better than what one would do without kernel features.
+// One sentence: the best candidate, and whether it is clearly better than the baselines.
 fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
     let measure = &outcome.measure;
     if outcome.entries.is_empty() {
@@ -227,8 +227,8 @@ fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
         page.add(&candidates(outcome, listed));
         page.add(&format!(
             "<p class=\"soft\">Best first. ± is the standard error over {}; the splits share rows, so it is somewhat too \
-             small, and the best of many looks a little better than it is. <i>Kernel values</i> is what one prediction \
-             costs; <i>time</i> is to learn and to evaluator once. Italic: no kernel features, to compare with.</p>",
+             small, and the best of many candidates looks a little better than it is. <i>Kernel values</i> is the cost of \
+             one prediction; <i>time</i> is that of one fit and evaluation. Italic: baselines without kernel features.</p>",
             counted(outcome.n_finished(), "split", "splits"),
         ));
     }
@@ -267,8 +267,7 @@ fn candidates(outcome: &Outcome, entries: &[&Entry]) -> String {
     table("candidates", &head, &rows)
 }
 
-// Where the best score and the worst one end, errors included. One that is far off may be cut, so that the others do not
-// fall together.
+// The range of scores with their errors. A very low outlier is cut off, so that the others remain distinguishable.
 fn scale(entries: &[&Entry]) -> (f64, f64) {
     let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
     let ends = |e: &&Entry| e.mean().map(|mean| (mean, finite(e.standard_error().unwrap_or(0.0))));
@@ -280,7 +279,7 @@ fn scale(entries: &[&Entry]) -> (f64, f64) {
     (low.max(high - 6.0 * (high - middle)), high)
 }
 
-// A dot with its error, for the eye; the numbers beside it say the same.
+// A dot with its error bar; the numbers are in the table.
 fn dot(entry: &Entry, (low, high): (f64, f64)) -> String {
     let Some(mean) = entry.mean() else { return String::new() };
     let error = entry.standard_error().filter(|e| e.is_finite()).unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! Which classes are taken for which.
+//! Confusion matrix.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use super::comparison::candidate;
 use super::page::{Page, folded};
 use super::text::{counted, escaped, joined, name, width};
 
-/// More classes than this and the table is folded, with the worst pairs before it.
+/// With more classes than this the table is folded, and the most confused pairs are listed before it.
 const CLASSES_SHOWN: usize = 12;
 const PAIRS_SHOWN: usize = 10;
-/// The strongest tint on which letters are still read easily.
-const STRONGEST: f64 = 0.5;
+/// The strongest tint on which text is still easy to read.
+const MAX_TINT: f64 = 0.5;
 
-/// The table of an entry; nothing for numbers.
+/// The confusion matrix of an entry; nothing for numbers.
 pub(super) fn matrix(page: &mut Page, outcome: &Outcome, entry: &Entry) {
     let counts = &entry.confusion;
     if counts.iter().flatten().sum::<usize>() == 0 {
@@ -25,9 +25,8 @@ pub(super) fn matrix(page: &mut Page, outcome: &Outcome, entry: &Entry) {
     let letters = outcome.classes.iter().map(|class| width(class)).max().unwrap_or(0);
     let table = table(counts, letters.clamp(3, 10), &class);
     let caption = format!(
-        "<p class=\"soft\"><b>{}</b>, all splits together. A row is what the rows of data are, a column what they were taken \
-         for; shares are of the row. The framed cells are right, the stronger the tint elsewhere, the more often these \
-         two are confused.</p>",
+        "<p class=\"soft\"><b>{}</b>, all splits together. Rows are true classes, columns predicted ones; percentages are of \
+         the row. Framed cells are correct predictions; elsewhere a stronger tint means more frequent confusion.</p>",
         escaped(&candidate(outcome, entry)),
     );
     let worst = worst(counts, &class);
@@ -45,7 +44,7 @@ fn table(counts: &[Vec<usize>], letters: usize, class: &impl Fn(usize) -> String
     let columns = counts.iter().map(Vec::len).max().unwrap_or(0);
     let mut html = format!(
         "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\" style=\"--names:{letters}ch\" aria-label=\"Confusion of classes\"><thead><tr>\
-         <th class=\"soft\">is \\ taken for</th>",
+         <th class=\"soft\">true \\ predicted</th>",
     );
     for k in 0..columns {
         let _ = write!(html, "<th scope=\"col\">{}</th>", class(k));
@@ -65,7 +64,7 @@ fn table(counts: &[Vec<usize>], letters: usize, class: &impl Fn(usize) -> String
             let _ = write!(
                 html,
                 "<td{right} style=\"--share:{:.3}\">{count}<br/><span class=\"small\">{:.1}\u{a0}%</span></td>",
-                STRONGEST * share,
+                MAX_TINT * share,
                 100.0 * share,
             );
         }
@@ -85,7 +84,7 @@ fn worst(counts: &[Vec<usize>], class: &impl Fn(usize) -> String) -> String {
         return "<p>No two classes were confused.</p>".to_string();
     }
     let rows = joined(pairs.iter().take(PAIRS_SHOWN).map(|&(n, i, k)| {
-        format!("<li>{} taken for {}: {}</li>", class(i), class(k), counted(n, "row", "rows"))
+        format!("<li>{} predicted as {}: {}</li>", class(i), class(k), counted(n, "row", "rows"))
     }));
     format!("<p>Confused most often:</p><ol>{rows}</ol>")
 }

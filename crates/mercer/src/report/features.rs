@@ -1,4 +1,4 @@
-//! What a fitted method looks like: the charts that the pages share.
+//! Charts of a fitted method, shared by the pages.
 
 use crate::evaluate::diagnostics::FitDiagnostics;
 
@@ -9,11 +9,11 @@ use super::page::{Page, folded, table};
 use super::scatter;
 use super::text::{counted, escaped, joined, name, short, width};
 
-/// Inputs whose importance is shown at once.
+/// The most inputs whose importance is shown without unfolding.
 const INPUTS_SHOWN: usize = 20;
-/// Names longer than this are broken, so that bars have room on a phone.
+/// Longer names are wrapped, so that bars have room on a phone.
 const NAME_WIDTH: usize = 16;
-/// A line of more points than this looks the same with fewer.
+/// The most points of a line; more would not be visible.
 const POINTS_SHOWN: usize = 400;
 
 /// Facts about the method.
@@ -30,11 +30,10 @@ pub(super) fn facts(page: &mut Page, diagnostics: &FitDiagnostics) {
     page.facts(&facts);
 }
 
-/// All charts for which there are numbers.
+/// All charts for which there is data.
 pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics) {
     scatter::best_features(page, diagnostics);
-    let curves =
-        [residuals(diagnostics), pivot_norms(diagnostics), spectrum(diagnostics), scores(diagnostics)];
+    let curves = [residuals(diagnostics), pivot_norms(diagnostics), spectrum(diagnostics), scores(diagnostics)];
     let curves: Vec<(Chart, String)> = curves.into_iter().flatten().collect();
     if !curves.is_empty() {
         page.section("How the features were found");
@@ -48,8 +47,8 @@ fn residuals(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
     let last = diagnostics.residuals.iter().rev().find(|v| v.is_finite())?;
     let basis = if diagnostics.basis.is_empty() { "the basis" } else { diagnostics.basis.as_str() };
     let caption = format!(
-        "<b>What the basis leaves out.</b> Share of the kernel that is not captured by the first coordinates of {}: \
-         a line that falls fast means that few coordinates are enough. {} is left at the end.",
+        "<b>Residual of the basis.</b> Share of the kernel's trace that the first coordinates of {} do not explain: a line \
+         that falls fast means that few coordinates are enough. {} remain at the end.",
         escaped(basis),
         percent(*last),
     );
@@ -58,32 +57,32 @@ fn residuals(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
 
 fn pivot_norms(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
     let curve = curve("Norm", "pivot, in the order chosen", 1, &diagnostics.pivot_norms, Ink::Series(2))?;
-    let caption = "<b>What each pivot added.</b> Norm of the part of a chosen row that the rows before it do not \
-                   explain. Where it levels off near 0, more pivots add little.";
+    let caption = "<b>Norms of the pivots.</b> Norm of the part of each chosen row that the rows before it do not \
+                   span. Where it levels off near 0, more pivots add little.";
     Some((named(curve, "Norms of the pivots", &diagnostics.pivot_norms), caption.to_string()))
 }
 
 fn spectrum(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
     let curve = curve("Eigenvalue", "component", 1, &diagnostics.spectrum, Ink::Series(3))?;
-    let caption = "<b>Spectrum.</b> Eigenvalues in descending order. A drop after the first few says that these \
-                   carry most of what the method looks for.";
+    let caption = "<b>Spectrum.</b> Eigenvalues in descending order. A drop after the first few means that these \
+                   features hold most of what the method maximises.";
     Some((named(curve, "Spectrum", &diagnostics.spectrum), caption.to_string()))
 }
 
 fn scores(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
-    // A spectrum that is the scores as well is shown once.
+    // Scores that equal the spectrum are shown once.
     if diagnostics.scores == diagnostics.spectrum {
         return None;
     }
     let mut sorted: Vec<f64> = diagnostics.scores.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let curve = curve("Score", "feature, best first", 1, &sorted, Ink::Series(1))?;
-    let caption = "<b>Scores of the features</b>, best first; high is good. A long flat tail is made of features \
-                   that matter little.";
+    let caption = "<b>Scores of the features</b>, best first; high is good. A long flat tail means features that \
+                   matter little.";
     Some((named(curve, "Scores of the features", &sorted), caption.to_string()))
 }
 
-/// A line through numbers that stand in order; None without any.
+/// A line through a sequence of numbers; None if none is finite.
 fn curve(y_title: &str, x_title: &str, first: usize, values: &[f64], ink: Ink) -> Option<Chart> {
     let all: Vec<(f64, f64)> = values.iter().enumerate().map(|(i, v)| ((i + first) as f64, *v)).collect();
     if !all.iter().any(|(_, v)| v.is_finite()) {
@@ -155,8 +154,8 @@ fn importance(page: &mut Page, diagnostics: &FitDiagnostics) {
     let rest: f64 = others.iter().map(|(_, share)| share).sum();
     page.add(
         "<p class=\"soft\">Share of the features’ dependence on each input: how much the features move when that input \
-         moves a little, averaged over the rows. Inputs with short bars could be left out with little change; a long \
-         bar does not say that the input is the cause.</p>",
+         moves a little, averaged over the rows. Inputs with short bars could be dropped with little change; a long \
+         bar does not mean that the input is a cause.</p>",
     );
     if !others.is_empty() {
         let summary =

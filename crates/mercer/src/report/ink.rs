@@ -43,10 +43,10 @@ const STEPS: [Pair; 9] = [
     ([30, 32, 102], [247, 216, 112]),
 ];
 
-/// What a mark is drawn with.
+/// The colour of a mark.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
-    /// Class or line k; they begin again after seven.
+    /// Class or line k; colours repeat after seven.
     Series(usize),
     /// Step k of [`STEPS_OF_SCALE`], from low to high.
     Step(usize),
@@ -75,19 +75,19 @@ impl Ink {
         }
     }
 
-    /// The colour in which a chart is drawn.
+    /// The drawing colour, that of the light theme.
     pub(super) fn colour(self) -> RGBColor {
         let [r, g, b] = self.pair().0;
         RGBColor(r, g, b)
     }
 
-    /// The same as an attribute's value.
+    /// The drawing colour as `#RRGGBB`, for SVG attributes.
     pub(super) fn hex(self) -> String {
         hex(self.pair().0)
     }
 }
 
-/// Variables of both themes, and the rules that put them in the place of the drawn colours.
+/// CSS variables of both themes, and the rules that replace the drawing colours by them.
 pub(super) fn style_sheet() -> String {
     let mut named: Vec<(String, Pair)> = vec![
         ("paper".into(), PAPER),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_texts_stand_out_in_both_themes() {
+    fn marks_and_texts_have_enough_contrast_in_both_themes() {
         for (light, dark) in SERIES.iter().chain(&STEPS) {
             assert!(contrast(*light, PAPER.0) >= 3.0, "{light:?}: {}", contrast(*light, PAPER.0));
             assert!(contrast(*dark, PAPER.1) >= 3.0, "{dark:?}: {}", contrast(*dark, PAPER.1));

@@ -1,7 +1,7 @@
-//! Stage 8: show it. Results in, one self-contained page out; nothing is computed here.
+//! Stage 8: reports. Results become one self-contained page; nothing is computed here.
 //!
-//! A page is one HTML file without scripts: it loads nothing, follows the reader's light or dark theme, fits a phone and
-//! prints. [`comparison`] shows what a comparison found, [`model`] a fitted method, [`advice`] a recommendation.
+//! A page is one HTML file without scripts: it loads nothing, follows the light or dark theme, and is readable on a phone and
+//! in print. [`comparison`] shows the results of a comparison, [`model`] a fitted method, [`advice`] a recommendation.
 
 mod text;
 mod ink;
@@ -20,16 +20,16 @@ pub use advice::advice;
 pub use comparison::comparison;
 pub use model::model;
 
-/// What a page says about how it came about, so that it can be repeated.
+/// The origin of a page: data, command, seed and settings, so that it can be reproduced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
-    /// What the data is called.
+    /// The name of the data.
     pub source: String,
-    /// The command that makes the page again.
+    /// The command that reproduces the page.
     pub command: String,
     /// Seed of every random choice.
     pub seed: u64,
-    /// Settings worth reading: name and value.
+    /// Settings to show: name and value.
     pub settings: Vec<(String, String)>,
     /// The target column.
     pub target: String,

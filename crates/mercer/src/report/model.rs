@@ -7,8 +7,8 @@ use super::features;
 use super::page::Page;
 use super::text::{counted, escaped};
 
-/// A page about a fitted method: its best features, how fast its basis captures the kernel, its spectrum and scores, and
-/// which inputs it looks at.
+/// A page about a fitted method: its best features, the residual of its basis, its spectrum and scores, and the importance of
+/// the inputs.
 ///
 /// ```
 /// use mercer::evaluate::diagnostics::FitDiagnostics;
@@ -30,7 +30,7 @@ pub fn model(diagnostics: &FitDiagnostics, about: &About) -> String {
         format!(" on {}", escaped(&diagnostics.basis))
     };
     let answer = format!(
-        "<b>{}</b>{below} makes {} of a row, at {}.",
+        "<b>{}</b>{below} computes {} per row from {}.",
         escaped(&diagnostics.method),
         counted(diagnostics.n_features, "feature", "features"),
         counted(diagnostics.kernel_values, "kernel value", "kernel values"),

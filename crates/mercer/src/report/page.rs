@@ -1,4 +1,4 @@
-//! The frame of every page, and the pieces that pages are put together from.
+//! The frame of every page, and the elements that pages consist of.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::text::{escaped, joined, name};
 
 const STYLE: &str = include_str!("page.css");
 
-/// A page in the making. Whoever adds to it escapes foreign texts first (`text.rs`).
+/// A page under construction. Foreign texts must be escaped before they are added (`text.rs`).
 #[derive(Default)]
 pub(super) struct Page {
     body: String,
@@ -18,7 +18,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// HTML as it is.
+    /// Adds HTML unchanged.
     pub(super) fn add(&mut self, html: &str) {
         self.body.push_str(html);
         self.body.push('\n');
@@ -30,7 +30,7 @@ impl Page {
         self.add(&format!("<h{level}>{title}</h{level}>"));
     }
 
-    /// Pieces whose headings belong to the heading before them.
+    /// Adds elements whose headings are one level below the last one.
     pub(super) fn below(&mut self, pieces: impl FnOnce(&mut Self)) {
         self.below = true;
         pieces(self);
@@ -45,14 +45,14 @@ impl Page {
         }
     }
 
-    /// Pieces side by side where there is room.
+    /// Adds elements side by side where there is room.
     pub(super) fn panels(&mut self, pieces: impl FnOnce(&mut Self)) {
         self.add("<div class=\"panels\">");
         pieces(self);
         self.add("</div>");
     }
 
-    /// Sentences that the reader must not miss.
+    /// Adds warnings.
     pub(super) fn warnings(&mut self, texts: &[String]) {
         if texts.iter().all(|text| text.trim().is_empty()) {
             return;
@@ -66,15 +66,15 @@ impl Page {
         self.add(&format!("<div class=\"note\" role=\"note\"><ul>{items}</ul></div>"));
     }
 
-    /// Short facts below the answer: what, and the value.
+    /// Adds short facts, name and value.
     pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
         let items = joined(facts.iter().map(|(what, value)| format!("<li>{what} <b>{value}</b></li>")));
         self.add(&format!("<ul class=\"facts\">{items}</ul>"));
     }
 
-    /// Settings, seed and command, so that the page can be made again.
+    /// Adds settings, seed and command, so that the page can be reproduced.
     pub(super) fn repeat(&mut self, about: &About) {
-        self.section("Settings, and how to repeat this");
+        self.section("Settings and command");
         let mut list = String::from("<dl>");
         let mut row = |what: &str, value: &str| {
             let _ = write!(list, "<dt>{what}</dt><dd>{value}</dd>");
@@ -93,11 +93,11 @@ impl Page {
         self.add(&list);
         if !about.command.is_empty() {
             self.add(&format!("<pre><code>{}</code></pre>", escaped(&about.command)));
-            self.add("<p class=\"soft\">Files stand here without their folders.</p>");
+            self.add("<p class=\"soft\">File names are shown without their folders.</p>");
         }
     }
 
-    /// The whole page. `kind` says what it is, `title` names the data (both HTML), `answer` comes first of all.
+    /// The complete page. `kind` is the kind of report, `answer` (HTML) its first sentence; the title is the data's name.
     pub(super) fn finish(self, kind: &str, answer: &str, about: &About) -> String {
         let source = if about.source.trim().is_empty() { "data" } else { about.source.trim() };
         let colours = style_sheet();
@@ -109,7 +109,7 @@ impl Page {
              <title>{kind}: {plain}</title>\n<style>\n{colours}{STYLE}</style>\n</head>\n<body>\n\
              <header>\n<p class=\"kind\">mercer · {kind}</p>\n<h1>{title}</h1>\n\
              <p class=\"answer\">{answer}</p>\n</header>\n<main>\n{body}</main>\n\
-             <footer>Made by {version}. The page holds all it needs; nothing is loaded from elsewhere.</footer>\n\
+             <footer>Made by {version}. The page is self-contained; nothing is loaded from elsewhere.</footer>\n\
              </body>\n</html>\n",
             version = escaped(format!("mercer {}", about.version).trim()),
             plain = escaped(source),
@@ -119,7 +119,7 @@ impl Page {
     }
 }
 
-/// A table that scrolls by itself where it is too wide; `head` has a name and whether the column holds numbers.
+/// A table that scrolls horizontally if it is too wide; `head` has each column's name and whether it holds numbers.
 pub(super) fn table(class: &str, head: &[(&str, bool)], rows: &str) -> String {
     let cells = joined(head.iter().map(|(title, number)| {
         format!("<th scope=\"col\"{}>{title}</th>", if *number { " class=\"n\"" } else { "" })
@@ -130,7 +130,7 @@ pub(super) fn table(class: &str, head: &[(&str, bool)], rows: &str) -> String {
     )
 }
 
-/// Something that opens when it is asked for.
+/// A foldable section.
 pub(super) fn folded(summary: &str, inside: &str) -> String {
     format!("<details><summary>{summary}</summary>{inside}</details>")
 }

@@ -1,4 +1,4 @@
-//! The best features of a sample of rows, coloured by what they are to tell apart.
+//! Scatter plots of the best features of a sample of rows, coloured by their labels.
 
 use crate::data::labels::Labels;
 use crate::evaluate::diagnostics::FitDiagnostics;
@@ -9,23 +9,21 @@ use super::ink::{Ink, STEPS_OF_SCALE};
 use super::page::{Page, folded};
 use super::text::{counted, joined, name, short};
 
-/// Classes that a legend shows at once.
+/// The most classes of a legend that is not folded.
 const CLASSES_SHOWN: usize = 12;
 
-/// Rows that look alike: how they are drawn, and which they are.
+/// Rows that are drawn alike: colour, shape and indices.
 struct Group {
     ink: Ink,
     shape: usize,
     rows: Vec<usize>,
 }
 
-/// Two or three features: one panel a pair. One: a lane a class, or the feature against the number.
+/// Two or three features: one panel per pair. One feature: a lane per class, or the target against the feature.
 pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     let width = diagnostics.point_names.len().min(3);
-    let finite = diagnostics
-        .points
-        .iter()
-        .filter(|row| row.len() >= width && row[..width].iter().all(|v| v.is_finite()));
+    let finite =
+        diagnostics.points.iter().filter(|row| row.len() >= width && row[..width].iter().all(|v| v.is_finite()));
     let drawn = finite.count();
     if width == 0 || drawn == 0 {
         return;
@@ -36,14 +34,14 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     let (coloured, reading) = match &diagnostics.point_labels {
         Some(Labels::Classes { .. }) => (
             "coloured by class",
-            "Colours that lie apart are easy to tell apart for any model; where they mix, these features alone do not \
+            "Classes that lie apart are easy to separate for any model; where they overlap, these features alone do not \
              separate them.",
         ),
         Some(Labels::Numbers(_)) => (
             "coloured by the target",
-            "Colours that change smoothly from one side to the other can be predicted from these features.",
+            "Where the colour changes smoothly, the target can be predicted from these features.",
         ),
-        None => ("as they lie", "Clumps are rows that are alike to the kernel."),
+        None => ("without labels", "Clusters are rows that are similar in the kernel's space."),
     };
     if width == 1 {
         let (chart, caption) = single(diagnostics, &groups, drawn);
@@ -53,14 +51,10 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     let pairs: &[(usize, usize)] = if width == 2 { &[(0, 1)] } else { &[(0, 1), (0, 2), (1, 2)] };
     page.panels(|page| {
         for &(i, j) in pairs {
-            let at = |row: usize| {
-                Some((*diagnostics.points.get(row)?.get(i)?, *diagnostics.points.get(row)?.get(j)?))
-            };
+            let at =
+                |row: usize| Some((*diagnostics.points.get(row)?.get(i)?, *diagnostics.points.get(row)?.get(j)?));
             let (chart, outside) = cloud(
-                &format!(
-                    "Feature {} against feature {}",
-                    diagnostics.point_names[j], diagnostics.point_names[i]
-                ),
+                &format!("Feature {} against feature {}", diagnostics.point_names[j], diagnostics.point_names[i]),
                 &format!("{}, {coloured}.", counted(drawn, "row", "rows")),
                 (&title(&diagnostics.point_names[i]), &title(&diagnostics.point_names[j])),
                 &groups,
@@ -131,8 +125,8 @@ fn cloud(
     (chart, outside)
 }
 
-// Between them lies what can be shown together: the middle 95 of a hundred rows and their span once more on either side.
-// A few rows far off would otherwise press all others into a corner.
+// The range that is shown: that of the middle 95 % of the rows, extended by its width on either side. Otherwise a few
+// outliers would press all other rows into a corner.
 fn edges(mut values: Vec<f64>) -> (f64, f64) {
     values.retain(|v| v.is_finite());
     values.sort_by(f64::total_cmp);
@@ -146,7 +140,7 @@ fn edges(mut values: Vec<f64>) -> (f64, f64) {
     ((low - span).max(values[0]), (high + span).min(values[last]))
 }
 
-// Said where rows lie beyond the edges.
+// A note on rows beyond the edges.
 fn outliers(count: usize) -> String {
     match count {
         0 => String::new(),
@@ -182,17 +176,17 @@ fn single(diagnostics: &FitDiagnostics, groups: &[Group], drawn: usize) -> (Char
     chart.y.1.ticks.clear();
     chart.height = (80 + 34 * u32::try_from(lanes).unwrap_or(1)).clamp(120, 420);
     let text = match &diagnostics.point_labels {
-        None => format!("{} by {}; up and down has no meaning.", description, name(feature)),
+        None => format!("{} by {}; the height has no meaning.", description, name(feature)),
         Some(_) => format!(
-            "{description} by {}, one lane a class; up and down within a lane has no meaning. Lanes that do not overlap are \
-             told apart by this feature alone.",
+            "{description} by {}, one lane per class; the height within a lane has no meaning. Lanes that do not overlap are \
+             separated by this feature alone.",
             name(feature)
         ),
     };
     (chart, text + &outliers(outside))
 }
 
-// The rows by how they are drawn, and the legend.
+// Groups of rows that are drawn alike, and the legend.
 fn groups(diagnostics: &FitDiagnostics) -> (Vec<Group>, String) {
     let n = diagnostics.points.len();
     match &diagnostics.point_labels {
@@ -223,7 +217,7 @@ fn groups(diagnostics: &FitDiagnostics) -> (Vec<Group>, String) {
     }
 }
 
-// Nine steps between the 5th and the 95th of a hundred, so that one outlier does not take all colours for itself.
+// Nine steps between the 5 % and the 95 % quantile, so that an outlier does not use up the colour scale.
 fn numbers(values: &[f64], n: usize) -> (Vec<Group>, String) {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -232,7 +226,7 @@ fn numbers(values: &[f64], n: usize) -> (Vec<Group>, String) {
     let Some(last) = sorted.len().checked_sub(1) else { return (groups, String::new()) };
     let (low, high) = (sorted[last * 5 / 100], sorted[last - last * 5 / 100]);
     for (row, value) in values.iter().enumerate().take(n).filter(|(_, v)| v.is_finite()) {
-        // Halves first: the span of all doubles is no double.
+        // Halved first, because the range of all float64 numbers would overflow.
         let share = (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
         let step =
             if share.is_finite() { (share * STEPS_OF_SCALE as f64).clamp(0.0, 8.0) as usize } else { 4 };

@@ -1,4 +1,4 @@
-//! How good the methods are with how many features.
+//! Scores by number of features.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +11,33 @@ use super::ink::Ink;
 use super::page::{Page, folded};
 use super::text::{escaped, joined};
 
-/// Lines that are drawn with colour; the others are there, but faint.
-const BEST: usize = 5;
+/// The most lines with a colour; the others are faint.
+const COLOURED_LINES: usize = 5;
 
-/// A method with all of its sizes.
+/// A method with all its numbers of features.
 struct Path<'a> {
     entries: Vec<&'a Entry>,
     best: f64,
 }
 
-/// The chart; nothing without sizes.
+/// The chart; nothing if no numbers of features were compared.
 pub(super) fn chart(page: &mut Page, outcome: &Outcome) {
     let paths = paths(outcome);
     if paths.iter().all(|path| path.entries.len() < 2) {
         return;
     }
     page.section("How many features are needed");
-    let shown = &paths[..paths.len().min(BEST)];
+    let shown = &paths[..paths.len().min(COLOURED_LINES)];
     let others = &paths[shown.len()..];
     let levels = levels(outcome);
     let legend = legend(outcome, shown, others, &levels);
     let chart = drawn(outcome, shown, others, &levels);
     let caption = format!(
-        "<b>{} by number of features</b> for the best {}; bars are ± one standard error over the splits. The higher, the \
-         better: the first size from which a line stays level is enough.{}",
+        "<b>{} by number of features</b> for the best {}; bars are ± one standard error over the splits. Higher is \
+         better; the size from which a line stays level is enough.{}",
         escaped(&capital(measure_name(&outcome.measure))),
         if shown.len() == 1 { "method".to_string() } else { format!("{} methods", shown.len()) },
-        if levels.is_empty() { "" } else { " Dashed: what is reached without kernel features." },
+        if levels.is_empty() { "" } else { " Dashed: baselines without kernel features." },
     );
     page.panels(|page| {
         page.figure(&chart, &caption);
@@ -63,12 +63,12 @@ fn paths(outcome: &Outcome) -> Vec<Path<'_>> {
             Path { entries, best }
         })
         .collect();
-    // Single sizes are points, not paths; they come last.
+    // Methods with a single size come last.
     paths.sort_by(|a, b| (b.entries.len() > 1).cmp(&(a.entries.len() > 1)).then(b.best.total_cmp(&a.best)));
     paths
 }
 
-// The best of each baseline: its name, dash and value.
+// The best entry of each baseline: its name, dash pattern and value.
 fn levels(outcome: &Outcome) -> Vec<(String, u32, f64)> {
     let best = |method: &str| {
         let mut of = outcome.entries.iter().filter(|e| e.method == method && e.asked.is_none());
@@ -94,7 +94,7 @@ fn drawn(outcome: &Outcome, shown: &[Path<'_>], others: &[Path<'_>], levels: &[(
     for entry in shown.iter().flat_map(|path| &path.entries) {
         heights.extend([value(entry) - error(entry), value(entry) + error(entry)]);
     }
-    // Faint lines may stretch the axis downwards to twice its height, no further.
+    // Faint lines may extend the axis downwards to twice its height at most.
     let high = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let low = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let floor = low - (high - low);

@@ -1,10 +1,9 @@
-//! Numbers and foreign texts as they stand on a page.
+//! Formatting of numbers and escaping of foreign texts for a page.
 
-/// What stands for a number that is none.
+/// Placeholder for a missing number.
 pub(super) const MISSING: &str = "–";
 
-/// A text that is only text to a browser: neither a mark-up character nor a control character survives. An empty one
-/// becomes a visible stand-in.
+/// Text escaped for HTML; control characters become visible replacements.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -62,7 +61,7 @@ fn visible(letter: char) -> char {
     if letter.is_control() || turns || broken { '\u{fffd}' } else { letter }
 }
 
-/// Three digits that matter.
+/// A number with three significant digits.
 pub(super) fn short(value: f64) -> String {
     if value.is_nan() {
         return MISSING.to_string();
@@ -81,7 +80,7 @@ pub(super) fn short(value: f64) -> String {
     minus(&trimmed(&format!("{value:.decimals$}")))
 }
 
-/// A mean of counts: whole where it is whole.
+/// A mean of counts, without decimals if it is whole.
 pub(super) fn count(value: Option<f64>) -> String {
     match value {
         Some(mean) if mean.is_finite() && (mean - mean.round()).abs() < 0.05 => format!("{mean:.0}"),
@@ -90,7 +89,7 @@ pub(super) fn count(value: Option<f64>) -> String {
     }
 }
 
-/// A duration as one would say it.
+/// A duration in readable units.
 pub(super) fn seconds(value: Option<f64>) -> String {
     match value {
         Some(s) if !s.is_finite() || s < 0.0 => MISSING.to_string(),

@@ -1,17 +1,17 @@
-//! Coordinate descent: the coefficients of L1-penalised least squares, one penalty after the other.
+//! Coordinate descent for L1-penalised least squares, along a path of penalties.
 //!
 //!   minimise ½·tr BᵀGB − tr Bᵀq + λ Σ_j ‖B_j‖₂,      B p×t, row B_j the coefficients of column j
 //!
 //!   one step: B_j ← (1 − λ/‖z‖)₊ z/G_jj,   z = r_j + G_jj B_j,   r = q − GB
 //!
-//! r is kept up to date for the working columns: those that ever broke ‖r_j‖ ≤ λ. They are swept until the optimality
-//! conditions hold among them; then r is computed for all columns, and those that break it now join.
+//! r is updated for the working set only: the columns that ever violated ‖r_j‖ ≤ λ. They are swept until the optimality
+//! conditions hold among them; then r is computed for all columns, and new violators join the working set.
 //!
 //! cost    a sweep: (columns in)·(working columns)·t flops
-//! stops   when no column breaks the optimality conditions by more than the tolerance; at the limit of sweeps, or where
-//!         they no longer gain anything
+//! stops   when no column violates the optimality conditions by more than the tolerance, at the limit of sweeps, or when
+//!         sweeps bring no more progress
 //! source  Friedman, Hastie & Tibshirani 2010 (covariance updates, warm starts); groups: Simon, Friedman & Hastie 2013
-//! differs where sweeps are slow, as for nearly dependent columns, Newton steps (newton.rs) take their place
+//! differs where sweeps converge slowly, as for nearly dependent columns, Newton steps (newton.rs) replace them
 
 use faer::Mat;
 
@@ -20,24 +20,24 @@ use super::quadratic::Quadratic;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// Sweeps before Newton steps are tried, beside as many as cost the same as one.
-const PATIENCE: usize = 20;
+/// Sweeps before a Newton step is tried, in addition to as many as cost the same as the step.
+const SWEEPS_BEFORE_NEWTON: usize = 20;
 
-/// Attempts in a row that do not halve what is broken, after which only rounding can be left.
-const IDLE: usize = 6;
+/// Attempts in a row that do not halve the violation, after which it is assumed to be rounding.
+const MAX_IDLE_ATTEMPTS: usize = 6;
 
-/// The coefficients, and what is needed to go on from them to a smaller penalty.
+/// The coefficients, and the state for a warm start at a smaller penalty.
 pub(super) struct Descent<'a> {
     quadratic: Quadratic<'a>,
     monitor: &'a Monitor,
-    /// r of all columns, p×t, as of the last look at them; B has not changed since.
+    /// r of all columns, p×t, for the current B.
     r: Mat<f64>,
     pub(super) working: Working,
-    /// Whether each column is among them.
+    /// Whether each column is in the working set.
     is_working: Vec<bool>,
 }
 
-/// The columns that are swept.
+/// The working set: the columns that are swept.
 pub(super) struct Working {
     pub(super) columns: Vec<usize>,
     /// G among them, one vector a column.
@@ -47,12 +47,12 @@ pub(super) struct Working {
     pub(super) r: Vec<Vec<f64>>,
 }
 
-/// How closely, and for how long.
+/// Tolerance and limit of a solve.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
-    /// By how much the optimality conditions may be broken.
+    /// Allowed violation of the optimality conditions.
     pub(super) tolerance: f64,
-    /// Sweeps at most.
+    /// The most sweeps.
     pub(super) sweeps: usize,
 }
 
@@ -71,14 +71,14 @@ impl<'a> Descent<'a> {
         self.quadratic.toward.row_iter().map(|row| row.norm_l2()).fold(0.0, f64::max)
     }
 
-    /// Goes on to this penalty; by how much the optimality conditions are still broken.
+    /// Solves for this penalty, warm-started; returns the remaining violation of the optimality conditions.
     pub(super) fn solve(&mut self, lambda: f64, effort: Effort) -> Result<f64> {
         let mut sweeps = effort.sweeps;
         loop {
             self.join(lambda, effort.tolerance)?;
             self.descend(lambda, effort.tolerance, &mut sweeps)?;
             self.r = self.quadratic.gradient(&self.working.columns, &self.working.b, self.monitor)?;
-            // Afresh for the working columns too: a thousand updates leave rounding behind.
+            // Recomputed for the working set too, because many updates accumulate rounding errors.
             for (s, kept) in self.working.r.iter_mut().enumerate() {
                 kept.iter_mut().zip(&self.working.columns).for_each(|(v, &j)| *v = self.r[(j, s)]);
             }
@@ -91,7 +91,7 @@ impl<'a> Descent<'a> {
         }
     }
 
-    /// Takes in the columns that break ‖r_j‖ ≤ λ.
+    /// Adds the columns that violate ‖r_j‖ ≤ λ to the working set.
     fn join(&mut self, lambda: f64, tolerance: f64) -> Result<()> {
         let breaks = |j: &usize| !self.is_working[*j] && self.r.row(*j).norm_l2() > lambda + tolerance;
         let new: Vec<usize> = (0..self.is_working.len()).filter(breaks).collect();
@@ -114,7 +114,7 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// Sweeps over the working columns until they are optimal among themselves.
+    /// Sweeps over the working set until the optimality conditions hold in it.
     fn descend(&mut self, lambda: f64, tolerance: f64, sweeps: &mut usize) -> Result<()> {
         let all: Vec<usize> = (0..self.working.columns.len()).collect();
         let t = self.working.b.len();
@@ -129,13 +129,13 @@ impl<'a> Descent<'a> {
             }
             idle = if broken < 0.5 * least { 0 } else { idle + 1 };
             least = least.min(broken);
-            if idle > IDLE {
+            if idle > MAX_IDLE_ATTEMPTS {
                 *sweeps = 0;
                 return Ok(());
             }
             let active = self.working.active();
             let newton = newton::cost(active.len(), t) / (active.len() * all.len() * t).max(1);
-            for _ in 0..more * (PATIENCE + newton) {
+            for _ in 0..more * (SWEEPS_BEFORE_NEWTON + newton) {
                 self.monitor.check()?;
                 *sweeps = sweeps.saturating_sub(1);
                 self.working.sweep(&active, lambda);
@@ -151,7 +151,7 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// The coefficients that are not 0, row by row: column and its t numbers.
+    /// The nonzero coefficients: each column and its t numbers.
     pub(super) fn coefficients(&self) -> impl Iterator<Item = (usize, Vec<f64>)> {
         let row = |at: usize| self.working.b.iter().map(|b| b[at]).collect();
         self.working.active().into_iter().map(move |at| (self.working.columns[at], row(at)))
@@ -159,7 +159,7 @@ impl<'a> Descent<'a> {
 }
 
 impl Working {
-    /// Places of the columns with a coefficient.
+    /// Positions of the columns with a nonzero coefficient.
     pub(super) fn active(&self) -> Vec<usize> {
         (0..self.columns.len()).filter(|&at| self.b.iter().any(|b| b[at] != 0.0)).collect()
     }
@@ -187,7 +187,7 @@ impl Working {
         }
     }
 
-    /// By how much the optimality conditions are broken among the working columns.
+    /// Violation of the optimality conditions in the working set.
     pub(super) fn violation(&self, lambda: f64) -> f64 {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         self.violation_of(&all, lambda)
@@ -248,7 +248,7 @@ mod tests {
         Quadratic::whole(product(x.transpose(), x.as_ref()) * n, product(x.transpose(), y.as_ref()) * n)
     }
 
-    /// By how much the conditions are broken, from the rows: ‖Xᵀ(Y − XB)/n‖ ≤ λ, and λB_j/‖B_j‖ where B_j ≠ 0.
+    /// Violation of the conditions, from the rows: ‖Xᵀ(Y − XB)/n‖ ≤ λ, and = λB_j/‖B_j‖ where B_j ≠ 0.
     fn broken(x: &Mat<f64>, y: &Mat<f64>, fit: &Descent, lambda: f64) -> f64 {
         let mut b = Mat::zeros(x.ncols(), y.ncols());
         fit.coefficients().for_each(|(j, row)| (0..y.ncols()).for_each(|s| b[(j, s)] = row[s]));

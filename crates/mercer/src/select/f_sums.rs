@@ -1,23 +1,24 @@
-//! Sums for the F-test: what rows add up to, class by class or along a number, in one batch or many.
+//! Mergeable sums for the F-test, by class or along a numeric target, from one batch of rows or many.
 //!
 //!   classes  n, x̄ and s = √Σ(x − x̄)² of each     two parts: s² = s₁² + s₂² + d², d = √(n₁·n₂/(n₁ + n₂))·(x̄₂ − x̄₁)
-//!   numbers  a = Σ(x − x̄)(y − ȳ)/s_y and what it leaves of s_x, ℓ² = s_x² − a²
+//!   numbers  a = Σ(x − x̄)(y − ȳ)/s_y and the rest of s_x, ℓ² = s_x² − a²
 //!            two parts: a = u·v, ℓ² = ℓ₁² + ℓ₂² + |u − a·v|², u = (a₁, a₂, d_x), v = (s_y1, s_y2, d_y)/s_y
 //!
-//! cost    three passes over a column in the cache; sparse: over what is stored, plus c a column. State: 4·c or 6 numbers a column
+//! cost    three passes over a column in the cache; sparse: over the stored values, plus c per column. State: 4·c or 6
+//!         numbers per column
 //! source  Chan, Golub & LeVeque 1983
-//! differs a mean is kept as what it is above the smallest number, so that an offset costs no digits; sums of squares as
-//!         their roots, which do not overflow where numbers do not; merging adds, so nothing cancels
+//! differs a mean is stored as its difference from the smallest number, so that an offset costs no digits; sums of squares as
+//!         their roots, which do not overflow; merging only adds, so nothing cancels
 
 use super::Columns;
 use super::by_column::{Column, each_column};
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 
-/// Columns that are transposed together: two cache lines a row.
-const AT_ONCE: usize = 16;
+/// Columns that are transposed at once: two cache lines per row.
+const COLUMNS_AT_ONCE: usize = 16;
 
-/// Numbers with their mean, `low + above`, and how far they spread about it.
+/// Range, mean (`low + above`) and spread of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The smallest; infinite where there are none.
@@ -30,18 +31,18 @@ pub struct Spread {
     pub spread: f64,
 }
 
-/// A column that goes with the target in part.
+/// A column, split into the part along the target and the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Along {
     /// The column.
     pub x: Spread,
-    /// The part of its spread that goes with the target, with its sign.
+    /// The part of its spread along the target, with its sign.
     pub along: f64,
-    /// The part that does not.
+    /// The rest of its spread.
     pub left: f64,
 }
 
-/// What the rows so far add up to.
+/// The sums of the rows so far.
 ///
 /// ```
 /// use mercer::select::{Columns, FSums, FTest};
@@ -65,7 +66,7 @@ pub enum FSums {
     Classes {
         /// Rows of each class.
         sizes: Vec<f64>,
-        /// Of every column, class after class.
+        /// Of every column, by class.
         columns: Vec<Vec<Spread>>,
     },
     /// For numbers.
@@ -80,7 +81,7 @@ pub enum FSums {
 }
 
 impl FSums {
-    /// Of one batch. Classes that it lacks may be named in its labels.
+    /// The sums of one batch. Its labels may name classes that it has no rows of.
     pub fn of(columns: &Columns) -> Result<Self> {
         let labels = columns.labels("f")?;
         let (n, p) = (columns.rows.n(), columns.rows.p());
@@ -96,7 +97,7 @@ impl FSums {
                 let mut sizes = vec![0.0; names.len()];
                 codes.iter().for_each(|&g| sizes[g] += 1.0);
                 let f = |_, x: Column| Ok(spreads(x, codes, &sizes));
-                let columns = each_column(columns.rows, AT_ONCE, columns.monitor, f)?;
+                let columns = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, f)?;
                 Ok(Self::Classes { sizes, columns })
             }
             Labels::Numbers(values) => {
@@ -104,13 +105,13 @@ impl FSums {
                 let unit = if target.spread > 0.0 { target.spread } else { 1.0 };
                 let y: Vec<f64> = values.iter().map(|v| ((v - target.low) - target.above) / unit).collect();
                 let f = |_, x: Column| Ok(along(x, &y));
-                let columns = each_column(columns.rows, AT_ONCE, columns.monitor, f)?;
+                let columns = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, f)?;
                 Ok(Self::Numbers { n: n as f64, target, columns })
             }
         }
     }
 
-    /// Adds what another batch adds up to.
+    /// Adds the sums of another batch.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         match (self, other) {
             (Self::Classes { sizes, columns }, Self::Classes { sizes: more, columns: others })
@@ -192,7 +193,7 @@ impl FSums {
 }
 
 impl Spread {
-    /// Of n and of m numbers together, and √(n·m/(n + m)) times how far the second mean is above the first.
+    /// The spread of n and m numbers together, and √(n·m/(n + m)) times the difference of their means.
     fn merged(self, n: f64, other: Self, m: f64) -> (Self, f64) {
         if n == 0.0 || m == 0.0 {
             return (if n == 0.0 { other } else { self }, 0.0);
@@ -210,7 +211,7 @@ impl Spread {
     }
 }
 
-/// One column, class by class.
+/// The spread of one column in each class.
 fn spreads(column: Column, codes: &[usize], sizes: &[f64]) -> Vec<Spread> {
     let c = sizes.len();
     let nothing = Spread { low: f64::INFINITY, high: f64::NEG_INFINITY, above: 0.0, spread: 0.0 };
@@ -246,7 +247,7 @@ fn spreads(column: Column, codes: &[usize], sizes: &[f64]) -> Vec<Spread> {
     found
 }
 
-/// One column along the target, y its deviations from the mean in units of its spread.
+/// One column along the target; y are the target's deviations from its mean in units of its spread.
 fn along(column: Column, y: &[f64]) -> Along {
     let n = y.len() as f64;
     let x = spreads_of(column, n);
@@ -257,7 +258,7 @@ fn along(column: Column, y: &[f64]) -> Along {
     let (base, above) = (unit * x.low, unit * x.above);
     let mean = base + above;
     let zeros = n - column.values().len() as f64;
-    // Of the rows where the column is 0 only sums over y are needed: those over all rows less those over the others.
+    // Rows where the column is 0 contribute sums over y only: those over all rows less those over the other rows.
     let (mut product, mut sum, mut square, mut all) = (0.0, 0.0, 0.0, 0.0);
     column.visit(|i, v| {
         product += ((unit * v - base) - above) * y[i];
@@ -276,7 +277,7 @@ fn along(column: Column, y: &[f64]) -> Along {
     Along { x, along: product / unit, left: left.max(0.0).sqrt() / unit }
 }
 
-/// One column as if all rows were of one class.
+/// The spread of one column over all rows.
 fn spreads_of(column: Column, n: f64) -> Spread {
     spreads(column, &vec![0; n as usize], &[n])[0]
 }

@@ -1,8 +1,8 @@
-//! Rows put in folds: centred columns and targets, fold after fold, with the sums that all fits have in common.
+//! Cross-validation folds of the rows: centred columns and targets, fold by fold, with XᵀX and XᵀY of each fold.
 //!
-//! XᵀX of the rows outside a fold is the sum over the other folds, so the folds together cost one XᵀX, and nothing cancels.
+//! XᵀX of the rows outside a fold is the sum over the other folds, so all folds together cost one XᵀX, and nothing cancels.
 //!
-//! cost    n·p² flops if p ≤ 2 000, and (folds)·p² numbers; beyond, the rows alone
+//! cost    n·p² flops and (folds)·p² numbers if p ≤ 2 000; beyond that only the rows are stored
 
 use std::ops::Range;
 
@@ -19,14 +19,14 @@ use crate::monitor::Monitor;
 use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::random;
 
-/// Up to this many columns XᵀX is computed whole.
-const WHOLE_GRAM: usize = 2_000;
+/// The most columns for which XᵀX is computed.
+const GRAM_MAX_COLUMNS: usize = 2_000;
 
-/// Numbers that the folds' sums may take.
-const SUMS: usize = 1 << 27;
+/// The most numbers in the XᵀX of all folds.
+const FOLD_SUMS_MAX_NUMBERS: usize = 1 << 27;
 
-/// A column whose variance outside a fold is this small a share of its size there is constant but for rounding.
-const CONSTANT: f64 = 1e-12;
+/// A column whose variance outside a fold is at most this share of its mean square there counts as constant.
+const CONSTANT_TOLERANCE: f64 = 1e-12;
 
 pub(super) struct Folded {
     /// Columns with mean 0, multiplied by `x_unit`, n×p.
@@ -66,7 +66,7 @@ impl Folded {
         let (x, x_unit) = centred(&columns.rows.to_f64(), &order, columns.monitor)?;
         let (y, y_unit) = targets(labels, &order)?;
         let mut folded = Self { x, y, x_unit, y_unit, folds, sums: None };
-        if p <= WHOLE_GRAM && cv * p * p <= SUMS {
+        if p <= GRAM_MAX_COLUMNS && cv * p * p <= FOLD_SUMS_MAX_NUMBERS {
             let sum = |rows: &Range<usize>| {
                 let (x, y) = (folded.x.get(rows.clone(), ..), folded.y.get(rows.clone(), ..));
                 let sums = (gram(x, columns.monitor)?, products(x, y, columns.monitor)?);
@@ -106,7 +106,7 @@ impl Folded {
             for k in 0..p {
                 let raw = xx[(k, k)];
                 xx.col_mut(k).iter_mut().zip(&x_mean).for_each(|(v, mean)| *v -= mean * x_mean[k]);
-                if xx[(k, k)] <= CONSTANT * raw {
+                if xx[(k, k)] <= CONSTANT_TOLERANCE * raw {
                     xx[(k, k)] = 0.0;
                 }
                 (0..t).for_each(|s| xy[(k, s)] -= x_mean[k] * y_mean[s]);
@@ -125,11 +125,11 @@ impl Folded {
     }
 }
 
-/// The rows of each fold, in random order; for classes each fold has its share of each.
+/// The rows of each fold, in random order; stratified for classes.
 fn groups(labels: &Labels, cv: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut order = random::permutation(labels.len(), seed);
     if let Labels::Classes { codes, .. } = labels {
-        // Dealt out class after class, so that a class smaller than cv goes to as many folds as it has rows.
+        // Dealt out class by class, so that a class with fewer rows than folds goes to as many folds as it has rows.
         order.sort_by_key(|&i| codes[i]);
     }
     let mut groups = vec![Vec::new(); cv];
@@ -137,7 +137,7 @@ fn groups(labels: &Labels, cv: usize, seed: u64) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Rows in this order, columns centred, and the power of two that they were multiplied by to be of size 1.
+/// Rows in this order with centred columns, and the power of two by which they were scaled to size 1.
 fn centred(rows: &Rows, order: &[usize], monitor: &Monitor) -> Result<(Mat<f64>, f64)> {
     const AT_ONCE: usize = 16;
     let (n, p) = (rows.n(), rows.p());
@@ -161,7 +161,7 @@ fn centred(rows: &Rows, order: &[usize], monitor: &Monitor) -> Result<(Mat<f64>,
             }
         }
         for mut column in x.col_iter_mut() {
-            // About one of its own numbers, so that a constant column is 0 exactly and an offset costs nothing.
+            // Shifted by one of its values first, so that a constant column is exactly 0 and an offset costs no digits.
             let base = column[0];
             let mean = column.as_ref().iter().map(|v| v - base).sum::<f64>() / n as f64;
             column.as_mut().iter_mut().for_each(|v| *v = *v - base - mean);
@@ -171,7 +171,7 @@ fn centred(rows: &Rows, order: &[usize], monitor: &Monitor) -> Result<(Mat<f64>,
     Ok((x, unit))
 }
 
-/// Labels in this order as columns with mean 0, and what numbers were divided by.
+/// Centred target columns in this order, and the divisor of numbers.
 fn targets(labels: &Labels, order: &[usize]) -> Result<(Mat<f64>, f64)> {
     let n = order.len();
     match labels {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_and_constant_columns_leave_nothing_behind() {
+    fn offsets_and_constant_columns_cause_no_rounding() {
         let x: Vec<f64> = (0..30).flat_map(|i| [0.1, 1e9 + f64::from(i % 3)]).collect();
         let rows = Rows::dense(x, 30, 2).expect("rows");
         let labels = Labels::Numbers((0..30).map(f64::from).collect());

@@ -1,4 +1,4 @@
-//! Newton steps on the columns that have a coefficient, where coordinate descent is slow.
+//! Newton steps on the columns with a nonzero coefficient, where coordinate descent is slow.
 //!
 //!   HΔ = r_A − λu,    H = G_AA ⊗ I + λ blockdiag((I − u_j u_jᵀ)/‖B_j‖),    u_j = B_j/‖B_j‖
 //!
@@ -8,8 +8,8 @@
 //!
 //! cost    a³/3 flops a step for a columns; several targets: 3·a³, however many
 //! source  one target: Lee et al. 2007 (feature-sign search)
-//! differs G_jj is raised by 1e−12 of itself, and by more while steps fail (Levenberg & Marquardt), so dependent columns do
-//!         not break the factor off; columns that would turn round are put out; the objective falls with every step
+//! differs G_jj is raised by 1e−12 of itself, and by more while steps fail (Levenberg & Marquardt), so that dependent columns
+//!         can be factored; columns whose coefficient would change sign are set to 0; every step lowers the objective
 
 use faer::Mat;
 
@@ -18,31 +18,31 @@ use crate::error::Result;
 use crate::linalg::{Cholesky, product};
 use crate::monitor::Monitor;
 
-/// Columns at most: a stop has to wait for the factor.
-const COLUMNS: usize = 1_500;
+/// The most columns; a request to stop has to wait for the factorisation.
+const MAX_COLUMNS: usize = 1_500;
 
-/// Steps at most.
-const STEPS: usize = 30;
+/// The most steps.
+const MAX_STEPS: usize = 30;
 
-/// By how much the diagonal is raised: at least, and where even that much is of no use.
+/// Relative increase of the diagonal: the smallest, and the largest before it gives up.
 const RIDGE: (f64, f64) = (1e-12, 1.0);
 
-/// Columns of M⁻¹ that are computed between two questions whether to stop.
-const AT_ONCE: usize = 128;
+/// Columns of M⁻¹ that are computed between two checks for a stop.
+const INVERSE_COLUMNS_AT_ONCE: usize = 128;
 
-/// What a step costs, in flops of a sweep: those of a factor are eight times as fast.
+/// Cost of a step in flops of a sweep; flops of a factorisation are eight times as fast.
 pub(super) fn cost(a: usize, t: usize) -> usize {
     (if t == 1 { a.pow(3) / 3 } else { 3 * a.pow(3) }) / 8
 }
 
-/// Brings the columns with a coefficient closer to their optimum, if it can.
+/// Improves the nonzero coefficients by Newton steps, while that works.
 pub(super) fn improve(working: &mut Working, lambda: f64, tolerance: f64, monitor: &Monitor) -> Result<()> {
     let mut ridge = RIDGE.0;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         monitor.check()?;
         let active = working.active();
         let broken = working.violation_of(&active, lambda);
-        if active.len() > COLUMNS || broken <= tolerance || ridge > RIDGE.1 {
+        if active.len() > MAX_COLUMNS || broken <= tolerance || ridge > RIDGE.1 {
             return Ok(());
         }
         let step = step(working, &active, lambda, ridge, monitor)?;
@@ -85,9 +85,9 @@ fn step(
         // V, whose column j is √(λ/‖B_j‖)·u_j in the rows of column j: H = M ⊗ I − V Vᵀ.
         (direction.row_iter_mut().enumerate()).for_each(|(i, mut u)| u *= faer::Scale(curved(i).sqrt()));
         let mut small = product(direction.as_ref(), direction.transpose());
-        for start in (0..a).step_by(AT_ONCE) {
+        for start in (0..a).step_by(INVERSE_COLUMNS_AT_ONCE) {
             monitor.check()?;
-            let columns = start..a.min(start + AT_ONCE);
+            let columns = start..a.min(start + INVERSE_COLUMNS_AT_ONCE);
             let mut inverse = Mat::from_fn(a, columns.len(), |i, k| f64::from(u8::from(i == start + k)));
             factor.solve(&mut inverse);
             for (k, inverse) in columns.zip(inverse.col_iter()) {

@@ -1,8 +1,8 @@
-//! The least-squares part of LASSO on some of the rows: q = XᵀY/n, and as much of G = XᵀX/n as is asked for.
+//! The least-squares part of LASSO on a subset of the rows: q = XᵀY/n, and the requested entries of G = XᵀX/n.
 //!
-//! Columns are centred on those rows. G comes whole, if it was summed up beforehand, or column by column from the rows.
+//! Columns are centred on those rows. G is either precomputed or computed column by column from the rows.
 //!
-//! cost    whole: p·a·t flops a gradient with a columns in; from rows: n·(p + a)·t, and n·a flops a column that comes in
+//! cost    precomputed: p·a·t flops per gradient with a active columns; from rows: n·(p + a)·t, and n·a flops per new column
 
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::linalg::{center_columns, product};
 use crate::monitor::Monitor;
 
-/// Columns of X whose products one thread computes at a time.
-const COLUMNS: usize = 64;
+/// Columns of X in a block of products that one thread computes.
+const BLOCK_COLUMNS: usize = 64;
 
 /// ½·tr BᵀGB − tr Bᵀq.
 pub(super) struct Quadratic<'a> {
@@ -30,18 +30,18 @@ enum Source<'a> {
 struct OnRows<'a> {
     /// All rows, n×p, each column with mean 0 over them.
     x: MatRef<'a, f64>,
-    /// Those that count, ascending.
+    /// The rows of the subset, ascending.
     rows: Vec<usize>,
-    /// What each column is multiplied by.
+    /// Factor of each column.
     scale: Option<Vec<f64>>,
-    /// The target on the rows that count, with mean 0 over them.
+    /// The target on the subset, centred there.
     y: Mat<f64>,
-    /// The columns asked for so far, on the rows that count, centred and scaled, one after the other.
+    /// The columns requested so far on the subset, centred and scaled, column-major.
     working: Vec<f64>,
 }
 
 impl<'a> Quadratic<'a> {
-    /// From sums over rows that were made beforehand: G and q.
+    /// From precomputed G and q.
     pub(super) fn whole(gram: Mat<f64>, toward: Mat<f64>) -> Self {
         Self { toward, source: Source::Whole(gram) }
     }
@@ -61,8 +61,7 @@ impl<'a> Quadratic<'a> {
         Ok(Self { toward, source: Source::Rows(on_rows) })
     }
 
-    /// The rows of G between the columns `working`, the last `new` of which were not asked for before, and those:
-    /// |working|×new.
+    /// Entries of G between the columns `working` and the last `new` of them, which were not requested before: |working|×new.
     pub(super) fn gram(&mut self, working: &[usize], new: usize, monitor: &Monitor) -> Result<Mat<f64>> {
         let old = working.len() - new;
         match &mut self.source {
@@ -79,7 +78,7 @@ impl<'a> Quadratic<'a> {
         }
     }
 
-    /// q − G·B for all columns, p×t; B |working|×t, one vector a target.
+    /// q − G·B for all columns, p×t; B |working|×t, one vector per target.
     pub(super) fn gradient(&self, working: &[usize], b: &[Vec<f64>], monitor: &Monitor) -> Result<Mat<f64>> {
         match &self.source {
             Source::Whole(gram) => {
@@ -105,7 +104,7 @@ impl OnRows<'_> {
         self.scale.as_ref().map_or(1.0, |scale| scale[j])
     }
 
-    /// n×(columns asked for).
+    /// n×(columns requested so far).
     fn working(&self) -> MatRef<'_, f64> {
         let n = self.rows.len();
         MatRef::from_column_major_slice(&self.working, n, self.working.len() / n)
@@ -120,7 +119,7 @@ impl OnRows<'_> {
         }
     }
 
-    /// Xᵀ·left/n for all columns. `left` has mean 0 over the rows that count, so the columns need not have.
+    /// Xᵀ·left/n for all columns. `left` has mean 0 over the subset, so the columns need not be centred.
     fn correlate(&self, left: &Mat<f64>, monitor: &Monitor) -> Result<Mat<f64>> {
         let mut spread = Mat::zeros(self.x.nrows(), left.ncols());
         for (at, &i) in self.rows.iter().enumerate() {
@@ -135,15 +134,15 @@ impl OnRows<'_> {
     }
 }
 
-/// Xᵀ·Y, blocks of columns of X shared out to the threads of the current pool.
+/// Xᵀ·Y in blocks of columns of X that the threads of the current pool share.
 pub(super) fn products(x: MatRef<'_, f64>, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<Mat<f64>> {
     let p = x.ncols();
-    let starts: Vec<usize> = (0..p).step_by(COLUMNS).collect();
+    let starts: Vec<usize> = (0..p).step_by(BLOCK_COLUMNS).collect();
     let parts: Result<Vec<Mat<f64>>> = starts
         .par_iter()
         .map(|&start| {
             monitor.check()?;
-            Ok(product(x.get(.., start..p.min(start + COLUMNS)).transpose(), y))
+            Ok(product(x.get(.., start..p.min(start + BLOCK_COLUMNS)).transpose(), y))
         })
         .collect();
     let mut out = Mat::zeros(p, y.ncols());

@@ -6,8 +6,8 @@
 //!
 //! cost    7 steps of the fraction on average, 49 at most, over 1 to 500 and 1 to 10⁷ degrees of freedom
 //! source  Didonato & Morris 1992 (the fraction and the factor before it); DLMF 5.11.1 (Stirling's series)
-//! differs small a and b are shifted up to where Stirling's series holds instead of having expansions of their own;
-//!         x and y are both computed from f, because the one near 1 does not hold what the other needs
+//! differs small a and b are shifted up to where Stirling's series is accurate, instead of using other expansions; x and y
+//!         are both computed from f, because 1 − x loses digits where x is near 1
 
 /// P(F > f), F with d1 and d2 degrees of freedom, to about 1e−12 of itself however small it is.
 pub(crate) fn f_upper(f: f64, d1: f64, d2: f64) -> f64 {
@@ -25,7 +25,7 @@ pub(crate) fn t_upper(t: f64, dof: f64) -> f64 {
     if t > 0.0 { 0.5 * tail } else { 1.0 - 0.5 * tail }
 }
 
-/// I_x(d2/2, d1/2) with y = 1 − x given, because one of the two may be too close to 1 to tell.
+/// I_x(d2/2, d1/2), with y = 1 − x given, because 1 − x loses digits where x is near 1.
 fn upper(x: f64, y: f64, d1: f64, d2: f64) -> f64 {
     let (a, b) = (0.5 * d2, 0.5 * d1);
     if x <= 0.0 {
@@ -41,8 +41,8 @@ fn upper(x: f64, y: f64, d1: f64, d2: f64) -> f64 {
 
 /// 1/(β₀ + α₁/(β₁ + α₂/(β₂ + …))), by Lentz's method.
 fn fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
-    /// Many times what it takes.
-    const MOST: usize = 10_000;
+    /// Far more terms than are ever needed.
+    const MAX_TERMS: usize = 10_000;
     let away_from_zero = |v: f64| if v.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { v };
     let lambda = -past_mean(a, b, x, y);
     let beta = |m: f64| {
@@ -52,7 +52,7 @@ fn fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     // Not β(0): a = 1 would make it 0/0.
     let mut value = away_from_zero(a / (a + 1.0) * (lambda + 1.0));
     let (mut c, mut d) = (value, 0.0);
-    for m in 1..MOST {
+    for m in 1..MAX_TERMS {
         let m = m as f64;
         let between = (a + m - 1.0) / (a + 2.0 * m - 1.0) * x;
         let alpha = between * ((a + b + m - 1.0) / (a + 2.0 * m - 1.0) * x) * m * (b - m);
@@ -74,14 +74,14 @@ fn past_mean(a: f64, b: f64, x: f64, y: f64) -> f64 {
 /// ln(x^a y^b/B(a, b)) for x + y = 1.
 fn ln_factor(a: f64, b: f64, x: f64, y: f64) -> f64 {
     /// From here on eight terms of Stirling's series are exact to float64.
-    const LARGE: f64 = 10.0;
+    const STIRLING_MIN: f64 = 10.0;
     // x^a y^b/B(a, b) = x^(a+1) y^b/B(a+1, b) · a/((a+b)·x), and likewise for b.
     let (mut a, mut b, mut ln_shift) = (a, b, 0.0);
-    while a < LARGE {
+    while a < STIRLING_MIN {
         ln_shift += (a / (a + b)).ln() - x.ln();
         a += 1.0;
     }
-    while b < LARGE {
+    while b < STIRLING_MIN {
         ln_shift += (b / (a + b)).ln() - y.ln();
         b += 1.0;
     }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn one_tail_goes_on_where_the_other_ends() {
+    fn the_two_tails_add_up_to_one() {
         // P(F > f) + P(1/F > 1/f) = 1 on both sides of the mean, where the two ways of computing it meet.
         for (d1, d2) in [(1.0, 1.0), (1.0, 9.0), (5.0, 3.0), (40.0, 70.0), (3.0, 1e5), (1e4, 1e6)] {
             for f in [0.2, 0.9, 0.99, 1.0, 1.01, 1.2, 4.0] {

@@ -230,7 +230,7 @@ fn without_labels_the_rows_are_shown_as_they_lie() {
         page.contains("as they lie") && !page.contains("class=\"legend\"") && !page.contains("<dt>target")
     );
     portrait.point_names.truncate(1);
-    assert!(model(&portrait, &about()).contains("up and down has no meaning"));
+    assert!(model(&portrait, &about()).contains("the height has no meaning"));
 }
 
 #[test]
