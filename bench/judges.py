@@ -42,7 +42,7 @@ def beside(title: str, name: str, settings: dict, peer, rows: tuple, repeats: in
     said = {}
 
     def own() -> None:
-        said["own"] = _core.judge(x, y, t, name, **settings)["predictions"]
+        said["own"] = _core.evaluate(x, y, t, name, **settings)["predictions"]
 
     def theirs() -> None:
         said["peer"] = peer.fit(x, y).predict(t)

@@ -44,13 +44,13 @@ def neighbours(n: int, p: int, k: int, repeats: int, figures: list) -> None:
     jobs = {
         "Relief": lambda: mercer.Relief(n_neighbors=k).fit(x, y),
         "NearestNeighbors": lambda: NearestNeighbors(**brute).fit(x).kneighbors(),
-        "knn": lambda: _core.judge(x, y, x, "knn", n_neighbors=k),
+        "knn": lambda: _core.evaluate(x, y, x, "knn", n_neighbors=k),
         "KNeighborsClassifier": lambda: KNeighborsClassifier(**brute).fit(x, y).predict(x),
     }
     times = side_by_side(jobs, repeats)
     for own, peer in (("Relief", "NearestNeighbors"), ("knn", "KNeighborsClassifier"), ("knn", "NearestNeighbors")):
         report(f"{own}, n = {n}, p = {p}, k = {k}, against {peer}", times[own], times[peer], figures)
-    same = np.mean(_core.judge(x, y, x, "knn", n_neighbors=k)["predictions"] == jobs["KNeighborsClassifier"]())
+    same = np.mean(_core.evaluate(x, y, x, "knn", n_neighbors=k)["predictions"] == jobs["KNeighborsClassifier"]())
     print(f"  the same vote: {same:.4f} (five against five goes to the nearest here, to the lower class there)")
 
 

@@ -21,8 +21,8 @@ PickledFit: TypeAlias = tuple[float, float, str, float | None, int, int, str]
 # Rows to learn from and rows to be asked about, a split each.
 Splits: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
-class Judged(TypedDict):
-    """What a judge said: codes of classes or numbers, and how many kernel values a prediction costs."""
+class Evaluation(TypedDict):
+    """Predictions, codes of classes or numbers, and how many kernel values one of them costs."""
 
     predictions: NDArray[np.intp] | Numbers
     support: int
@@ -47,9 +47,7 @@ class Model:
     def orthogonality_loss(self, X: Rows | None = None, *, verbose: int = 0) -> float: ...
     def with_scaling(self, center: Numbers, factor: Numbers, input_names: list[str] | None) -> Model: ...
     def with_input_names(self, names: list[str] | None) -> Model: ...
-    def compose(
-        self, columns: list[int], weights: list[float] | None, scores: list[float], method: str, facts: str
-    ) -> Model: ...
+    def compose(self, columns: list[int], scores: list[float], method: str, selector: str) -> Model: ...
     @property
     def method(self) -> str: ...
     @property
@@ -213,6 +211,7 @@ def fit(
     settings: list[tuple[str, str]],
     *,
     basis: BasisSettings,
+    basis_only: bool = False,
     input_names: list[str] | None = None,
     task: str = "auto",
     want_coordinates: bool = False,
@@ -225,7 +224,7 @@ def grow(
     *,
     input_names: list[str] | None = None,
     verbose: int = 0,
-) -> Fitted: ...
+) -> tuple[Model, list[str]]: ...
 def f_accumulate(
     state: FSums | None, X: Rows, y: Target, classes: list[str] | None = None, *, verbose: int = 0
 ) -> FSums: ...
@@ -263,7 +262,7 @@ def compare(
     *,
     gammas: list[str],
     sizes: list[int | None],
-    judges: list[str],
+    evaluators: list[str],
     knn: int = 1,
     scale: str = "standard",
     folds: int = 5,
@@ -295,7 +294,7 @@ def fit_auto(
     task: str = "auto",
     verbose: int = 0,
 ) -> Automatic: ...
-def judge(
+def evaluate(
     X: Rows,
     y: Target,
     T: Rows,
@@ -307,5 +306,5 @@ def judge(
     seed: int = 0,
     task: str = "auto",
     verbose: int = 0,
-) -> Judged: ...
+) -> Evaluation: ...
 def svm_dual(X: Rows, y: Target, c: float, gamma: float, *, task: str = "auto") -> tuple[Numbers, float]: ...

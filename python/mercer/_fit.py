@@ -21,13 +21,14 @@ def fit(
     method: str | None = None,
     settings: Settings = (),
     *,
+    basis_only: bool = False,
     task: str = "auto",
     want_coordinates: bool = False,
     verbose: int = 0,
 ) -> _core.Fitted:
     """Return what is found in checked rows: a basis and, with a `method`, what it makes of the coordinates.
 
-    The estimator has the names of the columns.
+    `basis_only` finds the basis of a method without the method. The estimator has the names of the columns.
     """
     return _core.fit(
         as_given(rows),
@@ -35,6 +36,7 @@ def fit(
         method,
         list(settings),
         basis=basis,
+        basis_only=basis_only,
         input_names=input_names(estimator),
         task=task,
         want_coordinates=want_coordinates,

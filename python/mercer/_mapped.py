@@ -29,7 +29,7 @@ LIMITS: dict[str, list[Any]] = {
 
 
 class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A method that fits a basis and makes features of its coordinates; a class on top of it has `fit`."""
+    """A method that fits a basis and makes features of its coordinates; subclasses have `fit`."""
 
     _method: ClassVar[str]
 

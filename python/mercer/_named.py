@@ -10,7 +10,7 @@ from mercer.basis import KernelBasis
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPLS, SKFE
 from mercer.systems import EKS, TAKES, KRelief, SKRelief
 
-# What stands on a basis; the name of a basis alone is its bare coordinates, `kpca` among them.
+# Systems and extractors; the name of a basis alone is its bare coordinates, `kpca` among them.
 _ESTIMATORS: dict[str, type[Any]] = {
     kind._method: kind for kind in (TAKES, KRelief, SKRelief, EKS, KLFE, SKFE, GDA, KOC, AKDAQR, KPLS, KMFA, KANMM)
 }

@@ -161,7 +161,7 @@ def _best(drawn: Drawn) -> list[int]:
     """Return the best two features, or the only one."""
     Z, labels, part = drawn.Z, drawn.labels, drawn.part
     scores = np.empty(0) if part is None else _model_of(part).scores
-    # What stands on a basis names it; its own features have scores, or an order.
+    # Systems and extractors name their basis, and their features have scores, or an order.
     unordered = part is None or "basis" not in json.loads(_model_of(part).facts)
     if not len(scores) and unordered and labels is not None:
         task: Task = "numbers" if labels.classes is None else "classes"
@@ -237,7 +237,7 @@ class Point(NamedTuple):
     """A candidate of a comparison."""
 
     method: str
-    judge: str
+    evaluator: str
     features: float
     score: float
     error: float
@@ -256,7 +256,7 @@ def measure_of(frame: Any, measure: str | None) -> tuple[str, str]:
 
 def points_of(frame: Any, column: str) -> list[Point]:
     """Return the candidates that have scores, of those that differ by γ alone the best, best first."""
-    needed = ["method", "judge", "n_features", "standard_error", "asked", column]
+    needed = ["method", "evaluator", "n_features", "standard_error", "asked", column]
     missing = [name for name in needed if name not in getattr(frame, "columns", [])]
     if missing:
         raise ValueError(
@@ -265,12 +265,12 @@ def points_of(frame: Any, column: str) -> list[Point]:
         )
     best: dict[tuple[str, str, Any], Point] = {}
     falling = column == "second" and getattr(frame, "attrs", {}).get("second") == "mse"
-    for method, judge, count, error, asked, score in zip(*(frame[name] for name in needed), strict=True):
+    for method, evaluator, count, error, asked, score in zip(*(frame[name] for name in needed), strict=True):
         if _missing(score):  # it failed
             continue
         error, count = (0.0 if _missing(value) else float(value) for value in (error, count))
-        point = Point(str(method), str(judge), count, float(score), error)
-        before = best.get(key := (point.method, point.judge, None if _missing(asked) else int(asked)))
+        point = Point(str(method), str(evaluator), count, float(score), error)
+        before = best.get(key := (point.method, point.evaluator, None if _missing(asked) else int(asked)))
         if before is None or (point.score < before.score if falling else point.score > before.score):
             best[key] = point
     if not best:

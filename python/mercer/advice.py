@@ -209,7 +209,7 @@ def advise(
     random_state : int, RandomState instance or None, default=0
         Seed of every random choice. None means 0.
     memory : int, default=None
-        Bytes that a basis may take. None: 8 GiB.
+        Bytes that a basis may take. None: what the environment variable ``MERCER_MEMORY`` says, else 8 GiB.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 

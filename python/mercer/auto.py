@@ -54,7 +54,7 @@ class AutoFeatures(Mapped):
     n_components_ : int
         Number of features.
     basis_ : KernelBasis
-        The fitted basis that the features stand on.
+        The fitted basis that the features are made from.
     inner_scores_ : list of (str, float, float)
         Candidates with mean score and standard error on inner folds, best first; "raw" is the columns.
     advice_ : Advice

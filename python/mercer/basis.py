@@ -266,17 +266,17 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         first = not hasattr(self, "_model")
         X = self._non_negative(validate_data(self, X, reset=first, **self._checks()))
-        found = _core.grow(
+        model, warnings = _core.grow(
             as_given(X),
             [(name, text) for name, text in self._settings() if name != "seed"],
             None if first else self._model,
             input_names=input_names(self),
             verbose=int(self.verbose),
         )
-        self._model = found.basis
+        self._model = model
         if first:
             self._has_spmatrix = isinstance(X, sparse.spmatrix)
-        warn(found.basis_warnings, stacklevel=2)
+        warn(warnings, stacklevel=2)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:

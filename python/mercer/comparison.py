@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 _COLUMNS = (
-    *("method", "basis", "gamma_rule", "gamma", "judge", "asked", "mean", "standard_error", "second"),
+    *("method", "basis", "gamma_rule", "gamma", "evaluator", "asked", "mean", "standard_error", "second"),
     *("n_features", "kernel_values", "fit_seconds", "scores", "failed"),
 )
 
@@ -35,7 +35,7 @@ def compare(
     methods: str | Iterable[str] = "all",
     gamma: float | str | Sequence[float | str] = "scale",
     n_features: int | Sequence[int | None] | None = None,
-    judges: str | Iterable[str] = ("knn", "ridge"),
+    evaluators: str | Iterable[str] = ("knn", "ridge"),
     knn: int = 1,
     folds: int = 5,
     repeats: int = 1,
@@ -52,8 +52,8 @@ def compare(
     """Compare methods by what simple models make of their features, every choice made inside the training part.
 
     Unlike the estimators of this package it scales, as the command line does: scaling is learned from rows, so it
-    belongs inside the training part of every split. The same is true of gamma, the basis, the features and the judge's
-    own penalty. Candidates that share a basis share its fit.
+    belongs inside the training part of every split. The same is true of gamma, the basis, the features and the
+    evaluator's own penalty. Candidates that share a basis share its fit.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def compare(
     n_features : int, None or a sequence of them, default=None
         Numbers of features that are asked for; None is each method's own. A method that cannot have so many is left out
         at that number.
-    judges : name or sequence of names, default=("knn", "ridge")
-        Who judges the features: "knn", "ridge", "linear", "linear-svm" (classes only), "rbf-svm".
+    evaluators : name or sequence of names, default=("knn", "ridge")
+        Models that the features are evaluated with: "knn", "ridge", "linear", "linear-svm" (classes only), "rbf-svm".
     knn : int, default=1
-        Neighbours that the judge "knn" asks.
+        Neighbours that the evaluator "knn" looks at.
     folds : int, default=5
         Folds, stratified where the labels are classes.
     repeats : int, default=1
@@ -93,7 +93,7 @@ def compare(
         Seed of the splits and of every random choice in them. None means 0.
     memory : int, default=None
         Bytes that the work may take beside the rows; where its estimate is larger, it is refused before it begins.
-        None: 8 GiB.
+        None: what the environment variable ``MERCER_MEMORY`` says, else 8 GiB.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
     n_jobs : int, default=None
@@ -105,20 +105,20 @@ def compare(
     Returns
     -------
     frame : pandas.DataFrame
-        A row a candidate, best first: `method`, `basis`, `gamma_rule`, `gamma` (median over the splits), `judge`,
+        A row a candidate, best first: `method`, `basis`, `gamma_rule`, `gamma` (median over the splits), `evaluator`,
         `asked` (number of features asked for, if any), `mean` and `standard_error` of the measure over the splits,
         `second` (mean of the second measure), and means of `n_features`, `kernel_values` (kernel values that a
         prediction costs) and `fit_seconds` (as if the candidate were alone); `scores`, one a split; `failed`, why a
         candidate has no scores or too few. `frame.attrs` has `measure` ("accuracy" or "r2"), `second`
         ("balanced_accuracy" or "mse"), `classes`, `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After
-        Ctrl-C it holds the splits that were finished, and a warning says so.
+        Ctrl-C it holds the splits that were finished, with a warning.
 
     Examples
     --------
     >>> import mercer
     >>> from sklearn.datasets import make_circles
     >>> X, y = make_circles(200, factor=0.6, noise=0.15, random_state=0)
-    >>> frame = mercer.compare(X, y, methods=["klfe", "gda"], judges="ridge", n_neighbors=5)
+    >>> frame = mercer.compare(X, y, methods=["klfe", "gda"], evaluators="ridge", n_neighbors=5)
     >>> sorted(frame["method"])
     ['gda', 'kknn', 'klfe', 'raw', 'rbf-svm']
     >>> scores = frame.set_index("method")["mean"]
@@ -129,6 +129,7 @@ def compare(
     """
     pandas = _pandas()
     rows, target = rows_and_target(X, y)
+    evaluators = settings.pop("judges", evaluators)  # as it was called once
     if isinstance(methods, str) and methods == "all":
         methods = []
     found = _core.compare(
@@ -138,7 +139,7 @@ def compare(
         [("kernel", str(kernel)), *_texts(settings)],
         gammas=[as_text(rule) for rule in _several(gamma)],
         sizes=[None if size is None else _whole("n_features", size) for size in _several(n_features)],
-        judges=_names("judges", judges),
+        evaluators=_names("evaluators", evaluators),
         knn=_whole("knn", knn),
         scale=scale,
         folds=_whole("folds", folds, least=2),

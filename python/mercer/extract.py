@@ -107,7 +107,7 @@ class KLFE(_Extractor):
     n_neighbors : int, default=1
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
@@ -203,7 +203,7 @@ class SKFE(_Extractor):
         Where the search starts: at the class centroids, the discriminants, the directions of largest covariance with
         the labels, or anywhere.
     max_iter : int, default=200
-        The most steps; where the search has not ended by then, a `ConvergenceWarning` says so.
+        The most steps; where the search has not ended by then, there is a `ConvergenceWarning`.
     tol : float, default=1e-6
         The norm of the gradient, relative to the first, at which the search ends.
     center : bool, default=False
@@ -697,7 +697,7 @@ class KANMM(_Extractor):
     n_neighbors : int, default=5
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None

@@ -159,7 +159,7 @@ def residual(estimator: Any, ax: Axes | None = None, *, X: Any = None) -> Axes:
     Parameters
     ----------
     estimator : KernelBasis, system, extractor, AutoFeatures, FeatureMap or Pipeline
-        Fitted. The basis is drawn that its features stand on.
+        Fitted. What is drawn is the basis that its features are made from.
     ax : matplotlib Axes, default=None
         Where to draw; None: on a new figure.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
@@ -292,8 +292,8 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     Returns
     -------
     ax : matplotlib Axes
-        Where it was drawn: one colour and marker a method, one kind of line a judge, bars of one standard error. Where
-        several rules for gamma were compared, the best of them at each point. Baselines, which have no number of
+        Where it was drawn: one colour and marker a method, one kind of line an evaluator, bars of one standard error.
+        Where several rules for gamma were compared, the best of them at each point. Baselines, which have no number of
         features to choose, are thin lines across.
 
     Examples
@@ -301,7 +301,7 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     >>> import pandas as pd
     >>> from mercer import plot
     >>> frame = pd.DataFrame({
-    ...     "method": ["gda", "klfe", "klfe"], "judge": "knn", "asked": [None, 2, 4], "n_features": [1.0, 2.0, 4.0],
+    ...     "method": ["gda", "klfe", "klfe"], "evaluator": "knn", "asked": [None, 2, 4], "n_features": [1.0, 2.0, 4.0],
     ...     "mean": [0.8, 0.7, 0.9], "standard_error": [0.01, 0.02, 0.02], "second": [0.8, 0.7, 0.9], "failed": None,
     ... })
     >>> [text.get_text() for text in plot.path(frame).get_legend().get_texts()]
@@ -313,23 +313,27 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     ax = _new(pyplot, width=7.6, height=4.8) if ax is None else ax
     lines: dict[tuple[str, str], list[Point]] = {}
     for point in points:
-        lines.setdefault((point.method, point.judge), []).append(point)
-    judges = list(dict.fromkeys(judge for method, judge in lines if method != judge))
+        lines.setdefault((point.method, point.evaluator), []).append(point)
+    evaluators = list(dict.fromkeys(evaluator for method, evaluator in lines if method != evaluator))
     every = list(dict.fromkeys(method for method, _ in lines if method not in _BASELINES))
     methods = every[:top]
     if len(methods) < len(every):
         ax.set_title(f"the best {len(methods)} of {len(every)} methods", fontsize=10)
-    for method, judge in lines:
+    for method, evaluator in lines:
         if method in methods:
-            _line(ax, lines[method, judge], methods.index(method), judges.index(judge), bars=column == "mean")
+            _line(
+                ax, lines[method, evaluator], methods.index(method), evaluators.index(evaluator), bars=column == "mean"
+            )
     for i, method in enumerate(methods):
         ax.plot([], [], label=method, **_style(i, 0))
-    for i, judge in enumerate(judges if len(judges) > 1 else []):
-        ax.plot([], [], color=_GREY, linestyle=_DASHES[i % len(_DASHES)], label=f"judge: {judge}")
-    for i, (method, judge) in enumerate(key for key in lines if key[0] in _BASELINES):
-        title = f"{method}, {judge}" if judge in judges and len(judges) > 1 else method
+    for i, evaluator in enumerate(evaluators if len(evaluators) > 1 else []):
+        ax.plot([], [], color=_GREY, linestyle=_DASHES[i % len(_DASHES)], label=f"evaluator: {evaluator}")
+    for i, (method, evaluator) in enumerate(key for key in lines if key[0] in _BASELINES):
+        title = f"{method}, {evaluator}" if evaluator in evaluators and len(evaluators) > 1 else method
         dashes = (0, _ACROSS[i % len(_ACROSS)])
-        ax.axhline(lines[method, judge][0].score, color="black", linewidth=1, linestyle=dashes, label=title, zorder=1)
+        ax.axhline(
+            lines[method, evaluator][0].score, color="black", linewidth=1, linestyle=dashes, label=title, zorder=1
+        )
     counts = [point.features for point in points if point.method in methods]
     if counts and max(counts) > 20 * min(counts):
         ax.set_xscale("log")
@@ -340,23 +344,23 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     return ax
 
 
-def _style(method: int, judge: int) -> dict[str, Any]:
-    """Return how the line of a method under a judge looks."""
+def _style(method: int, evaluator: int) -> dict[str, Any]:
+    """Return how the line of a method under an evaluator looks."""
     return {
         "color": _COLOURS[method % len(_COLOURS)],
         "marker": _MARKERS[method % len(_MARKERS)],
-        "linestyle": _DASHES[judge % len(_DASHES)],
+        "linestyle": _DASHES[evaluator % len(_DASHES)],
         "linewidth": 1.2,
         "markersize": 5,
     }
 
 
-def _line(ax: Axes, points: list[Point], method: int, judge: int, *, bars: bool) -> None:
-    """Draw a method under a judge."""
+def _line(ax: Axes, points: list[Point], method: int, evaluator: int, *, bars: bool) -> None:
+    """Draw a method under an evaluator."""
     points = sorted(points, key=lambda point: point.features)
     counts, scores = [point.features for point in points], [point.score for point in points]
     errors = [point.error for point in points] if bars else None
-    ax.errorbar(counts, scores, errors, capsize=2, **_style(method, judge))
+    ax.errorbar(counts, scores, errors, capsize=2, **_style(method, evaluator))
 
 
 def _pair(ax: Axes, a: NDArray[np.float64], b: NDArray[np.float64], labels: Labels | None, *, last: bool) -> None:

@@ -191,7 +191,7 @@ class Relief(_Selector):
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "euclidean".
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
@@ -279,7 +279,7 @@ class ReliefF(_Selector):
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
@@ -368,7 +368,7 @@ class RReliefF(_Selector):
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows, whose columns are divided by their range; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -120,13 +119,12 @@ class _System(Mapped):
         rows, y = self._checked(X, y, basis)
         target = as_target(y) if basis._needs_y() else None
         verbose = max(int(self.verbose), int(basis.verbose))
-        found = fit(self, rows, target, of_basis, want_coordinates=True, verbose=verbose)
+        found = fit(self, rows, target, of_basis, self._method, basis_only=True, want_coordinates=True, verbose=verbose)
         selector.fit(found.coordinates, y)
         support = selector.get_support()
         self.scores_, self.ranking_ = _scores_of(selector, support)
-        facts = json.dumps({"selector": type(selector).__name__, "weighted": False})
-        kept = np.flatnonzero(support).tolist()
-        model = found.basis.compose(kept, None, self.scores_[support].tolist(), self._method, facts)
+        kept, scores = np.flatnonzero(support).tolist(), self.scores_[support].tolist()
+        model = found.basis.compose(kept, scores, self._method, type(selector).__name__)
         self._keep(basis, found.basis, model, rows)
         self._name_basis(basis, found)
         self.selector_, self._weights = selector, None
@@ -288,7 +286,7 @@ class KRelief(_System):
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
         live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
@@ -409,7 +407,7 @@ class SKRelief(KRelief):
         The basis, or its method's name; None: "sparse". Kernel settings live in the basis alone:
         `SKRelief(basis=KernelBasis("sparse", gamma=0.1, nu=0.05))`, searched as `basis__gamma`.
     neighbors : {"exact", "approx"}, default="exact"
-        How neighbours are found: all that are nearest, or about 95 % of them by an index of cells, with a warning that
+        How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None

@@ -88,7 +88,7 @@ def test_precision_that_a_method_has_not_is_refused():
 
 def test_single_precision_says_where_it_ends():
     X = rows()[:, :1].astype(np.float32)
-    with pytest.warns(UserWarning, match="single precision tells no more than"):
+    with pytest.warns(UserWarning, match="float32 cannot distinguish more than"):
         basis = KernelBasis("kobl", threshold=0.0).fit(X)
     assert basis.rounding_error_ < 1e-4
 

@@ -19,7 +19,7 @@ import mercer
 from mercer import GDA, KPLS, KernelBasis, _core, compare, plot
 
 COLUMNS = [
-    *["method", "basis", "gamma_rule", "gamma", "judge", "asked", "mean", "standard_error", "second"],
+    *["method", "basis", "gamma_rule", "gamma", "evaluator", "asked", "mean", "standard_error", "second"],
     *["n_features", "kernel_values", "fit_seconds", "scores", "failed"],
 ]
 
@@ -28,9 +28,9 @@ def folds_of(y, k, **settings):
     return _core.folds(np.asarray(y, dtype=np.int64 if y.dtype.kind == "i" else float), k, **settings)[0]
 
 
-def row_of(frame, method, judge=None):
+def row_of(frame, method, evaluator=None):
     """Return the only candidate of a method."""
-    rows = frame[(frame["method"] == method) & ((frame["judge"] == judge) | (judge is None))]
+    rows = frame[(frame["method"] == method) & ((frame["evaluator"] == evaluator) | (evaluator is None))]
     assert len(rows) == 1
     return rows.iloc[0]
 
@@ -42,7 +42,7 @@ def circles():
 
 def test_scores_are_those_of_pipelines_on_the_same_folds():
     X, y = load_wine(return_X_y=True)
-    frame = compare(X, y, methods="gda", basis="kobl", judges="knn", knn=3, random_state=7)
+    frame = compare(X, y, methods="gda", basis="kobl", evaluators="knn", knn=3, random_state=7)
     by_hand = {"raw": [], "gda": []}
     second = []
     for train, test in folds_of(y, 5, seed=7):
@@ -60,10 +60,18 @@ def test_scores_are_those_of_pipelines_on_the_same_folds():
     assert row_of(frame, "gda")["basis"] == "kobl"
 
 
-def test_numbers_are_judged_by_r2_and_squared_error():
+def test_numbers_are_evaluated_by_r2_and_squared_error():
     X, y = make_friedman1(120, noise=0.5, random_state=0)
     frame = compare(
-        X, y, methods="kpls", basis="kobl", n_features=3, judges="linear", scale="min-max", test_share=0.25, repeats=3
+        X,
+        y,
+        methods="kpls",
+        basis="kobl",
+        n_features=3,
+        evaluators="linear",
+        scale="min-max",
+        test_share=0.25,
+        repeats=3,
     )
     scores, errors = [], []
     for train, test in _core.splits(y, 0.25, repeats=3)[0]:
@@ -103,24 +111,24 @@ def test_a_comparison_goes_straight_into_a_picture(circles):
     frame = compare(*circles, methods=["klfe", "gda"], n_features=[None, 1, 3], folds=3)
     ax = plot.path(frame)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert {"klfe", "gda", "rbf-svm", "raw, knn", "judge: ridge"} <= set(texts)
+    assert {"klfe", "gda", "rbf-svm", "raw, knn", "evaluator: ridge"} <= set(texts)
     assert ax.get_ylabel() == "accuracy"
 
 
 def test_all_methods_serve_classes_and_some_serve_numbers():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="skfe"):
-        frame = compare(X[::2], y[::2], folds=2, judges="knn")
+        frame = compare(X[::2], y[::2], folds=2, evaluators="knn")
     names = {card["name"] for card in mercer._catalogue.CARDS.values() if card["stage"] != "select"}
     assert set(frame["method"]) == names | {"raw", "kknn", "rbf-svm"}
     assert any("skfe" in text for text in frame.attrs["warnings"])
     X, y = make_friedman1(60, random_state=0)
-    assert {"eks", "kpls", "kpca", "kobl"} <= set(compare(X, y, folds=2, judges="knn")["method"])
+    assert {"eks", "kpls", "kpca", "kobl"} <= set(compare(X, y, folds=2, evaluators="knn")["method"])
 
 
 def test_a_candidate_that_fails_says_why_and_stands_last():
     X, y = load_iris(return_X_y=True)
-    frame = compare(X, y, methods=["gda", "kobl"], kernel="chi2", folds=3, judges="knn")  # scaled rows are below 0
+    frame = compare(X, y, methods=["gda", "kobl"], kernel="chi2", folds=3, evaluators="knn")  # scaled rows are below 0
     failed = frame[frame["method"].isin(["gda", "kobl"])]
     assert list(failed.index) == [3, 4]
     assert failed["mean"].isna().all()
@@ -133,7 +141,7 @@ def test_a_candidate_that_fails_says_why_and_stands_last():
 def test_any_kind_of_input_gives_the_same_scores(kind, circles):
     X, y = circles
     X = X.round(1)
-    settings = {"methods": ["klfe", "sk-relief"], "folds": 3, "judges": "knn", "scale": "none", "gamma": 1.0}
+    settings = {"methods": ["klfe", "sk-relief"], "folds": 3, "evaluators": "knn", "scale": "none", "gamma": 1.0}
     plain = compare(X, y, **settings)
     other = {
         "pandas": lambda: (pd.DataFrame(X, columns=["a", "b"]), pd.Series(y)),
@@ -152,7 +160,7 @@ def test_any_kind_of_input_gives_the_same_scores(kind, circles):
 
 
 def test_neither_threads_nor_time_change_scores_and_the_seed_does(circles):
-    settings = {"methods": ["nystrom", "klfe"], "n_features": 5, "folds": 3, "judges": ["knn", "ridge"]}
+    settings = {"methods": ["nystrom", "klfe"], "n_features": 5, "folds": 3, "evaluators": ["knn", "ridge"]}
     first, second, other = (
         compare(*circles, **settings, n_jobs=jobs, random_state=seed) for jobs, seed in ((1, 0), (3, 0), (-1, 1))
     )
@@ -177,8 +185,8 @@ def test_without_pandas_the_error_says_how_to_get_it(monkeypatch, circles):
     [
         ({"methods": "kdla"}, ValueError, "`kdla` is not known; use one of"),
         ({"methods": [GDA()]}, ValueError, "methods has GDA"),
-        ({"judges": "forest"}, ValueError, "judge = `forest` is not known"),
-        ({"judges": []}, ValueError, "no judge was given"),
+        ({"evaluators": "forest"}, ValueError, "evaluator = `forest` is not known"),
+        ({"evaluators": []}, ValueError, "no evaluator was given"),
         ({"gamma": "wide"}, ValueError, "gamma"),
         ({"gamma": -1.0}, ValueError, "gamma"),
         ({"n_features": 0}, ValueError, "n_features = 0, but it must be a whole number of at least 1"),
@@ -239,7 +247,7 @@ sys.stderr = Watch()
 try:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        frame = mercer.compare(X, y, methods=["klfe", "gda"], repeats={repeats}, judges="knn", verbose=1)
+        frame = mercer.compare(X, y, methods=["klfe", "gda"], repeats={repeats}, evaluators="knn", verbose=1)
     print("stopped" if frame.attrs["interrupted"] else "finished", len(frame["scores"][0]), caught[0].message)
 except KeyboardInterrupt:
     print("raised")

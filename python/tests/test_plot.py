@@ -324,7 +324,7 @@ def frame():
         ("raw", "knn", None, None, 20.0, 0.65, 0.01),
         ("rbf-svm", "rbf-svm", None, None, 20.0, 0.95, 0.01),
     ]
-    columns = ["method", "judge", "gamma_rule", "asked", "n_features", "mean", "standard_error"]
+    columns = ["method", "evaluator", "gamma_rule", "asked", "n_features", "mean", "standard_error"]
     frame = pd.DataFrame(rows, columns=columns)
     frame["second"] = 1 - frame["mean"]
     frame.attrs = {"measure": "accuracy", "second": "balanced_accuracy"}
@@ -350,12 +350,12 @@ def test_of_many_methods_the_best_are_drawn(frame):
     assert len(plot.path(frame, top=None).containers) == 2
 
 
-def test_judges_differ_by_their_lines(frame):
-    both = pd.concat([frame, frame[frame.method == "gda"].assign(judge="ridge", mean=0.8)])
+def test_evaluators_differ_by_their_lines(frame):
+    both = pd.concat([frame, frame[frame.method == "gda"].assign(evaluator="ridge", mean=0.8)])
     both.attrs = frame.attrs
     ax = plot.path(both)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["klfe", "gda", "judge: knn", "judge: ridge", "rbf-svm", "raw, knn"]
+    assert texts == ["klfe", "gda", "evaluator: knn", "evaluator: ridge", "rbf-svm", "raw, knn"]
 
 
 def test_a_small_mean_squared_error_is_the_best(frame):
@@ -365,8 +365,8 @@ def test_a_small_mean_squared_error_is_the_best(frame):
 
 
 def test_frames_that_are_no_comparison_are_refused(frame):
-    with pytest.raises(ValueError, match=r"no column `judge`.*\n?.*mercer.compare"):
-        plot.path(frame.drop(columns="judge"))
+    with pytest.raises(ValueError, match=r"no column `evaluator`.*\n?.*mercer.compare"):
+        plot.path(frame.drop(columns="evaluator"))
     with pytest.raises(ValueError, match=r"is not one of this comparison's: accuracy, balanced_accuracy"):
         plot.path(frame, measure="f1")
     with pytest.raises(ValueError, match="no candidate of the frame has scores"):

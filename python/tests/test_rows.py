@@ -140,7 +140,7 @@ def test_the_memory_of_the_environment_is_kept_to():
         "with warnings.catch_warnings(record=True) as told:\n"
         "    warnings.simplefilter('always')\n"
         "    basis = mercer.KernelBasis('kobl', gamma=0.3, n_components=200).fit(X)\n"
-        "print(any('computed again' in str(w.message) for w in told), basis.pivots_[:150].tolist())"
+        "print(any('recomputed' in str(w.message) for w in told), basis.pivots_[:150].tolist())"
     )
 
     def run(**more):

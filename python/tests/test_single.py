@@ -140,7 +140,7 @@ def test_a_selector_of_scikit_learn_sees_single_precision():
 def test_rows_beyond_single_precision_are_fitted_in_double(scale):
     X, y = rows()
     X = (X * scale).astype(np.float32)
-    with pytest.warns(UserWarning, match="leave the range of single precision"):
+    with pytest.warns(UserWarning, match="leave the range of float32"):
         model = GDA(basis=KernelBasis("kobl", kernel="linear")).fit(X, y)
     assert (model.precision_, model.rounding_error_) == ("double", None)
     assert np.isfinite(model.transform(X)).all()

@@ -212,6 +212,7 @@ def test_eks_takes_any_selector_of_scikit_learn(selector):
     np.testing.assert_array_equal(system.get_support(), by_hand.get_support())
     np.testing.assert_array_equal(system.transform(X), system.basis_.transform(X)[:, by_hand.get_support()])
     assert type(system.selector_) is type(selector)
+    assert EKS(selector).fit(X, y).basis_.method == EKS().fit(X, y).basis_.method == "gram-schmidt"
     assert np.isfinite(system.scores_).all()
     best = system.scores_[np.argsort(system.ranking_)]
     assert (np.diff(best) <= 0).all()

@@ -1,14 +1,13 @@
-//! Stage 7 for Python: folds, judges, comparisons and advice. What is predicted is a class's code, in the order of the classes,
-//! or a number.
+//! Stage 7 for Python: folds, evaluators, comparisons and advice. Predictions are codes of classes, in the order of the
+//! classes, or numbers.
 
 use mercer::data::Scale;
 use mercer::evaluate::advise::Adviser;
-use mercer::evaluate::{Comparison, Judge, Predictions, Split, folds as parts, svm};
-use mercer::{Error, FeatureMap};
+use mercer::evaluate::{Comparison, Evaluator, Predictions, Split, folds as parts, svm};
+use mercer::{FeatureMap, Options};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rayon::ThreadPoolBuilder;
 
 use crate::convert::{PyRows, Target, whole};
 use crate::gate::{self, exception, run, run_or_part};
@@ -51,12 +50,12 @@ pub(crate) fn splits<'py>(
     Ok((sides(py, splits), warnings))
 }
 
-/// Learn from X and y, predict T.
+/// Fit an evaluator on X and y, and predict T.
 #[pyfunction]
 #[pyo3(signature = (X, y, T, name, *, n_neighbors=1, c=None, gamma=None, seed=0, task="auto", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
-pub(crate) fn judge<'py>(
+pub(crate) fn evaluate<'py>(
     py: Python<'py>,
     X: PyRows<'py>,
     y: Target<'py>,
@@ -70,20 +69,20 @@ pub(crate) fn judge<'py>(
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (train, labels, test) = (X.rows()?, y.labels(task)?, T.rows()?);
-    let judge = match Judge::named(name).map_err(exception)? {
-        Judge::Knn { .. } => Judge::Knn { n_neighbors },
-        Judge::LinearSvm { .. } => Judge::LinearSvm { c },
-        Judge::RbfSvm { .. } => Judge::RbfSvm { c, gamma },
-        judge => judge,
+    let evaluator = match Evaluator::named(name).map_err(exception)? {
+        Evaluator::Knn { .. } => Evaluator::Knn { n_neighbors },
+        Evaluator::LinearSvm { .. } => Evaluator::LinearSvm { c },
+        Evaluator::RbfSvm { .. } => Evaluator::RbfSvm { c, gamma },
+        evaluator => evaluator,
     };
-    let judged = run(py, verbose, |monitor| judge.predict(&train, &labels, &test, seed, monitor))?;
+    let found = run(py, verbose, |monitor| evaluator.predict(&train, &labels, &test, seed, monitor))?;
     let out = PyDict::new(py);
-    match judged.predictions {
+    match found.predictions {
         Predictions::Classes(codes) => out.set_item("predictions", whole(py, codes))?,
         Predictions::Numbers(values) => out.set_item("predictions", PyArray1::from_vec(py, values))?,
     }
-    out.set_item("support", judged.support)?;
-    out.set_item("warnings", judged.warnings)?;
+    out.set_item("support", found.support)?;
+    out.set_item("warnings", found.warnings)?;
     Ok(out)
 }
 
@@ -107,7 +106,7 @@ pub(crate) fn svm_dual<'py>(
 /// Methods side by side: the outcome as JSON. Ctrl-C gives what is finished, if anything is.
 #[pyfunction]
 #[pyo3(signature = (
-    X, y, methods, settings, *, gammas, sizes, judges, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
+    X, y, methods, settings, *, gammas, sizes, evaluators, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
     seed=0, memory=None, n_threads=None, task="auto", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -120,7 +119,7 @@ pub(crate) fn compare<'py>(
     settings: Vec<(String, String)>,
     gammas: Vec<String>,
     sizes: Vec<Option<usize>>,
-    judges: Vec<String>,
+    evaluators: Vec<String>,
     knn: usize,
     scale: &str,
     folds: usize,
@@ -133,29 +132,28 @@ pub(crate) fn compare<'py>(
     verbose: u32,
 ) -> PyResult<String> {
     let (rows, labels) = (X.rows()?, y.labels(task)?);
-    let judge = |name: &String| match Judge::named(name)? {
-        Judge::Knn { .. } => Ok(Judge::Knn { n_neighbors: knn }),
-        judge => Ok(judge),
+    let evaluator = |name: &String| match Evaluator::named(name)? {
+        Evaluator::Knn { .. } => Ok(Evaluator::Knn { n_neighbors: knn }),
+        evaluator => Ok(evaluator),
     };
-    let judges: Vec<Judge> = judges.iter().map(judge).collect::<mercer::Result<_>>().map_err(exception)?;
+    let evaluators = evaluators.iter().map(evaluator).collect::<mercer::Result<_>>().map_err(exception)?;
     let scale = scale.parse().map_err(exception)?;
     let mut comparison = Comparison {
         methods,
         settings,
         gammas,
         sizes,
-        judges,
+        evaluators,
         scale,
         folds,
         repeats,
         test_share,
         seed,
-        ..Comparison::default()
+        options: Options { threads: n_threads, ..options(memory)? },
     };
-    comparison.memory = memory.map_or_else(gate::memory, Ok)?;
     let outcome = run_or_part(py, verbose, move |monitor| {
-        comparison.monitor = monitor.clone();
-        with_threads(n_threads, || comparison.run(&rows, &labels))
+        comparison.options.monitor = monitor.clone();
+        comparison.run(&rows, &labels)
     })?;
     Ok(outcome.to_json().to_string())
 }
@@ -176,10 +174,10 @@ pub(crate) fn advise<'py>(
     verbose: u32,
 ) -> PyResult<String> {
     let (rows, labels) = (X.rows()?, y.labels(task)?);
-    let mut adviser = Adviser { scale: scale.parse().map_err(exception)?, seed, ..Adviser::default() };
-    adviser.memory = memory.map_or_else(gate::memory, Ok)?;
+    let (scale, options) = (scale.parse().map_err(exception)?, options(memory)?);
+    let mut adviser = Adviser { scale, seed, options, ..Adviser::default() };
     let advice = run(py, verbose, move |monitor| {
-        adviser.monitor = monitor.clone();
+        adviser.options.monitor = monitor.clone();
         adviser.advise(&rows, &labels)
     })?;
     Ok(advice.to_json().to_string())
@@ -201,27 +199,22 @@ pub(crate) fn fit_auto<'py>(
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (rows, labels) = (X.rows()?, y.labels(task)?);
-    let memory = gate::memory()?;
-    let mut adviser = Adviser { scale: Scale::None, max_components, seed, memory, ..Adviser::default() };
+    let (scale, options) = (Scale::None, options(None)?);
+    let mut adviser = Adviser { scale, max_components, seed, options, ..Adviser::default() };
     let found = run(py, verbose, move |monitor| {
-        adviser.monitor = monitor.clone();
+        adviser.options.monitor = monitor.clone();
         adviser.fit(&rows, &labels)
     })?;
     let out = PyDict::new(py);
-    let named = |map: FeatureMap| FeatureMap { input_names: input_names.clone(), ..map };
-    out.set_item("model", Model::new(named(found.made.map)))?;
-    out.set_item("basis", Model::of_basis_map(named(found.basis)))?;
+    let map = FeatureMap { input_names: input_names.clone(), ..found.fitted.map };
+    out.set_item("model", Model::new(map))?;
+    out.set_item("basis", Model::of_basis(found.fitted.basis, input_names))?;
     out.set_item("advice", found.advice.to_json().to_string())?;
-    out.set_item("warnings", found.made.warnings)?;
+    out.set_item("warnings", found.fitted.warnings)?;
     Ok(out)
 }
 
-/// Does the work on so many threads; None: on those that are there.
-fn with_threads<T: Send>(
-    n_threads: Option<usize>,
-    work: impl FnOnce() -> mercer::Result<T> + Send,
-) -> mercer::Result<T> {
-    let Some(n_threads) = n_threads else { return work() };
-    let pool = ThreadPoolBuilder::new().num_threads(n_threads).build();
-    pool.map_err(|e| Error::Numerical(format!("the threads could not be started: {e}")))?.install(work)
+/// Options with a budget: what is given, else what the environment says, else the default.
+fn options(memory: Option<u64>) -> PyResult<Options> {
+    Ok(Options::default().memory(memory.map_or_else(gate::memory, Ok)?))
 }

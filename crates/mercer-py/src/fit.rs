@@ -7,7 +7,7 @@ use mercer::basis::Precision;
 use mercer::extract::Directions;
 use mercer::methods::{self, Stage};
 use mercer::pipeline::{Found, Head};
-use mercer::{Basis, FeatureMap, FittedBasis, Labels, Monitor, Options, Pipeline, Result, Rows};
+use mercer::{Basis, Error, FeatureMap, FittedPipeline, Labels, Options, Pipeline, Result, Rows};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -45,10 +45,11 @@ pub(crate) struct Fitted {
     warnings: Vec<String>,
 }
 
-/// Fit a basis, and what a method makes of its coordinates. Without a method they are the features.
+/// Fit a basis, and what a method makes of its coordinates. Without a method they are the features, and so they are with
+/// `basis_only`, for the basis that the method comes with.
 #[pyfunction]
 #[pyo3(signature = (
-    X, y, method, settings, *, basis, input_names=None, task="auto", want_coordinates=false, verbose=0
+    X, y, method, settings, *, basis, basis_only=false, input_names=None, task="auto", want_coordinates=false, verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -59,6 +60,7 @@ pub(crate) fn fit<'py>(
     method: Option<&str>,
     settings: Settings,
     basis: PyBasis<'py>,
+    basis_only: bool,
     input_names: Option<Vec<String>>,
     task: &str,
     want_coordinates: bool,
@@ -70,37 +72,38 @@ pub(crate) fn fit<'py>(
     let (name, of_basis, landmarks) = basis;
     let landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
     let options = Options { coordinates: want_coordinates, ..options()? };
-    let (fitted, chosen_from, warnings) = run(py, verbose, |monitor| {
+    let (fitted, made_landmarks, chosen) = run(py, verbose, |monitor| {
         let mut warnings = Vec::new();
         let choice = (name.as_deref(), &of_basis[..], landmarks);
-        let pipeline = pipeline(method, &settings, choice, &rows, labels, &mut warnings)?;
-        let own_landmarks = match &pipeline.head {
+        let head = method.map(|method| head(method, &settings)).transpose()?;
+        let pipeline = pipeline(head, basis_only, choice, rows.n(), labels, &mut warnings)?;
+        let made_landmarks = match &pipeline.head {
             Head::Extract(extractor) if !extractor.spec().has("basis") => {
                 pipeline.basis(&rows, labels, &mut Vec::new())?.landmarks
             }
             _ => None,
         };
         let options = Options { monitor: monitor.clone(), ..options };
-        Ok((pipeline.fit(&rows, labels, &options)?, own_landmarks, warnings))
+        Ok((pipeline.fit(&rows, labels, &options)?, made_landmarks, warnings))
     })?;
-    let basis = Model::of_basis(fitted.basis.clone(), input_names.clone());
-    let basis_warnings = [warnings, fitted.basis.warnings.clone()].concat();
-    // What is said of the basis comes first.
-    let own_warnings = fitted.warnings[fitted.basis.warnings.len()..].to_vec();
-    let basis = Py::new(py, basis)?;
-    let model = |map: FeatureMap| Py::new(py, Model::new(FeatureMap { input_names, ..map }));
-    let (model, directions, selection) = match fitted.found {
+    let FittedPipeline { map, mut basis, coordinates, found, mut warnings } = fitted;
+    // What is to be known of the basis comes first.
+    let own_warnings = warnings.split_off(basis.warnings.len());
+    let basis_warnings = [chosen, std::mem::take(&mut basis.warnings)].concat();
+    let basis = Py::new(py, Model::of_basis(basis, input_names.clone()))?;
+    let model = || Py::new(py, Model::new(FeatureMap { input_names, ..map }));
+    let (model, directions, selection) = match found {
         Found::Coordinates => (basis.clone_ref(py), None, None),
         Found::Selected(scores, kept) => {
-            (model(fitted.map)?, None, Some(selection(py, scores, kept, labels)?.unbind()))
+            (model()?, None, Some(selection(py, scores, kept, labels)?.unbind()))
         }
-        Found::Directions(found) => (model(fitted.map)?, Some(as_dictionary(py, found)?.unbind()), None),
+        Found::Directions(found) => (model()?, Some(as_dictionary(py, found)?.unbind()), None),
     };
     Ok(Fitted {
         model,
         basis,
-        landmarks: chosen_from.map(|rows| python_rows(py, &rows).map(Bound::unbind)).transpose()?,
-        coordinates: fitted.coordinates.map(|z| coordinates(py, &z)).transpose()?,
+        landmarks: made_landmarks.map(|rows| python_rows(py, &rows).map(Bound::unbind)).transpose()?,
+        coordinates: coordinates.map(|z| coordinate_array(py, &z)).transpose()?,
         directions,
         selection,
         basis_warnings,
@@ -123,11 +126,11 @@ pub(crate) fn grow<'py>(
     let (basis, options) = (basis_of("sparse", &settings).map_err(exception)?, options()?);
     let so_far = so_far.map(|model| model.basis()).transpose().map_err(exception)?;
     let rows = X.rows()?;
-    let grown: FittedBasis = run(py, verbose, |monitor: &Monitor| {
+    let mut grown = run(py, verbose, |monitor| {
         let options = Options { monitor: monitor.clone(), ..options };
         basis.grow(so_far.as_ref(), &rows, &options)
     })?;
-    let warnings = grown.warnings.clone();
+    let warnings = std::mem::take(&mut grown.warnings);
     Ok((Model::of_basis(grown, input_names), warnings))
 }
 
@@ -135,30 +138,39 @@ fn options() -> PyResult<Options> {
     Ok(Options::default().memory(memory()?))
 }
 
-/// A method on its basis. What the user should know of a basis that the method has chosen is added to the warnings.
-fn pipeline(
-    method: Option<&str>,
-    settings: &[(String, String)],
-    (name, of_basis, landmarks): (Option<&str>, &[(String, String)], Option<Rows<'static>>),
-    rows: &Rows,
-    labels: Option<&Labels>,
-    warnings: &mut Vec<String>,
-) -> Result<Pipeline> {
-    let Some(method) = method else {
-        let basis = basis_of(name.unwrap_or_default(), of_basis)?;
-        return Ok(Pipeline::of_basis(Basis { landmarks, ..basis }));
-    };
-    let pipeline = match methods::method(method)?.stage {
+/// A method by name, on the basis that it comes with.
+fn head(method: &str, settings: &[(String, String)]) -> Result<Pipeline> {
+    Ok(match methods::method(method)?.stage {
         Stage::System => Pipeline::new(method, settings)?,
         // `kpca` is the name of a basis, too.
         _ => Pipeline::extract(methods::extractor(method, settings)?),
+    })
+}
+
+/// A method, if there is one, on its basis for n rows; with `basis_only` the basis alone. What the user should know of a
+/// basis that the method comes with is added to the warnings.
+fn pipeline(
+    method: Option<Pipeline>,
+    basis_only: bool,
+    (name, settings, landmarks): (Option<&str>, &[(String, String)], Option<Rows<'static>>),
+    n: usize,
+    labels: Option<&Labels>,
+    warnings: &mut Vec<String>,
+) -> Result<Pipeline> {
+    if let Some(method) = method.as_ref().filter(|_| !basis_only) {
+        method.check(labels)?;
+    }
+    let name = match (name, method.as_ref().map(|method| &method.head)) {
+        (Some(name), _) => name,
+        (None, Some(Head::Select(system))) => system.default_basis(n, warnings).name(),
+        (None, Some(Head::Extract(extractor))) => extractor.default_basis(n, warnings).name(),
+        _ => return Err(Error::Argument("neither a method nor a basis is given".into())),
     };
-    pipeline.check(labels)?;
-    let basis = match name {
-        Some(name) => basis_of(name, of_basis)?,
-        None => basis_of(pipeline.basis(rows, labels, warnings)?.method.name(), of_basis)?,
-    };
-    Ok(pipeline.on(Basis { landmarks, ..basis }))
+    let basis = Basis { landmarks, ..basis_of(name, settings)? };
+    Ok(match method {
+        Some(method) if !basis_only => method.on(basis),
+        _ => Pipeline::of_basis(basis),
+    })
 }
 
 /// A basis from its name and settings. `center` and `precision` are not read by the catalogue, which knows them for some
@@ -174,7 +186,7 @@ fn basis_of(name: &str, settings: &[(String, String)]) -> Result<Basis> {
 }
 
 /// Coordinates as Python has them.
-fn coordinates(py: Python<'_>, rows: &Rows) -> PyResult<Py<PyAny>> {
+fn coordinate_array(py: Python<'_>, rows: &Rows) -> PyResult<Py<PyAny>> {
     let shape = [rows.n(), rows.p()];
     Ok(match rows {
         Rows::DenseF32(z) => PyArray1::from_slice(py, z.values()).reshape(shape)?.into_any().unbind(),

@@ -22,7 +22,7 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::evaluate::{advise, compare, fit_auto, folds, judge, splits, svm_dual};
+    use crate::evaluate::{advise, compare, evaluate, fit_auto, folds, splits, svm_dual};
     #[pymodule_export]
     use crate::evidence::{
         margins_accumulate, margins_merge, margins_of_nothing, moments_accumulate, moments_finish,
@@ -46,6 +46,6 @@ mod _core {
     /// The catalogue of methods and parameters, as JSON.
     #[pyfunction]
     fn catalogue() -> String {
-        mercer::methods::to_json().to_string()
+        mercer::methods::to_json()
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use faer::MatMut;
 use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
 use mercer::data::Scaling;
-use mercer::evaluate::portrait;
+use mercer::evaluate::diagnostics;
 use mercer::map::PreparedMap;
 use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -39,7 +39,7 @@ struct BasisFit {
     stop: Stop,
 }
 
-/// The same as Python's pickle keeps it.
+/// A [`BasisFit`] as a pickle holds it.
 type PickledFit = (f64, f64, String, Option<f64>, u64, usize, String);
 
 /// Arrays that describe a model; to write into them would change nothing, so they are read-only.
@@ -83,21 +83,6 @@ impl Model {
     pub(crate) fn of_basis(basis: FittedBasis, input_names: Option<Vec<String>>) -> Self {
         let fit = BasisFit::of(&basis);
         Self { fit: Some(fit), ..Self::new(FeatureMap { input_names, ..basis.into() }) }
-    }
-
-    /// A basis of which the map alone is there, with what its facts tell of the fit. It cannot grow.
-    pub(crate) fn of_basis_map(map: FeatureMap) -> Self {
-        let facts = &map.facts;
-        let fit = BasisFit {
-            residual: facts.residual.unwrap_or(f64::NAN),
-            trace: f64::NAN,
-            precision: facts.precision.unwrap_or(Precision::Double),
-            rounding_error: facts.rounding_error,
-            n_kernel_evaluations: facts.kernel_evaluations.unwrap_or(0),
-            n_rows: facts.rows.unwrap_or(0),
-            stop: facts.stopped_by.unwrap_or(Stop::Rule),
-        };
-        Self { fit: Some(fit), ..Self::new(map) }
     }
 
     /// The basis again, to let it grow.
@@ -166,14 +151,11 @@ impl Model {
         run(py, 0, |_| self.map().save(path))
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<PickledFit>))> {
+    /// What [`from_bytes`](Self::from_bytes) takes.
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<PickledFit>)> {
         let mut bytes = Vec::new();
         self.map().write_to(&mut bytes, "the model").map_err(exception)?;
-        let kind = py.get_type::<Self>().into_any();
-        Ok((kind, (PyBytes::new(py, &bytes), self.fit.as_ref().map(BasisFit::pickled))))
+        Ok((PyBytes::new(py, &bytes), self.fit.as_ref().map(BasisFit::pickled)))
     }
 
     fn __copy__(this: Py<Self>) -> Py<Self> {
@@ -187,18 +169,13 @@ impl Model {
     /// Features of rows, in their precision, written where Python will read them.
     #[pyo3(signature = (X, *, verbose=0))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
-    fn transform<'py>(
-        &self,
-        py: Python<'py>,
-        X: PyRows<'py>,
-        verbose: u32,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn transform<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<Bound<'py, PyAny>> {
         let (map, rows) = (&*self.prepared, X.rows()?);
         let shape = (rows.n(), self.n_features());
         match rows.precision() {
-            Precision::Double => {
-                written(py, verbose, shape, |out: MatMut<'_, f64>, monitor| map.transform_into(&rows, out, monitor))
-            }
+            Precision::Double => written(py, verbose, shape, |out: MatMut<'_, f64>, monitor| {
+                map.transform_into(&rows, out, monitor)
+            }),
             Precision::Single => written(py, verbose, shape, |out: MatMut<'_, f32>, monitor| {
                 map.transform_f32_into(&rows, out, monitor).map(drop)
             }),
@@ -245,7 +222,8 @@ impl Model {
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     fn residuals<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<Numbers<'py>> {
         let (rows, left) = (X.rows()?, self.fit()?.residual);
-        let shares = run(py, verbose, |monitor| portrait::residuals(self.expansion(), left, &rows, monitor))?;
+        let shares =
+            run(py, verbose, |monitor| diagnostics::residuals(self.expansion(), left, &rows, monitor))?;
         Ok(PyArray1::from_vec(py, shares))
     }
 

@@ -1,4 +1,4 @@
-"""The judges beside scikit-learn's models, on the same folds."""
+"""The evaluators beside scikit-learn's models, on the same folds."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def folds(y, k=4):
 
 
 def predicted(X, y, train, test, name, **settings):
-    found = _core.judge(X[train], y[train], X[test], name, **settings)
+    found = _core.evaluate(X[train], y[train], X[test], name, **settings)
     assert found["warnings"] == []
     return found["predictions"]
 
@@ -159,7 +159,7 @@ def test_the_rbf_machine_is_svc(wine, digits):
     for X, y in [wine, digits]:
         for train, test in folds(y, 2):
             theirs = SVC(C=10).fit(X[train], y[train])
-            found = _core.judge(X[train], y[train], X[test], "rbf-svm", c=10.0)
+            found = _core.evaluate(X[train], y[train], X[test], "rbf-svm", c=10.0)
             assert (found["predictions"] != theirs.predict(X[test])).mean() <= 0.005
             assert found["support"] == pytest.approx(len(theirs.support_), rel=0.02)
 
@@ -199,7 +199,7 @@ def test_chosen_weights_of_numbers_are_as_good_as_those_of_a_grid_search(diabete
     assert ours.mean() <= theirs.mean() + theirs.std() / np.sqrt(len(z))
 
 
-def test_words_are_judged_as_by_linear_svc():
+def test_words_are_classified_as_by_linear_svc():
     rng = np.random.default_rng(3)
     n, p = 600, 5_000
     y = rng.integers(0, 3, n)
@@ -207,7 +207,7 @@ def test_words_are_judged_as_by_linear_svc():
     X = csr_array(counts)
     train, test = np.arange(400), np.arange(400, n)
     theirs = LinearSVC(C=0.1, tol=1e-6, max_iter=10_000).fit(X[train], y[train]).predict(X[test])
-    ours = _core.judge(X[train], y[train], X[test], "linear-svm", c=0.1)["predictions"]
+    ours = _core.evaluate(X[train], y[train], X[test], "linear-svm", c=0.1)["predictions"]
     assert (ours != theirs).mean() <= 0.01
-    dense = _core.judge(counts[train], y[train], counts[test], "linear-svm", c=0.1)["predictions"]
+    dense = _core.evaluate(counts[train], y[train], counts[test], "linear-svm", c=0.1)["predictions"]
     assert (ours == dense).all()
