@@ -486,8 +486,10 @@ mod tests {
         let basis = Basis::kobl(Kernel::rbf(0.1)).threshold(Threshold::Constant(0.0)).n_components(40);
         let basis = basis.fit(&table.rows).expect("fits");
         let options = Options::default();
-        let coordinates = Coordinates::new(&table.rows, Some(&labels), &basis, None, &options).expect("they fit");
+        let coordinates =
+            Coordinates::new(&table.rows, Some(&labels), &basis, None, &options).expect("they fit");
         let found = skfe.directions(&coordinates).expect("directions");
+        drop(coordinates);
         (basis.expansion.transform(&table.rows).expect("features"), labels, found)
     }
 

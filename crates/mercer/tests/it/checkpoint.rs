@@ -8,7 +8,9 @@ use mercer::basis::{Method, Threshold};
 use mercer::data::{Labels, Task, synth};
 use mercer::evaluate::Comparison;
 use mercer::evaluate::advise::Adviser;
-use mercer::{Basis, Checkpoint, Error, FittedBasis, Gamma, Kernel, Monitor, Options, Progress, Result, Rows};
+use mercer::{
+    Basis, Checkpoint, Error, FittedBasis, Gamma, Kernel, Monitor, Options, Progress, Result, Rows,
+};
 
 use crate::evaluate::compare::timeless;
 use crate::naive;

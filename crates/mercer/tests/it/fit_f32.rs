@@ -169,7 +169,8 @@ fn the_option_goes_before_the_rows() {
     let rows = rows_f64(&values, 4);
     let options = Options::default().with_coordinates();
     let basis = Basis::kobl(Kernel::rbf(0.2)).n_components(30);
-    let (narrow, z) = basis.clone().precision(Precision::Single).fit_with(&rows, None, &options).expect("fits");
+    let (narrow, z) =
+        basis.clone().precision(Precision::Single).fit_with(&rows, None, &options).expect("fits");
     let (same, _) = fitted(&basis, &values, 4);
     assert_eq!((narrow.precision, &narrow.pivots), (Precision::Single, &same.pivots));
     assert_eq!(narrow.rounding_error, same.rounding_error);

@@ -171,11 +171,12 @@ fn what_cannot_grow_is_refused_in_words() {
     let data = rows(&naive::random_rows(20, 3, 1));
     let sparse = settings(Kernel::rbf(1.0), 0.1);
     let first = grow(&sparse, None, &data).expect("grows");
-    let refused_within = |memory: u64, settings: &Basis, so_far: Option<&FittedBasis>, data: &Rows, words: &str| {
-        let options = Options::default().memory(memory);
-        let error = settings.grow(so_far, data, &options).expect_err("refused").to_string();
-        assert!(error.contains(words), "{error}");
-    };
+    let refused_within =
+        |memory: u64, settings: &Basis, so_far: Option<&FittedBasis>, data: &Rows, words: &str| {
+            let options = Options::default().memory(memory);
+            let error = settings.grow(so_far, data, &options).expect_err("refused").to_string();
+            assert!(error.contains(words), "{error}");
+        };
     let refused = |settings: &Basis, so_far: Option<&FittedBasis>, data: &Rows, words: &str| {
         refused_within(DEFAULT_MEMORY, settings, so_far, data, words);
     };

@@ -2,9 +2,7 @@
 
 use faer::Mat;
 use mercer::basis::{Basis, FittedBasis, Method, Precision};
-use mercer::extract::{
-    AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe,
-};
+use mercer::extract::{AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe};
 use mercer::methods::{Stage, names, selector};
 use mercer::select::Keep;
 use mercer::{FeatureMap, Gamma, Kernel, Labels, Options, Pipeline, Rows, System};
@@ -188,10 +186,7 @@ fn systems_find_in_float32_what_they_find_in_float64() {
             wrong.push(format!("{name}: {off:e}"));
         }
         let counts = matches!(system.selector.name(), "kffs" | "mi" | "lasso");
-        assert!(
-            counts || ours.scores.scores != right.scores.scores,
-            "{name}: nothing was in float32"
-        );
+        assert!(counts || ours.scores.scores != right.scores.scores, "{name}: nothing was in float32");
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -149,7 +149,10 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
     assert_eq!((basis.method, basis.center, basis.n_components), (Method::Kobl, false, None));
 
     let (_, basis) = with_basis("akda-qr", &[("gamma", "0.1"), ("reg", "0.5")]);
-    assert_eq!((basis.method, basis.n_components, basis.gamma), (Method::GramSchmidt, None, Gamma::Value(0.1)));
+    assert_eq!(
+        (basis.method, basis.n_components, basis.gamma),
+        (Method::GramSchmidt, None, Gamma::Value(0.1))
+    );
 
     for (name, before, beyond) in [
         ("klfe", Method::Kpca, Method::Kobl),
@@ -184,7 +187,10 @@ fn an_extractor_refuses_settings_that_neither_it_nor_its_basis_has() {
     let no_basis = refusal("gda", &[("basis", "takes")]);
     assert!(no_basis.contains("basis = takes, but it must be one of gram-schmidt"), "{no_basis}");
     let no_extractor = extractor("takes", &NOTHING).expect_err("refused").to_string();
-    assert!(no_extractor.contains("extractor = `takes` is not known; use one of klfe, skfe"), "{no_extractor}");
+    assert!(
+        no_extractor.contains("extractor = `takes` is not known; use one of klfe, skfe"),
+        "{no_extractor}"
+    );
     let as_basis = basis("gda", &NOTHING).expect_err("refused").to_string();
     assert!(as_basis.contains("is not a basis"), "{as_basis}");
 }
@@ -214,7 +220,12 @@ fn the_file_of_every_method_is_there() {
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for spec in specs() {
         let text = std::fs::read_to_string(library.join(spec.file)).expect(spec.file);
-        assert!(text.contains(&format!("name: \"{}\"", spec.name)), "{} does not define {}", spec.file, spec.name);
+        assert!(
+            text.contains(&format!("name: \"{}\"", spec.name)),
+            "{} does not define {}",
+            spec.file,
+            spec.name
+        );
     }
 }
 
@@ -223,7 +234,10 @@ fn every_method_is_made_from_its_defaults() {
     for spec in specs() {
         for parameter in spec.parameters {
             let name = format!("{} of {}", parameter.name, spec.name);
-            assert!(parameter.default.is_some() != parameter.none.is_some(), "{name} says what it is when not given");
+            assert!(
+                parameter.default.is_some() != parameter.none.is_some(),
+                "{name} says what it is when not given"
+            );
             if let Some(default) = parameter.default {
                 parameter.check(default).expect(&name);
             }
@@ -232,12 +246,13 @@ fn every_method_is_made_from_its_defaults() {
         }
         let defaults: Vec<(&str, &str)> =
             spec.parameters.iter().filter_map(|p| Some((p.name, p.default?))).collect();
-        let [plain, given]: [Box<dyn Debug>; 2] = [&NOTHING[..], &defaults[..]].map(|settings| match spec.stage {
-            Stage::Select => Box::new(selector(spec.name, settings).expect(spec.name)) as Box<dyn Debug>,
-            Stage::Extract => Box::new(extractor(spec.name, settings).expect(spec.name)),
-            Stage::Basis => Box::new(basis(spec.name, settings).expect(spec.name)),
-            Stage::System => Box::new(system_of(spec.name, settings)),
-        });
+        let [plain, given]: [Box<dyn Debug>; 2] =
+            [&NOTHING[..], &defaults[..]].map(|settings| match spec.stage {
+                Stage::Select => Box::new(selector(spec.name, settings).expect(spec.name)) as Box<dyn Debug>,
+                Stage::Extract => Box::new(extractor(spec.name, settings).expect(spec.name)),
+                Stage::Basis => Box::new(basis(spec.name, settings).expect(spec.name)),
+                Stage::System => Box::new(system_of(spec.name, settings)),
+            });
         assert_settings(&plain, &given);
         if !matches!(spec.stage, Stage::Select) {
             Pipeline::new(spec.name, &NOTHING).expect(spec.name);
@@ -398,7 +413,8 @@ fn every_parameter_is_shared_with_the_methods_that_have_it() {
     for p in shared {
         assert!(p.default.is_some() != p.none.is_some(), "{} says what it is when not given", p.name);
         if let Some(default) = p.default {
-            let same = all().filter_map(|spec| spec.parameter(p.name)).all(|own| own.default == Some(default));
+            let same =
+                all().filter_map(|spec| spec.parameter(p.name)).all(|own| own.default == Some(default));
             assert!(same, "{} is {default} for every method", p.name);
         }
         assert_eq!(parameter(p.name).expect("known").help, p.help);
