@@ -7,10 +7,10 @@
 
 use faer::MatMut;
 use mercer::data::read::{ReadOptions, read};
-use mercer::data::{Labels, Single, Task, synth};
+use mercer::data::{Labels, Task, synth};
 use mercer::evaluate::Evaluator;
 use mercer::select::Columns;
-use mercer::{Basis, FeatureMap, Gamma, Kernel, Monitor, Pipeline, Result, Rows, methods};
+use mercer::{Basis, FeatureMap, Gamma, Kernel, Monitor, Options, Pipeline, Result, Rows, methods};
 
 /// A name and what it does.
 type Job = (&'static str, fn() -> Result<()>);
@@ -22,7 +22,7 @@ const JOBS: [Job; 19] = [
     ("align", || width(Gamma::Align, 200)),
     ("loo", || width(Gamma::Loo, 80)),
     ("transform", transform),
-    ("transform-single", transform_single),
+    ("transform-f32", transform_f32),
     ("relieff", || score("relieff")),
     ("multisurf", || score("multisurf")),
     ("mi", || score("mi")),
@@ -31,9 +31,9 @@ const JOBS: [Job; 19] = [
     ("skfe", || finish("skfe", "basis_components")),
     ("gda", || finish("gda", "basis_components")),
     ("kpls", || finish("kpls", "basis_components")),
-    ("knn", || judge("knn")),
-    ("ridge", || judge("ridge")),
-    ("rbf-svm", || judge("rbf-svm")),
+    ("knn", || predict("knn")),
+    ("ridge", || predict("ridge")),
+    ("rbf-svm", || predict("rbf-svm")),
     ("read-csv", read_csv),
 ];
 
@@ -52,7 +52,8 @@ fn ringnorm(n: usize) -> Result<(Rows<'static>, Labels)> {
 fn fit(method: &str, n: usize, settings: &[(&str, &str)]) -> Result<()> {
     let (rows, labels) = ringnorm(n)?;
     let basis = Pipeline::new(method, settings)?.basis(&rows, Some(&labels), &mut Vec::new())?;
-    counted(|| basis.fit_with(&rows, Some(&labels), true)).map(drop)
+    let options = Options::default().with_coordinates();
+    counted(|| basis.fit_with(&rows, Some(&labels), &options)).map(drop)
 }
 
 fn width(rule: Gamma, n: usize) -> Result<()> {
@@ -71,14 +72,14 @@ fn transform() -> Result<()> {
     counted(|| map.transform(&rows)).map(drop)
 }
 
-fn transform_single() -> Result<()> {
+fn transform_f32() -> Result<()> {
     let (rows, _) = ringnorm(1_000)?;
     let map = kobl(&rows.slice(0..200))?;
     let values: Vec<f32> = rows.to_dense().iter().map(|v| *v as f32).collect();
-    let (single, q) = (Rows::dense_f32(values, rows.n(), rows.p())?, map.n_features());
+    let (rows, q) = (Rows::dense_f32(values, rows.n(), rows.p())?, map.n_features());
     let mut out = vec![0.0; rows.n() * q];
     let out = MatMut::from_row_major_slice_mut(&mut out, rows.n(), q);
-    counted(|| map.transform_single_into(&single, out, &Monitor::default())).map(drop)
+    counted(|| map.transform_f32_into(&rows, out, &Monitor::default())).map(drop)
 }
 
 fn score(selector: &str) -> Result<()> {
@@ -87,19 +88,20 @@ fn score(selector: &str) -> Result<()> {
     counted(|| selector.score(&Columns::new(&rows, &labels, &monitor))).map(drop)
 }
 
-/// What a method does on top of a basis of 50.
+/// What a method does with the coordinates of a basis of 50.
 fn finish(method: &str, size: &str) -> Result<()> {
     let (rows, labels) = ringnorm(400)?;
     let pipeline = Pipeline::new(method, &[("basis", "kobl"), (size, "50")])?;
     let basis = pipeline.basis(&rows, Some(&labels), &mut Vec::new())?;
-    let (basis, z) = basis.fit_with(&rows, Some(&labels), true)?;
-    counted(|| pipeline.finish(&rows, Some(&labels), basis, z.as_deref(), &Monitor::default())).map(drop)
+    let options = Options::default().with_coordinates();
+    let (basis, z) = basis.fit_with(&rows, Some(&labels), &options)?;
+    counted(|| pipeline.finish(&rows, Some(&labels), basis, z, &options)).map(drop)
 }
 
-fn judge(name: &str) -> Result<()> {
+fn predict(name: &str) -> Result<()> {
     let (rows, labels) = ringnorm(400)?;
-    let (test, judge) = (rows.slice(0..100), Evaluator::named(name)?);
-    counted(|| judge.predict(&rows, &labels, &test, 0, &Monitor::default())).map(drop)
+    let (test, evaluator) = (rows.slice(0..100), Evaluator::named(name)?);
+    counted(|| evaluator.predict(&rows, &labels, &test, 0, &Monitor::default())).map(drop)
 }
 
 fn read_csv() -> Result<()> {

@@ -478,22 +478,18 @@ mod tests {
     use crate::data::labels::{Labels, Task};
     use crate::data::synth;
     use crate::kernel::Kernel;
+    use crate::options::Options;
 
     fn find(spec: &str, skfe: &Skfe) -> (Mat<f64>, Labels, Directions) {
         let table = synth::generate(spec).expect("rows");
         let labels = Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels");
         let basis = Basis::kobl(Kernel::rbf(0.1)).threshold(Threshold::Constant(0.0)).n_components(40);
         let basis = basis.fit(&table.rows).expect("fits");
-        let monitor = Monitor::default();
-        let coordinates = Coordinates {
-            rows: (&table.rows).into(),
-            labels: Some(&labels),
-            basis: &basis,
-            features: None,
-            limits: crate::extract::Limits::default(),
-            monitor: &monitor,
-        };
+        let options = Options::default();
+        let coordinates =
+            Coordinates::new(&table.rows, Some(&labels), &basis, None, &options).expect("they fit");
         let found = skfe.directions(&coordinates).expect("directions");
+        drop(coordinates);
         (basis.expansion.transform(&table.rows).expect("features"), labels, found)
     }
 

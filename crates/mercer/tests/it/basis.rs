@@ -2,7 +2,7 @@
 
 use mercer::basis::{Landmarks, Method, Stop, Threshold};
 use mercer::data::{Labels, synth};
-use mercer::{Basis, Error, FittedBasis, Gamma, Kernel, Rows, Shape};
+use mercer::{Basis, Error, FittedBasis, Gamma, Kernel, Options, Rows, Shape};
 use proptest::prelude::*;
 
 use crate::kernel::{rows, sparse};
@@ -27,6 +27,16 @@ fn assert_close(a: &Matrix, b: &Matrix, tolerance: f64, what: &str) {
 /// With the method, every other setting at its default.
 fn basis(method: Method, gamma: f64) -> Basis {
     Basis::new(method, Kernel::rbf(gamma))
+}
+
+/// Fits in at most this many bytes.
+fn fit_within(
+    settings: &Basis,
+    data: &Rows,
+    labels: Option<&Labels>,
+    memory: u64,
+) -> mercer::Result<FittedBasis> {
+    Ok(settings.fit_with(data, labels, &Options::default().memory(memory))?.0)
 }
 
 const PIVOTED: [Method; 4] = [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky];
@@ -263,11 +273,10 @@ fn kpca_beyond_the_memory_budget_comes_from_a_factor_and_says_so() {
         let mut settings = basis(Method::Kpca, 0.005).n_components(6);
         settings.center = center;
         let exact = settings.fit(&table.rows).expect("fits");
-        settings.memory = 10_000_000;
-        let all =
-            Basis { n_components: None, ..settings.clone() }.fit(&table.rows).expect_err("all").to_string();
+        let all = Basis { n_components: None, ..settings.clone() };
+        let all = fit_within(&all, &table.rows, None, 10_000_000).expect_err("all").to_string();
         assert!(all.contains("the budget is 10 MB") && all.contains("hint: set n_components"), "{all}");
-        let factor = settings.fit(&table.rows).expect("fits");
+        let factor = fit_within(&settings, &table.rows, None, 10_000_000).expect("fits");
         assert!(
             factor.warnings.iter().any(|w| w.contains("does not fit into 10 MB")),
             "{:?}",
@@ -292,8 +301,8 @@ fn without_room_for_the_coordinates_the_same_basis_is_found() {
             let settings = Basis::new(method, kernel).n_components(data.n() / 4).seed(3);
             let kept = settings.fit(&data).expect("fits");
             let memory = 8 * (data.n() * data.n() / 4) as u64 - 1;
-            let again = Basis { memory, ..settings }.fit(&data).expect("fits in less");
-            assert!(again.warnings.iter().any(|w| w.contains("computed again")), "{:?}", again.warnings);
+            let again = fit_within(&settings, &data, None, memory).expect("fits in less");
+            assert!(again.warnings.iter().any(|w| w.contains("recomputed")), "{:?}", again.warnings);
             assert!(again.n_components() > 96, "several passes");
             assert_eq!(again.pivots, kept.pivots, "{}", method.name());
             assert_eq!(again.stop, kept.stop);
@@ -313,8 +322,7 @@ fn csi_chooses_among_a_sample_where_all_rows_do_not_fit() {
         Labels::decide(table.target.clone().expect("labels"), mercer::data::Task::Auto).expect("labels");
     let settings = basis(Method::Csi, 0.02).n_components(20);
     let all = settings.fit_supervised(&table.rows, &labels).expect("fits");
-    let small =
-        Basis { memory: 500_000, ..settings.clone() }.fit_supervised(&table.rows, &labels).expect("fits");
+    let small = fit_within(&settings, &table.rows, Some(&labels), 500_000).expect("fits");
     assert!(small.warnings[0].contains("chosen among 312 of them"), "{:?}", small.warnings);
     assert_eq!(small.n_components(), 20);
     // Pivots are places among all rows.
@@ -322,8 +330,7 @@ fn csi_chooses_among_a_sample_where_all_rows_do_not_fit() {
     assert_eq!(landmarks, &table.rows.select(&small.pivots));
     let cost = small.reconstruction_cost(&table.rows).expect("cost");
     assert!((small.residual.sqrt() - cost).abs() < 0.1 && small.residual < 1.2 * all.residual);
-    let text =
-        Basis { memory: 10_000, ..settings }.fit_supervised(&table.rows, &labels).expect_err("too little");
+    let text = fit_within(&settings, &table.rows, Some(&labels), 10_000).expect_err("too little");
     assert!(text.to_string().contains("the budget is 10 kB"), "{text}");
 }
 
@@ -601,7 +608,8 @@ fn bad_settings_are_refused_in_words_before_any_work() {
     refuse(&|b| b.center = true, "center = true is for the basis `kpca` alone");
     refuse(&|b| b.method = Method::Csi, "looks at the labels, but none were given");
     refuse(&|b| b.landmarks = Some(rows(&naive::random_rows(4, 2, 1))), "at least one row of 3 columns");
-    refuse(&|b| b.memory = 1_000, "the budget is 1 kB");
+    let text = fit_within(&basis(Method::Kobl, 1.0), &x, None, 1_000).expect_err("memory").to_string();
+    assert!(text.contains("the budget is 1 kB"), "{text}");
     let nan = Rows::dense(vec![1.0, 2.0, f64::NAN, 4.0], 2, 2).expect("rows");
     let text = basis(Method::Kobl, 1.0).fit(&nan).expect_err("NaN").to_string();
     assert!(text.contains("NaN at row 2, column 1"), "{text}");
@@ -617,8 +625,7 @@ fn bad_settings_are_refused_in_words_before_any_work() {
     let labels = Labels::Numbers(vec![1.0; 3]);
     let text = basis(Method::Kobl, 1.0).fit_supervised(&x, &labels).expect_err("lengths").to_string();
     assert!(text.contains("20 rows, but 3 labels"), "{text}");
-    let text = basis(Method::GramSchmidt, 1.0);
-    let text = Basis { memory: 1_000, ..text }.fit(&x).expect_err("memory").to_string();
+    let text = fit_within(&basis(Method::GramSchmidt, 1.0), &x, None, 1_000).expect_err("memory").to_string();
     assert!(text.contains("hint: use method = `kobl`"), "{text}");
 }
 
@@ -645,6 +652,7 @@ fn tiny_sets_work() {
 #[test]
 fn the_features_returned_by_fit_are_those_of_transform() {
     let x = rows(&naive::random_rows(90, 4, 40));
+    let options = Options::default().with_coordinates();
     let labels = Labels::Numbers((0..90).map(|i| f64::from(i) * 0.3).collect());
     for method in Method::ALL {
         for landmarks in [None, Some(rows(&naive::random_rows(30, 4, 41)))] {
@@ -652,8 +660,9 @@ fn the_features_returned_by_fit_are_those_of_transform() {
                 continue;
             }
             let settings = Basis { landmarks, ..basis(method, 0.2).n_components(20) };
-            let (fitted, z) = settings.fit_with(&x, Some(&labels), true).expect("fits");
-            let z: Matrix = z.expect("wanted").chunks(fitted.n_components()).map(<[f64]>::to_vec).collect();
+            let (fitted, z) = settings.fit_with(&x, Some(&labels), &options).expect("fits");
+            let z = z.expect("wanted").to_dense();
+            let z: Matrix = z.chunks(fitted.n_components()).map(<[f64]>::to_vec).collect();
             assert_close(&z, &features(&fitted, &x), 1e-9, method.name());
         }
     }

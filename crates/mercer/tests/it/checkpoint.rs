@@ -8,7 +8,9 @@ use mercer::basis::{Method, Threshold};
 use mercer::data::{Labels, Task, synth};
 use mercer::evaluate::Comparison;
 use mercer::evaluate::advise::Adviser;
-use mercer::{Basis, Checkpoint, Error, FittedBasis, Gamma, Kernel, Monitor, Progress, Rows};
+use mercer::{
+    Basis, Checkpoint, Error, FittedBasis, Gamma, Kernel, Monitor, Options, Progress, Result, Rows,
+};
 
 use crate::evaluate::compare::timeless;
 use crate::naive;
@@ -56,12 +58,17 @@ fn stopped<T>(monitor: &Monitor, far: impl Fn(Progress) -> bool + Send, work: im
     })
 }
 
+/// Fits with a checkpoint.
+fn fit(basis: &Basis, rows: &Rows, checkpoint: &Checkpoint) -> Result<FittedBasis> {
+    Ok(basis.fit_with(rows, None, &Options::default().checkpoint(checkpoint))?.0)
+}
+
 /// Fits until the pivots are so many, and stops.
-fn stopped_at(basis: &Basis, rows: &Rows, pivots: usize) -> mercer::Result<FittedBasis> {
+fn stopped_at(basis: &Basis, rows: &Rows, checkpoint: &Checkpoint, pivots: usize) -> Result<FittedBasis> {
     let monitor = Monitor::default();
-    let basis = basis.clone().monitor(&monitor);
+    let options = Options::watched(&monitor).checkpoint(checkpoint);
     let far = |progress: Progress| progress.stage == "choosing pivots" && progress.done >= pivots;
-    stopped(&monitor, far, || basis.fit(rows))
+    Ok(stopped(&monitor, far, || basis.fit_with(rows, None, &options))?.0)
 }
 
 fn assert_same(a: &FittedBasis, b: &FittedBasis, what: &str) {
@@ -85,29 +92,29 @@ fn a_fit_that_was_stopped_ends_in_the_same_bits() {
     let folder = tempfile::tempdir().expect("folder");
     let checkpoint = eager(folder.path());
     for method in PIVOTED {
-        let basis = basis(method).checkpoint(&checkpoint);
-        let whole = basis.fit(&rows).expect("fits");
+        let basis = basis(method);
+        let whole = fit(&basis, &rows, &checkpoint).expect("fits");
         assert!(whole.n_components() > 400, "{method:?}: {}", whole.n_components());
         let mut stops = 0;
         for (first, second) in [(1, 150), (97, 98), (290, 400)] {
             checkpoint.clear().expect("cleared");
             for (threads, pivots) in [(1, first), (2, second)] {
-                match in_pool(threads, || stopped_at(&basis, &rows, pivots)) {
+                match in_pool(threads, || stopped_at(&basis, &rows, &checkpoint, pivots)) {
                     Err(Error::Interrupted) => stops += 1,
                     // It was faster than who watched it.
                     ended => drop(ended.expect("fits")),
                 }
             }
             let what = format!("{method:?} stopped at {first} and {second}");
-            assert_same(&in_pool(3, || basis.fit(&rows)).expect("fits"), &whole, &what);
+            assert_same(&in_pool(3, || fit(&basis, &rows, &checkpoint)).expect("fits"), &whole, &what);
             // Now nothing is left to be done.
-            assert_same(&basis.fit(&rows).expect("read"), &whole, &what);
+            assert_same(&fit(&basis, &rows, &checkpoint).expect("read"), &whole, &what);
         }
         assert!(stops > 0, "{method:?} was never stopped");
         checkpoint.clear().expect("cleared");
         assert!(!checkpoint.folder().exists(), "nothing is left");
-        // Without a checkpoint coordinates are kept and not computed again: the same basis, up to rounding.
-        let plain = Basis { checkpoint: None, ..basis }.fit(&rows).expect("fits");
+        // Without a checkpoint coordinates are kept and not recomputed: the same basis, up to rounding.
+        let plain = basis.fit(&rows).expect("fits");
         assert_eq!((plain.pivots, plain.stop), (whole.pivots, whole.stop), "{method:?}");
     }
 }
@@ -122,7 +129,7 @@ fn a_basis_that_is_done_is_read() {
     let (sparse, _) = table("ringnorm?n=40&seed=2");
     for method in Method::ALL {
         for (kind, of_kind) in ["plain", "precomputed", "landmarks", "loo"].into_iter().enumerate() {
-            let mut basis = Basis::new(method, Kernel::rbf(0.05)).checkpoint(&checkpoint);
+            let mut basis = Basis::new(method, Kernel::rbf(0.05));
             basis.center = method == Method::Kpca && kind == 0;
             match of_kind {
                 "precomputed" => basis.shape = mercer::Shape::Precomputed,
@@ -131,14 +138,15 @@ fn a_basis_that_is_done_is_read() {
                 _ => {}
             }
             let data = if of_kind == "precomputed" { &gram } else { &rows };
-            let (first, features) = basis.fit_with(data, Some(&labels), true).expect("fits");
-            let monitor = Monitor::default();
-            let (second, again) =
-                basis.clone().monitor(&monitor).fit_with(data, Some(&labels), true).expect("read");
+            let options = || Options::default().checkpoint(&checkpoint).with_coordinates();
+            let (first, features) = basis.fit_with(data, Some(&labels), &options()).expect("fits");
+            let once_more = options();
+            let (second, again) = basis.fit_with(data, Some(&labels), &once_more).expect("read");
             let what = format!("{method:?} {of_kind}");
             assert_same(&second, &first, &what);
-            assert_eq!(monitor.progress().stage, "transforming rows", "{what}: nothing else was to be done");
-            let (a, b) = (features.expect("features"), again.expect("features"));
+            let stage = once_more.monitor.progress().stage;
+            assert_eq!(stage, "transforming rows", "{what}: nothing else was to be done");
+            let (a, b) = (features.expect("features").to_dense(), again.expect("features").to_dense());
             let worst = a.iter().zip(&b).fold(0.0f64, |worst, (a, b)| worst.max((a - b).abs()));
             assert!(worst < 1e-9, "{what}: {worst:e}");
             checkpoint.clear().expect("cleared");
@@ -151,10 +159,11 @@ fn a_checkpoint_of_another_job_is_refused() {
     let (rows, labels) = table("ringnorm?n=200&seed=1");
     let folder = tempfile::tempdir().expect("folder");
     let checkpoint = eager(folder.path());
-    let basis = basis(Method::Rpcholesky).checkpoint(&checkpoint);
-    basis.fit(&rows).expect("fits");
+    let basis = basis(Method::Rpcholesky);
+    fit(&basis, &rows, &checkpoint).expect("fits");
     let kept = |basis: &Basis, rows: &Rows, labels: Option<&Labels>| {
-        let refused = basis.fit_with(rows, labels, false).expect_err("refused").to_string();
+        let options = Options::default().checkpoint(&checkpoint);
+        let refused = basis.fit_with(rows, labels, &options).expect_err("refused").to_string();
         assert!(refused.contains("mercer-basis.checkpoint: the checkpoint is of another job: "), "{refused}");
         assert!(refused.contains("\nhint: remove this file to start again"), "{refused}");
         refused
@@ -171,8 +180,10 @@ fn a_checkpoint_of_another_job_is_refused() {
     assert!(kept(&basis, &other, None).contains("it was made with rows = 200 × 20 (digest "));
     assert!(kept(&basis, &rows, Some(&labels)).contains("labels = none, but now labels = 200 of 2 classes"));
     // Memory changes nothing here.
-    assert!(Basis { memory: 1 << 40, ..basis.clone() }.fit(&rows).is_ok());
-    let function = basis.threshold(Threshold::Function(|t| t)).fit(&rows).expect_err("refused").to_string();
+    let options = Options::default().checkpoint(&checkpoint).memory(1 << 40);
+    assert!(basis.fit_with(&rows, None, &options).is_ok());
+    let function = basis.threshold(Threshold::Function(|t| t));
+    let function = fit(&function, &rows, &checkpoint).expect_err("refused").to_string();
     assert!(function.starts_with("threshold is a function"), "{function}");
 }
 
@@ -181,8 +192,8 @@ fn a_checkpoint_that_is_damaged_is_refused() {
     let (rows, _) = table("ringnorm?n=200&seed=1");
     let folder = tempfile::tempdir().expect("folder");
     let checkpoint = eager(folder.path());
-    let basis = basis(Method::Kobl).checkpoint(&checkpoint);
-    let whole = basis.fit(&rows).expect("fits");
+    let basis = basis(Method::Kobl);
+    let whole = fit(&basis, &rows, &checkpoint).expect("fits");
     let file = checkpoint.folder().join("mercer-basis.checkpoint");
     let bytes = fs::read(&file).expect("a file");
     let header = bytes.iter().position(|b| *b == b'\n').expect("a line");
@@ -194,7 +205,7 @@ fn a_checkpoint_that_is_damaged_is_refused() {
     let cut = [0, 1, header, header + 1, header + 20, bytes.len() - 1].map(|length| bytes[..length].to_vec());
     for damaged in flipped.iter_mut().map(std::mem::take).chain(cut) {
         fs::write(&file, &damaged).expect("written");
-        let refused = basis.fit(&rows).expect_err("refused").to_string();
+        let refused = fit(&basis, &rows, &checkpoint).expect_err("refused").to_string();
         assert!(refused.contains("damaged") || refused.contains("another job"), "{refused}");
         assert!(refused.contains("hint: remove this file"), "{refused}");
     }
@@ -203,7 +214,7 @@ fn a_checkpoint_that_is_damaged_is_refused() {
     let unfinished = checkpoint.folder().join("mercer-basis.checkpoint.new");
     fs::write(&unfinished, "half").expect("written");
     assert!(!checkpoint.holds_something());
-    assert_same(&basis.fit(&rows).expect("fits"), &whole, "once more");
+    assert_same(&fit(&basis, &rows, &checkpoint).expect("fits"), &whole, "once more");
     fs::write(&unfinished, "half").expect("written");
     fs::write(checkpoint.folder().join("mine.txt"), "mine").expect("written");
     checkpoint.clear().expect("cleared");
@@ -230,11 +241,12 @@ fn a_comparison_that_was_stopped_ends_in_the_same_numbers() {
     let gammas = ["scale", "loo"].map(String::from).to_vec();
     let plain = Comparison { sizes: vec![None, Some(6)], gammas, folds: 3, ..Comparison::default() };
     let whole = timeless(plain.run(&rows, &labels).expect("compared"));
-    let kept = Comparison { checkpoint: Some(checkpoint.clone()), ..plain };
+    let kept = Comparison { options: Options::default().checkpoint(&checkpoint), ..plain };
     let mut stops = 0;
     for far in [1, 5, 60, 170, 300] {
-        let comparison = Comparison { monitor: Monitor::default(), ..kept.clone() };
-        let monitor = comparison.monitor.clone();
+        let monitor = Monitor::default();
+        let options = Options::watched(&monitor).checkpoint(&checkpoint);
+        let comparison = Comparison { options, ..kept.clone() };
         let run = || in_pool(1 + far % 3, || comparison.run(&rows, &labels));
         match stopped(&monitor, |progress| progress.done >= far, run) {
             Err(Error::Interrupted) => stops += 1,
@@ -247,9 +259,10 @@ fn a_comparison_that_was_stopped_ends_in_the_same_numbers() {
     assert!(ended.entries.iter().all(|entry| entry.seconds.len() == entry.scores.len()));
     assert!(timeless(ended) == whole);
     // Once more, with nothing left to do.
-    let again = Comparison { monitor: Monitor::default(), ..kept.clone() };
+    let options = Options::default().checkpoint(&checkpoint);
+    let again = Comparison { options, ..kept.clone() };
     assert!(timeless(again.run(&rows, &labels).expect("read")) == whole);
-    let progress = again.monitor.progress();
+    let progress = again.options.monitor.progress();
     assert_eq!((progress.stage, progress.done), ("comparing", progress.total));
     let other = Comparison { folds: 4, ..kept.clone() };
     let refused = other.run(&rows, &labels).expect_err("refused").to_string();
@@ -268,7 +281,7 @@ fn failures_and_skipped_sizes_are_kept_as_well() {
         methods: ["takes", "gda", "kobl", "nystrom"].map(String::from).to_vec(),
         settings: settings.map(|(name, value)| (name.to_string(), value.to_string())).to_vec(),
         sizes: vec![None, Some(3), Some(200)],
-        checkpoint: Some(eager(folder.path())),
+        options: Options::default().checkpoint(&eager(folder.path())),
         ..Comparison::default()
     };
     let first = timeless(comparison.run(&rows, &labels).expect("compared"));
@@ -284,17 +297,18 @@ fn advice_that_was_stopped_ends_in_the_same_words() {
         let (rows, labels) = table(spec);
         let plain = Adviser { max_components: 60, ..Adviser::default() };
         let whole = plain.advise(&rows, &labels).expect("advice").to_json();
-        let kept = Adviser { checkpoint: Some(checkpoint.clone()), ..plain };
+        let kept = Adviser { options: Options::default().checkpoint(&checkpoint), ..plain };
         let mut stops = 0;
         for stage in ["looking at kernels", "looking at sizes", "trying methods on inner folds"] {
-            let adviser = Adviser { monitor: Monitor::default(), ..kept.clone() };
+            let monitor = Monitor::default();
+            let options = Options::watched(&monitor).checkpoint(&checkpoint);
+            let adviser = Adviser { options, ..kept.clone() };
             let begun = std::sync::atomic::AtomicBool::new(false);
             let far = |progress: Progress| {
                 // Stages of the parts come in between.
                 let seen = std::sync::atomic::Ordering::Relaxed;
                 begun.fetch_or(progress.stage == stage, seen) || begun.load(seen)
             };
-            let monitor = adviser.monitor.clone();
             match stopped(&monitor, far, || adviser.advise(&rows, &labels)) {
                 Err(Error::Interrupted) => stops += 1,
                 ended => assert_eq!(ended.expect("advice").to_json(), whole),

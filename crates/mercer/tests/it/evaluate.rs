@@ -1,13 +1,13 @@
-//! Is it good? Measures, folds and judges against the slow references.
+//! Is it good? Measures, folds and evaluators against the slow references.
 //!
-//! kernels   measures of a kernel against labels
-//! folds     who is for training, who for testing
-//! judges    every judge against its reference
-//! nasty     data that breaks careless code
-//! refusals  what is refused, in words
-//! compare   methods side by side
-//! portrait  the numbers that describe a fitted map
-//! advise    what is recommended, on data whose answer is known
+//! kernels      measures of a kernel against labels
+//! folds        who is for training, who for testing
+//! evaluators   every evaluator against its reference
+//! nasty        data that breaks careless code
+//! refusals     what is refused, in words
+//! compare      methods side by side
+//! diagnostics  the numbers that describe a fitted map
+//! advise       what is recommended, on data whose answer is known
 
 mod advise;
 mod kernels;
@@ -18,7 +18,7 @@ mod refusals;
 pub(crate) mod compare;
 mod diagnostics;
 
-use mercer::evaluate::{Evaluator, Evaluation, Predictions};
+use mercer::evaluate::{Evaluation, Evaluator, Predictions};
 use mercer::{Labels, Monitor, Rows};
 
 /// Classes by their codes, all of 0..c named.
@@ -27,8 +27,10 @@ fn classes(codes: &[usize]) -> Labels {
     Labels::Classes { codes: codes.to_vec(), names: (0..c).map(|code| code.to_string()).collect() }
 }
 
-fn judged(judge: &Evaluator, train: &Rows, labels: &Labels, test: &Rows) -> Evaluation {
-    judge.predict(train, labels, test, 0, &Monitor::default()).unwrap_or_else(|e| panic!("{judge:?}: {e}"))
+fn evaluation(evaluator: &Evaluator, train: &Rows, labels: &Labels, test: &Rows) -> Evaluation {
+    evaluator
+        .predict(train, labels, test, 0, &Monitor::default())
+        .unwrap_or_else(|e| panic!("{evaluator:?}: {e}"))
 }
 
 fn codes_of(predictions: &Predictions) -> &[usize] {
@@ -41,9 +43,10 @@ fn numbers_of(predictions: &Predictions) -> &[f64] {
     values
 }
 
-/// Every judge by default, and with its settings given.
-fn every_judge() -> Vec<Evaluator> {
-    let mut all: Vec<Evaluator> = Evaluator::NAMES.iter().map(|name| Evaluator::named(name).expect("a name")).collect();
+/// Every evaluator by default, and with its settings given.
+fn every_evaluator() -> Vec<Evaluator> {
+    let mut all: Vec<Evaluator> =
+        Evaluator::NAMES.iter().map(|name| Evaluator::named(name).expect("a name")).collect();
     all.extend([
         Evaluator::Knn { n_neighbors: 3 },
         Evaluator::LinearSvm { c: Some(1.0) },

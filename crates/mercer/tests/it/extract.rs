@@ -18,16 +18,51 @@ mod laws;
 mod nasty;
 mod refusals;
 
+use std::ops::Deref;
+
 use faer::Mat;
 use mercer::basis::{Method, Threshold};
 use mercer::data::Labels;
 use mercer::evidence::neighbours::Neighbours;
 use mercer::extract::{AkdaQr, Directions, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe};
-use mercer::{Basis, FeatureMap, FittedBasis, Kernel, Monitor, Rows, Shape};
+use mercer::{Basis, FeatureMap, FittedBasis, Kernel, Monitor, Options, Rows, Shape};
 
 use crate::kernel::{rows, sparse};
 use crate::naive::extractors::{self as slow, Extracted, hits_and_misses};
 use crate::naive::{self, Matrix};
+
+/// An extractor whose settings can be read, which its reference needs.
+#[derive(Clone, Debug)]
+struct Typed {
+    extractor: Extractor,
+    settings: Settings,
+}
+
+impl Deref for Typed {
+    type Target = Extractor;
+
+    fn deref(&self) -> &Extractor {
+        &self.extractor
+    }
+}
+
+macro_rules! typed {
+    ($($extractor:ident),*) => {
+        /// The settings of any extractor.
+        #[derive(Clone, Debug)]
+        enum Settings {
+            $($extractor($extractor)),*
+        }
+
+        $(impl From<$extractor> for Typed {
+            fn from(settings: $extractor) -> Self {
+                Self { extractor: settings.clone().into(), settings: Settings::$extractor(settings) }
+            }
+        })*
+    };
+}
+
+typed!(Klfe, Skfe, Gda, Koc, AkdaQr, Kpls, Kmfa, Kanmm, Kpca);
 
 /// Eigenvalues closer than this share of the largest have directions that rounding may turn.
 const GAP: f64 = 1e-4;
@@ -122,76 +157,73 @@ fn features(map: &FeatureMap, x: &Rows) -> Matrix {
 }
 
 fn fit(extractor: &Extractor, x: &Rows, labels: &Labels, basis: &FittedBasis) -> (FeatureMap, Directions) {
-    let fitted = extractor.fit(x, labels, basis.clone(), &Monitor::default());
+    let fitted = extractor.fit(x, labels, basis.clone(), None, &Options::default());
     fitted.unwrap_or_else(|error| panic!("{}: {error}", extractor.name()))
 }
 
 /// All of them at their defaults.
-fn every_extractor() -> [Extractor; 9] {
+fn every_extractor() -> [Typed; 9] {
     [
-        Extractor::from(Klfe::default()),
-        Extractor::from(Skfe::default()),
-        Extractor::from(Gda::default()),
-        Extractor::from(Koc),
-        Extractor::from(AkdaQr::default()),
-        Extractor::from(Kpls::default()),
-        Extractor::from(Kmfa::default()),
-        Extractor::from(Kanmm::default()),
-        Extractor::from(Kpca::default()),
+        Typed::from(Klfe::default()),
+        Typed::from(Skfe::default()),
+        Typed::from(Gda::default()),
+        Typed::from(Koc),
+        Typed::from(AkdaQr::default()),
+        Typed::from(Kpls::default()),
+        Typed::from(Kmfa::default()),
+        Typed::from(Kanmm::default()),
+        Typed::from(Kpca::default()),
     ]
 }
 
 /// Every extractor with one feature, which nearly all data has.
-fn with_one_feature() -> [Extractor; 8] {
+fn with_one_feature() -> [Typed; 8] {
     [
-        Extractor::from(Klfe { n_components: Some(1), n_neighbors: 2 }),
-        Extractor::from(Skfe { n_components: Some(1), ..Skfe::default() }),
-        Extractor::from(Gda { n_components: Some(1), reg: 1e-3 }),
-        Extractor::from(Koc),
-        Extractor::from(Kpls { n_components: 1 }),
-        Extractor::from(Kmfa { n_components: Some(1), k_within: 2, k_between: 5, reg: 1e-3 }),
-        Extractor::from(Kanmm { n_components: Some(1), n_neighbors: 2 }),
-        Extractor::from(Kpca { n_components: Some(1), center: true }),
+        Typed::from(Klfe { n_components: Some(1), n_neighbors: 2 }),
+        Typed::from(Skfe { n_components: Some(1), ..Skfe::default() }),
+        Typed::from(Gda { n_components: Some(1), reg: 1e-3 }),
+        Typed::from(Koc),
+        Typed::from(Kpls { n_components: 1 }),
+        Typed::from(Kmfa { n_components: Some(1), k_within: 2, k_between: 5, reg: 1e-3 }),
+        Typed::from(Kanmm { n_components: Some(1), n_neighbors: 2 }),
+        Typed::from(Kpca { n_components: Some(1), center: true }),
     ]
 }
 
 /// Those with a closed solution, at small settings.
-fn closed_extractors() -> Vec<Extractor> {
-    let klfe = |q, k| Extractor::from(Klfe { n_components: q, n_neighbors: k });
-    let kanmm = |q, k| Extractor::from(Kanmm { n_components: q, n_neighbors: k });
-    let gda = |q, reg| Extractor::from(Gda { n_components: q, reg });
-    let kmfa =
-        |q, k_within, k_between, reg| Extractor::from(Kmfa { n_components: q, k_within, k_between, reg });
+fn closed_extractors() -> Vec<Typed> {
+    let klfe = |q, k| Typed::from(Klfe { n_components: q, n_neighbors: k });
+    let kanmm = |q, k| Typed::from(Kanmm { n_components: q, n_neighbors: k });
+    let gda = |q, reg| Typed::from(Gda { n_components: q, reg });
+    let kmfa = |q, k_within, k_between, reg| Typed::from(Kmfa { n_components: q, k_within, k_between, reg });
     vec![
         klfe(None, 1),
         klfe(Some(3), 3),
         gda(None, 1e-3),
         gda(Some(1), 0.2),
-        Extractor::from(Koc),
-        Extractor::from(Kpls { n_components: 3 }),
+        Typed::from(Koc),
+        Typed::from(Kpls { n_components: 3 }),
         kmfa(None, 3, 12, 1e-3),
         kmfa(Some(4), 100, 40, 0.1),
         kanmm(None, 4),
         kanmm(Some(2), 100),
-        Extractor::from(Kpca { n_components: None, center: true }),
-        Extractor::from(Kpca { n_components: Some(4), center: false }),
+        Typed::from(Kpca { n_components: None, center: true }),
+        Typed::from(Kpca { n_components: Some(4), center: false }),
     ]
 }
 
 /// What the reference finds in these coordinates. Not for `skfe`, which searches.
-fn reference(extractor: &Extractor, z: &Matrix, distance: &Matrix, codes: &[usize]) -> Extracted {
-    match extractor {
-        Extractor::from(e) => slow::klfe(z, distance, codes, e.n_neighbors, e.n_components),
-        Extractor::from(e) => slow::kanmm(z, distance, codes, e.n_neighbors, e.n_components),
-        Extractor::from(e) => slow::gda(z, codes, e.reg, e.n_components),
-        Extractor::from(e) => slow::gda(z, codes, e.reg, None),
-        Extractor::Koc(_) => slow::koc(z, codes),
-        Extractor::from(e) => slow::kpls(z, &naive::one_hot(codes, slow::classes_of(codes)), e.n_components),
-        Extractor::from(e) => {
-            slow::kmfa(z, distance, codes, (e.k_within, e.k_between), e.reg, e.n_components)
-        }
-        Extractor::from(e) => slow::kpca(z, e.center, e.n_components),
-        Extractor::Skfe(_) => unreachable!("it has no closed solution"),
+fn reference(extractor: &Typed, z: &Matrix, distance: &Matrix, codes: &[usize]) -> Extracted {
+    match &extractor.settings {
+        Settings::Klfe(e) => slow::klfe(z, distance, codes, e.n_neighbors, e.n_components),
+        Settings::Kanmm(e) => slow::kanmm(z, distance, codes, e.n_neighbors, e.n_components),
+        Settings::Gda(e) => slow::gda(z, codes, e.reg, e.n_components),
+        Settings::AkdaQr(e) => slow::gda(z, codes, e.reg, None),
+        Settings::Koc(Koc) => slow::koc(z, codes),
+        Settings::Kpls(e) => slow::kpls(z, &naive::one_hot(codes, slow::classes_of(codes)), e.n_components),
+        Settings::Kmfa(e) => slow::kmfa(z, distance, codes, (e.k_within, e.k_between), e.reg, e.n_components),
+        Settings::Kpca(e) => slow::kpca(z, e.center, e.n_components),
+        Settings::Skfe(e) => unreachable!("{e:?} has no closed solution"),
     }
 }
 
@@ -251,7 +283,7 @@ fn assert_signs(features: &Matrix, what: &str) {
 /// The extractor finds what its reference finds in the coordinates of this basis.
 #[track_caller]
 fn assert_equals_reference(
-    extractor: &Extractor,
+    extractor: &Typed,
     form: &Form,
     basis: &FittedBasis,
     codes: &[usize],
@@ -260,7 +292,7 @@ fn assert_equals_reference(
 ) {
     let z = coordinates(basis, &form.rows);
     let mut expected = reference(extractor, &z, &form.distance, codes);
-    if let Extractor::from(kpca) = extractor
+    if let Settings::Kpca(kpca) = &extractor.settings
         && basis.method == Method::Kpca
         && basis.expansion.origin.is_some() == kpca.center
     {

@@ -1,8 +1,8 @@
 //! A sparse basis that grows batch by batch: the batches do not matter.
 
 use mercer::basis::{Basis, FittedBasis, Landmarks, Method, Precision, Stop};
-use mercer::data::Single;
-use mercer::{Gamma, Kernel, Rows, Shape};
+use mercer::options::DEFAULT_MEMORY;
+use mercer::{Gamma, Kernel, Options, Result, Rows, Shape};
 
 use crate::kernel::{rows, sparse};
 use crate::naive::{self, Matrix};
@@ -11,12 +11,17 @@ fn settings(kernel: Kernel, nu: f64) -> Basis {
     Basis { nu, ..Basis::new(Method::Sparse, kernel) }
 }
 
+/// A basis with one more batch of rows.
+fn grow(settings: &Basis, so_far: Option<&FittedBasis>, batch: &Rows) -> Result<FittedBasis> {
+    settings.grow(so_far, batch, &Options::default())
+}
+
 /// The basis after batches of these sizes, the last size again and again.
 fn grown(settings: &Basis, data: &Rows, sizes: &[usize]) -> FittedBasis {
     let (mut basis, mut start, mut at) = (None, 0, 0);
     while start < data.n() {
         let end = data.n().min(start + sizes[at.min(sizes.len() - 1)]);
-        basis = Some(settings.grow(basis.as_ref(), &data.slice(start..end)).expect("grows"));
+        basis = Some(grow(settings, basis.as_ref(), &data.slice(start..end)).expect("grows"));
         (start, at) = (end, at + 1);
     }
     basis.expect("at least one batch")
@@ -45,8 +50,8 @@ fn rows_are_kept_as_the_one_pass_reference_keeps_them_in_the_order_of_arrival() 
         for kernel in [Kernel::rbf(0.4), Kernel { shape: Shape::Laplacian, gamma: 0.2 }, Kernel::linear()] {
             let slow = naive::sparse(&gram(kernel, &x), &order, nu, cap);
             for data in [rows(&x), sparse(&x)] {
-                let fast =
-                    Basis { n_components: cap, ..settings(kernel, nu) }.grow(None, &data).expect("grows");
+                let capped = Basis { n_components: cap, ..settings(kernel, nu) };
+                let fast = grow(&capped, None, &data).expect("grows");
                 assert_eq!(fast.pivots, slow.pivots, "{}", kernel.shape.name());
                 let z = fast.expansion.transform(&rows(&x)).expect("features");
                 let apart = |i: usize| (0..z.ncols()).map(move |j| (i, j));
@@ -67,7 +72,7 @@ fn how_rows_are_cut_into_batches_does_not_matter() {
     ] {
         for data in [rows(&x), sparse(&x)] {
             let settings = settings(kernel, nu);
-            let one = settings.grow(None, &data).expect("grows");
+            let one = grow(&settings, None, &data).expect("grows");
             assert!(one.n_components() > 15);
             for sizes in [&[1, 1, 7, 1_500, 1][..], &[300], &[1_024], &[2_299]] {
                 let many = grown(&settings, &data, sizes);
@@ -104,7 +109,7 @@ fn dependent_rows_are_left_out_and_orthogonality_is_kept() {
     let twice = x.clone();
     x.extend(twice.into_iter().map(|row| row.iter().map(|v| v + 1e-9).collect()));
     let data = rows(&x);
-    let one = settings(Kernel::rbf(0.1), 0.0).grow(None, &data).expect("grows");
+    let one = grow(&settings(Kernel::rbf(0.1), 0.0), None, &data).expect("grows");
     let many = grown(&settings(Kernel::rbf(0.1), 0.0), &data, &[13]);
     assert_eq!(one.stop, Stop::Rank);
     for basis in [one, many] {
@@ -119,7 +124,7 @@ fn a_basis_grows_on_from_a_fit() {
     let data = rows(&x);
     let settings = settings(Kernel::rbf(0.5), 0.1).gamma(Gamma::Median);
     let first = settings.fit(&data.slice(0..150)).expect("fits");
-    let all = settings.grow(Some(&first), &data.slice(150..400)).expect("grows");
+    let all = grow(&settings, Some(&first), &data.slice(150..400)).expect("grows");
     assert_eq!(all.pivots[..first.pivots.len()], first.pivots);
     assert!(all.pivots[first.pivots.len()..].iter().all(|i| (150..400).contains(i)));
     assert!(most_left(&all, &data) <= 0.1 + 1e-12);
@@ -127,22 +132,22 @@ fn a_basis_grows_on_from_a_fit() {
 }
 
 #[test]
-fn rows_in_single_precision_and_of_either_kind_may_come_after_one_another() {
+fn float32_sparse_and_dense_rows_may_come_after_one_another() {
     let x = naive::random_rows(90, 3, 5);
     let round: Matrix = x.iter().map(|row| row.iter().map(|v| f64::from(*v as f32)).collect()).collect();
     let settings = settings(Kernel::rbf(0.8), 0.1);
-    let whole = settings.grow(None, &rows(&round)).expect("grows");
+    let whole = grow(&settings, None, &rows(&round)).expect("grows");
     let short: Vec<f32> = round[..30].iter().flatten().map(|v| *v as f32).collect();
     let part = |range: std::ops::Range<usize>| round[range].to_vec();
-    let first = settings.grow(None, &Rows::dense_f32(short, 30, 3).expect("rows")).expect("grows");
-    let second = settings.grow(Some(&first), &sparse(&part(30..60))).expect("grows");
-    let third = settings.grow(Some(&second), &rows(&part(60..90))).expect("grows");
+    let first = grow(&settings, None, &Rows::dense_f32(short, 30, 3).expect("rows")).expect("grows");
+    let second = grow(&settings, Some(&first), &sparse(&part(30..60))).expect("grows");
+    let third = grow(&settings, Some(&second), &rows(&part(60..90))).expect("grows");
     assert_eq!(third.pivots, whole.pivots);
     assert_eq!(third.expansion.landmarks, whole.expansion.landmarks);
     assert_eq!(third.precision, Precision::Double);
     // Landmarks stay as the first batch was.
-    let first = settings.grow(None, &sparse(&part(0..30))).expect("grows");
-    let second = settings.grow(Some(&first), &rows(&part(30..90))).expect("grows");
+    let first = grow(&settings, None, &sparse(&part(0..30))).expect("grows");
+    let second = grow(&settings, Some(&first), &rows(&part(30..90))).expect("grows");
     assert!(matches!(&second.expansion.landmarks, Landmarks::Rows(rows) if rows.is_sparse()));
     assert_eq!(second.pivots, whole.pivots);
 }
@@ -151,12 +156,12 @@ fn rows_in_single_precision_and_of_either_kind_may_come_after_one_another() {
 fn without_a_number_of_components_it_ends_at_a_thousand_and_says_so_once() {
     let x: Matrix = (0..1_100).map(|i| vec![f64::from(i) * 10.0]).collect();
     let settings = settings(Kernel::rbf(1.0), 0.1);
-    let first = settings.grow(None, &rows(&x[..900].to_vec())).expect("grows");
+    let first = grow(&settings, None, &rows(&x[..900].to_vec())).expect("grows");
     assert!(first.warnings.is_empty() && first.stop == Stop::Rule);
-    let second = settings.grow(Some(&first), &rows(&x[900..1_050].to_vec())).expect("grows");
+    let second = grow(&settings, Some(&first), &rows(&x[900..1_050].to_vec())).expect("grows");
     assert_eq!((second.n_components(), second.stop), (1_000, Stop::Cap));
     assert!(second.warnings[0].contains("set n_components"), "{:?}", second.warnings);
-    let third = settings.grow(Some(&second), &rows(&x[1_050..].to_vec())).expect("grows");
+    let third = grow(&settings, Some(&second), &rows(&x[1_050..].to_vec())).expect("grows");
     assert!(third.warnings.is_empty());
     assert!((third.residual - 100.0 / 1_100.0).abs() < 1e-12);
 }
@@ -165,10 +170,15 @@ fn without_a_number_of_components_it_ends_at_a_thousand_and_says_so_once() {
 fn what_cannot_grow_is_refused_in_words() {
     let data = rows(&naive::random_rows(20, 3, 1));
     let sparse = settings(Kernel::rbf(1.0), 0.1);
-    let first = sparse.grow(None, &data).expect("grows");
+    let first = grow(&sparse, None, &data).expect("grows");
+    let refused_within =
+        |memory: u64, settings: &Basis, so_far: Option<&FittedBasis>, data: &Rows, words: &str| {
+            let options = Options::default().memory(memory);
+            let error = settings.grow(so_far, data, &options).expect_err("refused").to_string();
+            assert!(error.contains(words), "{error}");
+        };
     let refused = |settings: &Basis, so_far: Option<&FittedBasis>, data: &Rows, words: &str| {
-        let error = settings.grow(so_far, data).expect_err("refused").to_string();
-        assert!(error.contains(words), "{error}");
+        refused_within(DEFAULT_MEMORY, settings, so_far, data, words);
     };
     refused(&Basis::kobl(Kernel::rbf(1.0)), None, &data, "only the basis `sparse` grows");
     refused(&sparse.clone().gamma(Gamma::Scale), None, &data, "give gamma as a number");
@@ -179,13 +189,13 @@ fn what_cannot_grow_is_refused_in_words() {
     refused(&sparse, Some(&first), &rows(&naive::random_rows(4, 2, 1)), "2 columns, but those before had 3");
     refused(&sparse, Some(&first), &rows(&vec![vec![f64::NAN, 0.0, 0.0]]), "row 1");
     refused(&sparse, Some(&first), &data.slice(0..0), "0 rows");
-    refused(&Basis { memory: 100, ..sparse.clone() }, Some(&first), &data, "the budget is 100 bytes");
+    refused_within(100, &sparse, Some(&first), &data, "the budget is 100 bytes");
     let zeros = Rows::dense(vec![0.0; 6], 2, 3).expect("rows");
     refused(&settings(Kernel::linear(), 0.1), None, &zeros, "k(x,x) = 0 for every row");
     // Once there is something, nothing may come.
     let linear = settings(Kernel::linear(), 0.1);
-    let first = linear.grow(None, &data).expect("grows");
-    assert_eq!(linear.grow(Some(&first), &zeros).expect("grows").n_rows, 22);
+    let first = grow(&linear, None, &data).expect("grows");
+    assert_eq!(grow(&linear, Some(&first), &zeros).expect("grows").n_rows, 22);
     // tanh(−1) < 0 for a row of zeros.
     let sigmoid = Kernel { shape: Shape::Sigmoid { coef0: -1.0 }, gamma: 1.0 };
     refused(&settings(sigmoid, 0.1), None, &zeros, "not positive semi-definite");

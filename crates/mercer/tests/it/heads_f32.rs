@@ -1,19 +1,15 @@
-//! What stands on a basis in single precision: beside the same in double, on data that is kind and data that is not.
+//! Extractors and systems on a float32 basis: beside those on a float64 basis, on data that is kind and data that is not.
 
 use faer::Mat;
-use mercer::basis::{Basis, Features, FittedBasis, Method, Precision};
-use mercer::data::Single;
-use mercer::extract::{
-    AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Known, Koc, Kpca, Kpls, Limits, Skfe,
-};
-use mercer::methods::{SELECTORS, selector};
-use mercer::Pipeline;
+use mercer::basis::{Basis, FittedBasis, Method, Precision};
+use mercer::extract::{AkdaQr, Coordinates, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe};
+use mercer::methods::{Stage, names, selector};
 use mercer::select::Keep;
-use mercer::{FeatureMap, Gamma, Kernel, Labels, Monitor, Rows, System};
+use mercer::{FeatureMap, Gamma, Kernel, Labels, Options, Pipeline, Rows, System};
 
 use crate::naive;
 
-/// Rows in c classes that overlap, which single precision holds exactly.
+/// Rows in c classes that overlap, which float32 holds exactly.
 fn blobs(n: usize, p: usize, c: usize, seed: u64) -> (Vec<f32>, Labels) {
     let mut values: Vec<f32> = naive::random_rows(n, p, seed).iter().flatten().map(|v| *v as f32).collect();
     for (at, v) in values.iter_mut().enumerate() {
@@ -24,12 +20,12 @@ fn blobs(n: usize, p: usize, c: usize, seed: u64) -> (Vec<f32>, Labels) {
     (values, Labels::classes(&names))
 }
 
-fn single(values: &[f32], p: usize) -> Single<'_> {
+fn rows_f32(values: &[f32], p: usize) -> Rows<'_> {
     Rows::dense_f32(values, values.len() / p, p).expect("rows")
 }
 
-fn double(values: &[f32], p: usize) -> Rows<'static> {
-    single(values, p).double(0..values.len() / p)
+fn rows_f64(values: &[f32], p: usize) -> Rows<'static> {
+    rows_f32(values, p).select(&(0..values.len() / p).collect::<Vec<_>>())
 }
 
 /// Every extractor, with so many features that eigenvalues below them are well apart.
@@ -51,7 +47,7 @@ fn extractors() -> Vec<Extractor> {
 fn systems() -> Vec<System> {
     let none: [(&str, &str); 0] = [];
     let eks = |name: &&str| System::eks(selector(name, &none).expect("known").0);
-    let mut all: Vec<System> = SELECTORS.iter().map(eks).collect();
+    let mut all: Vec<System> = names(Stage::Select).iter().map(eks).collect();
     all.extend([System::takes(), System::k_relief(), System::sk_relief()]);
     all
 }
@@ -60,7 +56,7 @@ fn kobl(kernel: Kernel, m: usize) -> Basis {
     Basis::kobl(kernel).gamma(Gamma::Scale).n_components(m)
 }
 
-/// The basis and what an extractor makes of it, on rows in single and in double precision.
+/// The basis and what an extractor makes of it, on rows in float32 and in float64.
 fn both(
     extractor: &Extractor,
     settings: &Basis,
@@ -68,14 +64,14 @@ fn both(
     p: usize,
     labels: &Labels,
 ) -> [(FittedBasis, FeatureMap); 2] {
-    let (narrow, wide) = (single(values, p), double(values, p));
-    let (monitor, name) = (Monitor::default(), extractor.name());
+    let (narrow, wide) = (rows_f32(values, p), rows_f64(values, p));
+    let (options, name) = (Options::default(), extractor.name());
     let basis = extractor.basis(settings.clone(), &narrow, Some(labels)).expect("a basis");
-    let fitted = basis.fit_either(&narrow, Some(labels), false).expect("fits").0;
-    let (ours, _) = extractor.fit(&narrow, labels, fitted.clone(), &monitor).expect(name);
+    let fitted = basis.fit_supervised(&narrow, labels).expect("fits");
+    let (ours, _) = extractor.fit(&narrow, labels, fitted.clone(), None, &options).expect(name);
     let basis = extractor.basis(settings.clone(), &wide, Some(labels)).expect("a basis");
     let right = basis.fit_supervised(&wide, labels).expect("fits");
-    let (theirs, _) = extractor.fit(&wide, labels, right.clone(), &monitor).expect(name);
+    let (theirs, _) = extractor.fit(&wide, labels, right.clone(), None, &options).expect(name);
     [(fitted, ours), (right, theirs)]
 }
 
@@ -88,59 +84,61 @@ fn difference(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
 
 /// A search ends where rounding leads it.
 fn tolerance(extractor: &Extractor) -> f64 {
-    if matches!(extractor, Extractor::Skfe(_)) { 1e-3 } else { 1e-4 }
+    if extractor.name() == "skfe" { 1e-3 } else { 1e-4 }
 }
 
 #[test]
-fn extractors_find_in_single_precision_what_they_find_in_double() {
+fn extractors_find_in_float32_what_they_find_in_float64() {
     let p = 6;
     let (values, labels) = blobs(2_500, p, 3, 1);
     for extractor in extractors() {
         let [(ours, a), (right, b)] = both(&extractor, &kobl(Kernel::rbf(1.0), 60), &values, p, &labels);
         let name = extractor.name();
-        let means = matches!(extractor, Extractor::AkdaQr(_));
+        let means = extractor.name() == "akda-qr";
         assert_eq!(ours.precision, if means { Precision::Double } else { Precision::Single }, "{name}");
         assert_eq!(right.precision, Precision::Double);
-        let rows = double(&values, p);
+        let rows = rows_f64(&values, p);
         let [a, b] = [&a, &b].map(|map| map.transform(&rows).expect("features"));
         let off = difference(&a, &b);
         assert!(off <= tolerance(&extractor), "{name}: {off:e}");
     }
 }
 
-/// Directions in a basis, as it is and as if it had been fitted in double precision.
+/// Directions in a basis, found with these options.
 fn directions(
     extractor: &Extractor,
-    rows: &Single,
+    rows: &Rows,
     labels: &Labels,
     basis: &FittedBasis,
-    features: Option<Known>,
+    features: Option<&Rows>,
+    options: &Options,
 ) -> Mat<f64> {
-    let (limits, monitor, name) = (Limits::default(), Monitor::default(), extractor.name());
-    let seen =
-        Coordinates { rows: rows.into(), labels: Some(labels), basis, features, limits, monitor: &monitor };
-    extractor.directions(&seen).expect(name).matrix
+    let seen = Coordinates::new(rows, Some(labels), basis, features, options).expect("they fit");
+    extractor.directions(seen).expect(extractor.name()).matrix
 }
 
 #[test]
 fn the_basis_decides_what_is_computed_in() {
     let p = 6;
     let (values, labels) = blobs(2_500, p, 3, 2);
-    let rows = single(&values, p);
-    let (basis, z) = kobl(Kernel::rbf(1.0), 50).fit_either(&rows, None, true).expect("fits");
-    let Some(Features::Single(z)) = z else { panic!("features of such a basis are single") };
-    let z = faer::MatRef::from_row_major_slice(&z, 2_500, basis.n_components());
-    let wide_z = Mat::from_fn(z.nrows(), z.ncols(), |i, j| f64::from(z[(i, j)]));
+    let rows = rows_f32(&values, p);
+    let options = Options::default().with_coordinates();
+    let (basis, z) = kobl(Kernel::rbf(1.0), 50).fit_with(&rows, None, &options).expect("fits");
+    let z = z.expect("wanted");
+    assert_eq!(z.precision(), Precision::Single);
+    let wide_z = z.to_f64().into_owned();
     let wide = FittedBasis { precision: Precision::Double, ..basis.clone() };
-    for extractor in extractors().iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))) {
+    for extractor in extractors().iter().filter(|e| e.name() != "akda-qr") {
         let name = extractor.name();
-        let of = |basis: &FittedBasis, features| directions(extractor, &rows, &labels, basis, features);
+        let of = |basis: &FittedBasis, features: Option<&Rows>| {
+            directions(extractor, &rows, &labels, basis, features, &options)
+        };
         let (ours, right) = (of(&basis, None), of(&wide, None));
         let off = (&ours - &right).norm_l2() / right.norm_l2();
-        assert!(ours != right, "{name}: nothing was in single precision");
+        assert!(ours != right, "{name}: nothing was in float32");
         assert!(off <= tolerance(extractor), "{name}: {off:e}");
         // What the caller has already decides.
-        let (given, given_wide) = (of(&basis, Some(z.into())), of(&basis, Some(wide_z.as_ref().into())));
+        let (given, given_wide) = (of(&basis, Some(&z)), of(&basis, Some(&wide_z)));
         assert!(given != given_wide, "{name}");
         let off = (&given - &right).norm_l2().max((&given_wide - &right).norm_l2()) / right.norm_l2();
         assert!(off <= tolerance(extractor), "{name}: {off:e}");
@@ -148,26 +146,17 @@ fn the_basis_decides_what_is_computed_in() {
 }
 
 #[test]
-fn coordinates_made_again_are_those_that_are_kept() {
+fn recomputed_coordinates_are_those_that_are_kept() {
     let p = 5;
     let (values, labels) = blobs(1_500, p, 2, 3);
-    let rows = single(&values, p);
-    let basis = kobl(Kernel::rbf(1.0), 40).fit_either(&rows, None, false).expect("fits").0;
-    let monitor = Monitor::default();
-    for extractor in extractors().iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))) {
+    let rows = rows_f32(&values, p);
+    let basis = kobl(Kernel::rbf(1.0), 40).fit(&rows).expect("fits");
+    for extractor in extractors().iter().filter(|e| e.name() != "akda-qr") {
         let name = extractor.name();
-        // As much as coordinates in single precision need, and a byte less.
+        // As much as coordinates in float32 need, and a byte less.
         let [kept, again] = [0, 1].map(|less| {
-            let limits = Limits { memory: 2 * 4 * 1_500 * 40 - less, ..Limits::default() };
-            let seen = Coordinates {
-                rows: (&rows).into(),
-                labels: Some(&labels),
-                basis: &basis,
-                features: None,
-                limits,
-                monitor: &monitor,
-            };
-            extractor.directions(&seen).expect(name).matrix
+            let options = Options::default().memory(2 * 4 * 1_500 * 40 - less);
+            directions(extractor, &rows, &labels, &basis, None, &options)
         });
         let off = (&kept - &again).norm_l2() / kept.norm_l2();
         assert!(off <= tolerance(extractor), "{name}: {off:e}");
@@ -175,16 +164,16 @@ fn coordinates_made_again_are_those_that_are_kept() {
 }
 
 #[test]
-fn systems_find_in_single_precision_what_they_find_in_double() {
+fn systems_find_in_float32_what_they_find_in_float64() {
     let p = 6;
     let (values, labels) = blobs(900, p, 2, 4);
-    let (rows, wide_rows) = (single(&values, p), double(&values, p));
-    let basis = kobl(Kernel::rbf(1.0), 30).fit_either(&rows, None, false).expect("fits").0;
+    let (rows, wide_rows) = (rows_f32(&values, p), rows_f64(&values, p));
+    let basis = kobl(Kernel::rbf(1.0), 30).fit(&rows).expect("fits");
     assert_eq!(basis.precision, Precision::Single);
     let wide = FittedBasis { precision: Precision::Double, ..basis.clone() };
     let mut wrong = Vec::new();
     for system in systems() {
-        let name = format!("{} with {}", system.name, system.selector.name());
+        let name = format!("{} with {}", system.name(), system.selector.name());
         let system = system.keep(Keep::All).weighted(false);
         let ours = system.fit(&rows, &labels, basis.clone()).expect(&name);
         let right = system.fit(&wide_rows, &labels, wide.clone()).expect(&name);
@@ -197,10 +186,7 @@ fn systems_find_in_single_precision_what_they_find_in_double() {
             wrong.push(format!("{name}: {off:e}"));
         }
         let counts = matches!(system.selector.name(), "kffs" | "mi" | "lasso");
-        assert!(
-            counts || ours.scores.scores != right.scores.scores,
-            "{name}: nothing was in single precision"
-        );
+        assert!(counts || ours.scores.scores != right.scores.scores, "{name}: nothing was in float32");
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -209,13 +195,13 @@ fn systems_find_in_single_precision_what_they_find_in_double() {
 fn the_bits_do_not_depend_on_the_number_of_threads() {
     let p = 5;
     let (values, labels) = blobs(3_000, p, 3, 5);
-    let rows = single(&values, p);
+    let rows = rows_f32(&values, p);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
         pool.install(|| {
-            let basis = kobl(Kernel::rbf(1.0), 30).fit_either(&rows, None, false).expect("fits").0;
-            let made = extractors().into_iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))).map(|e| {
-                let found = e.fit(&rows, &labels, basis.clone(), &Monitor::default()).expect("fits");
+            let basis = kobl(Kernel::rbf(1.0), 30).fit(&rows).expect("fits");
+            let made = extractors().into_iter().filter(|e| e.name() != "akda-qr").map(|e| {
+                let found = e.fit(&rows, &labels, basis.clone(), None, &Options::default()).expect("fits");
                 (found.0.expansion.matrix, Vec::new())
             });
             let kept = [System::takes(), System::k_relief()].map(|system| {
@@ -230,17 +216,17 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn rows_in_double_precision_can_be_seen_in_single() {
+fn float64_rows_can_be_seen_in_float32() {
     let p = 6;
     let (values, labels) = blobs(1_200, p, 3, 6);
-    let rows = double(&values, p);
+    let rows = rows_f64(&values, p);
     let settings = kobl(Kernel::rbf(1.0), 40);
-    for extractor in extractors().iter().filter(|e| !matches!(e, Extractor::AkdaQr(_))) {
+    for extractor in extractors().iter().filter(|e| e.name() != "akda-qr") {
         let narrow = settings.clone().precision(Precision::Single).fit(&rows).expect("fits");
         let basis = settings.fit(&rows).expect("fits");
         assert_eq!((narrow.precision, basis.precision), (Precision::Single, Precision::Double));
         let [ours, right] = [narrow, basis].map(|basis| {
-            let (map, _) = extractor.fit(&rows, &labels, basis, &Monitor::default()).expect("fits");
+            let (map, _) = extractor.fit(&rows, &labels, basis, None, &Options::default()).expect("fits");
             map.transform(&rows).expect("features")
         });
         let off = difference(&ours, &right);
@@ -248,11 +234,11 @@ fn rows_in_double_precision_can_be_seen_in_single() {
     }
 }
 
-/// A name, rows, their columns, labels, a kernel, and whether single precision reaches so far.
+/// A name, rows, their columns, labels, a kernel, and whether float32 reaches so far.
 type Case<'a> = (&'a str, Vec<f32>, usize, &'a Labels, Kernel, bool);
 
 #[test]
-fn nasty_rows_are_no_nastier_in_single_precision() {
+fn nasty_rows_are_no_nastier_in_float32() {
     let scaled = |values: &[f32], by: f32| values.iter().map(|v| v * by).collect::<Vec<f32>>();
     let (plain, halves) = blobs(120, 4, 2, 7);
     let twice: Vec<f32> = [&plain[..240], &plain[..240]].concat();
@@ -280,22 +266,17 @@ fn nasty_rows_are_no_nastier_in_single_precision() {
     let mut wrong = Vec::new();
     for (what, values, p, labels, kernel, reaches) in cases {
         for extractor in extractors() {
-            let means = matches!(extractor, Extractor::AkdaQr(_));
+            let means = extractor.name() == "akda-qr";
             // The others may be no more than rounding.
-            let extractor = match extractor {
-                Extractor::from(e) => Extractor::from(Klfe { n_components: Some(1), ..e }),
-                Extractor::from(e) => Extractor::from(Skfe { n_components: Some(1), ..e }),
-                Extractor::Kpls(_) => Extractor::from(Kpls { n_components: 1 }),
-                Extractor::from(e) => Extractor::from(Kmfa { n_components: Some(1), ..e }),
-                Extractor::from(e) => Extractor::from(Kanmm { n_components: Some(1), ..e }),
-                Extractor::from(e) => Extractor::from(Kpca { n_components: Some(1), ..e }),
-                extractor => extractor,
+            let extractor = match extractor.name() {
+                "gda" | "koc" | "akda-qr" => extractor,
+                _ => extractor.sized(1).expect("a number of features"),
             };
             let name = format!("{}: {what}", extractor.name());
             let [(ours, a), (_, b)] = both(&extractor, &kobl(kernel, 12), &values, p, labels);
             assert_eq!(ours.precision == Precision::Single, reaches && !means, "{name}");
             assert_eq!(ours.rounding_error.is_some(), reaches && !means, "{name}");
-            let rows = double(&values, p);
+            let rows = rows_f64(&values, p);
             let [a, b] = [&a, &b].map(|map| map.transform(&rows).expect("features"));
             let off = difference(&a, &b);
             if off > 20.0 * tolerance(&extractor) {
@@ -303,42 +284,42 @@ fn nasty_rows_are_no_nastier_in_single_precision() {
             }
         }
         for system in [System::takes(), System::k_relief(), System::sk_relief()] {
-            let basis = kobl(kernel, 12).fit_either(&single(&values, p), None, false).expect("fits").0;
+            let basis = kobl(kernel, 12).fit(&rows_f32(&values, p)).expect("fits");
             let system = system.keep(Keep::All);
-            let found = system.fit(&single(&values, p), labels, basis);
+            let found = system.fit(&rows_f32(&values, p), labels, basis);
             let scores = found.map(|found| found.scores.scores).unwrap_or_default();
-            assert!(scores.iter().all(|score| score.is_finite()), "{}: {what}", system.name);
+            assert!(scores.iter().all(|score| score.is_finite()), "{}: {what}", system.name());
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn coordinates_in_single_precision_are_counted_with_four_bytes() {
-    let rows = double(&blobs(2_000, 4, 2, 10).0, 4);
+fn coordinates_in_float32_are_counted_with_four_bytes() {
+    let rows = rows_f64(&blobs(2_000, 4, 2, 10).0, 4);
     let needed = |method: &str, more: &[(&str, &str)]| {
         let size =
             if ["klfe", "kmfa", "kanmm"].contains(&method) { "basis_components" } else { "n_components" };
         let settings = [&[("basis", "kobl"), (size, "100")][..], more].concat();
         let pipeline = Pipeline::new(method, &settings).expect("a pipeline");
         let basis = pipeline.basis(&rows, None, &mut Vec::new()).expect("a basis");
-        pipeline.estimated_memory(&basis, 1_000_000)
+        pipeline.estimated_memory(&basis, 1_000_000, &Options::default())
     };
     for method in ["klfe", "kmfa", "kanmm", "takes", "k-relief"] {
         let [wide, narrow] = ["double", "single"].map(|p| needed(method, &[("precision", p)]));
         assert!(10 * narrow < 6 * wide, "{method}: {narrow} of {wide}");
     }
-    // A copy in double precision has to be counted, too.
+    // A copy in float64 has to be counted, too.
     let [f, lasso] = ["f", "lasso"].map(|s| needed("eks", &[("precision", "single"), ("selector", s)]));
     assert_eq!(lasso - f, 8 * 1_000_000 * 100);
 }
 
 #[test]
-fn few_coordinates_of_means_stay_in_double_precision() {
+fn few_coordinates_of_means_stay_in_float64() {
     let (values, labels) = blobs(200, 3, 2, 11);
     let settings = kobl(Kernel::rbf(1.0), 10).precision(Precision::Single);
-    let basis = AkdaQr::basis(&settings, &single(&values, 3), &labels).expect("means");
+    let basis = AkdaQr::basis(&settings, &rows_f32(&values, 3), &labels).expect("means");
     assert_eq!((basis.method, basis.precision), (Method::GramSchmidt, None));
-    let wide = AkdaQr::basis(&settings, &double(&values, 3), &labels).expect("means");
+    let wide = AkdaQr::basis(&settings, &rows_f64(&values, 3), &labels).expect("means");
     assert_eq!(basis.landmarks, wide.landmarks);
 }

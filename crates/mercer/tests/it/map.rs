@@ -316,7 +316,7 @@ fn columns_of_a_basis_are_the_columns_of_its_features() {
                     assert_eq!(some.feature_names[at], all.feature_names[j]);
                 }
                 assert_eq!((some.method.as_str(), &some.scores[..]), ("takes", &[3.0, 2.0, 1.0][..]));
-                assert_eq!(some.facts["basis"], method.name());
+                assert_eq!(some.facts.basis.as_deref(), Some(method.name()));
                 assert_eq!(load(&saved(&some)).expect("loads"), some, "{what}");
                 // Pivoted bases are triangular: the eighth coordinate needs the first eight landmarks.
                 if method == Method::Kpca {

@@ -1,14 +1,21 @@
-//! The catalogue: every method in it works, and every parameter's range is what it says.
+//! The registry: every method in it works, and every parameter's range is what it says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::path::Path;
 
 use mercer::basis::Method;
 use mercer::data::{Labels, Task, synth};
-use mercer::extract::{Extractor, Start};
+use mercer::extract::{AkdaQr, Extractor, Gda, Kanmm, Kmfa, Koc, Kpca, Kpls, Skfe, Start};
 use mercer::methods::{
-    BASES, EXTRACTORS, METHODS, PARAMETERS, SELECTORS, Stage, basis, extractor, extractor_basis, method,
-    parameter, selector, system, system_basis, to_json,
+    Kind, MethodSpec, Stage, all, basis, extractor, method, names, parameter, parameters, selector, to_json,
 };
-use mercer::select::{Columns, Keep, Selector};
-use mercer::{Monitor, Rows};
+use mercer::pipeline::{Found, Head};
+use mercer::select::{
+    Columns, FTest, IRelief, Keep, Kffs, Laplacian, Lasso, MultiSurf, MutualInfo, RReliefF, Relief, ReliefF,
+    Selector,
+};
+use mercer::{Basis, Gamma, Kernel, Klfe, Monitor, Options, Pipeline, Rows, System};
 
 const NOTHING: [(&str, &str); 0] = [];
 
@@ -17,20 +24,58 @@ fn ringnorm() -> (Rows<'static>, Labels) {
     (table.rows, Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels"))
 }
 
+/// n rows in two classes, for settings that depend on the number of rows alone.
+fn plain(n: usize) -> (Rows<'static>, Labels) {
+    let values: Vec<f64> = (0..n).map(|i| i as f64).collect();
+    let names: Vec<&str> = (0..n).map(|i| ["a", "b"][i % 2]).collect();
+    (Rows::dense(values, n, 1).expect("rows"), Labels::classes(&names))
+}
+
+/// The basis that a pipeline fits on n rows, and how many warnings come with it.
+fn basis_for(method: &str, settings: &[(&str, &str)], n: usize) -> mercer::Result<(Basis, usize)> {
+    let (rows, labels) = plain(n);
+    let mut warnings = Vec::new();
+    let basis = Pipeline::new(method, settings)?.basis(&rows, Some(&labels), &mut warnings)?;
+    Ok((basis, warnings.len()))
+}
+
+fn extractor_of(method: &str, settings: &[(&str, &str)]) -> Extractor {
+    match Pipeline::new(method, settings).expect(method).head {
+        Head::Extract(extractor) => extractor,
+        head => panic!("{method} is {head:?}"),
+    }
+}
+
+fn system_of(method: &str, settings: &[(&str, &str)]) -> System {
+    match Pipeline::new(method, settings).expect(method).head {
+        Head::Select(system) => system,
+        head => panic!("{method} is {head:?}"),
+    }
+}
+
+/// Settings are compared as they are printed, every field with its value.
+fn assert_settings(found: &dyn Debug, expected: &dyn Debug) {
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+}
+
+fn refusal(method: &str, settings: &[(&str, &str)]) -> String {
+    basis_for(method, settings, 100).expect_err("refused").to_string()
+}
+
 #[test]
-fn every_basis_of_the_catalogue_fits_with_its_defaults() {
+fn every_basis_of_the_registry_fits_with_its_defaults() {
     let (rows, labels) = ringnorm();
-    for name in BASES {
+    for name in names(Stage::Basis) {
         let fitted = basis(name, &NOTHING).expect("settings").fit_supervised(&rows, &labels);
         assert!(fitted.expect(name).n_components() > 0);
     }
 }
 
 #[test]
-fn every_selector_of_the_catalogue_scores_with_its_defaults() {
+fn every_selector_of_the_registry_scores_with_its_defaults() {
     let (rows, labels) = ringnorm();
     let monitor = Monitor::default();
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         let (selector, keep) = selector(name, &NOTHING).expect("settings");
         assert_eq!((selector.name(), keep), (name, Keep::All));
         let scores = selector.score(&Columns::new(&rows, &labels, &monitor)).expect(name);
@@ -40,33 +85,27 @@ fn every_selector_of_the_catalogue_scores_with_its_defaults() {
 }
 
 #[test]
-fn every_system_of_the_catalogue_fits_with_its_defaults() {
+fn every_system_of_the_registry_fits_with_its_defaults() {
     let (rows, labels) = ringnorm();
-    for card in METHODS.iter().filter(|card| card.stage == Stage::System) {
-        let mut warnings = Vec::new();
-        let basis = system_basis(card.name, &NOTHING, rows.n(), &mut warnings).expect(card.name);
-        let basis = basis.fit_supervised(&rows, &labels).expect(card.name);
-        let fitted = system(card.name, &NOTHING).expect(card.name).fit(&rows, &labels, basis);
-        let fitted = fitted.expect(card.name);
-        assert!(fitted.map.n_features() > 0 && warnings.is_empty(), "{}", card.name);
-        assert_eq!(fitted.map.method, card.name);
+    for name in names(Stage::System) {
+        let pipeline = Pipeline::new(name, &NOTHING).expect(name);
+        let fitted = pipeline.fit(&rows, Some(&labels), &Options::default()).expect(name);
+        assert!(fitted.map.n_features() > 0 && fitted.warnings.is_empty(), "{name}: {:?}", fitted.warnings);
+        assert_eq!(fitted.map.method, name);
     }
 }
 
 #[test]
-fn every_extractor_of_the_catalogue_fits_with_its_defaults() {
+fn every_extractor_of_the_registry_fits_with_its_defaults() {
     let (rows, labels) = ringnorm();
-    let monitor = Monitor::default();
-    for name in EXTRACTORS.into_iter().chain(["kpca"]) {
-        let mut warnings = Vec::new();
+    for name in names(Stage::Extract).into_iter().chain(["kpca"]) {
         let extractor = extractor(name, &NOTHING).expect(name);
         assert_eq!(extractor.name(), name);
         extractor.check(Some(&labels)).expect(name);
-        let basis = extractor_basis(name, &NOTHING, rows.n(), &mut warnings).expect(name);
-        let basis = extractor.basis(basis, &rows, Some(&labels)).expect(name);
-        let basis = basis.fit_supervised(&rows, &labels).expect(name);
-        let (map, found) = extractor.fit(&rows, &labels, basis, &monitor).expect(name);
-        assert!(map.n_features() > 0 && warnings.is_empty(), "{name}");
+        let fitted = Pipeline::extract(extractor).fit(&rows, Some(&labels), &Options::default()).expect(name);
+        let map = &fitted.map;
+        assert!(map.n_features() > 0 && fitted.warnings.is_empty(), "{name}: {:?}", fitted.warnings);
+        let Found::Directions(found) = &fitted.found else { panic!("{name}: {:?}", fitted.found) };
         assert_eq!((map.method.as_str(), map.n_features()), (name, found.matrix.nrows()));
         let z = map.transform(&rows).expect(name);
         assert!((0..z.ncols()).all(|j| z.col(j).iter().all(|v| v.is_finite())), "{name}");
@@ -75,102 +114,226 @@ fn every_extractor_of_the_catalogue_fits_with_its_defaults() {
 
 #[test]
 fn an_extractor_shares_its_settings_out_to_its_basis() {
-    let none = &mut Vec::new();
+    let with_basis = |name: &str, settings: &[(&str, &str)]| {
+        let (basis, warnings) = basis_for(name, settings, 100).expect(name);
+        assert_eq!(warnings, 0, "{name}");
+        (extractor_of(name, settings), basis)
+    };
     // The number of features and the size of the basis are two things.
     let settings = [("n_components", "3"), ("basis_components", "50"), ("gamma", "0.5"), ("seed", "7")];
-    let found = extractor("skfe", &settings).expect("extractor");
-    assert!(matches!(found, Extractor::from(skfe) if skfe.n_components == Some(3) && skfe.seed == 7));
-    let basis = extractor_basis("skfe", &settings, 100, none).expect("basis");
+    let (found, basis) = with_basis("skfe", &settings);
+    assert_settings(&*found, &Skfe { n_components: Some(3), seed: 7, ..Skfe::default() });
     assert_eq!((basis.method, basis.n_components, basis.seed), (Method::Kobl, Some(50), 7));
 
     // What both have is the extractor's.
     let settings =
         [("basis", "kpca"), ("tol", "1e-3"), ("center", "true"), ("init", "gda"), ("max_iter", "9")];
-    let found = extractor("skfe", &settings).expect("extractor");
-    assert!(matches!(found, Extractor::from(skfe)
-        if skfe.tol == 1e-3 && skfe.center && skfe.init == Start::Gda && skfe.max_iter == 9));
-    let basis = extractor_basis("skfe", &settings, 100, none).expect("basis");
+    let (found, basis) = with_basis("skfe", &settings);
+    let skfe = Skfe { tol: 1e-3, center: true, init: Start::Gda, max_iter: 9, ..Skfe::default() };
+    assert_settings(&*found, &skfe);
     assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, None, false));
 
     // What the extractor does not have is the basis'.
     let settings = [("tol", "0.9"), ("center", "true"), ("n_neighbors", "4")];
-    let found = extractor("klfe", &settings).expect("extractor");
-    assert!(matches!(found, Extractor::from(klfe) if klfe.n_neighbors == 4 && klfe.n_components.is_none()));
-    let basis = extractor_basis("klfe", &settings, 100, none).expect("basis");
+    let (found, basis) = with_basis("klfe", &settings);
+    assert_settings(&*found, &Klfe { n_components: None, n_neighbors: 4 });
     assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, Some(0.9), true));
 
-    let defaults = |name: &str| extractor(name, &NOTHING).expect("extractor");
-    assert!(matches!(defaults("kpls"), Extractor::from(kpls) if kpls.n_components == 2));
-    assert!(matches!(defaults("kanmm"), Extractor::from(kanmm) if kanmm.n_neighbors == 5));
-    assert!(
-        matches!(defaults("kmfa"), Extractor::from(k) if (k.k_within, k.k_between, k.reg) == (5, 20, 1e-3))
-    );
-    assert!(matches!(defaults("skfe"), Extractor::from(skfe) if skfe.tol == 1e-6 && skfe.max_iter == 200));
-
     // Kernel PCA's own basis is as large and as centred as it is itself.
-    let basis = extractor_basis("kpca", &[("n_components", "4")], 100, none).expect("basis");
+    let (rows, _) = plain(100);
+    let kpca = Extractor::from(Kpca { n_components: Some(4), ..Kpca::default() });
+    let basis = Pipeline::extract(Kpca { n_components: Some(4), ..Kpca::default() });
+    let basis = basis.basis(&rows, None, &mut Vec::new()).expect("basis");
     assert_eq!((basis.method, basis.center, basis.n_components), (Method::Kpca, true, Some(4)));
-    let basis =
-        extractor_basis("kpca", &[("basis", "kobl"), ("n_components", "4")], 100, none).expect("basis");
+    let basis = kpca.basis(Basis::kobl(Kernel::rbf(1.0)), &rows, None).expect("basis");
     assert_eq!((basis.method, basis.center, basis.n_components), (Method::Kobl, false, None));
 
-    let basis = extractor_basis("akda-qr", &[("gamma", "0.1"), ("reg", "0.5")], 100, none).expect("basis");
-    assert_eq!((basis.method, basis.n_components), (Method::GramSchmidt, None));
-    assert!(none.is_empty());
+    let (_, basis) = with_basis("akda-qr", &[("gamma", "0.1"), ("reg", "0.5")]);
+    assert_eq!(
+        (basis.method, basis.n_components, basis.gamma),
+        (Method::GramSchmidt, None, Gamma::Value(0.1))
+    );
 
     for (name, before, beyond) in [
         ("klfe", Method::Kpca, Method::Kobl),
         ("gda", Method::GramSchmidt, Method::Kobl),
         ("akda-qr", Method::GramSchmidt, Method::GramSchmidt),
-        ("kpca", Method::Kpca, Method::Kpca),
         ("skfe", Method::Kobl, Method::Kobl),
     ] {
-        let mut warnings = Vec::new();
-        let few = extractor_basis(name, &NOTHING, 5_000, &mut warnings).expect(name);
-        assert_eq!((few.method, warnings.len()), (before, 0), "{name}");
-        let many = extractor_basis(name, &NOTHING, 5_001, &mut warnings).expect(name);
-        assert_eq!((many.method, warnings.len()), (beyond, usize::from(before != beyond)), "{name}");
+        let (few, warnings) = basis_for(name, &NOTHING, 5_000).expect(name);
+        assert_eq!((few.method, warnings), (before, 0), "{name}");
+        let (many, warnings) = basis_for(name, &NOTHING, 5_001).expect(name);
+        assert_eq!((many.method, warnings), (beyond, usize::from(before != beyond)), "{name}");
+    }
+    for n in [5_000, 5_001] {
+        assert_eq!(Extractor::from(Kpca::default()).default_basis(n, &mut Vec::new()), Method::Kpca);
     }
 }
 
 #[test]
 fn an_extractor_refuses_settings_that_neither_it_nor_its_basis_has() {
-    let text = |name: &str, settings: &[(&str, &str)]| {
-        let by_rows = extractor_basis(name, settings, 100, &mut Vec::new()).map(|_| ());
-        let early = extractor(name, settings).map(|_| ());
-        by_rows.and(early).expect_err("refused").to_string()
-    };
-    let nu = text("gda", &[("nu", "0.5")]);
+    let nu = refusal("gda", &[("nu", "0.5")]);
     assert!(nu.starts_with("`nu` is not a parameter of `gda` with `gram-schmidt`, `kobl`"), "{nu}");
-    let size = text("koc", &[("n_components", "2")]);
+    let size = refusal("koc", &[("n_components", "2")]);
     assert!(size.starts_with("`n_components` is not a parameter of `koc` with"), "{size}");
     assert!(!size.split_once("it has").expect("a list").1.contains(" n_components"), "{size}");
+    let other = refusal("akda-qr", &[("basis", "kobl")]);
+    assert!(other.starts_with("`basis` is not a parameter of `akda-qr`; it has"), "{other}");
+    assert!(refusal("akda-qr", &[("tol", "0.1")]).starts_with("`tol` is not a parameter of `akda-qr`"));
+    let reg = refusal("gda", &[("reg", "-1")]);
+    assert!(reg.contains("reg = -1, but it must be a finite number of at least 0"), "{reg}");
+    assert!(refusal("skfe", &[("init", "pca")]).contains("init = pca, but it must be one of koc, gda"));
+    assert!(refusal("skfe", &[("max_iter", "0")]).contains("a whole number of at least 1"));
+    let no_basis = refusal("gda", &[("basis", "takes")]);
+    assert!(no_basis.contains("basis = takes, but it must be one of gram-schmidt"), "{no_basis}");
+    let no_extractor = extractor("takes", &NOTHING).expect_err("refused").to_string();
     assert!(
-        text("akda-qr", &[("basis", "kobl")]).starts_with("`basis` is not a parameter of `akda-qr`; it has")
+        no_extractor.contains("extractor = `takes` is not known; use one of klfe, skfe"),
+        "{no_extractor}"
     );
-    assert!(text("akda-qr", &[("tol", "0.1")]).starts_with("`tol` is not a parameter of `akda-qr`"));
-    assert!(text("gda", &[("reg", "-1")]).contains("reg = -1, but it must be a finite number of at least 0"));
-    assert!(text("skfe", &[("init", "pca")]).contains("init = pca, but it must be one of koc, gda"));
-    assert!(text("skfe", &[("max_iter", "0")]).contains("a whole number of at least 1"));
-    assert!(text("gda", &[("basis", "takes")]).contains("basis = takes, but it must be one of gram-schmidt"));
-    assert!(text("takes", &[]).contains("extractor = `takes` is not known; use one of klfe, skfe"));
-    let as_system = system("gda", &NOTHING).expect_err("refused").to_string();
-    assert!(as_system.contains("`gda` is an extractor"), "{as_system}");
     let as_basis = basis("gda", &NOTHING).expect_err("refused").to_string();
     assert!(as_basis.contains("is not a basis"), "{as_basis}");
 }
 
 #[test]
-fn the_lists_of_names_are_those_of_the_cards() {
-    let of = |stage: Stage| METHODS.iter().filter(move |card| card.stage == stage).map(|card| card.name);
-    assert!(of(Stage::Basis).eq(BASES) && BASES.iter().eq(Method::ALL.map(Method::name).iter()));
-    assert!(of(Stage::Select).eq(SELECTORS));
-    assert!(of(Stage::Extract).eq(EXTRACTORS));
-    assert!(of(Stage::System).eq(["takes", "k-relief", "sk-relief", "eks"]));
-    for card in METHODS {
-        for (name, value) in card.defaults {
-            assert!(card.parameters.contains(name), "{}: {name}", card.name);
-            parameter(name).expect("known").check(value).expect(card.name);
+fn names_are_unique_and_every_stage_lists_its_own() {
+    assert!(names(Stage::Basis).into_iter().eq(Method::ALL.map(Method::name)));
+    assert_eq!(names(Stage::System), ["takes", "k-relief", "sk-relief", "eks"]);
+    let stages = [Stage::Basis, Stage::Select, Stage::Extract, Stage::System];
+    let listed: Vec<&str> = stages.into_iter().flat_map(names).collect();
+    assert_eq!(listed.len(), all().count());
+    assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "{listed:?}");
+    for spec in all() {
+        assert_eq!(method(spec.name).expect("known").name, spec.name);
+        let own: BTreeSet<&str> = spec.parameters.iter().map(|p| p.name).collect();
+        assert_eq!(own.len(), spec.parameters.len(), "{} has a parameter twice", spec.name);
+    }
+}
+
+/// Every method of the registry, and principal components as an extractor, whose name is that of the basis.
+fn specs() -> Vec<&'static MethodSpec> {
+    all().chain([extractor("kpca", &NOTHING).expect("known").spec()]).collect()
+}
+
+#[test]
+fn the_file_of_every_method_is_there() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for spec in specs() {
+        let text = std::fs::read_to_string(library.join(spec.file)).expect(spec.file);
+        assert!(
+            text.contains(&format!("name: \"{}\"", spec.name)),
+            "{} does not define {}",
+            spec.file,
+            spec.name
+        );
+    }
+}
+
+#[test]
+fn every_method_is_made_from_its_defaults() {
+    for spec in specs() {
+        for parameter in spec.parameters {
+            let name = format!("{} of {}", parameter.name, spec.name);
+            assert!(
+                parameter.default.is_some() != parameter.none.is_some(),
+                "{name} says what it is when not given"
+            );
+            if let Some(default) = parameter.default {
+                parameter.check(default).expect(&name);
+            }
+            assert!(parameter.check("nonsense!").is_err(), "{name}");
+            assert!(!parameter.help.is_empty() && !parameter.allowed().is_empty(), "{name}");
+        }
+        let defaults: Vec<(&str, &str)> =
+            spec.parameters.iter().filter_map(|p| Some((p.name, p.default?))).collect();
+        let [plain, given]: [Box<dyn Debug>; 2] =
+            [&NOTHING[..], &defaults[..]].map(|settings| match spec.stage {
+                Stage::Select => Box::new(selector(spec.name, settings).expect(spec.name)) as Box<dyn Debug>,
+                Stage::Extract => Box::new(extractor(spec.name, settings).expect(spec.name)),
+                Stage::Basis => Box::new(basis(spec.name, settings).expect(spec.name)),
+                Stage::System => Box::new(system_of(spec.name, settings)),
+            });
+        assert_settings(&plain, &given);
+        if !matches!(spec.stage, Stage::Select) {
+            Pipeline::new(spec.name, &NOTHING).expect(spec.name);
+        }
+    }
+}
+
+#[test]
+fn defaults_in_rust_are_those_of_the_registry() {
+    let typed: Vec<Extractor> = vec![
+        Klfe::default().into(),
+        Skfe::default().into(),
+        Gda::default().into(),
+        Koc.into(),
+        AkdaQr::default().into(),
+        Kpls::default().into(),
+        Kmfa::default().into(),
+        Kanmm::default().into(),
+        Kpca::default().into(),
+    ];
+    assert!(typed.iter().map(Extractor::name).eq(names(Stage::Extract).into_iter().chain(["kpca"])));
+    for typed in typed {
+        assert_settings(&extractor(typed.name(), &NOTHING).expect("known"), &typed);
+    }
+
+    let typed: Vec<Selector> = vec![
+        Relief::default().into(),
+        ReliefF::default().into(),
+        RReliefF::default().into(),
+        IRelief::default().into(),
+        MultiSurf::default().into(),
+        Kffs::default().into(),
+        FTest::default().into(),
+        MutualInfo::default().into(),
+        Laplacian::default().into(),
+        Lasso::default().into(),
+    ];
+    // The F-test has one struct and four names.
+    let with_default = names(Stage::Select).into_iter().filter(|name| !["fpr", "fdr", "fwe"].contains(name));
+    assert!(typed.iter().map(Selector::name).eq(with_default));
+    for typed in typed {
+        assert_settings(&selector(typed.name(), &NOTHING).expect("known"), &(&typed, Keep::All));
+    }
+
+    let typed = [System::takes(), System::k_relief(), System::sk_relief(), System::eks(FTest::default())];
+    assert!(typed.iter().map(System::name).eq(names(Stage::System)));
+    for typed in typed {
+        assert_settings(&system_of(typed.name(), &NOTHING), &typed);
+    }
+
+    for method in Method::ALL {
+        let typed = Basis::new(method, Kernel::rbf(1.0)).gamma(Gamma::Scale);
+        assert_settings(&basis(method.name(), &NOTHING).expect("known"), &typed);
+    }
+
+    // Some of them as numbers, as a reader of the documentation expects them.
+    assert_eq!((Kpls::default().n_components, Kanmm::default().n_neighbors), (2, 5));
+    let kmfa = Kmfa::default();
+    assert_eq!((kmfa.k_within, kmfa.k_between, kmfa.reg), (5, 20, 1e-3));
+    let skfe = Skfe::default();
+    assert_eq!((skfe.tol, skfe.max_iter), (1e-6, 200));
+    assert_eq!(ReliefF::default().n_neighbors, 10);
+    assert_eq!(System::eks(FTest::default()).keep, Keep::Share(2.0 / 3.0));
+}
+
+#[test]
+fn parameters_of_one_name_are_of_one_kind() {
+    let kind = |kind: Kind| match kind {
+        Kind::Whole { .. } => "whole",
+        Kind::Number { .. } => "number",
+        Kind::Choice(_) => "choice",
+        Kind::NumberOr(_) => "number or word",
+        Kind::Text { name, .. } => name,
+        Kind::Flag => "flag",
+    };
+    let mut known: BTreeMap<&str, (&str, String)> = BTreeMap::new();
+    for spec in specs() {
+        for parameter in spec.parameters {
+            let found = (kind(parameter.kind), parameter.allowed());
+            let first = known.entry(parameter.name).or_insert_with(|| found.clone());
+            assert_eq!(*first, found, "{} of {}", parameter.name, spec.name);
         }
     }
 }
@@ -187,83 +350,76 @@ fn a_system_shares_its_settings_out_to_its_parts() {
         ("n_features", "0.5"),
         ("n_components", "30"),
     ];
-    let basis = system_basis("eks", &settings, 100, &mut Vec::new()).expect("basis");
+    let (basis, _) = basis_for("eks", &settings, 100).expect("basis");
     assert_eq!(
         (basis.method, basis.center, basis.seed, basis.n_components),
         (Method::Kpca, true, 7, Some(30))
     );
-    let eks = system("eks", &settings).expect("system");
+    let eks = system_of("eks", &settings);
     assert_eq!((eks.keep, eks.weighted), (Keep::Share(0.5), false));
-    assert!(matches!(eks.selector, Selector::Lasso(lasso) if lasso.cv == 3 && lasso.seed == 7));
+    assert_settings(&*eks.selector, &Lasso { cv: 3, seed: 7, ..Lasso::default() });
 
-    let plain = system("eks", &NOTHING).expect("system");
+    let plain = system_of("eks", &NOTHING);
     assert_eq!((plain.keep, plain.selector.name()), (Keep::Share(2.0 / 3.0), "f"));
-    let relieff = system("eks", &[("selector", "relieff")]).expect("system");
-    assert!(matches!(relieff.selector, Selector::ReliefF(r) if r.n_neighbors == 10));
-    let takes = system("takes", &[("reweight", "true"), ("threshold", "0.1")]).expect("system");
+    let relieff = system_of("eks", &[("selector", "relieff")]);
+    assert_settings(&*relieff.selector, &ReliefF::default());
+    let takes = system_of("takes", &[("reweight", "true"), ("threshold", "0.1")]);
     assert_eq!((takes.keep, takes.weighted), (Keep::Positive, true));
-    assert!(matches!(takes.selector, Selector::Kffs(kffs) if kffs.reweight));
-    assert!(!system("takes", &[("weighted", "false")]).expect("system").weighted);
-    let relief = system("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]).expect("system");
+    assert_settings(&*takes.selector, &Kffs { reweight: true });
+    assert!(!system_of("takes", &[("weighted", "false")]).weighted);
+    let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
     assert_eq!((relief.keep, relief.weighted), (Keep::Count(10), false));
-    assert!(matches!(relief.selector, Selector::Relief(r) if (r.power, r.n_neighbors, r.seed) == (2, 4, 5)));
-    let sparse = system_basis("sk-relief", &[("nu", "0.3")], 100, &mut Vec::new()).expect("basis");
+    assert_settings(&*relief.selector, &Relief { power: 2, n_neighbors: 4, seed: 5, ..Relief::default() });
+    let (sparse, _) = basis_for("sk-relief", &[("nu", "0.3")], 100).expect("basis");
     assert_eq!((sparse.method, sparse.nu), (Method::Sparse, 0.3));
 
-    let mut warnings = Vec::new();
-    let large = system_basis("k-relief", &[("threshold", "0.1")], 6_000, &mut warnings).expect("basis");
-    assert_eq!((large.method, warnings.len()), (Method::Kobl, 1));
+    let (large, warnings) = basis_for("k-relief", &[("threshold", "0.1")], 6_000).expect("basis");
+    assert_eq!((large.method, warnings), (Method::Kobl, 1));
 }
 
 #[test]
 fn a_system_refuses_settings_that_none_of_its_parts_has() {
-    let text = |name: &str, settings: &[(&str, &str)]| {
-        let by_rows = system_basis(name, settings, 100, &mut Vec::new()).map(|_| ());
-        let early = system(name, settings).map(|_| ());
-        by_rows.and(early).expect_err("refused").to_string()
-    };
-    assert!(
-        text("takes", &[("nu", "0.5")])
-            .starts_with("`nu` is not a parameter of `takes` with `kobl`; it has basis")
-    );
-    let cv = text("eks", &[("cv", "5")]);
+    let nu = refusal("takes", &[("nu", "0.5")]);
+    assert!(nu.starts_with("`nu` is not a parameter of `takes` with `kobl`; it has basis"), "{nu}");
+    let cv = refusal("eks", &[("cv", "5")]);
     assert!(cv.starts_with("`cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `kobl`"), "{cv}");
     // Only the number of rows says that there is no `kobl` here.
-    let threshold = text("k-relief", &[("threshold", "0.1")]);
+    let threshold = refusal("k-relief", &[("threshold", "0.1")]);
     assert!(
         threshold.starts_with("`threshold` is not a parameter of `k-relief` with `gram-schmidt`"),
         "{threshold}"
     );
-    let nu = text("sk-relief", &[("nu", "0.2"), ("basis", "kobl")]);
+    let nu = refusal("sk-relief", &[("nu", "0.2"), ("basis", "kobl")]);
     assert!(nu.contains("nu = 0.2 is for the basis `sparse`, but basis = kobl"), "{nu}");
-    system("sk-relief", &[("nu", "0.2"), ("basis", "sparse")]).expect("its own");
-    assert!(text("eks", &[("basis", "takes")]).contains("basis = takes, but it must be one of gram-schmidt"));
-    assert!(
-        text("eks", &[("selector", "relif")]).contains("selector = `relif` is not known; use one of relief")
-    );
-    let metric = text("eks", &[("selector", "relief"), ("metric", "manhattan")]);
+    basis_for("sk-relief", &[("nu", "0.2"), ("basis", "sparse")], 100).expect("its own");
+    let no_basis = refusal("eks", &[("basis", "takes")]);
+    assert!(no_basis.contains("basis = takes, but it must be one of gram-schmidt"), "{no_basis}");
+    let misspelt = refusal("eks", &[("selector", "relif")]);
+    assert!(misspelt.contains("selector = `relif` is not known; use one of relief"), "{misspelt}");
+    let metric = refusal("eks", &[("selector", "relief"), ("metric", "manhattan")]);
     assert!(metric.contains("neighbours are those of the kernel's space"), "{metric}");
-    assert!(text("takes", &[("n_features", "1.5")]).contains("n_features = 1.5, but it must be"));
-    let bare = text("relief", &[]);
-    assert!(bare.contains("\nhint: `--method eks --selector relief`"), "{bare}");
-    assert!(text("kobl", &[]).contains("`kobl` is a basis"));
-    assert!(text("takess", &[]).contains("is not known; use one of gram-schmidt"));
+    assert!(refusal("takes", &[("n_features", "1.5")]).contains("n_features = 1.5, but it must be"));
+    let bare = refusal("relief", &[]);
+    assert!(bare.contains("\nhint: use the method `eks` with selector = `relief`"), "{bare}");
+    assert!(refusal("takess", &[]).contains("is not known; use one of gram-schmidt"));
 }
 
 #[test]
-fn defaults_are_values_that_the_parameters_allow() {
-    for p in PARAMETERS {
-        assert!(p.default.is_some() || p.none.is_some(), "{} says what it is when not given", p.name);
+fn every_parameter_is_shared_with_the_methods_that_have_it() {
+    let shared = parameters();
+    let names: BTreeSet<&str> = all().flat_map(|spec| spec.parameters).map(|p| p.name).collect();
+    assert_eq!(shared.iter().map(|p| p.name).collect::<BTreeSet<_>>(), names);
+    assert_eq!(shared.len(), names.len(), "each once");
+    for p in shared {
+        assert!(p.default.is_some() != p.none.is_some(), "{} says what it is when not given", p.name);
         if let Some(default) = p.default {
-            p.check(default).expect(p.name);
+            let same =
+                all().filter_map(|spec| spec.parameter(p.name)).all(|own| own.default == Some(default));
+            assert!(same, "{} is {default} for every method", p.name);
         }
-        assert!(p.check("nonsense!").is_err(), "{}", p.name);
+        assert_eq!(parameter(p.name).expect("known").help, p.help);
     }
-    for card in METHODS {
-        for name in card.parameters {
-            parameter(name).expect("known");
-        }
-    }
+    assert!(parameter("widht").expect_err("unknown").to_string().contains("use one of kernel"));
 }
 
 #[test]
@@ -290,8 +446,12 @@ fn refusals_name_what_is_allowed() {
 }
 
 #[test]
-fn the_json_holds_every_card() {
-    let json = to_json();
-    assert_eq!(json["methods"].as_array().expect("list").len(), METHODS.len());
-    assert_eq!(json["parameters"].as_array().expect("list").len(), PARAMETERS.len());
+fn the_json_holds_every_method_and_parameter() {
+    let json: serde_json::Value = serde_json::from_str(&to_json()).expect("JSON");
+    let names = |list: &str| -> Vec<String> {
+        let list = json[list].as_array().expect("a list");
+        list.iter().map(|entry| entry["name"].as_str().expect("a name").to_string()).collect()
+    };
+    assert!(names("methods").iter().eq(all().map(|spec| spec.name)));
+    assert!(names("parameters").iter().eq(parameters().iter().map(|p| p.name)));
 }

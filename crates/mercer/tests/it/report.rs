@@ -3,12 +3,12 @@
 mod samples;
 
 use mercer::data::Labels;
-use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::report::{About, comparison, model};
 
 use samples::{
-    ATTACKS, about, classes, many_points, nasty_about, nasty_outcome, nasty_portrait, pages, ringnorm,
+    ATTACKS, about, classes, many_points, nasty_about, nasty_diagnostics, nasty_outcome, pages, ringnorm,
 };
 
 /// Names of the elements in their order; panics where one is not closed by the element that opened it. Attributes must be
@@ -126,7 +126,7 @@ fn the_same_results_give_the_same_bytes() {
 
 #[test]
 fn foreign_texts_stay_texts() {
-    let page = comparison(&nasty_outcome(), Some(&nasty_portrait()), &nasty_about());
+    let page = comparison(&nasty_outcome(), Some(&nasty_diagnostics()), &nasty_about());
     assert!(page.contains("&lt;script&gt;document.title = &#39;caught&#39;&lt;/script&gt;"));
     assert!(!page.contains("<script") && !page.contains("<img") && !page.contains("<h1>out"));
     assert!(!page.contains('\u{0}') && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
@@ -203,42 +203,43 @@ fn sizes_stand_in_the_chart_and_the_methods_own_number_in_the_table() {
 
 #[test]
 fn a_row_is_drawn_once_in_every_panel() {
-    let mut portrait = ringnorm();
-    let Some(Labels::Classes { codes, .. }) = &portrait.point_labels else { panic!("classes") };
+    let mut diagnostics = ringnorm();
+    let Some(Labels::Classes { codes, .. }) = &diagnostics.point_labels else { panic!("classes") };
     let inner = codes.iter().filter(|code| **code == 0).count();
-    (portrait.residuals, portrait.pivot_norms) = (Vec::new(), Vec::new());
-    (portrait.spectrum, portrait.scores) = (Vec::new(), Vec::new());
+    (diagnostics.residuals, diagnostics.pivot_norms) = (Vec::new(), Vec::new());
+    (diagnostics.spectrum, diagnostics.scores) = (Vec::new(), Vec::new());
     // The first class is drawn by circles; the legend has one more.
-    let page = model(&portrait, &about());
+    let page = model(&diagnostics, &about());
     assert_eq!(page.matches("<circle").count(), 3 * inner + 1);
     assert_eq!(page.matches("<svg class=\"chart\"").count(), 3);
 
-    portrait.point_names.truncate(2);
-    assert_eq!(model(&portrait, &about()).matches("<svg class=\"chart\"").count(), 1);
-    portrait.point_names.truncate(1);
-    assert_eq!(model(&portrait, &about()).matches("<circle").count(), inner + 1);
-    portrait.point_names.clear();
-    assert!(!model(&portrait, &about()).contains("<svg"));
+    diagnostics.point_names.truncate(2);
+    assert_eq!(model(&diagnostics, &about()).matches("<svg class=\"chart\"").count(), 1);
+    diagnostics.point_names.truncate(1);
+    assert_eq!(model(&diagnostics, &about()).matches("<circle").count(), inner + 1);
+    diagnostics.point_names.clear();
+    assert!(!model(&diagnostics, &about()).contains("<svg"));
 }
 
 #[test]
 fn without_labels_the_rows_are_shown_as_they_lie() {
-    let mut portrait = ringnorm();
-    portrait.point_labels = None;
-    let page = model(&portrait, &About { target: String::new(), ..about() });
+    let mut diagnostics = ringnorm();
+    diagnostics.point_labels = None;
+    let page = model(&diagnostics, &About { target: String::new(), ..about() });
     assert!(
         page.contains("as they lie") && !page.contains("class=\"legend\"") && !page.contains("<dt>target")
     );
-    portrait.point_names.truncate(1);
-    assert!(model(&portrait, &about()).contains("the height has no meaning"));
+    diagnostics.point_names.truncate(1);
+    assert!(model(&diagnostics, &about()).contains("the height has no meaning"));
 }
 
 #[test]
 fn rows_far_off_do_not_press_the_others_into_a_corner() {
     let mut points: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i % 10), f64::from(i / 10)]).collect();
     points.push(vec![1e6, 0.0]);
-    let portrait = FitDiagnostics { points, point_names: vec!["a".into(), "b".into()], ..FitDiagnostics::default() };
-    let page = model(&portrait, &About::default());
+    let diagnostics =
+        FitDiagnostics { points, point_names: vec!["a".into(), "b".into()], ..FitDiagnostics::default() };
+    let page = model(&diagnostics, &About::default());
     assert!(page.contains("One row lies beyond an edge"));
     let mut places: Vec<&str> =
         page.split(" cx=\"").skip(1).map(|c| c.split('"').next().unwrap_or_default()).collect();
@@ -250,14 +251,14 @@ fn rows_far_off_do_not_press_the_others_into_a_corner() {
 #[test]
 fn numbers_are_coloured_from_low_to_high() {
     let values = [0.0, 0.5, 1.0];
-    let portrait = FitDiagnostics {
+    let diagnostics = FitDiagnostics {
         method: "kpls".into(),
         point_names: vec!["a".into(), "b".into()],
         points: values.iter().map(|v| vec![*v, *v]).collect(),
         point_labels: Some(Labels::Numbers(values.to_vec())),
         ..FitDiagnostics::default()
     };
-    let page = model(&portrait, &About::default());
+    let page = model(&diagnostics, &About::default());
     let fills: Vec<&str> = page.split("<circle").skip(1).map(|c| between(c, "fill=\"", "\"")).collect();
     assert_eq!(fills.len(), 3);
     assert!(fills[0] != fills[1] && fills[1] != fills[2]);

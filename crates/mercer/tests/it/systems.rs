@@ -2,9 +2,9 @@
 
 use mercer::basis::{Landmarks, Method};
 use mercer::data::{Labels, Task, synth};
-use mercer::methods::{SELECTORS, selector};
-use mercer::select::{Columns, Keep, Selector};
-use mercer::{Basis, Error, FeatureMap, FittedBasis, Kernel, Monitor, Rows, System};
+use mercer::methods::{Stage, names, selector};
+use mercer::select::{Columns, Keep};
+use mercer::{Basis, Error, FeatureMap, FittedBasis, Kernel, Monitor, Options, Rows, System};
 
 use crate::kernel::{rows, sparse};
 use crate::naive;
@@ -21,7 +21,7 @@ fn basis(method: Method, x: &Rows, labels: &Labels) -> FittedBasis {
 fn systems() -> Vec<System> {
     let none: [(&str, &str); 0] = [];
     let eks = |name: &&str| System::eks(selector(name, &none).expect("known").0);
-    let mut all: Vec<System> = SELECTORS.iter().map(eks).collect();
+    let mut all: Vec<System> = names(Stage::Select).iter().map(eks).collect();
     all.extend([System::takes(), System::k_relief(), System::sk_relief(), System::k_relief().weighted(true)]);
     all
 }
@@ -31,13 +31,13 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
     let (x, labels) = ringnorm(150);
     for system in systems() {
         for method in Method::ALL {
-            let what = format!("{} with {} on {}", system.name, system.selector.name(), method.name());
+            let what = format!("{} with {} on {}", system.name(), system.selector.name(), method.name());
             let basis = basis(method, &x, &labels);
             let all = basis.expansion.transform(&x).expect("features");
             let monitor = Monitor::default();
             let coordinates = Rows::from_mat(all.as_ref());
             let columns = Columns {
-                rows: (&coordinates).into(),
+                rows: &coordinates,
                 labels: Some(&labels),
                 space: Some((Kernel::rbf(0.05), &x)),
                 categorical: &[],
@@ -52,16 +52,14 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
                     continue;
                 }
             };
-            assert_eq!((&fitted.scores, &fitted.kept), (&scores, &kept), "{what}");
+            assert_eq!((&fitted.scores, &fitted.selection), (&scores, &kept), "{what}");
             assert_eq!(fitted.map.n_features(), kept.columns.len(), "{what}");
-            assert_eq!(fitted.map.method, system.name);
-            assert_eq!(fitted.map.facts["basis"], method.name());
-            assert_eq!(fitted.map.facts["selector"], system.selector.name());
-            assert_eq!(fitted.map.facts["coordinates"], basis.n_components());
-            assert_eq!(
-                fitted.map.facts.contains_key("error_path"),
-                system.name == "takes" || system.selector.name() == "kffs"
-            );
+            assert_eq!(fitted.map.method, system.name());
+            let facts = &fitted.map.facts;
+            assert_eq!(facts.basis.as_deref(), Some(method.name()));
+            assert_eq!(facts.selector.as_deref(), Some(system.selector.name()));
+            assert_eq!(facts.coordinates, Some(basis.n_components()));
+            assert_eq!(facts.error_path.is_empty(), system.selector.name() != "kffs", "{what}");
             let names = FeatureMap::from(basis).feature_names;
             let z = fitted.map.transform(&x).expect("features");
             let weights = system.weighted.then(|| scores.weights.as_ref().unwrap_or(&scores.scores));
@@ -88,8 +86,8 @@ fn a_precomputed_kernel_and_sparse_rows_keep_the_same_coordinates() {
         let thin = system.fit(&thin, &labels, basis(Method::Kobl, &thin, &labels)).expect("fits");
         let given = Basis::kobl(Kernel::precomputed()).n_components(40).fit(&k).expect("fits");
         let given = system.fit(&k, &labels, given).expect("fits");
-        assert_eq!(own.kept.columns, given.kept.columns, "{}", system.name);
-        assert_eq!(own.kept.columns, thin.kept.columns, "{}", system.name);
+        assert_eq!(own.selection.columns, given.selection.columns, "{}", system.name());
+        assert_eq!(own.selection.columns, thin.selection.columns, "{}", system.name());
         assert!(matches!(given.map.expansion.landmarks, Landmarks::Columns { n: 120, .. }));
     }
     let given = Basis::kobl(Kernel::precomputed()).fit(&k).expect("fits");
@@ -115,7 +113,7 @@ fn systems_refuse_what_they_cannot_do_in_words() {
     assert!(metric.contains("neighbours are those of the kernel's space"), "{metric}");
     let unlabelled = text(System::takes(), None);
     assert!(
-        unlabelled.contains("`takes` looks at the labels") && unlabelled.contains("--target"),
+        unlabelled.contains("`takes` looks at the labels") && unlabelled.contains("hint: give them (y)"),
         "{unlabelled}"
     );
     let numbers = text(System::k_relief(), Some(&Labels::Numbers((0..60).map(f64::from).collect())));
@@ -147,10 +145,10 @@ fn warnings_of_every_part_reach_the_caller() {
 #[test]
 fn a_stopped_system_ends_with_interrupted() {
     let (x, labels) = ringnorm(60);
-    let monitor = Monitor::default();
     let basis = basis(Method::Kobl, &x, &labels);
-    monitor.stop();
-    let stopped = System::takes().monitor(&monitor).fit(&x, &labels, basis);
+    let options = Options::default();
+    options.monitor.stop();
+    let stopped = System::takes().fit_with(&x, Some(&labels), basis, None, &options);
     assert!(matches!(stopped, Err(Error::Interrupted)));
 }
 
@@ -162,7 +160,7 @@ fn every_system_comes_with_its_basis() {
     };
     let none: [(&str, &str); 0] = [];
     let eks = System::eks(selector("f", &none).expect("known").0);
-    assert!(matches!(eks.selector, Selector::FTest(_)));
+    assert_eq!(eks.selector.name(), "f");
     for n in [10, 5_000, 5_001] {
         assert_eq!(default(&System::takes(), n), (Method::Kobl, 0));
         assert_eq!(default(&System::sk_relief(), n), (Method::Sparse, 0));

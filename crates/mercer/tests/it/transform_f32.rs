@@ -1,18 +1,18 @@
-//! Rows in single precision: features beside those in double precision, on data that is kind and data that is not.
+//! Float32 rows: features beside those of float64 rows, on data that is kind and data that is not.
 
 use faer::MatMut;
 use mercer::basis::{Basis, Method, Precision};
-use mercer::data::{Scale, Scaling, Single};
+use mercer::data::{Scale, Scaling};
 use mercer::{FeatureMap, Gamma, Kernel, Monitor, Rows, Shape};
 
 use crate::naive;
 
-/// n×p normal numbers that single precision holds exactly.
+/// n×p normal numbers that float32 holds exactly.
 fn normal(n: usize, p: usize, seed: u64) -> Vec<f32> {
     naive::random_rows(n, p, seed).iter().flatten().map(|v| *v as f32).collect()
 }
 
-fn double(values: &[f32], p: usize) -> Rows<'static> {
+fn rows_f64(values: &[f32], p: usize) -> Rows<'static> {
     let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
     Rows::dense(values.clone(), values.len() / p, p).expect("rows")
 }
@@ -22,13 +22,13 @@ fn features(map: &FeatureMap, values: &[f32], p: usize) -> (Vec<f32>, Precision)
     let mut out = vec![f32::NAN; n * q];
     let rows = Rows::dense_f32(values, n, p).expect("rows");
     let memory = MatMut::from_row_major_slice_mut(&mut out, n, q);
-    let precision = map.transform_single_into(&rows, memory, &Monitor::default()).expect("features");
+    let precision = map.transform_f32_into(&rows, memory, &Monitor::default()).expect("features");
     (out, precision)
 }
 
-/// The largest difference to double precision in units of √k(x,x), and what was computed in.
+/// The largest difference to float64 in units of √k(x,x), and what was computed in.
 fn error(map: &FeatureMap, values: &[f32], p: usize) -> (f64, Precision) {
-    let rows = double(values, p);
+    let rows = rows_f64(values, p);
     let right = map.transform(&rows).expect("features");
     let (z, precision) = features(map, values, p);
     let q = map.n_features();
@@ -45,7 +45,7 @@ fn error(map: &FeatureMap, values: &[f32], p: usize) -> (f64, Precision) {
 
 fn fitted(shape: Shape, gamma: Gamma, values: &[f32], p: usize, m: usize) -> FeatureMap {
     let basis = Basis { shape, gamma, ..Basis::new(Method::Rpcholesky, Kernel::rbf(1.0)) };
-    FeatureMap::from(basis.n_components(m).fit(&double(values, p)).expect("fits"))
+    FeatureMap::from(basis.n_components(m).fit(&rows_f64(values, p)).expect("fits"))
 }
 
 const SHAPES: [Shape; 10] = [
@@ -62,14 +62,14 @@ const SHAPES: [Shape; 10] = [
 ];
 
 #[test]
-fn single_precision_differs_from_double_by_less_than_a_hundred_thousandth() {
+fn float32_differs_from_float64_by_less_than_a_hundred_thousandth() {
     for (shape, p) in SHAPES.into_iter().zip([20, 20, 20, 20, 20, 60, 20, 60, 20, 10]) {
         let (train, new) = (normal(300, p, 1), normal(700, p, 2));
         let map = fitted(shape, Gamma::Value(1.0 / p as f64), &train, p, 25);
         let (error, precision) = error(&map, &new, p);
         assert!(error <= 1e-5, "{}: {error:e}", shape.name());
-        let single = shape.name() != "laplacian";
-        assert_eq!(precision == Precision::Single, single, "{}", shape.name());
+        let narrow = shape.name() != "laplacian";
+        assert_eq!(precision == Precision::Single, narrow, "{}", shape.name());
     }
 }
 
@@ -115,13 +115,13 @@ fn equal_rows_have_equal_features_and_a_landmark_is_at_distance_zero() {
 }
 
 #[test]
-fn a_map_of_large_coefficients_is_applied_in_double_precision() {
+fn a_map_of_large_coefficients_is_applied_in_float64() {
     let values = normal(200, 2, 7);
-    let basis = Basis::kobl(Kernel::rbf(0.01)).fit(&double(&values, 2)).expect("fits");
+    let basis = Basis::kobl(Kernel::rbf(0.01)).fit(&rows_f64(&values, 2)).expect("fits");
     let map = FeatureMap::from(basis);
     let (z, precision) = features(&map, &values, 2);
     assert_eq!(precision, Precision::Double);
-    let right = map.transform(&double(&values, 2)).expect("features");
+    let right = map.transform(&rows_f64(&values, 2)).expect("features");
     for (i, z) in z.chunks_exact(map.n_features()).enumerate() {
         assert!(z.iter().enumerate().all(|(j, z)| *z == right[(i, j)] as f32));
     }
@@ -131,7 +131,7 @@ fn a_map_of_large_coefficients_is_applied_in_double_precision() {
 fn the_decision_does_not_depend_on_the_scale_of_features() {
     let values = normal(200, 8, 9);
     let map = fitted(Shape::Rbf, Gamma::Value(0.1), &values, 8, 20);
-    let wild = FeatureMap::from(Basis::kobl(Kernel::rbf(1e-3)).fit(&double(&values, 8)).expect("fits"));
+    let wild = FeatureMap::from(Basis::kobl(Kernel::rbf(1e-3)).fit(&rows_f64(&values, 8)).expect("fits"));
     for factor in [1e-9, 1.0, 1e9] {
         let scaled = |map: &FeatureMap| {
             let q = map.n_features();
@@ -149,7 +149,7 @@ fn scaling_is_part_of_it() {
     let p = 5;
     let values: Vec<f32> =
         normal(300, p, 11).iter().enumerate().map(|(i, v)| v * 10f32.powf((i % p) as f32)).collect();
-    let rows = double(&values, p);
+    let rows = rows_f64(&values, p);
     let scaling = Scaling::fit(Scale::Standard, &rows).0.expect("scaling");
     let scaled = scaling.apply(&rows).expect("scaled");
     let mut map =
@@ -164,7 +164,7 @@ fn scaling_is_part_of_it() {
 }
 
 #[test]
-fn products_too_large_for_single_precision_are_computed_in_double() {
+fn products_too_large_for_float32_are_computed_in_float64() {
     let mut values = normal(300, 4, 13);
     let map = fitted(Shape::Poly { degree: 3, coef0: 1.0 }, Gamma::Value(0.25), &values, 4, 15);
     values[40] = 1e12; // k(x,x) = 1e71, √k = 1e35
@@ -187,19 +187,19 @@ fn the_bits_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn rows_that_cannot_be_used_are_refused_as_in_double_precision() {
+fn rows_that_cannot_be_used_are_refused_as_in_float64() {
     let values = normal(30, 3, 17);
     let map = fitted(Shape::Rbf, Gamma::Value(0.3), &values, 3, 5);
     let refused = |values: &[f32], p: usize| {
         let rows = Rows::dense_f32(values, values.len() / p, p).expect("rows");
         let mut out = vec![0.0; rows.n() * 5];
         let memory = MatMut::from_row_major_slice_mut(&mut out, rows.n(), 5);
-        map.transform_single_into(&rows, memory, &Monitor::default()).expect_err("refused").to_string()
+        map.transform_f32_into(&rows, memory, &Monitor::default()).expect_err("refused").to_string()
     };
     for (bad, p) in [(f32::NAN, 3), (f32::INFINITY, 3), (0.0, 2)] {
         let mut values = values.clone();
         values[7] = bad;
-        let right = map.transform(&double(&values, p)).expect_err("refused").to_string();
+        let right = map.transform(&rows_f64(&values, p)).expect_err("refused").to_string();
         assert_eq!(refused(&values, p), right);
     }
     assert!(Rows::dense_f32(vec![0.0f32; 5], 2, 3).is_err());

@@ -3,8 +3,7 @@
 use mercer::data::{Scale, Task, synth};
 use mercer::evaluate::Adviser;
 use mercer::evaluate::advice::Verdict;
-use mercer::Pipeline;
-use mercer::{Error, Labels, Monitor, Rows};
+use mercer::{Error, Labels, Options, Pipeline, Rows};
 
 use crate::naive::{self, Matrix};
 
@@ -30,14 +29,12 @@ fn a_ball_in_a_ball_needs_a_kernel_and_two_balls_side_by_side_do_not() {
 }
 
 #[test]
-fn the_settings_are_a_recipe_and_the_arguments_of_a_fit() {
+fn the_settings_are_those_of_a_pipeline_and_the_arguments_of_a_fit() {
     for spec in ["ringnorm?n=200&seed=1", "friedman?n=150&seed=1", "twonorm?n=150&seed=2"] {
         let (rows, labels) = table(spec);
         let advice = small().advise(&rows, &labels).expect("advice");
         let pipeline = Pipeline::new(&advice.method, &advice.settings).expect("a pipeline");
-        let basis = pipeline.basis(&rows, Some(&labels), &mut Vec::new()).expect("basis");
-        let fitted = basis.fit_supervised(&rows, &labels).expect("fit");
-        pipeline.finish(&rows, Some(&labels), fitted, None, &Monitor::default()).expect("map");
+        pipeline.fit(&rows, Some(&labels), &Options::default()).expect("fits");
         assert!(advice.arguments().starts_with(&format!("--method {}", advice.method)));
         assert!(!advice.reasons.is_empty() && advice.findings.len() >= 4, "{spec}");
         assert!(advice.inner.iter().any(|(name, ..)| name == "raw"));
@@ -168,7 +165,7 @@ fn where_the_method_fails_on_all_rows_the_coordinates_are_the_features_and_a_rea
     let names: Vec<&str> = (0..60).map(|i| if i < 30 { "a" } else { "b" }).collect();
     let (rows, labels) = (rows.select(&twice), Labels::classes(&names));
     let automatic = small().fit(&rows, &labels).expect("features");
-    assert_eq!((automatic.advice.method.as_str(), automatic.made.map.method.as_str()), ("kobl", "kobl"));
+    assert_eq!((automatic.advice.method.as_str(), automatic.fitted.map.method.as_str()), ("kobl", "kobl"));
     let said = |reason: &String| reason.contains("cannot be fitted on all rows");
     assert!(automatic.advice.reasons.iter().any(said), "{:?}", automatic.advice.reasons);
 }
@@ -192,7 +189,7 @@ fn a_basis_that_ends_by_itself_needs_no_size() {
 fn advice_can_be_stopped() {
     let (rows, labels) = table("ringnorm?n=100&seed=1");
     let adviser = small();
-    adviser.monitor.stop();
+    adviser.options.monitor.stop();
     assert!(matches!(adviser.advise(&rows, &labels), Err(Error::Interrupted)));
 }
 
@@ -224,12 +221,12 @@ fn refitted_error(z: &Matrix, y: &Matrix, penalty: f64) -> f64 {
 fn a_ridge_penalty_of_one_is_right_for_automatic_features() {
     let (rows, labels) = table("ringnorm?n=70&seed=2");
     let automatic = Adviser { max_components: 12, ..small() }.fit(&rows, &labels).expect("fit");
-    let z = automatic.made.map.transform(&rows).expect("features");
+    let z = automatic.fitted.map.transform(&rows).expect("features");
     let (codes, c) = labels.require_classes("test").expect("classes");
     let z: Matrix = (0..70).map(|i| z.row(i).iter().copied().collect()).collect();
     let y = naive::one_hot(codes, c);
     let error = |penalty: f64| refitted_error(&z, &y, penalty);
     // Penalties were tried in steps of ten.
     assert!(error(1.0) <= error(10.0) * (1.0 + 1e-9) && error(1.0) <= error(0.1) * (1.0 + 1e-9));
-    assert_eq!(automatic.made.map.method, automatic.advice.method);
+    assert_eq!(automatic.fitted.map.method, automatic.advice.method);
 }

@@ -1,14 +1,14 @@
 //! Comparisons against fits of every pipeline alone, and what must not matter to them.
 
-use mercer::basis::{DEFAULT_MEMORY, Method};
+use mercer::basis::Method;
 use mercer::data::{Labels, Scale, Scaling, Task, synth};
-use mercer::evaluate::folds::{Split, folds, splits};
 use mercer::evaluate::Evaluator;
+use mercer::evaluate::folds::{Split, folds, splits};
 use mercer::evaluate::measures::Measure;
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::{Comparison, knn};
 use mercer::methods::Stage;
-use mercer::{Error, FeatureMap, Kernel, Monitor, Pipeline, Rows};
+use mercer::{Error, FeatureMap, Kernel, Monitor, Options, Pipeline, Rows};
 
 use crate::naive;
 
@@ -29,9 +29,9 @@ fn knn_alone() -> Vec<Evaluator> {
     vec![Evaluator::Knn { n_neighbors: 1 }]
 }
 
-fn find<'o>(outcome: &'o Outcome, method: &str, judge: &str) -> &'o Entry {
-    let found = outcome.entries.iter().find(|entry| entry.method == method && entry.evaluator == judge);
-    found.unwrap_or_else(|| panic!("{method} judged by {judge} is not there"))
+fn find<'o>(outcome: &'o Outcome, method: &str, evaluator: &str) -> &'o Entry {
+    let found = outcome.entries.iter().find(|entry| entry.method == method && entry.evaluator == evaluator);
+    found.unwrap_or_else(|| panic!("{method} evaluated with {evaluator} is not there"))
 }
 
 /// An outcome without its seconds.
@@ -56,8 +56,7 @@ fn alone(entry: &Entry, given: &[(&str, &str)], rows: &Rows, labels: &Labels) ->
     all.extend(entry.gamma_rule.iter().map(|rule| ("gamma".into(), rule.clone())));
     all.extend(entry.asked.map(|q| (size.into(), q.to_string())));
     let pipeline = Pipeline::new(&entry.method, &all)?;
-    let basis = pipeline.basis(rows, Some(labels), &mut Vec::new())?.fit_supervised(rows, labels)?;
-    Ok(pipeline.finish(rows, Some(labels), basis, None, &Monitor::default())?.map)
+    Ok(pipeline.fit(rows, Some(labels), &Options::default())?.map)
 }
 
 /// Features that really are as many as asked: a system told to keep more than there are keeps all, and one that is
@@ -91,7 +90,7 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
         Labels::Numbers(_) => [Measure::R2, Measure::Mse],
     };
     let parts: Vec<_> = splits.iter().map(|split| parts(rows, labels, split)).collect();
-    let judges = [Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge];
+    let evaluators = [Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge];
     let with_seed = [given, &[("seed", "5")]].concat();
     let mut seen = 0;
     for method in Comparison::all(labels) {
@@ -111,11 +110,11 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
                     .map(|[(train, labels), _]| alone(&blank, &with_seed, train, labels).ok())
                     .map(|map| map.filter(|map| has_them(map, *asked)))
                     .collect();
-                for judge in &judges {
-                    let what = format!("{method} {rule} {asked:?} {}", judge.name());
+                for evaluator in &evaluators {
+                    let what = format!("{method} {rule} {asked:?} {}", evaluator.name());
                     let found = outcome.entries.iter().find(|e| {
                         (&e.method, &e.gamma_rule, &e.asked) == (&blank.method, &blank.gamma_rule, asked)
-                            && e.evaluator == judge.name()
+                            && e.evaluator == evaluator.name()
                     });
                     if maps.iter().all(Option::is_none) {
                         assert!(found.is_none_or(|e| e.scores.is_empty()), "{what}: {found:?}");
@@ -129,9 +128,10 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
                     for (at, (map, [(train, labels), (test, truth)])) in pairs.enumerate() {
                         let [a, b] = [train, test].map(|rows| map.transform(rows).expect("features"));
                         let [a, b] = [a, b].map(|z| Rows::from_mat(z.as_ref()));
-                        let judged = judge.predict(&a, labels, &b, 5, &Monitor::default()).expect("judged");
+                        let evaluation =
+                            evaluator.predict(&a, labels, &b, 5, &Monitor::default()).expect("predictions");
                         let [first, second] =
-                            measures.map(|m| m.of(truth, &judged.predictions).expect("measured"));
+                            measures.map(|m| m.of(truth, &evaluation.predictions).expect("measured"));
                         // Coordinates of these are right to 1e−6 at worst (docs/decisions.md), from the factor as from A.
                         let loose = ["nystrom", "rpcholesky", "sparse", "sk-relief", "csi"]
                             .contains(&method.as_str());
@@ -139,7 +139,7 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
                         let near = |a: f64, b: f64| (a - b).abs() < tolerance * b.abs().max(1.0);
                         assert!(
                             (near(entry.scores[at], first) && near(entry.second[at], second))
-                                || (*judge == judges[0] && ties_of_zeros(&a, labels)),
+                                || (*evaluator == evaluators[0] && ties_of_zeros(&a, labels)),
                             "{what}: {} {first}",
                             entry.scores[at]
                         );
@@ -157,39 +157,41 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
 }
 
 #[test]
-fn every_score_is_that_of_the_recipe_fitted_alone_for_classes() {
+fn every_score_is_that_of_the_pipeline_fitted_alone_for_classes() {
     let (rows, labels) = table("waveform?n=66&seed=3");
     compare_with_fits_alone(&rows, &labels, &[], &["scale", "0.02"]);
 }
 
 #[test]
-fn every_score_is_that_of_the_recipe_fitted_alone_for_numbers() {
+fn every_score_is_that_of_the_pipeline_fitted_alone_for_numbers() {
     let (rows, labels) = table("friedman?n=60&seed=3");
     compare_with_fits_alone(&rows, &labels, &[], &["median"]);
 }
 
 #[test]
-fn every_score_is_that_of_the_recipe_fitted_alone_with_rules_that_look_at_labels() {
+fn every_score_is_that_of_the_pipeline_fitted_alone_with_rules_that_look_at_labels() {
     let (rows, labels) = table("ringnorm?n=60&seed=4");
     compare_with_fits_alone(&rows, &labels, &[("kernel", "laplacian")], &["align", "loo"]);
 }
 
 #[test]
-fn baselines_are_plain_judges() {
+fn baselines_are_plain_evaluators() {
     let (rows, labels) = table("blobs?n=70&seed=2");
     let comparison = Comparison { methods: texts(&["raw"]), ..Comparison::default() };
     let outcome = comparison.run(&rows, &labels).expect("compared");
-    assert_eq!(outcome.entries.len(), 4, "raw by two judges, rbf-svm, kknn");
+    assert_eq!(outcome.entries.len(), 4, "raw with two evaluators, rbf-svm, kknn");
     let (splits, _) = folds(&labels, 5, 1, 0).expect("folds");
     for (at, split) in splits.iter().enumerate() {
         let [(train, known), (test, truth)] = parts(&rows, &labels, split);
         let monitor = Monitor::default();
         let score = |predictions| Measure::Accuracy.of(&truth, &predictions).expect("measured");
-        for (method, judge) in [("raw", Evaluator::Ridge), ("rbf-svm", Evaluator::RbfSvm { c: None, gamma: None })] {
-            let judged = judge.predict(&train, &known, &test, 0, &monitor).expect("judged");
-            let entry = find(&outcome, method, judge.name());
-            assert_eq!(entry.scores[at].to_bits(), score(judged.predictions).to_bits(), "{method}");
-            assert_eq!(entry.kernel_values[at], judged.support, "{method}");
+        for (method, evaluator) in
+            [("raw", Evaluator::Ridge), ("rbf-svm", Evaluator::RbfSvm { c: None, gamma: None })]
+        {
+            let evaluation = evaluator.predict(&train, &known, &test, 0, &monitor).expect("predictions");
+            let entry = find(&outcome, method, evaluator.name());
+            assert_eq!(entry.scores[at].to_bits(), score(evaluation.predictions).to_bits(), "{method}");
+            assert_eq!(entry.kernel_values[at], evaluation.support, "{method}");
         }
         let near =
             knn::predict_in_kernel(Kernel::rbf(0.3), &train, &known, &test, 1, &monitor).expect("near");
@@ -232,7 +234,7 @@ fn a_test_row_changes_its_own_prediction_and_nothing_else() {
 }
 
 #[test]
-fn every_method_of_the_catalogue_is_compared_without_a_failure() {
+fn every_method_of_the_registry_is_compared_without_a_failure() {
     for (spec, methods, measure, second) in [
         ("waveform?n=150&seed=1", 19, "accuracy", "balanced_accuracy"),
         ("friedman?n=120&seed=1", 9, "r2", "mse"),
@@ -241,10 +243,10 @@ fn every_method_of_the_catalogue_is_compared_without_a_failure() {
         let evaluators: Vec<Evaluator> = Evaluator::NAMES
             .iter()
             .map(|name| Evaluator::named(name).expect("known"))
-            .filter(|judge| judge.check(&labels).is_ok())
+            .filter(|evaluator| evaluator.check(&labels).is_ok())
             .collect();
-        let count = judges.len();
-        let comparison = Comparison { judges, folds: 3, ..Comparison::default() };
+        let count = evaluators.len();
+        let comparison = Comparison { evaluators, folds: 3, ..Comparison::default() };
         let outcome = comparison.run(&rows, &labels).expect("compared");
         assert_eq!(outcome.entries.len(), (methods + 1) * count + 2, "{spec}");
         assert_eq!((outcome.measure.as_str(), outcome.second.as_str()), (measure, second));
@@ -258,7 +260,7 @@ fn every_method_of_the_catalogue_is_compared_without_a_failure() {
         }
         assert!(outcome.entries.windows(2).all(|pair| pair[0].mean() >= pair[1].mean()), "best first");
         assert!(!outcome.interrupted && outcome.n_splits == 3);
-        let progress = comparison.monitor.progress();
+        let progress = comparison.options.monitor.progress();
         assert_eq!((progress.stage, progress.done), ("comparing", progress.total));
     }
 }
@@ -413,14 +415,14 @@ fn a_candidate_that_fails_says_why_and_stops_no_other() {
 fn a_stop_keeps_whole_splits_alone() {
     let (rows, labels) = table("ringnorm?n=100&seed=1");
     let stopped = Comparison::default();
-    stopped.monitor.stop();
+    stopped.options.monitor.stop();
     assert!(matches!(stopped.run(&rows, &labels), Err(Error::Interrupted)));
     let comparison = Comparison { repeats: 40, ..Comparison::default() };
-    let monitor = comparison.monitor.clone();
+    let monitor = comparison.options.monitor.clone();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("pool");
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
-            // 19 methods and `raw` by two judges, and two baselines: one split is over, another has begun.
+            // 19 methods and `raw` with two evaluators, and two baselines: one split is over, another has begun.
             while monitor.progress().done <= 42 {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
@@ -464,7 +466,7 @@ fn what_cannot_be_compared_is_refused_in_words_before_any_work() {
         (with(&[("kernel", "precomputed")], &["gda"]), &labels, "kernel = precomputed"),
         (Comparison { gammas: texts(&["wide"]), ..plain() }, &labels, "gamma = `wide`"),
         (Comparison { gammas: Vec::new(), ..plain() }, &labels, "no gamma was given"),
-        (Comparison { evaluators: Vec::new(), ..plain() }, &labels, "no judge was given"),
+        (Comparison { evaluators: Vec::new(), ..plain() }, &labels, "no evaluator was given"),
         (
             Comparison { evaluators: vec![Evaluator::LinearSvm { c: None }], ..plain() },
             &numbers,
@@ -473,7 +475,11 @@ fn what_cannot_be_compared_is_refused_in_words_before_any_work() {
         (Comparison { sizes: vec![Some(0)], ..plain() }, &labels, "numbers of features must be at least 1"),
         (Comparison { folds: 50, ..plain() }, &labels, "50 folds of 40 rows"),
         (Comparison { test_share: Some(1.5), ..plain() }, &labels, "test_share = 1.5"),
-        (Comparison { memory: 1000, ..plain() }, &labels, "but the budget is 1 kB"),
+        (
+            Comparison { options: Options::default().memory(1000), ..plain() },
+            &labels,
+            "but the budget is 1 kB",
+        ),
     ] {
         let text = text(comparison, labels);
         assert!(text.contains(expected), "{text}");
@@ -485,7 +491,7 @@ fn what_cannot_be_compared_is_refused_in_words_before_any_work() {
     let hole = Rows::dense(vec![f64::NAN; 40], 40, 1).expect("rows");
     let nan = plain().check(&hole, &labels).expect_err("refused").to_string();
     assert!(nan.contains("NaN at row 1, column 1"), "{nan}");
-    assert!(Comparison { memory: DEFAULT_MEMORY, ..plain() }.check(&rows, &labels).is_ok());
+    assert!(plain().check(&rows, &labels).is_ok());
 }
 
 #[test]

@@ -1,30 +1,29 @@
-//! A portrait's numbers against their definitions.
+//! The diagnostics of a fit against their definitions.
 
-use mercer::options::DEFAULT_MEMORY;
 use mercer::evaluate::diagnostics::FitDiagnostics;
-use mercer::pipeline::Made;
-use mercer::{Error, Kernel, Labels, Monitor, Pipeline, Rows};
+use mercer::methods::{Stage, names};
+use mercer::{Error, FittedPipeline, Kernel, Labels, Monitor, Options, Pipeline, Rows};
 
 use super::compare::table;
 
-fn portrait(
+fn diagnostics(
     method: &str,
     settings: &[(&str, &str)],
     rows: &Rows,
     labels: Option<&Labels>,
-) -> (FitDiagnostics, Made) {
+) -> (FitDiagnostics, FittedPipeline) {
     let pipeline = Pipeline::new(method, settings).expect("a pipeline");
-    let made = FitDiagnostics::of(&pipeline, rows, labels, &[], DEFAULT_MEMORY, 1, &Monitor::default());
-    made.unwrap_or_else(|error| panic!("{method}: {error}"))
+    let found = FitDiagnostics::of(&pipeline, rows, labels, &[], 1, &Options::default());
+    found.unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 
 #[test]
 fn what_is_left_is_what_the_coordinates_do_not_hold() {
     let (rows, labels) = table("ringnorm?n=120&seed=1");
-    for basis in mercer::methods::BASES {
-        let (seen, made) =
-            portrait(basis, &[("gamma", "0.05"), ("n_components", "15")], &rows, Some(&labels));
-        let z = made.map.transform(&rows).expect("coordinates");
+    for basis in names(Stage::Basis) {
+        let (seen, fitted) =
+            diagnostics(basis, &[("gamma", "0.05"), ("n_components", "15")], &rows, Some(&labels));
+        let z = fitted.map.transform(&rows).expect("coordinates");
         assert_eq!(seen.residuals.len(), z.ncols() + 1, "{basis}");
         for (m, left) in seen.residuals.iter().enumerate() {
             // k(x,x) = 1.
@@ -36,27 +35,27 @@ fn what_is_left_is_what_the_coordinates_do_not_hold() {
         assert_eq!(seen.spectrum.is_empty(), basis != "kpca");
         assert_eq!((seen.method.as_str(), seen.basis.as_str(), seen.gamma), (basis, basis, Some(0.05)));
     }
-    let (seen, _) = portrait("kpca", &[("center", "true"), ("n_components", "5")], &rows, None);
+    let (seen, _) = diagnostics("kpca", &[("center", "true"), ("n_components", "5")], &rows, None);
     let share: f64 = 1.0 - seen.residuals[5];
     assert!(share > 0.0 && share < 1.0 && seen.residuals[0] == 1.0);
-    let (whole, _) = portrait("kpca", &[("center", "true")], &rows, None);
+    let (whole, _) = diagnostics("kpca", &[("center", "true")], &rows, None);
     assert!((seen.residuals[3] - whole.residuals[3]).abs() < 1e-8, "the same share, however many follow");
     assert!(whole.residuals.last().expect("residuals").abs() < 1e-8);
 }
 
 #[test]
-fn every_method_has_a_portrait() {
+fn every_method_has_diagnostics() {
     let (rows, labels) = table("waveform?n=90&seed=1");
     for method in mercer::evaluate::Comparison::all(&labels) {
-        let (seen, made) = portrait(&method, &[], &rows, Some(&labels));
-        let map = &made.map;
+        let (seen, fitted) = diagnostics(&method, &[], &rows, Some(&labels));
+        let map = &fitted.map;
         let q = map.n_features();
         assert_eq!((seen.n_features, seen.kernel_values), (q, map.expansion.landmarks.len()), "{method}");
         assert_eq!(seen.point_names.len(), q.min(3), "{method}");
         let z = map.transform(&rows).expect("features");
         for (at, name) in seen.point_names.iter().enumerate() {
             let j = map.feature_names.iter().position(|other| other == name).expect("a feature");
-            assert_eq!(j, made.best[at], "{method}: best first");
+            assert_eq!(j, fitted.best()[at], "{method}: best first");
             for (i, point) in seen.points.iter().enumerate() {
                 assert!((point[at] - z[(i, j)]).abs() <= 1e-12 * z.norm_max(), "{method}");
             }
@@ -78,11 +77,12 @@ fn every_method_has_a_portrait() {
 #[test]
 fn points_are_a_seeded_sample_of_many_rows() {
     let (rows, labels) = table("moons?n=4000&seed=1");
-    let pipeline = Pipeline::new("gda", &[("basis", "kobl"), ("basis_components", "20")]).expect("a pipeline");
+    let pipeline =
+        Pipeline::new("gda", &[("basis", "kobl"), ("basis_components", "20")]).expect("a pipeline");
     let names = ["left".to_string(), "right".to_string()];
     let of = |seed: u64| {
-        FitDiagnostics::of(&pipeline, &rows, Some(&labels), &names, DEFAULT_MEMORY, seed, &Monitor::default())
-            .expect("a portrait")
+        FitDiagnostics::of(&pipeline, &rows, Some(&labels), &names, seed, &Options::default())
+            .expect("diagnostics")
             .0
     };
     let (one, again, other) = (of(1), of(1), of(2));
@@ -96,19 +96,19 @@ fn a_kernel_without_inputs_has_no_importance_and_other_troubles_are_said() {
     let (rows, labels) = table("blobs?n=50&seed=1");
     let k = Kernel::rbf(0.5).matrix(&rows, &rows).expect("values");
     let given = Rows::from_mat(k.as_ref());
-    let (seen, _) = portrait("gda", &[("kernel", "precomputed")], &given, Some(&labels));
+    let (seen, _) = diagnostics("gda", &[("kernel", "precomputed")], &given, Some(&labels));
     assert!(seen.importance.is_empty() && seen.gamma.is_none());
     let pipeline = Pipeline::new::<&str>("gda", &[]).expect("a pipeline");
-    let of = |labels: Option<&Labels>, names: &[String], memory: u64, monitor: &Monitor| {
-        FitDiagnostics::of(&pipeline, &rows, labels, names, memory, 0, monitor)
+    let of = |labels: Option<&Labels>, names: &[String], options: &Options| {
+        FitDiagnostics::of(&pipeline, &rows, labels, names, 0, options)
     };
-    let plain = Monitor::default();
-    let none = of(None, &[], DEFAULT_MEMORY, &plain).expect_err("refused").to_string();
+    let plain = Options::default();
+    let none = of(None, &[], &plain).expect_err("refused").to_string();
     assert!(none.contains("`gda` looks at the labels"), "{none}");
-    let names = of(Some(&labels), &["a".into()], DEFAULT_MEMORY, &plain).expect_err("refused").to_string();
+    let names = of(Some(&labels), &["a".into()], &plain).expect_err("refused").to_string();
     assert!(names.contains("1 names were given for 2 inputs"), "{names}");
-    assert!(matches!(of(Some(&labels), &[], 10, &plain), Err(Error::Memory(_))));
-    let stopped = Monitor::default();
-    stopped.stop();
-    assert!(matches!(of(Some(&labels), &[], DEFAULT_MEMORY, &stopped), Err(Error::Interrupted)));
+    assert!(matches!(of(Some(&labels), &[], &plain.memory(10)), Err(Error::Memory(_))));
+    let stopped = Options::default();
+    stopped.monitor.stop();
+    assert!(matches!(of(Some(&labels), &[], &stopped), Err(Error::Interrupted)));
 }

@@ -1,13 +1,13 @@
-//! Every judge against its reference.
+//! Every evaluator against its reference.
 
 use mercer::data::{Task, synth};
 use mercer::evaluate::knn::{self, nearest_neighbour_error};
 use mercer::evaluate::{Evaluator, Measure, svm};
 use mercer::{Kernel, Labels, Monitor, Rows, Shape};
 
-use super::{classes, codes_of, judged, numbers_of};
+use super::{classes, codes_of, evaluation, numbers_of};
 use crate::kernel::{rows, sparse};
-use crate::naive::{self, Matrix, judges as slow};
+use crate::naive::{self, Matrix, evaluators as slow};
 
 /// Rows on a coarse grid, so that distances are often equal.
 fn gridded(n: usize, p: usize, seed: u64) -> Matrix {
@@ -43,12 +43,12 @@ fn neighbours_vote_as_in_plain_loops_ties_and_all() {
                 [rows(&train), sparse(&test)],
                 [sparse(&train), rows(&test)],
             ] {
-                let judge = Evaluator::Knn { n_neighbors: k };
-                let found = judged(&judge, &x, &classes(&codes), &t);
+                let evaluator = Evaluator::Knn { n_neighbors: k };
+                let found = evaluation(&evaluator, &x, &classes(&codes), &t);
                 let expected: Vec<usize> = near.iter().map(|near| slow::majority(near, &codes)).collect();
                 assert_eq!(codes_of(&found.predictions), expected, "p = {p}, k = {k}");
                 assert_eq!(found.warnings.len(), usize::from(k > n));
-                let found = judged(&judge, &x, &Labels::Numbers(values.clone()), &t);
+                let found = evaluation(&evaluator, &x, &Labels::Numbers(values.clone()), &t);
                 for (found, near) in numbers_of(&found.predictions).iter().zip(&near) {
                     let mean = near.iter().map(|&j| values[j]).sum::<f64>() / near.len() as f64;
                     assert!((found - mean).abs() < 1e-12);
@@ -115,21 +115,21 @@ fn ridge_is_that_of_refits_and_least_squares_that_of_the_pseudo_inverse() {
             if slow_ridge {
                 tried.push((Evaluator::Ridge, slow::ridge_fits(&train, &target, &test)));
             }
-            for (judge, expected) in tried {
-                let found = judged(&judge, &x, &Labels::Numbers(y.clone()), &t);
+            for (evaluator, expected) in tried {
+                let found = evaluation(&evaluator, &x, &Labels::Numbers(y.clone()), &t);
                 for (found, expected) in numbers_of(&found.predictions).iter().zip(expected) {
                     assert!(
                         (found - expected[0]).abs() < 1e-8,
-                        "{judge:?}, {n}×{p}: {found} for {expected:?}"
+                        "{evaluator:?}, {n}×{p}: {found} for {expected:?}"
                     );
                 }
             }
             let hot = slow::one_hot_all(&codes);
-            let found = judged(&Evaluator::Linear, &x, &classes(&codes), &t);
+            let found = evaluation(&Evaluator::Linear, &x, &classes(&codes), &t);
             let expected = slow::largest(&slow::least_squares_fits(&train, &hot, &test));
             assert_eq!(codes_of(&found.predictions), expected);
             if slow_ridge {
-                let found = judged(&Evaluator::Ridge, &x, &classes(&codes), &t);
+                let found = evaluation(&Evaluator::Ridge, &x, &classes(&codes), &t);
                 assert_eq!(
                     codes_of(&found.predictions),
                     slow::largest(&slow::ridge_fits(&train, &hot, &test))
@@ -151,7 +151,7 @@ fn least_squares_of_dependent_columns_has_the_smallest_norm_and_many_rows_one_an
     let y: Vec<f64> = train.iter().enumerate().map(|(i, r)| r[0] - r[2] + (i as f64).cos()).collect();
     let target: Matrix = y.iter().map(|v| vec![*v]).collect();
     let expected = slow::least_squares_fits(&train, &target, &test);
-    let found = judged(&Evaluator::Linear, &rows(&train), &Labels::Numbers(y), &rows(&test));
+    let found = evaluation(&Evaluator::Linear, &rows(&train), &Labels::Numbers(y), &rows(&test));
     for (found, expected) in numbers_of(&found.predictions).iter().zip(expected) {
         assert!((found - expected[0]).abs() < 1e-9, "{found} for {expected:?}");
     }
@@ -175,7 +175,7 @@ fn the_linear_machine_is_the_minimum_of_its_objective() {
         let scores: Matrix =
             test.iter().map(|row| fits.iter().map(|w| naive::dot(row, &w[..3]) + w[3]).collect()).collect();
         for [x, t] in [[rows(&train), rows(&test)], [sparse(&train), sparse(&test)]] {
-            let found = judged(&Evaluator::LinearSvm { c: Some(c) }, &x, &classes(&codes), &t);
+            let found = evaluation(&Evaluator::LinearSvm { c: Some(c) }, &x, &classes(&codes), &t);
             for ((found, expected), scores) in
                 codes_of(&found.predictions).iter().zip(slow::largest(&scores)).zip(&scores)
             {
@@ -261,11 +261,11 @@ fn pairs_of_classes_vote_and_support_vectors_are_counted_once() {
     }
     let expected: Vec<usize> =
         votes.iter().map(|v| (0..3).rev().max_by_key(|&j| v[j]).expect("a class")).collect();
-    let judge = Evaluator::RbfSvm { c: Some(c), gamma: Some(gamma) };
-    let found = judged(&judge, &rows(&train), &classes(&codes), &rows(&test));
+    let evaluator = Evaluator::RbfSvm { c: Some(c), gamma: Some(gamma) };
+    let found = evaluation(&evaluator, &rows(&train), &classes(&codes), &rows(&test));
     assert_eq!(codes_of(&found.predictions), expected);
     assert_eq!(found.support, support.iter().filter(|s| **s).count());
-    let none = judged(&Evaluator::Ridge, &rows(&train), &classes(&codes), &rows(&test));
+    let none = evaluation(&Evaluator::Ridge, &rows(&train), &classes(&codes), &rows(&test));
     assert_eq!(none.support, 0);
 }
 
@@ -274,9 +274,13 @@ fn a_weight_is_chosen_that_serves_rows_not_seen() {
     let table = synth::generate("ringnorm?n=900&seed=4").expect("rows");
     let labels = Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels");
     let (train, test): (Vec<usize>, Vec<usize>) = ((0..400).collect(), (400..900).collect());
-    let score = |judge: &Evaluator| {
-        let found =
-            judged(judge, &table.rows.select(&train), &labels.select(&train), &table.rows.select(&test));
+    let score = |evaluator: &Evaluator| {
+        let found = evaluation(
+            evaluator,
+            &table.rows.select(&train),
+            &labels.select(&train),
+            &table.rows.select(&test),
+        );
         assert!(found.warnings.is_empty(), "{:?}", found.warnings);
         Measure::Accuracy.of(&labels.select(&test), &found.predictions).expect("accuracy")
     };
@@ -286,9 +290,13 @@ fn a_weight_is_chosen_that_serves_rows_not_seen() {
     let numbers = synth::generate("friedman?n=500&seed=1").expect("rows");
     let y = Labels::decide(numbers.target.expect("numbers"), Task::Auto).expect("labels");
     let (train, test): (Vec<usize>, Vec<usize>) = ((0..300).collect(), (300..500).collect());
-    let r2 = |judge: &Evaluator| {
-        let found =
-            judged(judge, &numbers.rows.select(&train), &y.select(&train), &numbers.rows.select(&test));
+    let r2 = |evaluator: &Evaluator| {
+        let found = evaluation(
+            evaluator,
+            &numbers.rows.select(&train),
+            &y.select(&train),
+            &numbers.rows.select(&test),
+        );
         Measure::R2.of(&y.select(&test), &found.predictions).expect("r2")
     };
     let (rbf, ridge) = (r2(&Evaluator::named("rbf-svm").expect("a name")), r2(&Evaluator::Ridge));
@@ -301,16 +309,16 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     let test = rows(&naive::random_rows(300, 6, 72));
     let codes = rings(&train);
     let values: Vec<f64> = train.iter().map(|r| r[0] * r[1] + r[2]).collect();
-    for judge in super::every_judge() {
+    for evaluator in super::every_evaluator() {
         for labels in [classes(&codes), Labels::Numbers(values.clone())] {
-            if judge.check(&labels).is_err() {
+            if evaluator.check(&labels).is_err() {
                 continue;
             }
             let with = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
-                pool.install(|| judged(&judge, &rows(&train), &labels, &test))
+                pool.install(|| evaluation(&evaluator, &rows(&train), &labels, &test))
             };
-            assert_eq!(with(1), with(8), "{judge:?}");
+            assert_eq!(with(1), with(8), "{evaluator:?}");
         }
     }
 }

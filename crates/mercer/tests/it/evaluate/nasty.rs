@@ -1,8 +1,8 @@
-//! Data that breaks careless code: every judge must answer, the same for dense and sparse rows.
+//! Data that breaks careless code: every evaluator must answer, the same for dense and sparse rows.
 
 use mercer::{Labels, Rows};
 
-use super::{classes, codes_of, every_judge, judged, numbers_of};
+use super::{classes, codes_of, evaluation, every_evaluator, numbers_of};
 use crate::kernel::{rows, sparse};
 use crate::naive::{self, Matrix};
 
@@ -28,7 +28,7 @@ fn sets() -> Vec<(&'static str, Matrix)> {
 }
 
 #[test]
-fn every_judge_answers_and_sparse_rows_say_what_dense_rows_say() {
+fn every_evaluator_answers_and_sparse_rows_say_what_dense_rows_say() {
     for (name, x) in sets() {
         let n = x.len();
         let half = n / 2;
@@ -38,28 +38,28 @@ fn every_judge_answers_and_sparse_rows_say_what_dense_rows_say() {
         let four =
             Labels::Classes { codes: codes.clone(), names: (0..4).map(|c: usize| c.to_string()).collect() };
         let values: Vec<f64> = (0..half).map(|i| (i as f64).sin() * 1e3).collect();
-        for judge in every_judge() {
+        for evaluator in every_evaluator() {
             for labels in [four.clone(), Labels::Numbers(values.clone())] {
-                if judge.check(&labels).is_err() {
+                if evaluator.check(&labels).is_err() {
                     continue;
                 }
-                let dense = judged(&judge, &rows(&train), &labels, &rows(&test));
-                let thin = judged(&judge, &sparse(&train), &labels, &sparse(&test));
+                let dense = evaluation(&evaluator, &rows(&train), &labels, &rows(&test));
+                let thin = evaluation(&evaluator, &sparse(&train), &labels, &sparse(&test));
                 assert_eq!(dense.predictions.len(), n - half);
                 match labels {
                     Labels::Classes { .. } => {
                         assert!(
                             codes_of(&dense.predictions).iter().all(|&code| code < 3),
-                            "{name}, {judge:?}"
+                            "{name}, {evaluator:?}"
                         );
-                        assert_eq!(dense.predictions, thin.predictions, "{name}, {judge:?}");
+                        assert_eq!(dense.predictions, thin.predictions, "{name}, {evaluator:?}");
                     }
                     Labels::Numbers(_) => {
                         let (dense, thin) = (numbers_of(&dense.predictions), numbers_of(&thin.predictions));
-                        assert!(dense.iter().all(|v| v.is_finite()), "{name}, {judge:?}: {dense:?}");
+                        assert!(dense.iter().all(|v| v.is_finite()), "{name}, {evaluator:?}: {dense:?}");
                         let size = dense.iter().fold(1e3f64, |m, v| m.max(v.abs()));
                         let apart = dense.iter().zip(thin).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                        assert!(apart <= 1e-4 * size, "{name}, {judge:?}: {apart}");
+                        assert!(apart <= 1e-4 * size, "{name}, {evaluator:?}: {apart}");
                     }
                 }
             }
@@ -70,20 +70,23 @@ fn every_judge_answers_and_sparse_rows_say_what_dense_rows_say() {
 #[test]
 fn one_row_or_one_class_is_predicted_everywhere() {
     let test = rows(&naive::random_rows(5, 2, 2));
-    for judge in every_judge() {
+    for evaluator in every_evaluator() {
         for n in [1, 4] {
             let train = rows(&naive::random_rows(n, 2, 1));
             let labels = Labels::Classes { codes: vec![1; n], names: vec!["a".into(), "b".into()] };
-            let found = judged(&judge, &train, &labels, &test);
+            let found = evaluation(&evaluator, &train, &labels, &test);
             assert_eq!(codes_of(&found.predictions), [1; 5]);
             assert_eq!(
                 found.warnings,
                 ["the rows to learn from have one class only, `b`, which is predicted everywhere"]
             );
             let labels = Labels::Numbers(vec![2.5; n]);
-            if judge.check(&labels).is_ok() {
-                let found = judged(&judge, &train, &labels, &test);
-                assert!(numbers_of(&found.predictions).iter().all(|v| (v - 2.5).abs() < 1e-12), "{judge:?}");
+            if evaluator.check(&labels).is_ok() {
+                let found = evaluation(&evaluator, &train, &labels, &test);
+                assert!(
+                    numbers_of(&found.predictions).iter().all(|v| (v - 2.5).abs() < 1e-12),
+                    "{evaluator:?}"
+                );
             }
         }
     }
@@ -93,14 +96,14 @@ fn one_row_or_one_class_is_predicted_everywhere() {
 fn two_rows_of_two_classes_are_enough() {
     let train = rows(&vec![vec![0.0, 1.0], vec![4.0, 1.0]]);
     let test = rows(&vec![vec![0.5, 1.0], vec![3.0, 1.0]]);
-    for judge in every_judge() {
-        if judge == (mercer::evaluate::Evaluator::Knn { n_neighbors: 3 }) {
+    for evaluator in every_evaluator() {
+        if evaluator == (mercer::evaluate::Evaluator::Knn { n_neighbors: 3 }) {
             continue;
         }
         assert_eq!(
-            codes_of(&judged(&judge, &train, &classes(&[0, 1]), &test).predictions),
+            codes_of(&evaluation(&evaluator, &train, &classes(&[0, 1]), &test).predictions),
             [0, 1],
-            "{judge:?}"
+            "{evaluator:?}"
         );
     }
 }
@@ -109,12 +112,12 @@ fn two_rows_of_two_classes_are_enough() {
 fn targets_of_any_size_and_offset_are_predicted_in_their_unit() {
     let (train, test) = (naive::random_rows(40, 3, 11), naive::random_rows(10, 3, 12));
     let plain: Vec<f64> = train.iter().map(|r| r[0] + 0.5 * r[1]).collect();
-    for judge in every_judge() {
-        if judge.check(&Labels::Numbers(plain.clone())).is_err() {
+    for evaluator in every_evaluator() {
+        if evaluator.check(&Labels::Numbers(plain.clone())).is_err() {
             continue;
         }
         let predicted = |values: Vec<f64>| {
-            let found = judged(&judge, &rows(&train), &Labels::Numbers(values), &rows(&test));
+            let found = evaluation(&evaluator, &rows(&train), &Labels::Numbers(values), &rows(&test));
             numbers_of(&found.predictions).to_vec()
         };
         let reference = predicted(plain.clone());
@@ -122,14 +125,14 @@ fn targets_of_any_size_and_offset_are_predicted_in_their_unit() {
             let found = predicted(plain.iter().map(|v| v * unit + offset).collect());
             for (found, reference) in found.iter().zip(&reference) {
                 let back = (found - offset) / unit;
-                assert!((back - reference).abs() < 1e-3, "{judge:?}: {back} for {reference}");
+                assert!((back - reference).abs() < 1e-3, "{evaluator:?}: {back} for {reference}");
             }
         }
     }
 }
 
 #[test]
-fn words_are_judged_without_being_made_dense() {
+fn words_are_predicted_without_a_dense_copy() {
     // 400 rows of 20 words among 40 000: 128 MB if they were dense, and p×p would be 12.8 GB.
     let (n, p) = (400usize, 40_000usize);
     let mut state = 3;
@@ -154,12 +157,12 @@ fn words_are_judged_without_being_made_dense() {
     }
     let all = Rows::sparse(parts.0, parts.1, parts.2, p).expect("rows");
     let (train, test) = (all.slice(0..300), all.slice(300..400));
-    for judge in every_judge() {
-        if matches!(judge, mercer::evaluate::Evaluator::Knn { .. }) {
+    for evaluator in every_evaluator() {
+        if matches!(evaluator, mercer::evaluate::Evaluator::Knn { .. }) {
             continue;
         }
-        let found = judged(&judge, &train, &classes(&codes[..300]), &test);
+        let found = evaluation(&evaluator, &train, &classes(&codes[..300]), &test);
         let right = codes_of(&found.predictions).iter().zip(&codes[300..]).filter(|(a, b)| a == b).count();
-        assert!(right >= 75, "{judge:?}: {right} of 100");
+        assert!(right >= 75, "{evaluator:?}: {right} of 100");
     }
 }

@@ -3,11 +3,11 @@
 use mercer::basis::Method;
 use mercer::data::{Labels, Task, synth};
 use mercer::extract::{Extractor, Gda, Kpls, Skfe, Start};
-use mercer::{Basis, FeatureMap, Kernel, Monitor, Rows};
+use mercer::{Basis, FeatureMap, Kernel, Monitor, Options, Rows};
 
 use crate::extract::{
-    assert_close, assert_same_features, basis, basis_of_means, case, cases, classes, closed_extractors,
-    coordinates, every_extractor, features, fit, kernel, matrix, reference,
+    Typed, assert_close, assert_same_features, basis, basis_of_means, case, cases, classes,
+    closed_extractors, coordinates, every_extractor, features, fit, kernel, matrix, reference,
 };
 use crate::kernel::{rows, sparse};
 use crate::naive::{self, Matrix};
@@ -18,7 +18,7 @@ fn sparse_rows_have_the_features_of_dense_ones() {
     let basis = basis(Method::Kobl, Kernel::rbf(0.3), Some(15));
     let [dense, sparse] = [rows(&case.x), sparse(&case.x)].map(|x| {
         let basis = basis.fit(&x).expect("fits");
-        let of = |extractor: &Extractor| features(&fit(extractor, &x, &classes(&case.codes), &basis).0, &x);
+        let of = |extractor: &Typed| features(&fit(extractor, &x, &classes(&case.codes), &basis).0, &x);
         closed_extractors().iter().map(of).collect::<Vec<_>>()
     });
     for ((a, b), extractor) in dense.iter().zip(&sparse).zip(closed_extractors()) {
@@ -60,7 +60,7 @@ fn features_do_not_depend_on_which_basis_of_the_same_span_is_used() {
 fn skfe_reaches_the_same_alignment_through_bases_of_the_same_span() {
     let case = case("three classes", 40, 5, 3, 362);
     let x = rows(&case.x);
-    let skfe = Extractor::from(Skfe { max_iter: 2_000, tol: 1e-8, ..Skfe::default() });
+    let skfe = Typed::from(Skfe { max_iter: 2_000, tol: 1e-8, ..Skfe::default() });
     let paths = [Method::GramSchmidt, Method::Kpca, Method::Kobl].map(|method| {
         let basis = basis(method, Kernel::rbf(0.8), None).fit(&x).expect("fits");
         fit(&skfe, &x, &classes(&case.codes), &basis).1.alignment_path
@@ -116,12 +116,11 @@ fn one_two_and_three_threads_give_the_same_bits() {
     let means = basis_of_means(Kernel::rbf(0.05), &x, codes).fit(&table.rows).expect("fits");
     let mut all = every_extractor().to_vec();
     for init in [Start::Gda, Start::Kpls, Start::Random] {
-        all.push(Extractor::from(Skfe { init, n_components: Some(3), max_iter: 20, ..Skfe::default() }));
+        all.push(Typed::from(Skfe { init, n_components: Some(3), max_iter: 20, ..Skfe::default() }));
     }
-    let mut with_numbers: Vec<(Extractor, Labels)> =
-        all.iter().map(|e| (e.clone(), labels.clone())).collect();
+    let mut with_numbers: Vec<(Typed, Labels)> = all.iter().map(|e| (e.clone(), labels.clone())).collect();
     let numbers = Labels::Numbers(x.iter().map(|row| row[0] * row[1]).collect());
-    with_numbers.push((Extractor::from(Kpls { n_components: 4 }), numbers));
+    with_numbers.push((Typed::from(Kpls { n_components: 4 }), numbers));
     for (extractor, labels) in with_numbers {
         let basis = if extractor.name() == "akda-qr" { &means } else { &plain };
         let run = |threads: usize| {
@@ -149,8 +148,8 @@ fn a_fitted_map_comes_back_from_its_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let basis = basis(Method::Kobl, Kernel::rbf(0.3), Some(10)).fit(&x).expect("fits");
     for extractor in every_extractor() {
-        let (map, _) = match &extractor {
-            Extractor::AkdaQr(_) => {
+        let (map, _) = match extractor.name() {
+            "akda-qr" => {
                 let means = basis_of_means(Kernel::rbf(0.3), &case.x, &case.codes).fit(&x).expect("fits");
                 fit(&extractor, &x, &classes(&case.codes), &means)
             }
@@ -173,7 +172,9 @@ fn progress_is_shown_while_rows_are_added_up() {
     let x = rows(&case.x);
     let monitor = Monitor::default();
     let basis = basis(Method::Kobl, Kernel::rbf(0.3), Some(8)).fit(&x).expect("fits");
-    Extractor::from(Gda::default()).fit(&x, &classes(&case.codes), basis, &monitor).expect("fits");
+    Typed::from(Gda::default())
+        .fit(&x, &classes(&case.codes), basis, None, &Options::watched(&monitor))
+        .expect("fits");
     let progress = monitor.progress();
     assert!(progress.total > 0 && progress.done == progress.total, "{progress:?}");
 }

@@ -3,11 +3,11 @@
 use mercer::basis::Method;
 use mercer::data::Labels;
 use mercer::extract::{AkdaQr, Extractor, Gda, Kanmm, Klfe, Kmfa, Koc, Kpca, Kpls, Skfe};
-use mercer::{Basis, Error, FittedBasis, Kernel, Monitor, Rows};
+use mercer::{Basis, Error, FittedBasis, Kernel, Options, Rows};
 use proptest::prelude::*;
 
 use crate::extract::{
-    assert_close, assert_equals_reference, assert_signs, basis, basis_of_means, case, classes,
+    Typed, assert_close, assert_equals_reference, assert_signs, basis, basis_of_means, case, classes,
     closed_extractors, coordinates, every_extractor, features, fit, forms, reference, with_one_feature,
 };
 use crate::kernel::rows;
@@ -21,12 +21,7 @@ fn mixed_codes(n: usize, classes: usize) -> Vec<usize> {
 
 /// What the reference finds, if that is more than rounding: not of equal rows or means, nor a largest eigenvalue that is
 /// small beside the others, a difference of large sums.
-fn reference_if_any(
-    extractor: &Extractor,
-    z: &Matrix,
-    distance: &Matrix,
-    codes: &[usize],
-) -> Option<Extracted> {
+fn reference_if_any(extractor: &Typed, z: &Matrix, distance: &Matrix, codes: &[usize]) -> Option<Extracted> {
     let found = reference(extractor, z, distance, codes);
     let largest = found.eigenvalues.first().copied()?;
     let size = naive::frobenius(z);
@@ -44,7 +39,7 @@ fn reference_if_any(
 
 /// Numbers where there should be some, signs as they should be.
 fn assert_sane(extractor: &Extractor, x: &Rows, labels: &Labels, basis: &FittedBasis, what: &str) {
-    match extractor.fit(x, labels, basis.clone(), &Monitor::default()) {
+    match extractor.fit(x, labels, basis.clone(), None, &Options::default()) {
         Ok((map, found)) => {
             let f = features(&map, x);
             assert!(f.iter().flatten().all(|v| v.is_finite()), "{what}: features");
@@ -107,9 +102,9 @@ fn tied_neighbours_and_pairs_are_those_of_the_lower_rows() {
             let q = Some(1);
             for k in [1, 3, 8] {
                 for extractor in [
-                    Extractor::from(Klfe { n_components: q, n_neighbors: k }),
-                    Extractor::from(Kanmm { n_components: q, n_neighbors: k }),
-                    Extractor::from(Kmfa { n_components: q, k_within: k, k_between: 5 * k, reg: 1e-3 }),
+                    Typed::from(Klfe { n_components: q, n_neighbors: k }),
+                    Typed::from(Kanmm { n_components: q, n_neighbors: k }),
+                    Typed::from(Kmfa { n_components: q, k_within: k, k_between: 5 * k, reg: 1e-3 }),
                 ] {
                     let z = coordinates(&basis, &form.rows);
                     let expected = reference(&extractor, &z, &form.distance, &codes);
@@ -181,7 +176,7 @@ fn every_extractor_is_sane_on_nasty_rows() {
                 let codes = mixed_codes(x.len(), c);
                 let means = basis_of_means(kernel, &x, &codes).fit(&rows(&x)).expect("fits");
                 let what = format!("akda-qr, {set}, {}", kernel.shape.name());
-                assert_sane(&Extractor::from(AkdaQr::default()), &rows(&x), &labels, &means, &what);
+                assert_sane(&Typed::from(AkdaQr::default()), &rows(&x), &labels, &means, &what);
             }
         }
     }
@@ -198,8 +193,8 @@ fn rows_that_are_all_equal_are_refused_or_answered_without_a_panic() {
                 let what = format!("{extractor:?}, {}, {}", kernel.shape.name(), method.name());
                 assert_sane(&extractor, &x, &labels, &basis, &what);
             }
-            for nothing in [Extractor::from(Gda::default()), Extractor::from(Kanmm::default())] {
-                let found = nothing.fit(&x, &labels, basis.clone(), &Monitor::default());
+            for nothing in [Typed::from(Gda::default()), Typed::from(Kanmm::default())] {
+                let found = nothing.fit(&x, &labels, basis.clone(), None, &Options::default());
                 assert!(found.is_err(), "{}: nothing tells the classes apart", nothing.name());
             }
         }
@@ -214,7 +209,7 @@ fn two_rows_are_enough() {
     for extractor in with_one_feature() {
         assert_sane(&extractor, &x, &labels, &basis, extractor.name());
     }
-    let (map, found) = fit(&Extractor::from(Gda { n_components: None, reg: 0.0 }), &x, &labels, &basis);
+    let (map, found) = fit(&Typed::from(Gda { n_components: None, reg: 0.0 }), &x, &labels, &basis);
     assert_close(&found.eigenvalues, &[1.0], 1e-9, "eigenvalue");
     let f = features(&map, &x).concat();
     assert_close(&f, &[0.5f64.sqrt(), -(0.5f64.sqrt())], 1e-9, "features");
@@ -236,14 +231,14 @@ fn one_coordinate_has_one_feature_of_everything() {
     }
     // By default too: there is room for no more.
     for extractor in [
-        Extractor::from(Gda::default()),
-        Extractor::from(Skfe::default()),
-        Extractor::from(Kmfa::default()),
-        Extractor::from(Kpca::default()),
+        Typed::from(Gda::default()),
+        Typed::from(Skfe::default()),
+        Typed::from(Kmfa::default()),
+        Typed::from(Kpca::default()),
     ] {
         assert_eq!(fit(&extractor, &data, &labels, &basis).0.n_features(), 1, "{}", extractor.name());
     }
-    let text = Extractor::from(Kpls { n_components: 2 }).fit(&data, &labels, basis, &Monitor::default());
+    let text = Typed::from(Kpls { n_components: 2 }).fit(&data, &labels, basis, None, &Options::default());
     let text = text.expect_err("one coordinate").to_string();
     assert!(text.contains("n_components = 2") && text.contains('1'), "{text}");
 }
@@ -254,7 +249,7 @@ fn more_classes_than_coordinates_leave_room_for_the_coordinates() {
     let x = rows(&case.x);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
     let labels = classes(&case.codes);
-    for extractor in [Extractor::from(Gda::default()), Extractor::from(Skfe::default()), Extractor::from(Koc)] {
+    for extractor in [Typed::from(Gda::default()), Typed::from(Skfe::default()), Typed::from(Koc)] {
         let (map, found) = fit(&extractor, &x, &labels, &basis);
         assert_eq!(map.n_features(), 2, "{}", extractor.name());
         if extractor.name() == "koc" {
@@ -263,10 +258,11 @@ fn more_classes_than_coordinates_leave_room_for_the_coordinates() {
     }
     let means = basis_of_means(Kernel::linear(), &case.x, &case.codes).fit(&x).expect("fits");
     assert_eq!(means.n_components(), 2);
-    let (map, _) = fit(&Extractor::from(AkdaQr::default()), &x, &labels, &means);
+    let (map, _) = fit(&Typed::from(AkdaQr::default()), &x, &labels, &means);
     assert_eq!(map.n_features(), 2);
-    let refused = Extractor::from(Gda { n_components: Some(3), reg: 1e-3 });
-    let text = refused.fit(&x, &labels, basis, &Monitor::default()).expect_err("two coordinates").to_string();
+    let refused = Typed::from(Gda { n_components: Some(3), reg: 1e-3 });
+    let text =
+        refused.fit(&x, &labels, basis, None, &Options::default()).expect_err("two coordinates").to_string();
     assert!(text.contains("n_components = 3") && text.contains('2'), "{text}");
 }
 
@@ -299,7 +295,7 @@ fn classes_of_one_row_each_have_no_hits_at_all() {
     }
     let [form, ..] = forms(&x, &x, "rbf", 0.3);
     for k in [1, 3, 50] {
-        let kanmm = Extractor::from(Kanmm { n_components: Some(2), n_neighbors: k });
+        let kanmm = Typed::from(Kanmm { n_components: Some(2), n_neighbors: k });
         assert_equals_reference(&kanmm, &form, &basis, &codes, 1e-6, "kanmm");
     }
 }
@@ -310,15 +306,15 @@ fn dependent_centroids_are_left_out_with_a_warning() {
     let x = vec![vec![2.0, 0.0], vec![4.0, 0.0], vec![0.0, 2.0], vec![0.0, 4.0], vec![1.5, 1.5]];
     let data = rows(&x);
     let basis = Basis::kobl(Kernel::linear()).fit(&data).expect("fits");
-    let (map, found) = fit(&Extractor::from(Koc), &data, &classes(&[0, 0, 1, 1, 2]), &basis);
+    let (map, found) = fit(&Typed::from(Koc), &data, &classes(&[0, 0, 1, 1, 2]), &basis);
     assert_eq!(map.n_features(), 2);
     assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
     assert_close(&features(&map, &data).concat(), &x.concat(), 1e-12, "centroids along the axes");
     // Classes with one and the same mean have no discriminant.
     let x = rows(&vec![vec![1.0, 0.0], vec![-1.0, 0.0], vec![0.0, 1.0], vec![0.0, -1.0]]);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
-    for extractor in [Extractor::from(Gda::default()), Extractor::from(Kpls { n_components: 1 })] {
-        let found = extractor.fit(&x, &classes(&[0, 0, 1, 1]), basis.clone(), &Monitor::default());
+    for extractor in [Typed::from(Gda::default()), Typed::from(Kpls { n_components: 1 })] {
+        let found = extractor.fit(&x, &classes(&[0, 0, 1, 1]), basis.clone(), None, &Options::default());
         assert!(found.is_err(), "{}: equal means", extractor.name());
     }
     // The same where rounding makes the means differ: 0.1 + 0.2 + 0.3 in two orders, and in another place.
@@ -331,14 +327,15 @@ fn dependent_centroids_are_left_out_with_a_warning() {
         vec![0.1, 1.0],
     ]);
     let equal = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
-    for extractor in [Extractor::from(Gda::default()), Extractor::from(Kpls { n_components: 1 })] {
-        let found = extractor.fit(&x, &classes(&[0, 0, 0, 1, 1, 1]), equal.clone(), &Monitor::default());
+    for extractor in [Typed::from(Gda::default()), Typed::from(Kpls { n_components: 1 })] {
+        let found =
+            extractor.fit(&x, &classes(&[0, 0, 0, 1, 1, 1]), equal.clone(), None, &Options::default());
         let values = found.map(|(_, found)| found.eigenvalues);
         assert!(values.is_err(), "{}: means equal up to rounding, eigenvalues {values:?}", extractor.name());
     }
     // Centroids at the origin: no direction at all.
     let x = rows(&vec![vec![1.0, 0.0], vec![-1.0, 0.0], vec![0.0, 1.0], vec![0.0, -1.0]]);
-    let found = Extractor::from(Koc).fit(&x, &classes(&[0, 0, 1, 1]), basis, &Monitor::default());
+    let found = Typed::from(Koc).fit(&x, &classes(&[0, 0, 1, 1]), basis, None, &Options::default());
     assert!(found.is_err(), "centroids of length 0");
 }
 
@@ -380,9 +377,9 @@ fn features_survive_inputs_far_from_the_origin() {
     let far: Matrix = case.x.iter().map(|row| [row.clone(), vec![1e4]].concat()).collect();
     let (near, far) = (rows(&case.x), rows(&far));
     for extractor in [
-        Extractor::from(Gda { n_components: None, reg: 0.0 }),
-        Extractor::from(Kpls { n_components: 2 }),
-        Extractor::from(Kpca { n_components: Some(2), center: true }),
+        Typed::from(Gda { n_components: None, reg: 0.0 }),
+        Typed::from(Kpls { n_components: 2 }),
+        Typed::from(Kpca { n_components: Some(2), center: true }),
     ] {
         let [expected, found] = [&near, &far].map(|x| {
             let basis = Basis::new(Method::GramSchmidt, Kernel::linear()).fit(x).expect("fits");

@@ -3,12 +3,12 @@
 use mercer::basis::Method;
 use mercer::data::{Labels, Scale, Scaling, Task, synth};
 use mercer::evaluate::knn::nearest_neighbour_error;
-use mercer::extract::{AkdaQr, Extractor, Gda, Kpca, Kpls};
-use mercer::{Basis, FittedBasis, Gamma, Kernel, Klfe, Monitor, Rows};
+use mercer::extract::{AkdaQr, Gda, Kpca, Kpls};
+use mercer::{Basis, FittedBasis, Gamma, Kernel, Klfe, Monitor, Options, Rows};
 
 use crate::extract::{
-    Form, assert_close, assert_equals_reference, assert_same_features, assert_signs, basis, basis_of_means,
-    cases, classes, closed_extractors, coordinates, features, fit, forms, kernel, reference,
+    Form, Typed, assert_close, assert_equals_reference, assert_same_features, assert_signs, basis,
+    basis_of_means, cases, classes, closed_extractors, coordinates, features, fit, forms, kernel, reference,
 };
 use crate::kernel::{rows, sparse};
 use crate::naive::extractors as slow;
@@ -122,7 +122,7 @@ fn akda_qr_equals_its_reference_on_the_images_of_the_class_means() {
                     let what = format!("{}, {}, {name}, reg {reg}", case.name, form.name);
                     let basis = basis_of_means(form.kernel, &case.x, &case.codes);
                     let basis = basis.fit(&form.rows).expect("fits");
-                    let extractor = Extractor::from(AkdaQr { reg });
+                    let extractor = Typed::from(AkdaQr { reg });
                     let (map, directions) = fit(&extractor, &form.rows, &classes(&case.codes), &basis);
                     assert_eq!(map.n_features(), slow::classes_of(&case.codes) - 1, "{what}");
                     assert_close(&directions.eigenvalues, &expected.eigenvalues, TOLERANCE, &what);
@@ -160,10 +160,10 @@ fn akda_qr_has_a_basis_of_the_class_means_and_a_width_by_the_rows() {
         assert!((fitted.expansion.kernel.gamma - width).abs() < 1e-12 * width);
         // n·c kernel values, n more for the residual, and those among the means.
         assert!(fitted.n_kernel_evaluations <= 60 * 4 + 4 * 9, "{}", fitted.n_kernel_evaluations);
-        let (map, _) = fit(&Extractor::from(AkdaQr { reg: 0.1 }), &x, &labels, &fitted);
+        let (map, _) = fit(&Typed::from(AkdaQr { reg: 0.1 }), &x, &labels, &fitted);
         assert_eq!(map.expansion.landmarks.len(), 3, "three kernel values a new row");
         let by_hand = basis_of_means(Kernel::rbf(width), &case.x, &case.codes).fit(&x).expect("fits");
-        let (other, _) = fit(&Extractor::from(AkdaQr { reg: 0.1 }), &x, &labels, &by_hand);
+        let (other, _) = fit(&Typed::from(AkdaQr { reg: 0.1 }), &x, &labels, &by_hand);
         assert_close(&features(&map, &x).concat(), &features(&other, &x).concat(), 1e-9, "features");
     }
 }
@@ -180,7 +180,7 @@ fn kpls_on_numbers_equals_the_reference() {
             let z = coordinates(&basis, &form.rows);
             for q in [1, 2, 5] {
                 let expected = slow::kpls(&z, &column, q);
-                let extractor = Extractor::from(Kpls { n_components: q });
+                let extractor = Typed::from(Kpls { n_components: q });
                 let (map, directions) = fit(&extractor, &form.rows, &Labels::Numbers(y.clone()), &basis);
                 assert_close(&directions.eigenvalues, &expected.eigenvalues, TOLERANCE, &what);
                 assert!(directions.explained.is_empty());
@@ -199,7 +199,7 @@ fn kpls_scores_are_orthogonal_and_centred() {
     for case in cases() {
         let x = rows(&case.x);
         let basis = basis(Method::GramSchmidt, Kernel::rbf(0.3), None).fit(&x).expect("fits");
-        let (map, _) = fit(&Extractor::from(Kpls { n_components: 8 }), &x, &classes(&case.codes), &basis);
+        let (map, _) = fit(&Typed::from(Kpls { n_components: 8 }), &x, &classes(&case.codes), &basis);
         let scores = features(&map, &x);
         let gram = slow::sum_of_products(&scores, &scores);
         for a in 0..8 {
@@ -224,7 +224,7 @@ fn gda_without_reg_works_on_the_range_of_a_singular_scatter() {
     let x: Matrix = case.x.iter().map(with_copies).collect();
     let fresh: Matrix = naive::random_rows(9, 4, 340).iter().map(with_copies).collect();
     let [form, ..] = forms(&x, &fresh, "linear", 1.0);
-    let extractor = Extractor::from(Gda { n_components: None, reg: 0.0 });
+    let extractor = Typed::from(Gda { n_components: None, reg: 0.0 });
     let basis = fitted(Method::Kobl, &form, &case.codes, None);
     assert_equals_reference(&extractor, &form, &basis, &case.codes, TOLERANCE, "linear");
     // A rescaled column has the same features: without reg they do not depend on the coordinates.
@@ -244,7 +244,7 @@ fn gda_without_reg_separates_perfectly_in_a_basis_that_spans_the_rows() {
     let basis = basis(Method::GramSchmidt, Kernel::rbf(1.0), None).fit(&x).expect("fits");
     assert_eq!(basis.n_components(), 40);
     let (map, directions) =
-        fit(&Extractor::from(Gda { n_components: None, reg: 0.0 }), &x, &classes(&case.codes), &basis);
+        fit(&Typed::from(Gda { n_components: None, reg: 0.0 }), &x, &classes(&case.codes), &basis);
     assert_close(&directions.eigenvalues, &[1.0, 1.0], 1e-6, "eigenvalues");
     let z = features(&map, &x);
     for i in 0..40 {
@@ -269,9 +269,9 @@ fn kpca_equals_the_components_of_the_kernel_matrix() {
         let projected = naive::kpca_project(&k, &k_new.1, Some(5), None, center);
         for method in [Method::GramSchmidt, Method::Kobl, Method::Kpca] {
             let basis = basis(method, Kernel::rbf(0.3), None).fit(&x).expect("fits");
-            let extractor = Extractor::from(Kpca { n_components: Some(5), center });
+            let extractor = Typed::from(Kpca { n_components: Some(5), center });
             // No labels are needed.
-            let (map, directions) = extractor.fit(&x, None, basis, &Monitor::default()).expect("fits");
+            let (map, directions) = extractor.fit(&x, None, basis, None, &Options::default()).expect("fits");
             let what = format!("{}, center {center}", method.name());
             assert_close(&directions.eigenvalues, &values, TOLERANCE, &what);
             assert_same_features(&features(&map, &x), &expected, &values, TOLERANCE, &what);
@@ -280,8 +280,8 @@ fn kpca_equals_the_components_of_the_kernel_matrix() {
         // In the components' own basis they are the coordinates themselves.
         let own = Basis { center, ..basis(Method::Kpca, Kernel::rbf(0.3), Some(5)) }.fit(&x).expect("fits");
         let z = coordinates(&own, &x);
-        let extractor = Extractor::from(Kpca { n_components: None, center });
-        let (map, _) = extractor.fit(&x, None, own, &Monitor::default()).expect("fits");
+        let extractor = Typed::from(Kpca { n_components: None, center });
+        let (map, _) = extractor.fit(&x, None, own, None, &Options::default()).expect("fits");
         assert_close(&features(&map, &x).concat(), &z.concat(), 1e-9, "its own basis");
     }
 }
@@ -298,8 +298,8 @@ fn centred_components_find_their_way_back_to_the_rows() {
                 }
                 let basis = Basis { center: own, ..basis(method, kernel(name, 0.5), None) };
                 let basis = basis.fit(&x).expect("fits");
-                let extractor = Extractor::from(Kpca { n_components: None, center });
-                let (map, _) = extractor.fit(&x, None, basis, &Monitor::default()).expect("fits");
+                let extractor = Typed::from(Kpca { n_components: None, center });
+                let (map, _) = extractor.fit(&x, None, basis, None, &Options::default()).expect("fits");
                 let z = map.transform(&x).expect("features");
                 let back = map.inverse_transform(z.as_ref(), &Monitor::default()).expect("pre-images");
                 let what = format!("{name}, {}, center {center}, of a centred basis {own}", method.name());
@@ -309,8 +309,8 @@ fn centred_components_find_their_way_back_to_the_rows() {
     }
     // Fewer components: the nearest point in the plane, as classical PCA has it.
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
-    let extractor = Extractor::from(Kpca { n_components: Some(1), center: true });
-    let (map, _) = extractor.fit(&x, None, basis, &Monitor::default()).expect("fits");
+    let extractor = Typed::from(Kpca { n_components: Some(1), center: true });
+    let (map, _) = extractor.fit(&x, None, basis, None, &Options::default()).expect("fits");
     let z = map.transform(&x).expect("features");
     let back = map.inverse_transform(z.as_ref(), &Monitor::default()).expect("pre-images");
     let (_, vectors) = naive::jacobi_eigen(&slow::total_scatter(&case.x));

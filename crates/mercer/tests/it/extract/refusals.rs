@@ -3,11 +3,11 @@
 use mercer::basis::Method;
 use mercer::data::Labels;
 use mercer::extract::{AkdaQr, Extractor, Gda, Kanmm, Klfe, Kmfa, Kpca, Kpls, Skfe, Start};
-use mercer::{Basis, Error, FittedBasis, Kernel, Monitor, Rows};
+use mercer::{Basis, Error, FittedBasis, Kernel, Options, Rows};
 
 use crate::extract::{
-    assert_close, basis, basis_of_means, case, classes, coordinates, every_extractor, features, fit, forms,
-    matrix, with_one_feature,
+    Settings, Typed, assert_close, basis, basis_of_means, case, classes, coordinates, every_extractor,
+    features, fit, forms, matrix, with_one_feature,
 };
 use crate::kernel::rows;
 use crate::naive::extractors as slow;
@@ -22,21 +22,21 @@ fn plain() -> (Rows<'static>, Vec<usize>, FittedBasis) {
 }
 
 fn refused(extractor: &Extractor, x: &Rows, labels: &Labels, basis: &FittedBasis) -> Error {
-    match extractor.fit(x, labels, basis.clone(), &Monitor::default()) {
+    match extractor.fit(x, labels, basis.clone(), None, &Options::default()) {
         Ok((_, found)) => panic!("{extractor:?} did not refuse: {found:?}"),
         Err(error) => error,
     }
 }
 
-fn with_components(q: usize) -> [Extractor; 7] {
+fn with_components(q: usize) -> [Typed; 7] {
     [
-        Extractor::from(Klfe { n_components: Some(q), n_neighbors: 1 }),
-        Extractor::from(Skfe { n_components: Some(q), ..Skfe::default() }),
-        Extractor::from(Gda { n_components: Some(q), ..Gda::default() }),
-        Extractor::from(Kpls { n_components: q }),
-        Extractor::from(Kmfa { n_components: Some(q), ..Kmfa::default() }),
-        Extractor::from(Kanmm { n_components: Some(q), ..Kanmm::default() }),
-        Extractor::from(Kpca { n_components: Some(q), ..Kpca::default() }),
+        Typed::from(Klfe { n_components: Some(q), n_neighbors: 1 }),
+        Typed::from(Skfe { n_components: Some(q), ..Skfe::default() }),
+        Typed::from(Gda { n_components: Some(q), ..Gda::default() }),
+        Typed::from(Kpls { n_components: q }),
+        Typed::from(Kmfa { n_components: Some(q), ..Kmfa::default() }),
+        Typed::from(Kanmm { n_components: Some(q), ..Kanmm::default() }),
+        Typed::from(Kpca { n_components: Some(q), ..Kpca::default() }),
     ]
 }
 
@@ -46,11 +46,11 @@ fn too_many_components_are_refused_with_the_most_there_are() {
     let z = coordinates(&basis, &x);
     let distance = naive::kernel_distances("rbf", 0.3, 2, 1.0, &matrix_of(&x));
     for extractor in with_components(500) {
-        let most = match &extractor {
-            Extractor::from(e) => slow::klfe(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
-            Extractor::from(e) => slow::kanmm(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
-            Extractor::Gda(_) => 2,
-            Extractor::Kpls(_) => slow::kpls(&z, &naive::one_hot(&codes, 3), 500).eigenvalues.len(),
+        let most = match &extractor.settings {
+            Settings::Klfe(e) => slow::klfe(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
+            Settings::Kanmm(e) => slow::kanmm(&z, &distance, &codes, e.n_neighbors, None).eigenvalues.len(),
+            Settings::Gda(_) => 2,
+            Settings::Kpls(_) => slow::kpls(&z, &naive::one_hot(&codes, 3), 500).eigenvalues.len(),
             _ => 12,
         };
         let error = refused(&extractor, &x, &classes(&codes), &basis);
@@ -83,8 +83,8 @@ fn kpls_has_as_many_components_as_the_rows_have_dimensions() {
     let x = rows(&case.x);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
     let labels = classes(&case.codes);
-    assert_eq!(fit(&Extractor::from(Kpls { n_components: 3 }), &x, &labels, &basis).0.n_features(), 3);
-    let text = refused(&Extractor::from(Kpls { n_components: 4 }), &x, &labels, &basis).to_string();
+    assert_eq!(fit(&Typed::from(Kpls { n_components: 3 }), &x, &labels, &basis).0.n_features(), 3);
+    let text = refused(&Typed::from(Kpls { n_components: 4 }), &x, &labels, &basis).to_string();
     assert!(text.contains("n_components = 4") && text.contains('3'), "{text}");
     // One direction explains the numbers wholly: there is no second.
     let y = case.x.iter().map(|row| 3.0 * row[1] - 7.0).collect::<Vec<f64>>();
@@ -92,7 +92,7 @@ fn kpls_has_as_many_components_as_the_rows_have_dimensions() {
     let along = rows(&along);
     let basis = Basis::kobl(Kernel::linear()).fit(&along).expect("fits");
     let text =
-        refused(&Extractor::from(Kpls { n_components: 2 }), &along, &Labels::Numbers(y), &basis).to_string();
+        refused(&Typed::from(Kpls { n_components: 2 }), &along, &Labels::Numbers(y), &basis).to_string();
     assert!(text.contains("n_components = 2") && text.contains('1'), "{text}");
 }
 
@@ -138,7 +138,7 @@ fn one_class_is_refused() {
             assert!(text.contains("at least 2 classes, but the target holds only one"), "{text}");
         }
     }
-    let same = refused(&Extractor::from(Kpls::default()), &x, &Labels::Numbers(vec![0.1; 30]), &basis);
+    let same = refused(&Typed::from(Kpls::default()), &x, &Labels::Numbers(vec![0.1; 30]), &basis);
     assert!(!same.to_string().is_empty());
 }
 
@@ -146,7 +146,7 @@ fn one_class_is_refused() {
 fn missing_labels_are_refused_by_all_but_kpca() {
     let (x, _, basis) = plain();
     for extractor in every_extractor() {
-        let found = extractor.fit(&x, None, basis.clone(), &Monitor::default());
+        let found = extractor.fit(&x, None, basis.clone(), None, &Options::default());
         if extractor.name() == "kpca" {
             found.expect("needs no labels");
         } else {
@@ -171,7 +171,7 @@ fn labels_of_another_length_or_without_a_value_are_refused() {
         let mut y = vec![0.5; 30];
         y[3] = bad;
         y[4] = 1.0;
-        let text = refused(&Extractor::from(Kpls::default()), &x, &Labels::Numbers(y), &basis).to_string();
+        let text = refused(&Typed::from(Kpls::default()), &x, &Labels::Numbers(y), &basis).to_string();
         assert!(text.contains("not a finite number at row 4"), "{text}");
     }
 }
@@ -197,17 +197,16 @@ fn rows_that_do_not_fit_the_basis_are_refused() {
 #[test]
 fn settings_out_of_range_are_refused() {
     let (x, codes, basis) = plain();
-    let gda = |reg| Extractor::from(Gda { reg, ..Gda::default() });
-    let akda_qr = |reg| Extractor::from(AkdaQr { reg });
-    let kmfa =
-        |reg, k_within, k_between| Extractor::from(Kmfa { n_components: None, k_within, k_between, reg });
-    let skfe = |tol| Extractor::from(Skfe { tol, ..Skfe::default() });
+    let gda = |reg| Typed::from(Gda { reg, ..Gda::default() });
+    let akda_qr = |reg| Typed::from(AkdaQr { reg });
+    let kmfa = |reg, k_within, k_between| Typed::from(Kmfa { n_components: None, k_within, k_between, reg });
+    let skfe = |tol| Typed::from(Skfe { tol, ..Skfe::default() });
     let mut bad = vec![
         (kmfa(1e-3, 0, 5), "k_within"),
         (kmfa(1e-3, 5, 0), "k_between"),
-        (Extractor::from(Klfe { n_components: None, n_neighbors: 0 }), "at least 1"),
-        (Extractor::from(Kanmm { n_components: None, n_neighbors: 0 }), "at least 1"),
-        (Extractor::from(Skfe { max_iter: 0, ..Skfe::default() }), "max_iter"),
+        (Typed::from(Klfe { n_components: None, n_neighbors: 0 }), "at least 1"),
+        (Typed::from(Kanmm { n_components: None, n_neighbors: 0 }), "at least 1"),
+        (Typed::from(Skfe { max_iter: 0, ..Skfe::default() }), "max_iter"),
         (skfe(-1.0), "tol"),
         (skfe(f64::NAN), "tol"),
     ];
@@ -233,7 +232,7 @@ fn akda_qr_refuses_a_precomputed_kernel_and_a_basis_of_other_rows() {
     assert!(error.to_string().contains("precomputed"), "{error}");
     for form in [dense, given] {
         let basis = basis(Method::GramSchmidt, form.kernel, None).fit(&form.rows).expect("fits");
-        let error = refused(&Extractor::from(AkdaQr::default()), &form.rows, &labels, &basis);
+        let error = refused(&Typed::from(AkdaQr::default()), &form.rows, &labels, &basis);
         assert!(error.to_string().contains("2 class means"), "{error}");
     }
     let settings = basis(Method::GramSchmidt, Kernel::rbf(0.3), None);
@@ -257,15 +256,15 @@ fn a_precomputed_kernel_must_be_the_square_one() {
 fn every_extractor_stops_when_it_is_told_to() {
     let (x, codes, basis) = plain();
     let means = basis_of_means(Kernel::rbf(0.3), &matrix_of(&x), &codes).fit(&x).expect("fits");
-    let monitor = Monitor::default();
-    monitor.stop();
+    let options = Options::default();
+    options.monitor.stop();
     let mut all = every_extractor().to_vec();
     for init in [Start::Gda, Start::Kpls, Start::Random] {
-        all.push(Extractor::from(Skfe { init, ..Skfe::default() }));
+        all.push(Typed::from(Skfe { init, ..Skfe::default() }));
     }
     for extractor in all {
         let basis = if extractor.name() == "akda-qr" { &means } else { &basis };
-        let stopped = extractor.fit(&x, &classes(&codes), basis.clone(), &monitor);
+        let stopped = extractor.fit(&x, &classes(&codes), basis.clone(), None, &options);
         assert!(matches!(stopped, Err(Error::Interrupted)), "{extractor:?}: {stopped:?}");
     }
 }

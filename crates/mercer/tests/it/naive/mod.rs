@@ -10,7 +10,7 @@
 //! measures  METHODS 7: reconstruction cost, loss of orthogonality, alignment; relevant dimension of METHODS 3
 //! extractors METHODS 6, from coordinates and distances, not re-exported: `naive::extractors::gda`
 //! subspaces METHODS 6, skfe
-//! judges    METHODS 7, not re-exported: `naive::evaluators::majority`
+//! evaluators    METHODS 7, not re-exported: `naive::evaluators::majority`
 //! slopes    derivatives of kernels and features along the inputs
 //!
 //! This file holds the small dense algebra they share and the data they are tried on.
@@ -27,7 +27,7 @@ mod selectors;
 pub mod extractors;
 pub mod subspaces;
 mod measures;
-pub mod judges;
+pub mod evaluators;
 mod slopes;
 
 pub use bases::*;

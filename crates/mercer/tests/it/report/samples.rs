@@ -2,8 +2,8 @@
 
 use mercer::data::{Labels, Task, synth};
 use mercer::evaluate::advice::{Advice, Finding, Verdict};
-use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::report::{About, advice, comparison, model};
 use mercer::{Basis, Kernel, Klfe, Monitor};
 
@@ -22,17 +22,17 @@ pub(super) const ATTACKS: [&str; 9] = [
 
 /// Every sample page and what its file is called.
 pub(super) fn pages() -> Vec<(&'static str, String)> {
-    let (outcome, portrait) = (classes(), ringnorm());
+    let (outcome, diagnostics) = (classes(), ringnorm());
     let about = about();
     vec![
-        ("comparison", comparison(&outcome, Some(&portrait), &about)),
+        ("comparison", comparison(&outcome, Some(&diagnostics), &about)),
         ("numbers", comparison(&numbers(), Some(&friedman()), &about)),
-        ("model", model(&portrait, &about)),
-        ("advice", advice(&advised(), Some(&portrait), &about)),
-        ("one-feature", model(&one_feature(&portrait), &about)),
+        ("model", model(&diagnostics, &about)),
+        ("advice", advice(&advised(), Some(&diagnostics), &about)),
+        ("one-feature", model(&one_feature(&diagnostics), &about)),
         ("many-classes", comparison(&many_classes(), Some(&many_points()), &about)),
-        ("nasty-comparison", comparison(&nasty_outcome(), Some(&nasty_portrait()), &nasty_about())),
-        ("nasty-advice", advice(&nasty_advice(), Some(&nasty_portrait()), &nasty_about())),
+        ("nasty-comparison", comparison(&nasty_outcome(), Some(&nasty_diagnostics()), &nasty_about())),
+        ("nasty-advice", advice(&nasty_advice(), Some(&nasty_diagnostics()), &nasty_about())),
         ("empty-comparison", comparison(&Outcome::default(), None, &About::default())),
         ("empty-model", model(&FitDiagnostics::default(), &About::default())),
         ("empty-advice", advice(&Advice::default(), None, &About::default())),
@@ -67,14 +67,14 @@ impl Chance {
 }
 
 /// Ten splits about a mean.
-fn entry(method: &str, basis: Option<&str>, judge: &str, mean: f64, chance: &mut Chance) -> Entry {
+fn entry(method: &str, basis: Option<&str>, evaluator: &str, mean: f64, chance: &mut Chance) -> Entry {
     let scores: Vec<f64> = (0..10).map(|_| mean + 0.03 * (chance.next() - 0.5)).collect();
     let right = (300.0 * mean) as usize;
     Entry {
         method: method.into(),
         basis: basis.map(str::to_string),
         gamma_rule: basis.map(|_| "scale".to_string()),
-        evaluator: judge.into(),
+        evaluator: evaluator.into(),
         asked: None,
         second: scores.iter().map(|s| s - 0.004).collect(),
         gammas: if basis.is_some() { vec![0.05; 10] } else { Vec::new() },
@@ -106,8 +106,8 @@ pub(super) fn classes() -> Outcome {
         ("nystrom", "nystrom", 0.859),
     ];
     for (method, basis, mean) in methods {
-        for (judge, less) in [("knn", 0.0), ("ridge", 0.008)] {
-            entries.push(entry(method, Some(basis), judge, mean - less, &mut chance));
+        for (evaluator, less) in [("knn", 0.0), ("ridge", 0.008)] {
+            entries.push(entry(method, Some(basis), evaluator, mean - less, &mut chance));
         }
         for size in [1, 2, 3, 5, 8, 13, 21, 34, 55] {
             let reached = mean - 0.35 / (1.0 + size as f64 * (mean - 0.8) * 4.0);
@@ -155,7 +155,7 @@ fn numbers() -> Outcome {
 }
 
 /// What the library makes of a generator's rows.
-fn portrait(generator: &str, named: &str) -> FitDiagnostics {
+fn diagnostics(generator: &str, named: &str) -> FitDiagnostics {
     let table = synth::generate(generator).expect("rows");
     let labels = Labels::decide(table.target.clone().expect("a target"), Task::Auto).expect("labels");
     let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(60).fit(&table.rows).expect("a basis");
@@ -195,11 +195,11 @@ fn portrait(generator: &str, named: &str) -> FitDiagnostics {
 }
 
 pub(super) fn ringnorm() -> FitDiagnostics {
-    portrait("ringnorm?n=600&seed=1", "klfe")
+    diagnostics("ringnorm?n=600&seed=1", "klfe")
 }
 
 fn friedman() -> FitDiagnostics {
-    portrait("friedman?n=600&seed=1", "kobl")
+    diagnostics("friedman?n=600&seed=1", "kobl")
 }
 
 pub(super) fn one_feature(from: &FitDiagnostics) -> FitDiagnostics {
@@ -286,7 +286,7 @@ pub(super) fn nasty_outcome() -> Outcome {
     }
 }
 
-pub(super) fn nasty_portrait() -> FitDiagnostics {
+pub(super) fn nasty_diagnostics() -> FitDiagnostics {
     let wild = vec![f64::NAN, f64::INFINITY, 1e300, 1e-300, 0.0, -1e300, f64::MAX, f64::MIN, 5e-324];
     FitDiagnostics {
         method: ATTACKS[0].into(),

@@ -1,7 +1,7 @@
 //! What holds for every selector: laws, bits that do not depend on threads, and refusals in words.
 
 use mercer::data::{Labels, Task, synth};
-use mercer::methods::SELECTORS;
+use mercer::methods::{Stage, names};
 use mercer::select::{Columns, Keep, Scores};
 use mercer::{Error, Kernel, Monitor, Rows};
 use proptest::prelude::*;
@@ -184,7 +184,7 @@ fn one_two_and_three_threads_give_the_same_bits() {
     let table = synth::generate("ringnorm?n=700&seed=6").expect("rows");
     let labels = Labels::decide(table.target.clone().expect("classes"), Task::Auto).expect("labels");
     let space = naive::random_rows(700, 3, 110);
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         for with_space in [false, true] {
             let run = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
@@ -218,7 +218,7 @@ fn every_selector_stops_when_it_is_told_to() {
     let monitor = Monitor::default();
     monitor.stop();
     let (x, space, labels) = (rows(&case.x), rows(&case.x), classes(&case.codes));
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         for space in [None, Some((Kernel::rbf(1.0), &space))] {
             let columns = Columns { space, ..Columns::new(&x, &labels, &monitor) };
             let stopped = selector(name, &[]).score(&columns);
@@ -254,7 +254,7 @@ fn a_selector_by_name_has_the_defaults_of_its_type() {
 #[test]
 fn few_rows_and_one_column_are_enough() {
     let x = rows(&vec![vec![0.0], vec![1.0], vec![5.0], vec![6.5]]);
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         let settings: &[(&str, &str)] = if name == "lasso" { &[("cv", "2")] } else { &[] };
         let found = score(&selector(name, settings), &x, &classes(&[0, 0, 1, 1]));
         assert!(found.scores.len() == 1 && found.scores[0].is_finite(), "{name}: {:?}", found.scores);
@@ -264,7 +264,7 @@ fn few_rows_and_one_column_are_enough() {
 #[test]
 fn columns_that_say_nothing_have_no_score() {
     let x = rows(&vec![vec![0.1, -3.0]; 12]);
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         let found = score(&selector(name, &[]), &x, &classes(&[0, 1].repeat(6)));
         let expected = if name == "laplacian" { -2.0 } else { 0.0 };
         assert_eq!(found.scores, [expected; 2], "{name}");
@@ -307,7 +307,7 @@ fn one_class_is_refused() {
 fn missing_labels_are_refused_by_all_but_the_laplacian_score() {
     let x = rows(&naive::random_rows(10, 2, 115));
     let (labels, monitor) = (classes(&[0, 1].repeat(5)), Monitor::default());
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         let columns = Columns { labels: None, ..Columns::new(&x, &labels, &monitor) };
         let found = selector(name, &[]).score(&columns);
         if name == "laplacian" {
@@ -322,7 +322,7 @@ fn missing_labels_are_refused_by_all_but_the_laplacian_score() {
 #[test]
 fn labels_of_another_length_are_refused() {
     let x = rows(&naive::random_rows(10, 2, 116));
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         refused(name, &x, &classes(&[0, 1, 0]), "10 rows, but 3 labels");
     }
     for name in ["rrelieff", "f", "mi", "lasso"] {
@@ -340,7 +340,7 @@ fn infinity_is_refused_by_all_and_nan_by_those_without_room_for_it() {
         let mut x = naive::random_rows(10, 2, 117);
         x[4][1] = bad;
         for x in [rows(&x), crate::kernel::sparse(&x)] {
-            for name in SELECTORS {
+            for name in names(Stage::Select) {
                 match (bad.is_nan(), RELIEFS.contains(&name)) {
                     (false, _) => refused(name, &x, &labels, "Input contains infinity"),
                     (true, false) => refused(name, &x, &labels, "NaN at row 5, column 2"),
@@ -358,7 +358,7 @@ fn infinity_is_refused_by_all_and_nan_by_those_without_room_for_it() {
 fn categorical_columns_are_for_the_relief_family_alone() {
     let x = rows(&naive::random_rows(10, 2, 118));
     let (labels, monitor) = (classes(&[0, 1].repeat(5)), Monitor::default());
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         let columns = Columns { categorical: &[1], ..Columns::new(&x, &labels, &monitor) };
         let found = selector(name, &[]).score(&columns);
         if RELIEFS.contains(&name) {
@@ -398,7 +398,7 @@ fn a_kernels_space_must_have_the_same_rows_and_nothing_missing() {
 
 #[test]
 fn a_single_row_is_refused() {
-    for name in SELECTORS {
+    for name in names(Stage::Select) {
         refused(name, &rows(&vec![vec![1.0, 2.0]]), &classes(&[0]), "needs at least 2 rows and 1 column");
     }
 }

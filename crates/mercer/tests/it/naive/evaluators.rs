@@ -1,4 +1,4 @@
-//! The judges of METHODS 7.
+//! The evaluators of METHODS 7.
 
 use super::{
     Matrix, center_columns, dot, jacobi_eigen, matmul, one_hot, ridge, ridge_loo_error, transpose, width,
