@@ -18,8 +18,11 @@ pub fn main() -> Result<()> {
     };
     let outcome = comparison.run(&table.rows, &labels)?;
     assert_eq!(outcome.measure, "accuracy");
-    let mean = |method: &str| outcome.entries.iter().filter(|e| e.method == method).filter_map(|e| e.mean());
-    // On ringnorm the columns themselves serve a nearest neighbour badly.
-    assert!(mean("kpls").fold(0.0, f64::max) > mean("raw").fold(1.0, f64::min));
+    let best = |method: &str| {
+        let entries = outcome.entries.iter().filter(|entry| entry.method == method);
+        entries.filter_map(|entry| entry.mean()).fold(0.0, f64::max)
+    };
+    // On ringnorm the columns themselves serve neither ridge nor a nearest neighbour.
+    assert!(best("kpls") > best("raw"));
     Ok(())
 }

@@ -125,7 +125,7 @@ fn every_method_can_have_a_checkpoint() {
     let folder = folder();
     fs::create_dir(folder.path().join("kept")).expect("made");
     fs::write(folder.path().join("kept/mine.txt"), "mine").expect("written");
-    for card in mercer::methods::METHODS.iter().filter(|card| card.stage != mercer::methods::Stage::Select) {
+    for card in mercer::methods::all().filter(|card| card.stage != mercer::methods::Stage::Select) {
         let args =
             ["fit", "train.csv", "--target", "kind", "--method", card.name, "-q", "-o", "model.mercer"];
         let model = |more: &[&str]| {

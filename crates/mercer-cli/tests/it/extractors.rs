@@ -205,7 +205,7 @@ fn an_extractor_that_cannot_be_fitted_is_refused() {
         text
     };
     let wave = |more: &[&'static str]| [&["wave.csv", "--target", "kind", "--method"], more].concat();
-    for method in mercer::methods::EXTRACTORS {
+    for method in mercer::methods::names(mercer::methods::Stage::Extract) {
         let error = early(2, &["wave.csv", "--drop", "kind", "--method", method]);
         assert!(
             error.contains(&format!("`{method}` looks at the labels, but none were given\nhint: ")),

@@ -132,7 +132,7 @@ fn bad_usage_and_failure_have_different_exit_codes() {
     let folder = folder();
     let fit = |more: &[&str]| refused(folder.path(), 2, &[&FIT[..], more].concat());
     let error = refused(folder.path(), 2, &["fit", "train.csv", "--method", "kobI", "-o", "model.mercer"]);
-    for card in mercer::methods::METHODS {
+    for card in mercer::methods::all() {
         assert!(error.contains(card.name), "{error}");
     }
     let error = fit(&["--nu", "0.2"]);

@@ -140,7 +140,7 @@ fn every_parameter_is_a_flag_and_every_command_has_an_example() {
     let folder = folder();
     let (help, _) = done(folder.path(), &["fit", "--help"]);
     let (of_compare, _) = done(folder.path(), &["compare", "--help"]);
-    for parameter in mercer::methods::PARAMETERS {
+    for parameter in mercer::methods::parameters() {
         assert!(of_compare.contains(&format!("--{}", parameter.name.replace('_', "-"))), "{of_compare}");
         assert!(help.contains(&format!("--{}", parameter.name.replace('_', "-"))), "{help}");
     }

@@ -113,7 +113,7 @@ fn values_that_a_parameter_may_not_have() {
     // The file is not there: a value is looked at before any file.
     .map(|(method, flag)| format!("fit nothing.csv -o m.mercer --method {method} --{flag}"))
     .collect();
-    for parameter in mercer::methods::PARAMETERS {
+    for parameter in mercer::methods::parameters() {
         let flag = format!("--{}", parameter.name.replace('_', "-"));
         let tried = |c: &String| c.split(' ').any(|word| word.split('=').next() == Some(&flag));
         assert!(commands.iter().any(tried), "{flag} is not tried");
