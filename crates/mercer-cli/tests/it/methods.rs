@@ -18,11 +18,11 @@ fn the_catalogue_is_there_for_people_and_programs() {
         let (about, _) = done(folder.path(), &["methods", card.name]);
         assert!(about.contains(card.source) && about.contains(card.cost), "{about}");
         for parameter in card.parameters {
-            assert!(about.contains(&format!("--{}", parameter.replace('_', "-"))), "{about}");
+            assert!(about.contains(&format!("--{}", parameter.name.replace('_', "-"))), "{about}");
         }
         let (one, _) = done(folder.path(), &["methods", card.name, "--format", "json"]);
         let one: Value = serde_json::from_str(&one).expect("JSON");
-        assert_eq!(one["parameters"][0]["name"], card.parameters[0]);
+        assert_eq!(one["parameters"][0]["name"], card.parameters[0].name);
     }
     assert_eq!(json["methods"].as_array().map(Vec::len), Some(mercer::methods::all().count()));
 }
