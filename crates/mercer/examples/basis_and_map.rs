@@ -5,8 +5,7 @@
 use mercer::data::{Task, synth};
 use mercer::{Basis, FeatureMap, Kernel, Klfe, Labels, Result};
 
-/// Runs the example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let table = synth::generate("ringnorm?n=400&seed=1")?;
     let labels = Labels::decide(table.target.expect("ringnorm has classes"), Task::Auto)?;
     let new_rows = synth::generate("ringnorm?n=100&seed=2")?.rows;

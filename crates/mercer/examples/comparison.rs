@@ -6,8 +6,7 @@ use mercer::data::{Task, synth};
 use mercer::evaluate::Comparison;
 use mercer::{Labels, Options, Result};
 
-/// Runs the example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let table = synth::generate("ringnorm?n=150&seed=1")?;
     let labels = Labels::decide(table.target.expect("ringnorm has classes"), Task::Auto)?;
     let comparison = Comparison {

@@ -8,8 +8,7 @@ use mercer::data::read::{ReadOptions, read};
 use mercer::data::{Task, synth};
 use mercer::{Labels, Options, Pipeline, Result};
 
-/// Runs the example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let path = std::env::temp_dir().join("mercer-example-streaming.csv");
     std::fs::write(&path, csv()?).expect("the temporary folder can be written");
 

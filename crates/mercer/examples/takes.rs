@@ -7,8 +7,7 @@ use mercer::pipeline::Found;
 use mercer::select::Keep;
 use mercer::{Basis, Gamma, Kernel, Labels, Options, Pipeline, Result, System};
 
-/// Runs the example.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let table = synth::generate("waveform?n=300&seed=1")?;
     let labels = Labels::decide(table.target.expect("waveform has classes"), Task::Auto)?;
     let basis = Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Scale).n_components(60);
