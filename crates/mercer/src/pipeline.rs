@@ -10,7 +10,7 @@ use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::extract::{Coordinates, Directions, Extractor, Queries, SUM_ROWS, keeps_features};
+use crate::extract::{Coordinates, Directions, Extractor, Queries, SUM_ROWS, are_few, keeps_features};
 use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, MethodSpec, Stage};
@@ -365,6 +365,8 @@ impl Pipeline {
             // A system keeps them in any case.
             Head::Select(_) => true,
             Head::Extract(_) if options.checkpoint.is_some() => false,
+            // Those of a few rows and their neighbours are found faster than all are kept.
+            Head::Extract(extractor) if extractor.queries.n_queries.is_some_and(|q| are_few(q, n)) => false,
             Head::Extract(_) => self.head_memory(basis, n, options) + coordinates <= options.memory,
         }
     }

@@ -319,9 +319,7 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
         let (n, m, monitor) = (self.rows.n(), self.basis.n_components(), self.monitor());
         let busy: Vec<usize> =
             (0..n).filter(|&i| lists.iter().any(|(near, _)| !near[i].is_empty())).collect();
-        // Few rows and their neighbours are fewer than all rows.
-        let few = 4 * busy.len() < n && self.given.is_none();
-        if keeps_features(n, m, T::PRECISION, self.options.memory) && !few {
+        if keeps_features(n, m, T::PRECISION, self.options.memory) && !are_few(busy.len(), n) {
             let z = self.all()?;
             let sum = margins::scatter_in(z.as_ref(), lists, monitor)?;
             // Of equal features computed twice the first are kept.
@@ -368,6 +366,11 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
         let panels = T::panels(&map, self.rows.n());
         self.signs_of_panels(|rows| panels.of(self.rows, rows))
     }
+}
+
+/// Whether so many rows and their neighbours are fewer than all n rows.
+pub(crate) fn are_few(queries: usize, n: usize) -> bool {
+    4 * queries < n
 }
 
 /// A matrix in the precision T.

@@ -26,7 +26,7 @@ use faer::{Mat, MatRef};
 
 pub use akda_qr::AkdaQr;
 pub use coordinates::{Coordinates, Queries};
-pub(crate) use coordinates::{SUM_ROWS, keeps_features};
+pub(crate) use coordinates::{SUM_ROWS, are_few, keeps_features};
 pub use gda::Gda;
 pub use kanmm::Kanmm;
 pub use klfe::Klfe;
