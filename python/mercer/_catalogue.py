@@ -14,8 +14,10 @@ from mercer import _core
 
 _CATALOGUE: dict[str, Any] = json.loads(_core.catalogue())
 
-# Every method's card and every parameter, by name.
+# Every method's card and every parameter, by name. Principal components are a basis among the methods; the extractor of
+# the same name is among the extractors.
 CARDS: dict[str, dict[str, Any]] = {card["name"]: card for card in _CATALOGUE["methods"]}
+EXTRACTORS: dict[str, dict[str, Any]] = {card["name"]: card for card in _CATALOGUE["extractors"]}
 PARAMETERS: dict[str, dict[str, Any]] = {parameter["name"]: parameter for parameter in _CATALOGUE["parameters"]}
 
 
@@ -24,8 +26,20 @@ def stage(name: str) -> list[str]:
     return [card["name"] for card in CARDS.values() if card["stage"] == name]
 
 
-def allowed(name: str) -> list[Any]:
-    """Return scikit-learn's words for what the catalogue lets a parameter be."""
+# What a method's class does not have: the seed is called otherwise, and a basis has its own settings.
+_ELSEWHERE = {"seed", "basis", "basis_components", "kernel", "gamma", "degree", "coef0", "alpha"}
+
+
+def limits(card: dict[str, Any], names: dict[str, str] | None = None, **others: list[Any]) -> dict[str, list[Any]]:
+    """Return what a method's own parameters may be, under their names in Python, and the `others`."""
+    names = names or {}
+    own = {names.get(name, name): allowed(name, card) for name in card["parameters"] if name not in _ELSEWHERE}
+    seed = {"random_state": ["random_state"]} if "seed" in card["parameters"] else {}
+    return {**own, **seed, **others, "verbose": ["verbose"]}
+
+
+def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
+    """Return scikit-learn's words for what the catalogue lets a parameter of a method, or of any, be."""
     parameter = PARAMETERS[name]
     match parameter["kind"]:
         case "whole":
@@ -56,7 +70,9 @@ def allowed(name: str) -> list[Any]:
             words = ["boolean"]
         case kind:
             raise NotImplementedError(f"parameters of kind {kind}")
-    return [*words, None] if parameter["none"] is not None else words
+    # None keeps all features, whatever the default.
+    none = parameter["none"] is not None if card is None else name in card["none"] or parameter["kind"] == "keep"
+    return [*words, None] if none else words
 
 
 def as_text(value: Any) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from mercer import extract, systems
 from mercer._catalogue import PARAMETERS, stage
 from mercer.basis import KernelBasis
-from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPLS, SKFE
-from mercer.systems import EKS, TAKES, KRelief, SKRelief
 
 # Systems and extractors; the name of a basis alone is its bare coordinates, `kpca` among them.
 _ESTIMATORS: dict[str, type[Any]] = {
-    kind._method: kind for kind in (TAKES, KRelief, SKRelief, EKS, KLFE, SKFE, GDA, KOC, AKDAQR, KPLS, KMFA, KANMM)
+    kind._method: kind for module in (systems, extract) for kind in map(vars(module).__getitem__, module.__all__)
 }
 
 

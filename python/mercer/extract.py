@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._catalogue import allowed, as_seed, as_text
+from mercer._catalogue import EXTRACTORS, as_seed, as_text, limits
 from mercer._fit import Settings, warn
 from mercer._input import as_csr
 from mercer._mapped import LIMITS, Basis, Mapped
@@ -21,13 +21,8 @@ from mercer.select import RandomState, Task
 __all__ = ["AKDAQR", "GDA", "KANMM", "KLFE", "KMFA", "KOC", "KPCA", "KPLS", "SKFE"]
 
 
-def _limits(*names: str, **others: list[Any]) -> dict[str, list[Any]]:
-    """Return what the catalogue lets parameters be, where None is not among it, and the `others`."""
-    given = {name: [words for words in allowed(name) if words is not None] for name in names}
-    return {**given, **others, **LIMITS}
-
-
-_NUMBER = allowed("n_components")
+def _limits(method: str, **others: list[Any]) -> dict[str, list[Any]]:
+    return {**limits(EXTRACTORS[method]), **others, **LIMITS}
 
 
 class _Extractor(Mapped):
@@ -163,9 +158,7 @@ class KLFE(_Extractor):
     """
 
     _method = "klfe"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_neighbors", "neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
-    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("klfe")
 
     def __init__(
         self,
@@ -263,9 +256,7 @@ class SKFE(_Extractor):
 
     _method = "skfe"
     _warning = ConvergenceWarning
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "init", "max_iter", "tol", "center", n_components=_NUMBER, random_state=["random_state"]
-    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("skfe")
 
     def __init__(
         self,
@@ -361,7 +352,7 @@ class GDA(_Extractor):
     """
 
     _method = "gda"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("reg", n_components=_NUMBER)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("gda")
 
     def __init__(
         self,
@@ -500,7 +491,7 @@ class AKDAQR(_Extractor):
 
     _method = "akda-qr"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: limits for name, limits in _limits("reg").items() if name != "precision"
+        name: allowed for name, allowed in _limits("akda-qr").items() if name not in ("precision", "random_state")
     }
 
     def __init__(
@@ -580,7 +571,7 @@ class KPLS(_Extractor):
 
     _method = "kpls"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_components", task=[StrOptions({"auto", "classes", "numbers"})]
+        "kpls", task=[StrOptions({"auto", "classes", "numbers"})]
     )
 
     def __init__(
@@ -661,9 +652,7 @@ class KMFA(_Extractor):
     """
 
     _method = "kmfa"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "k_within", "k_between", "reg", n_components=_NUMBER
-    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kmfa")
 
     def __init__(
         self,
@@ -753,9 +742,7 @@ class KANMM(_Extractor):
     """
 
     _method = "kanmm"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_neighbors", "neighbors", n_components=_NUMBER, n_queries=_NUMBER, random_state=["random_state"]
-    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kanmm")
 
     def __init__(
         self,
@@ -837,7 +824,7 @@ class KPCA(_Extractor):
     """
 
     _method = "kpca"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("center", n_components=_NUMBER)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpca")
 
     def __init__(
         self,

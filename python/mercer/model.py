@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import _core
+from mercer import _core, extract, systems
 from mercer._fit import input_names
 from mercer._input import FLOATS, as_given, as_rows, in_frame
 from mercer._mapped import Mapped
@@ -260,8 +260,8 @@ def _model_of(estimator: Any) -> _core.Model:
     if not isinstance(estimator, Pipeline):
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
-            "hint: save a KernelBasis, a system (TAKES, KRelief, SKRelief, EKS), an extractor (KLFE, SKFE, GDA, KOC, "
-            "AKDAQR, KPLS, KMFA, KANMM, KPCA), AutoFeatures, or a Pipeline of a StandardScaler or MinMaxScaler and one "
+            f"hint: save a KernelBasis, a system ({', '.join(systems.__all__)}), an extractor "
+            f"({', '.join(extract.__all__)}), AutoFeatures, or a Pipeline of a StandardScaler or MinMaxScaler and one "
             "of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:

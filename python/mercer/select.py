@@ -16,7 +16,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
-from mercer._catalogue import CARDS, allowed, as_seed, as_text
+from mercer._catalogue import CARDS, as_seed, as_text, limits
 from mercer._fit import warn
 from mercer._input import FLOATS, as_rows, as_target, is_frame, text_explained, with_categories
 
@@ -39,15 +39,6 @@ Task = Literal["auto", "classes", "numbers"]
 
 _TASK = [StrOptions({"auto", "classes", "numbers"})]
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]
-
-
-def _limits(method: str, names: dict[str, str] | None = None, **others: list[Any]) -> dict[str, list[Any]]:
-    """Return what the catalogue lets a method's parameters be, under their names in Python, and the `others`."""
-    names = {"seed": "random_state", **(names or {})}
-    limits = {names.get(name, name): allowed(name) for name in CARDS[method]["parameters"]}
-    if "random_state" in limits:
-        limits["random_state"] = ["random_state"]
-    return {**limits, **others, "verbose": ["verbose"]}
 
 
 class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -238,7 +229,7 @@ class Relief(_Selector):
     _method = "relief"
     _finds = ("weights",)
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("relief", categorical_features=_CATEGORIES)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["relief"], categorical_features=_CATEGORIES)
 
     def __init__(
         self,
@@ -329,7 +320,7 @@ class ReliefF(_Selector):
     _method = "relieff"
     _finds = ("pvalues",)
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("relieff", categorical_features=_CATEGORIES)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["relieff"], categorical_features=_CATEGORIES)
 
     def __init__(
         self,
@@ -414,8 +405,8 @@ class RReliefF(_Selector):
 
     _method = "rrelieff"
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "rrelieff", categorical_features=_CATEGORIES, task=_TASK
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=_TASK
     )
 
     def __init__(
@@ -499,7 +490,7 @@ class IRelief(_Selector):
     _method = "irelief"
     _finds = ("weights",)
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("irelief", categorical_features=_CATEGORIES)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["irelief"], categorical_features=_CATEGORIES)
 
     def __init__(
         self,
@@ -570,7 +561,9 @@ class MultiSURF(_Selector):
 
     _method = "multisurf"
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("multisurf", categorical_features=_CATEGORIES)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["multisurf"], categorical_features=_CATEGORIES
+    )
 
     def __init__(
         self,
@@ -635,7 +628,7 @@ class KFFS(_Selector):
 
     _method = "kffs"
     _finds = ("order", "error_path")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kffs")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["kffs"])
 
     def __init__(self, n_features: NFeatures = None, *, reweight: bool = False, verbose: int = 0) -> None:
         self.n_features = n_features
@@ -695,8 +688,8 @@ class FScore(_Selector):
     _method = "f"
     _names: ClassVar[dict[str, str]] = {"level": "alpha"}
     _finds = ("pvalues",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "fdr", _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=_TASK
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["fdr"], _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=_TASK
     )
 
     def __init__(
@@ -827,7 +820,7 @@ class MutualInfo(_Selector):
     """
 
     _method = "mi"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("mi", task=_TASK)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["mi"], task=_TASK)
 
     def __init__(
         self, n_features: NFeatures = None, *, n_neighbors: int = 3, task: Task = "auto", verbose: int = 0
@@ -878,7 +871,7 @@ class LaplacianScore(_Selector):
 
     _method = "laplacian"
     _needs_y = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("laplacian")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["laplacian"])
 
     def __init__(self, n_features: NFeatures = None, *, n_neighbors: int = 5, verbose: int = 0) -> None:
         self.n_features = n_features
@@ -943,7 +936,7 @@ class LassoSelector(_Selector):
     _method = "lasso"
     _names: ClassVar[dict[str, str]] = {"stability": "threshold"}
     _finds = ("penalty",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("lasso", _names, task=_TASK)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["lasso"], _names, task=_TASK)
 
     def __init__(
         self,
@@ -968,19 +961,8 @@ class LassoSelector(_Selector):
 
 
 _BY_NAME: dict[str, Callable[..., _Selector]] = {
-    "relief": Relief,
-    "relieff": ReliefF,
-    "rrelieff": RReliefF,
-    "irelief": IRelief,
-    "multisurf": MultiSURF,
-    "kffs": KFFS,
-    "f": FScore,
-    "fpr": partial(FScore, mode="fpr"),
-    "fdr": partial(FScore, mode="fdr"),
-    "fwe": partial(FScore, mode="fwe"),
-    "mi": MutualInfo,
-    "laplacian": LaplacianScore,
-    "lasso": LassoSelector,
+    **{kind._method: kind for kind in map(globals().__getitem__, __all__)},
+    **{mode: partial(FScore, mode=mode) for mode in ("fpr", "fdr", "fwe")},
 }
 
 

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._catalogue import allowed, as_seed, as_text, stage
+from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
 from mercer._input import as_target
 from mercer._mapped import LIMITS, Basis, Mapped
@@ -24,9 +24,8 @@ from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
 
 
-def _limits(*names: str, **others: list[Any]) -> dict[str, list[Any]]:
-    """Return what the catalogue lets parameters be, and the `others`."""
-    return {**{name: allowed(name) for name in names}, **others, **LIMITS}
+def _limits(method: str, **others: list[Any]) -> dict[str, list[Any]]:
+    return {**limits(CARDS[method]), **others, **LIMITS}
 
 
 class _System(Mapped):
@@ -238,7 +237,7 @@ class TAKES(_System):
     """
 
     _method = "takes"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("n_features", "reweight", weighted=["boolean"])
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("takes")
 
     def __init__(
         self,
@@ -338,15 +337,7 @@ class KRelief(_System):
     """
 
     _method = "k-relief"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_features",
-        "n_neighbors",
-        "power",
-        "neighbors",
-        "n_queries",
-        weighted=["boolean"],
-        random_state=["random_state"],
-    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("k-relief")
 
     def __init__(
         self,
@@ -457,10 +448,7 @@ class SKRelief(KRelief):
     """
 
     _method = "sk-relief"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KRelief._parameter_constraints,
-        "nu": allowed("nu"),
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("sk-relief")
 
     def __init__(
         self,
@@ -556,7 +544,7 @@ class EKS(_System):
 
     _method = "eks"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "n_features", selector=[StrOptions(set(stage("select"))), HasMethods(["fit", "get_support"])]
+        "eks", selector=[StrOptions(set(stage("select"))), HasMethods(["fit", "get_support"])]
     )
 
     def __init__(

@@ -1,8 +1,5 @@
-"""Every estimator's signature and docstring follow the registry of methods, which holds the defaults."""
+"""Every method of the registry is a class whose signature and docstring say what the registry says."""
 
-from __future__ import annotations
-
-import ast
 import inspect
 import json
 import re
@@ -10,73 +7,85 @@ import re
 import pytest
 
 import mercer
-from mercer import _core
-from mercer._named import value_of
+from mercer import KernelBasis, _core, extract, select, systems
+from mercer._catalogue import CARDS, EXTRACTORS, as_text, stage
 
-REGISTRY = json.loads(_core.catalogue())
-METHODS = {spec["name"]: spec for spec in [*REGISTRY["methods"], *REGISTRY["extractors"]]}
-
-# What a class is called in the registry, for all that are not a basis alone. `FScore` is four methods, by its mode.
-KINDS = {
-    kind: getattr(kind, "_method", None)
-    for name in mercer.__all__
-    if inspect.isclass(kind := getattr(mercer, name)) and getattr(kind, "_method", None) in METHODS
-}
-# The registry's names that Python has others for, or keeps in the basis.
-RENAMED = {"seed": "random_state", "level": "alpha", "stability": "threshold"}
+# What a class has beyond its method's own parameters.
+MORE = {"basis", "verbose", "precision", "task", "categorical_features", "mode"}
+# What the basis of an extractor or a system has.
+OF_BASIS = {"basis_components", "kernel", "gamma", "degree", "coef0", "alpha"}
 
 
-def signature(kind):
-    return {name: p.default for name, p in inspect.signature(kind.__init__).parameters.items() if name != "self"}
+def classes_of(module):
+    return [getattr(module, name) for name in module.__all__]
 
 
-def expected(spec, name):
-    """What the registry says a parameter is when not given."""
-    text = spec["defaults"].get(name)
-    if name == "seed" or text is None:
-        return None
-    return value_of(name, text)
+SELECTORS = {kind._method: kind for kind in classes_of(select)}
+METHODS = [
+    *[(kind, CARDS["fdr" if name == "f" else name]) for name, kind in SELECTORS.items()],
+    *[(kind, EXTRACTORS[kind._method]) for kind in classes_of(extract)],
+    *[(kind, CARDS[kind._method]) for kind in classes_of(systems)],
+    *[(KernelBasis, CARDS[name]) for name in stage("basis")],
+]
+each_method = pytest.mark.parametrize(("kind", "card"), METHODS, ids=[card["name"] for _, card in METHODS])
 
 
-def documented(kind, name):
-    """The default in the docstring's line of a parameter."""
-    line = re.search(rf"^    {name} : .*?default=(.+)$", inspect.getdoc(kind).replace("\n", "\n    "), re.MULTILINE)
-    assert line, f"{kind.__name__} does not document {name} with its default"
-    try:
-        return ast.literal_eval(line[1])
-    except ValueError:
-        return eval(line[1], {"__builtins__": {}})  # a fraction such as 2/3
+def defaults_of(kind):
+    parameters = inspect.signature(kind).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters}
 
 
-def test_every_method_but_a_basis_has_a_class():
-    names = {spec["name"] for spec in REGISTRY["methods"] if spec["stage"] != "basis"}
-    assert names <= {*KINDS.values(), "fpr", "fdr", "fwe"}
+def name_of(kind, name):
+    """Return what a parameter of the registry is called in Python."""
+    return {"seed": "random_state", **getattr(kind, "_names", {})}.get(name, name)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_signature_and_docstring_follow_the_registry(kind):
-    method = "kpca-extractor" if kind is mercer.KPCA else KINDS[kind]
-    spec = REGISTRY["extractors"][-1] if method == "kpca-extractor" else METHODS[KINDS[kind]]
-    own = signature(kind)
-    kernel = {"kernel", "gamma", "degree", "coef0", "alpha"} if kind is mercer.AKDAQR else set()
-    for name in spec["parameters"]:
-        if name == "basis_components" or name in kernel or (kind is mercer.AKDAQR and name == "seed"):
-            continue  # said of the basis: basis=KernelBasis(n_components=...)
-        python = RENAMED.get(name, name) if RENAMED.get(name) in own else name
-        assert python in own, f"{kind.__name__} has no {python}"
-        assert own[python] == pytest.approx(expected(spec, name)) if isinstance(own[python], float) else (
-            own[python] == expected(spec, name)
-        ), (name, own[python])
-        said = documented(kind, python)
-        assert said == pytest.approx(own[python]) if isinstance(own[python], float) else said == own[python], python
+def test_every_method_is_a_class_that_users_can_import():
+    assert {*SELECTORS, "fpr", "fdr", "fwe"} == set(stage("select"))
+    assert {kind._method for kind in classes_of(extract)} == set(EXTRACTORS)
+    assert {kind._method for kind in classes_of(systems)} == set(stage("system"))
+    for kind, _ in METHODS:
+        assert getattr(mercer, kind.__name__) is kind
+        assert kind.__name__ in mercer.__all__
+    names = {card["name"] for card in json.loads(_core.catalogue())["methods"]}
+    assert names == {card["name"] for _, card in METHODS} | {"f", "fpr", "fwe"}
 
 
-def test_bases_have_the_defaults_of_the_registry():
-    own = signature(mercer.KernelBasis)
-    for spec in (spec for spec in REGISTRY["methods"] if spec["stage"] == "basis"):
-        for name in spec["parameters"]:
-            python = RENAMED.get(name, name) if name == "seed" else name
-            default = expected(spec, name)
-            # `tol` has another default for every basis that has one: None stands for it.
-            assert own[python] in (default, None), (spec["name"], name)
-            assert documented(mercer.KernelBasis, python) == own[python]
+@each_method
+def test_signatures_have_the_parameters_and_defaults_of_the_registry(kind, card):
+    defaults = defaults_of(kind)
+    own = {name: name_of(kind, name) for name in card["parameters"]}
+    if kind is not KernelBasis:
+        own = {name: python for name, python in own.items() if name not in OF_BASIS}
+    for name, python in own.items():
+        if python == "random_state" and python not in defaults:
+            assert kind is mercer.AKDAQR  # whose basis has it
+            continue
+        value, registered = defaults[python], card["defaults"].get(name)
+        if name == "seed" or (kind is KernelBasis and name == "tol"):
+            assert value is None  # 0, or what the method has
+        elif value is None:
+            assert name in card["none"], name
+        else:
+            assert registered is not None, name
+            text = as_text(value)
+            assert text == registered or float(text) == float(registered), name
+    if kind is not KernelBasis:
+        assert set(defaults) - set(own.values()) <= MORE
+
+
+@each_method
+def test_docstrings_have_the_parameters_and_defaults_of_the_signature(kind, card):
+    section = kind.__doc__.split("Parameters\n    ----------\n")[1].split("\n\n")[0]
+    written = {}
+    for line in section.splitlines():
+        if found := re.fullmatch(r"    (\w+) : .*, default=(.*)", line):
+            written[found[1]] = found[2]
+    assert list(written) == list(defaults_of(kind))
+    for name, value in defaults_of(kind).items():
+        assert eval(written[name]) == value, name
+
+
+@each_method
+def test_what_is_checked_is_what_there_is(kind, card):
+    assert set(kind._parameter_constraints) == set(defaults_of(kind))
