@@ -1,31 +1,37 @@
 //! The pipeline is the folder tree: a stage uses only stages before it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 20] = [
+const ORDER: [(&str, usize); 22] = [
     ("error", 0),
     ("monitor", 1),
     ("random", 1),
     ("whole_file", 1),
     ("real", 1),
+    ("spec", 2),
     ("linalg", 2),
     ("data", 3),
     ("checkpoint", 4),
-    ("kernel", 4),
-    ("basis", 5),
-    ("evidence", 6),
-    ("select", 7),
-    ("extract", 7),
-    ("map", 8),
-    ("systems", 9),
-    ("methods", 10),
-    ("pipeline", 11),
-    ("evaluate", 12),
-    ("report", 13),
-    ("lib", 14),
+    ("options", 5),
+    ("kernel", 5),
+    ("basis", 6),
+    ("evidence", 7),
+    ("select", 8),
+    ("extract", 8),
+    ("map", 9),
+    ("systems", 10),
+    ("methods", 11),
+    ("pipeline", 12),
+    ("evaluate", 13),
+    ("report", 14),
+    ("lib", 15),
 ];
+
+/// Stages that use these alone, though their rank would allow more.
+const ALONE: [(&str, &[&str]); 1] = [("spec", &["error"])];
 
 fn rank(stage: &str) -> usize {
     let found = ORDER.iter().find(|(name, _)| *name == stage);
@@ -44,34 +50,149 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The modules that a file is in, from the stage down to its own: `["map", "file"]`; none for `lib.rs`.
+fn module_of(inside: &Path) -> Vec<String> {
+    let parts = inside.with_extension("");
+    let parts = parts.iter().map(|part| part.to_string_lossy().into_owned());
+    parts.filter(|part| part != "mod" && part != "lib").collect()
+}
+
+/// What a file holds beside comments and what is compiled for tests alone, which may reach for any stage.
+fn code(text: &str) -> String {
+    let mut kept = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[cfg(test)]" {
+            let end = format!("{}}}", &line[..line.len() - line.trim_start().len()]);
+            // An item ends on its only line, or where its brace closes.
+            let mut item = lines.by_ref().skip_while(|l| l.trim_start().starts_with("#["));
+            if item.next().is_some_and(|first| !first.ends_with([';', '}'])) {
+                item.find(|l| *l == end);
+            }
+        } else if !line.trim_start().starts_with("//") {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// What follows a path to the root of the crate, wherever one is written: `crate::`, or as many `super::` as it takes.
+fn after_root<'a>(module: &[String], code: &'a str) -> Vec<&'a str> {
+    let starts = |at: &usize| !code[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    let through_crate = code.match_indices("crate::").map(|(at, _)| at).filter(starts);
+    let mut found: Vec<&str> = through_crate.map(|at| &code[at + "crate::".len()..]).collect();
+    for at in code.match_indices("super::").map(|(at, _)| at).filter(starts) {
+        let (mut rest, mut up) = (&code[at..], 0);
+        while let Some(next) = rest.strip_prefix("super::") {
+            (rest, up) = (next, up + 1);
+        }
+        if up == module.len() {
+            found.push(rest);
+        }
+    }
+    found
+}
+
+/// The stages that code of a module names. `exported` are the stages of what the root exports: `crate::Rows` is data's.
+fn stages_used(module: &[String], code: &str, exported: &BTreeMap<String, String>) -> Vec<String> {
+    assert!(
+        !has_inline_module(code),
+        "{module:?}: a module inside a file is not looked into; give it a file"
+    );
+    let mut stages = Vec::new();
+    for rest in after_root(module, code) {
+        let name = word(rest);
+        assert!(
+            !name.is_empty(),
+            "{module:?}: a path from the root names one stage, so that it can be read: {:?}",
+            rest.lines().next()
+        );
+        stages.push(exported.get(name).map_or(name, String::as_str).to_string());
+    }
+    stages
+}
+
+fn has_inline_module(code: &str) -> bool {
+    let is_one = |line: &str| {
+        let line = line.trim();
+        line.ends_with('{') && (line.starts_with("mod ") || line.contains(" mod "))
+    };
+    code.lines().any(is_one)
+}
+
+/// The names that `lib.rs` exports from stages, with their stage.
+fn exported(lib: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for line in lib.lines().filter_map(|line| line.strip_prefix("pub use ")) {
+        let Some((stage, names)) = line.trim_end_matches(';').split_once("::") else { continue };
+        for name in names.trim_matches(['{', '}']).split(", ") {
+            found.insert(name.to_string(), stage.to_string());
+        }
+    }
+    found
+}
+
 #[test]
 fn a_stage_uses_only_stages_before_it() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&src, &mut files);
-    assert!(files.len() > 20, "the sources are where they are looked for");
-    let mut uses = 0;
+    assert!(files.len() > 100, "the sources are where they are looked for");
+    let exported = exported(&fs::read_to_string(src.join("lib.rs")).expect("text"));
+    assert!(exported.len() > 15, "{exported:?}");
+    let (mut uses, mut wrong) = (0, Vec::new());
     for file in files {
         let inside = file.strip_prefix(&src).expect("inside");
-        let own =
-            inside.components().next().expect("a name").as_os_str().to_string_lossy().replace(".rs", "");
-        let text = fs::read_to_string(&file).expect("text");
-        // Tests may reach for any stage, here as in files of their own.
-        let code = text.split("#[cfg(test)]").next().expect("code");
-        for line in code.lines().map(str::trim).filter(|l| !l.starts_with("//")) {
-            assert!(
-                !line.contains("crate::{"),
-                "{}: one `use crate::` a line, so that it can be read",
-                inside.display()
-            );
-            for part in line.split("crate::").skip(1) {
-                let used: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                if used.starts_with(char::is_lowercase) && used != own {
-                    uses += 1;
-                    assert!(rank(&used) < rank(&own), "{}: `{own}` uses `{used}`", inside.display());
-                }
+        let module = module_of(inside);
+        let own = module.first().map_or("lib", String::as_str);
+        let code = code(&fs::read_to_string(&file).expect("text"));
+        for used in stages_used(&module, &code, &exported) {
+            if used == own {
+                continue;
+            }
+            uses += 1;
+            let alone = ALONE.iter().find(|(stage, _)| *stage == own);
+            if rank(&used) >= rank(own) || alone.is_some_and(|(_, others)| !others.contains(&used.as_str())) {
+                wrong.push(format!("{}: `{own}` uses `{used}`", inside.display()));
             }
         }
     }
-    assert!(uses > 50, "only {uses} uses were seen");
+    assert!(uses > 500, "only {uses} uses were seen");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_path_to_another_stage_is_seen_however_it_is_written() {
+    let exported = exported("pub use map::FeatureMap;\npub use data::{Labels, Rows};\n");
+    let used = |file: &str, text: &str| {
+        let mut stages = stages_used(&module_of(Path::new(file)), &code(text), &exported);
+        stages.sort();
+        stages
+    };
+    assert_eq!(used("basis/fit.rs", "use crate::data::rows::Rows;"), ["data"]);
+    assert_eq!(used("basis/fit.rs", "let a = f(crate::map::b(), crate::real::X);"), ["map", "real"]);
+    assert_eq!(used("basis/fit.rs", "fn f(r: &crate::Rows) -> crate::FeatureMap {"), ["data", "map"]);
+    assert_eq!(used("basis/fit.rs", "use super::expansion::Expansion;"), [] as [&str; 0]);
+    assert_eq!(used("basis/fit.rs", "use super::super::map::Facts;"), ["map"]);
+    assert_eq!(used("basis/mod.rs", "use super::map::Facts;"), ["map"]);
+    assert_eq!(used("pipeline.rs", "use super::evaluate;\npub(super) fn f() {}"), ["evaluate"]);
+    assert_eq!(used("evaluate/compare/split.rs", "use super::super::folds::Split;"), [] as [&str; 0]);
+    assert_eq!(used("evaluate/compare/split.rs", "super::super::super::report::page()"), ["report"]);
+    assert_eq!(used("map.rs", "//! See crate::report.\n    /// crate::report\n"), [] as [&str; 0]);
+    // Tests may reach for any stage; what follows them may not.
+    let tests = "#[cfg(test)]\nmod tests {\n    use crate::report::x;\n}\nuse crate::error::Error;\n";
+    assert_eq!(used("map.rs", tests), ["error"]);
+    assert_eq!(used("map.rs", "#[cfg(test)]\nmod tests;\nuse crate::error::Error;\n"), ["error"]);
+}
+
+#[test]
+#[should_panic(expected = "names one stage")]
+fn several_stages_in_one_path_are_refused() {
+    stages_used(&module_of(Path::new("map.rs")), "use crate::{data, kernel};", &BTreeMap::new());
 }

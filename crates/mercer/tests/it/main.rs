@@ -20,3 +20,5 @@ mod evaluate;
 mod examples;
 mod report;
 mod methods;
+mod pipeline;
+mod rows_f32;
