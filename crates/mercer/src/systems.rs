@@ -28,7 +28,7 @@ use crate::select;
 use crate::select::kffs::REWEIGHT;
 use crate::select::relief::POWER;
 use crate::select::{Columns, Keep, Kffs, N_FEATURES, Relief, Scores, Selection, Selector};
-use crate::spec::{Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage};
+use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
 
 const WEIGHTED: Parameter =
     Parameter::new("weighted", Kind::Flag, "whether features are multiplied by their weights");
@@ -141,26 +141,30 @@ pub struct FittedSystem {
 impl System {
     /// `kffs`, all coordinates with a positive weight, multiplied by it.
     pub fn takes() -> Self {
-        Self::new(&TAKES, Kffs::default().into(), Keep::Positive).weighted(true)
+        Self::new(&TAKES, |values| Kffs::from_values(values).into())
     }
 
     /// `relief` with the nearest hit and miss, the best 10 coordinates.
     pub fn k_relief() -> Self {
-        Self::new(&K_RELIEF, Relief::default().into(), Keep::Count(10))
+        Self::new(&K_RELIEF, |values| Relief::from_values(values).into())
     }
 
     /// `relief` on a basis of few landmarks, the best 10 coordinates.
     pub fn sk_relief() -> Self {
-        Self { spec: &SK_RELIEF, ..Self::k_relief() }
+        Self::new(&SK_RELIEF, |values| Relief::from_values(values).into())
     }
 
     /// Any selector, the best two thirds of the coordinates.
     pub fn eks(selector: impl Into<Selector>) -> Self {
-        Self::new(&EKS, selector.into(), Keep::Share(2.0 / 3.0))
+        let selector = selector.into();
+        Self::new(&EKS, |_| selector)
     }
 
-    fn new(spec: &'static MethodSpec, selector: Selector, keep: Keep) -> Self {
-        Self { spec, selector, keep, weighted: false }
+    /// A system with the defaults of its spec.
+    fn new(spec: &'static MethodSpec, selector: impl FnOnce(&Values) -> Selector) -> Self {
+        let values = Values::defaults(spec);
+        let (keep, weighted) = (Keep::from_values(&values), values.flag("weighted"));
+        Self { spec, selector: selector(&values), keep, weighted }
     }
 
     /// What a user should know about it.
