@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::evaluate::outcome::{CLEAR, Entry, Outcome};
 use crate::evaluate::diagnostics::FitDiagnostics;
+use crate::evaluate::outcome::{CLEAR, Entry, Outcome};
 
 use super::About;
 use super::page::{Page, folded, table};

@@ -33,7 +33,8 @@ pub(super) fn facts(page: &mut Page, diagnostics: &FitDiagnostics) {
 /// All charts for which there is data.
 pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics) {
     scatter::best_features(page, diagnostics);
-    let curves = [residuals(diagnostics), pivot_norms(diagnostics), spectrum(diagnostics), scores(diagnostics)];
+    let curves =
+        [residuals(diagnostics), pivot_norms(diagnostics), spectrum(diagnostics), scores(diagnostics)];
     let curves: Vec<(Chart, String)> = curves.into_iter().flatten().collect();
     if !curves.is_empty() {
         page.section("How the features were found");

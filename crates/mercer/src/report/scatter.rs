@@ -22,8 +22,10 @@ struct Group {
 /// Two or three features: one panel per pair. One feature: a lane per class, or the target against the feature.
 pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     let width = diagnostics.point_names.len().min(3);
-    let finite =
-        diagnostics.points.iter().filter(|row| row.len() >= width && row[..width].iter().all(|v| v.is_finite()));
+    let finite = diagnostics
+        .points
+        .iter()
+        .filter(|row| row.len() >= width && row[..width].iter().all(|v| v.is_finite()));
     let drawn = finite.count();
     if width == 0 || drawn == 0 {
         return;
@@ -51,10 +53,14 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     let pairs: &[(usize, usize)] = if width == 2 { &[(0, 1)] } else { &[(0, 1), (0, 2), (1, 2)] };
     page.panels(|page| {
         for &(i, j) in pairs {
-            let at =
-                |row: usize| Some((*diagnostics.points.get(row)?.get(i)?, *diagnostics.points.get(row)?.get(j)?));
+            let at = |row: usize| {
+                Some((*diagnostics.points.get(row)?.get(i)?, *diagnostics.points.get(row)?.get(j)?))
+            };
             let (chart, outside) = cloud(
-                &format!("Feature {} against feature {}", diagnostics.point_names[j], diagnostics.point_names[i]),
+                &format!(
+                    "Feature {} against feature {}",
+                    diagnostics.point_names[j], diagnostics.point_names[i]
+                ),
                 &format!("{}, {coloured}.", counted(drawn, "row", "rows")),
                 (&title(&diagnostics.point_names[i]), &title(&diagnostics.point_names[j])),
                 &groups,
