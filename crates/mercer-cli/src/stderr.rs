@@ -30,10 +30,14 @@ pub(crate) fn report(error: &Error) {
     }
 }
 
-/// The library's hints name parameters, as in `(drop = kind)`; here they are flags, as in `` (`--drop kind`) ``.
+/// The library's hints name parameters, as in `(drop = kind)`; here they are flags, as in `` (`--drop kind`) ``. The labels,
+/// `(y)`, are named by `--target`.
 fn with_flags(text: &str) -> String {
     let Some((error, hint)) = text.split_once("\nhint: ") else { return text.to_string() };
     let parameter = |inside: &str| {
+        if inside == "y" {
+            return Some("`--target COL`".to_string());
+        }
         let (name, value) = inside.split_once(" = ")?;
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
         is_name.then(|| format!("`{}`", flag(&flag_name(name), value)))
@@ -81,6 +85,7 @@ mod tests {
         let shown = "column `a b` holds text\nhint: ignore it (`--drop 'a b'`), or fit again (n_features, scale = none)";
         assert_eq!(with_flags(text), shown);
         assert_eq!(with_flags("gamma (gamma = 0) is not allowed"), "gamma (gamma = 0) is not allowed");
+        assert_eq!(with_flags("no\nhint: give them (y)"), "no\nhint: give them (`--target COL`)");
         assert_eq!(
             with_flags("no\nhint: set (task = classes) or ("),
             "no\nhint: set (`--task classes`) or ("

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use mercer::basis::Stop;
-use mercer::data::{Needs, Table};
+use mercer::data::Table;
 use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::map::Facts;
 use mercer::options::bytes;
 use mercer::pipeline::Head;
-use mercer::{Error, FeatureMap, Labels, Pipeline, Result};
+use mercer::{FeatureMap, Pipeline, Result};
 
 use super::output_target::OutputTarget;
 use super::page::{about, write_page};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (Table { rows, names, named, .. }, labels) = source::read(args, context)?;
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
     let labels = labels.as_ref();
-    check_labels(&pipeline, labels)?;
+    pipeline.check(labels)?;
     let mut warnings = Vec::new();
     let basis = pipeline.basis(&rows, labels, &mut warnings)?;
     warnings.iter().for_each(|warning| warn(warning));
@@ -87,17 +87,6 @@ fn pipeline(args: &ArgMatches) -> Result<Pipeline> {
     let method = args::required(args, "method")?;
     super::check_no_selector(method, "--method")?;
     Pipeline::new(method, &args::settings(args))
-}
-
-/// An error that names the flag unless the method has the labels that it needs.
-fn check_labels(pipeline: &Pipeline, labels: Option<&Labels>) -> Result<()> {
-    if labels.is_none() && pipeline.needs() != Needs::Nothing {
-        return Err(Error::Argument(format!(
-            "`{}` looks at the labels, but none were given\nhint: name their column with `--target COL`",
-            pipeline.spec.name
-        )));
-    }
-    pipeline.check(labels)
 }
 
 fn about_basis(map: &FeatureMap) -> String {

@@ -61,7 +61,7 @@ fn a_file_larger_than_memory_is_fitted_within_it() {
         // The rows are 25 MB and are scaled, and the coordinates would be 360 MB; of the limit the products reserve 64 MB a thread.
         let output = limited(path, 330_000, &small);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("computed again"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("recomputed"), "{}", text(&output.stderr));
         let large = [&args[..], &["-o", "large.mercer"]].concat();
         assert_ne!(limited(path, 330_000, &large).status.code(), Some(0), "the limit is one");
         done(path, &large);

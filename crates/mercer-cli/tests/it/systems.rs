@@ -55,10 +55,10 @@ fn a_system_that_cannot_be_fitted_is_refused_before_the_work() {
     let wave = ["wave.csv", "--target", "kind", "--method"];
     insta::assert_snapshot!(refuse(2, &["wave.csv", "--drop", "kind", "--method", "takes"]), @r"
     error: `takes` looks at the labels, but none were given
-    hint: give them (y, `--target COL`)
+    hint: give them (`--target COL`)
     ");
     insta::assert_snapshot!(refuse(2, &["wave.csv", "--method", "relief"]), @r"
-    error: `relief` scores columns; in a kernel's space it needs a basis beside it
+    error: `relief` is a selector: it scores columns, and needs a basis for coordinates in kernel space
     hint: `--method eks --selector relief`
     ");
     insta::assert_snapshot!(refuse(1, &["numbers.csv", "--target", "y", "--method", "k-relief"]), @r"

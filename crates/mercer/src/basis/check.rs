@@ -57,7 +57,7 @@ impl Basis {
         if self.method == Method::Csi && labels.is_none() {
             return Err(Error::argument(
                 "the basis `csi` looks at the labels, but none were given\n\
-                 hint: give them, or use method = `kobl`",
+                 hint: give them (y), or use method = `kobl`",
             ));
         }
         if let (Method::Csi, Some(labels)) = (self.method, labels) {
