@@ -174,6 +174,11 @@ def test_labels_may_be_said_to_be_numbers(circles):
     assert compare(X, y.astype(float), methods="kpls", folds=3).attrs["measure"] == "accuracy"
 
 
+def test_evaluators_may_be_given_by_their_former_name(circles):
+    new, old = (compare(*circles, methods="gda", folds=3, **{name: "knn"}) for name in ("evaluators", "judges"))
+    assert set(old["evaluator"]) == set(new["evaluator"]) == {"knn", "kknn", "rbf-svm"}
+
+
 def test_without_pandas_the_error_says_how_to_get_it(monkeypatch, circles):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install mercer\[compare\]"):

@@ -13,7 +13,7 @@ use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
 
 use crate::convert::{Matrix, PyRows, frozen, matrix_array, python_rows, whole};
 use crate::gate::{exception, run};
@@ -41,6 +41,9 @@ struct BasisFit {
 
 /// A [`BasisFit`] as a pickle holds it.
 type PickledFit = (f64, f64, String, Option<f64>, u64, usize, String);
+
+/// What a pickle holds: the class, and what [`Model::from_bytes`] takes.
+type Reduced<'py> = (Bound<'py, PyType>, (Bound<'py, PyBytes>, Option<PickledFit>));
 
 /// Arrays that describe a model; to write into them would change nothing, so they are read-only.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
@@ -151,11 +154,10 @@ impl Model {
         run(py, 0, |_| self.map().save(path))
     }
 
-    /// What [`from_bytes`](Self::from_bytes) takes.
-    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<PickledFit>)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let mut bytes = Vec::new();
         self.map().write_to(&mut bytes, "the model").map_err(exception)?;
-        Ok((PyBytes::new(py, &bytes), self.fit.as_ref().map(BasisFit::pickled)))
+        Ok((py.get_type::<Self>(), (PyBytes::new(py, &bytes), self.fit.as_ref().map(BasisFit::pickled))))
     }
 
     fn __copy__(this: Py<Self>) -> Py<Self> {
