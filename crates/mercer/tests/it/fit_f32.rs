@@ -152,7 +152,7 @@ fn it_ends_where_float32_tells_no_rows_apart_and_says_so() {
         let right = basis.fit(&rows_f64(&values, 2)).expect("fits");
         assert!(ours.n_components() < right.n_components(), "{}", method.name());
         assert_eq!(ours.stop, Stop::Rank, "{}", method.name());
-        assert!(ours.warnings[0].starts_with("float32 tells no more than"), "{:?}", ours.warnings);
+        assert!(ours.warnings[0].starts_with("float32 cannot distinguish more than"), "{:?}", ours.warnings);
         assert!(ours.warnings[0].ends_with("hint: use precision = `double`"), "{:?}", ours.warnings);
         assert!(ours.residual <= 1e-3);
     }

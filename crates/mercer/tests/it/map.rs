@@ -175,7 +175,7 @@ fn rows_that_do_not_fit_are_refused_by_what_is_wrong_with_them() {
     let short = map.transform_into(&rows(&naive::random_rows(2, 3, 1)), short.as_mut(), &Monitor::default());
     assert!(short.expect_err("shape").to_string().contains("1 × 6 features was given, but 2 × 6"));
     let shifted = map.transform(&sparse(&naive::random_rows(2, 3, 1))).expect_err("sparse").to_string();
-    assert!(shifted.contains("which sparse rows cannot be"), "{shifted}");
+    assert!(shifted.contains("which is not possible for sparse rows"), "{shifted}");
 }
 
 #[test]

@@ -58,6 +58,11 @@ fn assert_settings(found: &dyn Debug, expected: &dyn Debug) {
     assert_eq!(format!("{found:?}"), format!("{expected:?}"));
 }
 
+/// A system's settings. Its spec holds functions, whose addresses differ from place to place.
+fn settings_of(system: &System) -> impl Debug {
+    (system.name(), system.selector.clone(), system.keep, system.weighted)
+}
+
 fn refusal(method: &str, settings: &[(&str, &str)]) -> String {
     basis_for(method, settings, 100).expect_err("refused").to_string()
 }
@@ -251,7 +256,7 @@ fn every_method_is_made_from_its_defaults() {
                 Stage::Select => Box::new(selector(spec.name, settings).expect(spec.name)) as Box<dyn Debug>,
                 Stage::Extract => Box::new(extractor(spec.name, settings).expect(spec.name)),
                 Stage::Basis => Box::new(basis(spec.name, settings).expect(spec.name)),
-                Stage::System => Box::new(system_of(spec.name, settings)),
+                Stage::System => Box::new(settings_of(&system_of(spec.name, settings))),
             });
         assert_settings(&plain, &given);
         if !matches!(spec.stage, Stage::Select) {
@@ -300,7 +305,7 @@ fn defaults_in_rust_are_those_of_the_registry() {
     let typed = [System::takes(), System::k_relief(), System::sk_relief(), System::eks(FTest::default())];
     assert!(typed.iter().map(System::name).eq(names(Stage::System)));
     for typed in typed {
-        assert_settings(&system_of(typed.name(), &NOTHING), &typed);
+        assert_settings(&settings_of(&system_of(typed.name(), &NOTHING)), &settings_of(&typed));
     }
 
     for method in Method::ALL {

@@ -222,12 +222,12 @@ fn a_row_is_drawn_once_in_every_panel() {
 }
 
 #[test]
-fn without_labels_the_rows_are_shown_as_they_lie() {
+fn rows_without_labels_are_drawn_without_a_legend() {
     let mut diagnostics = ringnorm();
     diagnostics.point_labels = None;
     let page = model(&diagnostics, &About { target: String::new(), ..about() });
     assert!(
-        page.contains("as they lie") && !page.contains("class=\"legend\"") && !page.contains("<dt>target")
+        page.contains("without labels") && !page.contains("class=\"legend\"") && !page.contains("<dt>target")
     );
     diagnostics.point_names.truncate(1);
     assert!(model(&diagnostics, &about()).contains("the height has no meaning"));

@@ -78,7 +78,7 @@ fn one_row_or_one_class_is_predicted_everywhere() {
             assert_eq!(codes_of(&found.predictions), [1; 5]);
             assert_eq!(
                 found.warnings,
-                ["the rows to learn from have one class only, `b`, which is predicted everywhere"]
+                ["the training rows have one class only, `b`, which is predicted for every row"]
             );
             let labels = Labels::Numbers(vec![2.5; n]);
             if evaluator.check(&labels).is_ok() {

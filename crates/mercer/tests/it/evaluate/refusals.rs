@@ -25,9 +25,9 @@ fn every_evaluator_refuses_what_it_cannot_use_and_says_where_it_is() {
         let none = Rows::dense(vec![], 0, 2).expect("rows");
         assert_eq!(
             refused(&evaluator, &x, &labels, &none),
-            "6 rows to learn from and 0 to be asked about; at least one of each is needed"
+            "6 training rows and 0 test rows; at least one of each is needed"
         );
-        assert!(refused(&evaluator, &none, &classes(&[]), &x).contains("0 rows to learn from"));
+        assert!(refused(&evaluator, &none, &classes(&[]), &x).contains("0 training rows"));
         assert!(refused(&evaluator, &x, &classes(&[0, 1]), &x).contains("6 rows of 2 columns, 2 labels"));
         let narrow = Rows::dense(vec![1.0], 1, 1).expect("rows");
         assert!(refused(&evaluator, &x, &labels, &narrow).contains("test rows of 1"));
