@@ -59,7 +59,7 @@ fn assert_settings(found: &dyn Debug, expected: &dyn Debug) {
 }
 
 /// A system's settings. Its spec holds functions, whose addresses differ from place to place.
-fn settings_of(system: &System) -> impl Debug {
+fn settings_of(system: &System) -> impl Debug + use<> {
     (system.name(), system.selector.clone(), system.keep, system.weighted)
 }
 
