@@ -3,11 +3,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The command line has a binary only with the readers; the Python module is built by maturin.
-RUST := -p mercer -p mercer-cli --features mercer/formats
+# The same packages and features for lint, Rust tests, Python tests and instruction counts, so that all is built once.
+WORKSPACE := --workspace --features mercer/formats,mercer/report,mercer-py/extension-module
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+THREADS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint test test-rust test-python gen bench instructions papers check check-browser clean
+.PHONY: help setup demo fmt lint build test test-rust test-python gen bench instructions papers check check-all check-browser clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -34,25 +36,28 @@ fmt: setup ## Format Rust and Python
 
 lint: setup ## Check formats, clippy, ruff and mypy
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --features mercer/formats -- -D warnings
+	cargo clippy $(WORKSPACE) --all-targets -- -D warnings
 	$(BIN)/ruff format --check python bench experiments tools
 	$(BIN)/ruff check python bench experiments tools
 	$(BIN)/mypy
 
 test: test-rust test-python ## Run all tests: Rust, Python, and the examples in the docs
 
-test-rust:
-	cargo test $(RUST)
+# With the tests, because what they depend on decides on features of other crates.
+build:
+	cargo build $(WORKSPACE) --lib --bins --tests --examples
 
-test-python: $(VENV)/.ready
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
-	$(BIN)/python -m pytest -q
+test-rust: build
+	cargo test $(WORKSPACE)
 
-gen: ## Write again what is made from the catalogue: docs/methods/README.md
-	cargo run --quiet -p mercer-cli -- methods --format markdown > docs/methods/README.md
+test-python: build $(VENV)/.ready
+	$(BIN)/python tools/develop.py
+	$(BIN)/python -m pytest -q -n $(THREADS)
+
+gen: build ## Write what is made from the registry: docs/methods/README.md
+	$(TARGET_DIR)/debug/mercer methods --format markdown > docs/methods/README.md
 
 # Both sides on as many threads: THREADS=1 make bench
-THREADS ?= $(shell nproc 2>/dev/null || echo 2)
 bench: export OMP_NUM_THREADS = $(THREADS)
 bench: export OPENBLAS_NUM_THREADS = $(THREADS)
 bench: export RAYON_NUM_THREADS = $(THREADS)
@@ -70,6 +75,10 @@ papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minut
 	$(BIN)/python experiments/run.py $(PAPER) $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)")
 
 check: lint test instructions ## All that continuous integration runs
+
+check-all: check check-browser ## Before a release: also the slow tests, and the report's pages in a browser
+	cargo test $(WORKSPACE) -- --ignored
+	$(BIN)/python -m pytest -q -n $(THREADS) -m slow
 
 check-browser: ## Open the report's pages in Chromium (installed if it is missing; Debian)
 	command -v chromium || { SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \

@@ -31,19 +31,21 @@ BASELINE = ROOT / "bench" / "instructions.json"
 # A job may need this many times its instructions; with less than the second, the counts are worth writing anew.
 MOST, LEAST = 1.5, 0.67
 
-# The same packages and features as `make test`, so that nothing is built for this alone.
-BUILD = ["cargo", "build", "-p", "mercer", "-p", "mercer-cli", "--features", "mercer/formats"]
+# The same packages, targets and features as `make build`, so that nothing is built for this alone.
+FEATURES = "mercer/formats,mercer/report,mercer-py/extension-module"
+BUILD = ["cargo", "build", "--workspace", "--features", FEATURES, "--lib", "--bins", "--tests", "--examples"]
 EXAMPLE = "instructions"
 
 
 def built() -> str:
     """Build the jobs and return the path of the program."""
-    command = [*BUILD, "--example", EXAMPLE, "--message-format", "json-render-diagnostics"]
+    command = [*BUILD, "--message-format", "json-render-diagnostics"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(done.returncode)
     messages = map(json.loads, done.stdout.splitlines())
-    return next(m["executable"] for m in messages if m.get("target", {}).get("name") == EXAMPLE)
+    found = (m for m in messages if m.get("target", {}).get("name") == EXAMPLE and m.get("executable"))
+    return next(m["executable"] for m in found)
 
 
 def count(program: str, job: str) -> int:

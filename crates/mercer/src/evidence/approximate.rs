@@ -32,10 +32,16 @@ pub enum Search {
     #[default]
     Exact,
     /// Most of them, by inverted lists (IVF).
-    Approximate,
+    Approximate {
+        /// With fewer rows of a class, or fewer queries, the search is exact.
+        min_rows: usize,
+    },
 }
 
 impl Search {
+    /// An approximate search where it pays: below 20 000 rows an exact one is faster than building the lists.
+    pub const APPROXIMATE: Self = Self::Approximate { min_rows: 20_000 };
+
     /// Every search's name.
     pub const NAMES: [&'static str; 2] = ["exact", "approx"];
 
@@ -44,13 +50,13 @@ impl Search {
     /// ```
     /// use mercer::evidence::approximate::Search;
     ///
-    /// assert_eq!(Search::named("approx")?, Search::Approximate);
+    /// assert_eq!(Search::named("approx")?, Search::APPROXIMATE);
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Self> {
         match name {
             "exact" => Ok(Self::Exact),
-            "approx" => Ok(Self::Approximate),
+            "approx" => Ok(Self::APPROXIMATE),
             _ => Err(Error::argument(format!(
                 "neighbors = `{name}` is not known; use one of {}",
                 Self::NAMES.join(", ")
@@ -58,9 +64,6 @@ impl Search {
         }
     }
 }
-
-/// With fewer rows or fewer queries than this the search is exact, which is faster than building the lists.
-pub(crate) const IVF_MIN_ROWS: usize = 20_000;
 
 /// The share of the true neighbours that should be found.
 const TARGET_RECALL: f64 = 0.95;
@@ -80,11 +83,12 @@ impl Space<'_> {
     /// use mercer::evidence::{approximate::Search, differences::Differences, neighbours::{Groups, Metric, Space}};
     /// use mercer::{Monitor, data::synth};
     ///
-    /// let table = synth::generate("ringnorm?n=20000")?;
-    /// let every: Vec<usize> = (0..20_000).collect();
+    /// let table = synth::generate("ringnorm?n=4000")?;
+    /// let every: Vec<usize> = (0..4_000).collect();
     /// let space = Space::Plain(Differences::new(&table.rows, &[], false)?, Metric::Euclidean);
     /// let monitor = Monitor::default();
-    /// let (_, note) = space.nearest_by(Search::Approximate, Groups::All, 5, &every, &monitor, |f| f.to_vec())?;
+    /// let search = Search::Approximate { min_rows: 2_000 };
+    /// let (_, note) = space.nearest_by(search, Groups::All, 5, &every, &monitor, |f| f.to_vec())?;
     /// assert!(note.is_some_and(|note| note.contains("% of the true ones were found")));
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -100,12 +104,12 @@ impl Space<'_> {
         monitor: &Monitor,
         hand_on: impl Fn(&[Found]) -> T + Sync,
     ) -> Result<(Vec<T>, Option<String>)> {
-        let strategy = if search == Search::Approximate { Some(self.ivf_strategy()?) } else { None };
-        let (Some(strategy), true) =
-            (strategy, queries.len() >= IVF_MIN_ROWS && groups.any_of(self.n(), IVF_MIN_ROWS))
-        else {
-            return Ok((self.nearest(groups, k, queries, monitor, hand_on)?, None));
-        };
+        let exact = || Ok((self.nearest(groups, k, queries, monitor, &hand_on)?, None));
+        let Search::Approximate { min_rows } = search else { return exact() };
+        let strategy = self.ivf_strategy(min_rows)?;
+        if queries.len() < min_rows || !groups.any_of(self.n(), min_rows) {
+            return exact();
+        }
         let mut base = self.base(groups.classes(), strategy)?;
         // A random sample: rows at equal steps may have something in common.
         let drawn = random::sample(queries.len(), CALIBRATION_QUERIES + RECALL_QUERIES, 0);
@@ -117,7 +121,7 @@ impl Space<'_> {
         };
         let (of_calibration, all) = (truth(calibration)?, truth(held_out)?);
         self.calibrate(&mut base, &of_calibration, k);
-        let found = self.among(&base, groups, k, queries, monitor, hand_on)?;
+        let found = self.among(&base, groups, k, queries, monitor, &hand_on)?;
         if base.parts.iter().all(|part| !matches!(&part.index, Index::Ivf(lists) if lists.is_approximate())) {
             return Ok((found, None));
         }
@@ -134,11 +138,12 @@ impl Space<'_> {
     }
 
     /// The strategy with inverted lists; an error where the rows or the distance do not allow it.
-    fn ivf_strategy(&self) -> Result<Strategy> {
+    fn ivf_strategy(&self, min_rows: usize) -> Result<Strategy> {
         match self {
             Self::Plain(differences, metric) if differences.is_plain() && differences.p() > 0 => {
                 if let Rows::Dense(rows) = differences.prepared() {
-                    return Ok(Strategy::Ivf(Frame::new(rows, self.n(), differences.p(), *metric)));
+                    let frame = Frame::new(rows, self.n(), differences.p(), *metric);
+                    return Ok(Strategy::Ivf { frame, min_rows });
                 }
                 Err(Error::argument(
                     "neighbors = `approx` needs dense rows, but these are sparse\nhint: use `exact`, with n_queries",

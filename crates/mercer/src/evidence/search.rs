@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::approximate::{IVF_MIN_ROWS, IvfLists};
+use super::approximate::IvfLists;
 use super::differences::Differences;
 use super::nearest::Nearest;
 use super::neighbours::{Found, Groups, Metric, Space};
@@ -47,8 +47,8 @@ pub(super) enum Strategy {
     Trees,
     /// Every row compared in float32, and few candidates in float64.
     Prefilter(Frame),
-    /// Inverted lists through the prefilter, for classes of many rows.
-    Ivf(Frame),
+    /// Inverted lists through the prefilter, for classes of at least so many rows.
+    Ivf { frame: Frame, min_rows: usize },
 }
 
 /// The rows that are searched.
@@ -90,7 +90,7 @@ impl Base {
 
     /// How many of this many queries make a panel.
     fn panel(&self, queries: usize) -> usize {
-        let most = if matches!(self.strategy, Strategy::Ivf(_)) { IVF_QUERY_ROWS } else { QUERY_ROWS };
+        let most = if matches!(self.strategy, Strategy::Ivf { .. }) { IVF_QUERY_ROWS } else { QUERY_ROWS };
         (queries / QUERY_ROWS).next_multiple_of(QUERY_ROWS).clamp(QUERY_ROWS, most)
     }
 }
@@ -117,7 +117,7 @@ impl Space<'_> {
         order.sort_by_key(|&i| class(i));
         let most = |rows: &[usize]| match strategy {
             Strategy::Trees => usize::MAX,
-            Strategy::Ivf(_) if rows.len() >= IVF_MIN_ROWS => usize::MAX,
+            Strategy::Ivf { min_rows, .. } if rows.len() >= min_rows => usize::MAX,
             _ => BASE_ROWS,
         };
         let same_class = order.chunk_by_mut(|&a, &b| class(a) == class(b));
@@ -142,10 +142,10 @@ impl Space<'_> {
             (Self::Plain(differences, metric), Strategy::Trees) => {
                 Index::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
             }
-            (Self::Plain(differences, _), Strategy::Ivf(frame)) if indices.len() >= IVF_MIN_ROWS => {
+            (Self::Plain(differences, _), Strategy::Ivf { frame, min_rows }) if indices.len() >= *min_rows => {
                 Index::Ivf(IvfLists::new(frame, differences.dense(), indices)?)
             }
-            (Self::Plain(differences, _), Strategy::Prefilter(frame) | Strategy::Ivf(frame)) => {
+            (Self::Plain(differences, _), Strategy::Prefilter(frame) | Strategy::Ivf { frame, .. }) => {
                 let rows = differences.dense();
                 let tiles = Tiles::new(frame, indices.iter().map(|&i| rows.row(i)));
                 Index::Prefiltered { tiles, panel: OnceLock::new() }
@@ -194,7 +194,7 @@ impl Space<'_> {
 
     /// The queries in float32, where the base uses it and all of them fit.
     pub(super) fn block(&self, base: &Base, queries: &[usize]) -> Option<Block> {
-        let (Self::Plain(differences, _), Strategy::Prefilter(frame) | Strategy::Ivf(frame)) =
+        let (Self::Plain(differences, _), Strategy::Prefilter(frame) | Strategy::Ivf { frame, .. }) =
             (self, &base.strategy)
         else {
             return None;

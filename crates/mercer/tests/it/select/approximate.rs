@@ -9,6 +9,9 @@ use mercer::{Kernel, Labels, Monitor, Rows};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
+/// With lists for classes of 2 000 rows, so that tests take few of them.
+const APPROXIMATE: Search = Search::Approximate { min_rows: 2_000 };
+
 fn found(space: &Space, search: Search, groups: Groups, k: usize) -> (Vec<Found>, Option<String>) {
     // Some of the rows only.
     let queries: Vec<usize> = (0..space.n()).filter(|i| i % 10 != 3).collect();
@@ -23,7 +26,7 @@ fn found(space: &Space, search: Search, groups: Groups, k: usize) -> (Vec<Found>
 fn recall(space: &Space, groups: Groups, k: usize) -> (f64, f64) {
     let (all, none) = found(space, Search::Exact, groups, k);
     assert_eq!(none, None);
-    let (most, note) = found(space, Search::Approximate, groups, k);
+    let (most, note) = found(space, APPROXIMATE, groups, k);
     let said = note.expect("said");
     let said = said.strip_prefix("neighbours are approximate: ").and_then(|rest| rest.split(' ').next());
     let (mut right, mut whole) = (0, 0);
@@ -46,8 +49,8 @@ fn noise(n: usize, p: usize) -> Rows<'static> {
 #[test]
 fn most_true_neighbours_are_found_in_both_metrics_and_by_class() {
     // Without any structure, which is the hardest.
-    let rows = noise(45_000, 12);
-    let two: Vec<usize> = (0..45_000).map(|i| i % 2).collect();
+    let rows = noise(9_000, 8);
+    let two: Vec<usize> = (0..9_000).map(|i| i % 2).collect();
     for metric in [Metric::Euclidean, Metric::Manhattan] {
         let space = Space::Plain(Differences::new(&rows, &[], true).expect("rows"), metric);
         for (groups, k) in [(Groups::All, 10), (Groups::HitsMisses(&two), 3), (Groups::Classes(&two, 2), 1)] {
@@ -60,38 +63,38 @@ fn most_true_neighbours_are_found_in_both_metrics_and_by_class() {
 
 #[test]
 fn a_small_class_beside_a_large_one_is_searched_to_the_last_row() {
-    let rows = noise(25_000, 10);
-    let codes: Vec<usize> = (0..25_000).map(|i| usize::from(i % 10 == 0)).collect();
+    let rows = noise(6_000, 8);
+    let codes: Vec<usize> = (0..6_000).map(|i| usize::from(i % 10 == 0)).collect();
     let space = Space::of_kernel(Kernel::rbf(0.1), &rows).expect("rows");
     let groups = Groups::Classes(&codes, 2);
     let (all, most) =
-        (found(&space, Search::Exact, groups, 4).0, found(&space, Search::Approximate, groups, 4).0);
+        (found(&space, Search::Exact, groups, 4).0, found(&space, APPROXIMATE, groups, 4).0);
     assert!(all.iter().zip(&most).all(|(all, most)| all.groups[1] == most.groups[1]));
     assert!(all != most, "the large one is not");
 }
 
 #[test]
 fn what_is_searched_exactly_is_found_exactly_and_without_a_note() {
-    let rows = noise(36_000, 5);
-    let codes: Vec<usize> = (0..36_000).map(|i| i % 2).collect();
+    let rows = noise(3_600, 5);
+    let codes: Vec<usize> = (0..3_600).map(|i| i % 2).collect();
     let space = Space::Plain(Differences::new(&rows, &[], false).expect("rows"), Metric::Euclidean);
-    // Two classes of 18 000 rows, below which no cells are made.
+    // Two classes of 1 800 rows, for which no lists are made.
     let groups = Groups::HitsMisses(&codes);
     let exact = found(&space, Search::Exact, groups, 2);
-    assert_eq!(found(&space, Search::Approximate, groups, 2), exact);
+    assert_eq!(found(&space, APPROXIMATE, groups, 2), exact);
     // Few rows that ask.
     let monitor = Monitor::default();
     let of_few = |search: Search| {
         let few: Vec<usize> = (0..300).map(|i| 7 * i).collect();
         space.nearest_by(search, Groups::All, 3, &few, &monitor, <[Found]>::to_vec).expect("neighbours")
     };
-    assert_eq!(of_few(Search::Approximate), of_few(Search::Exact));
-    assert_eq!(of_few(Search::Approximate).1, None);
+    assert_eq!(of_few(APPROXIMATE), of_few(Search::Exact));
+    assert_eq!(of_few(APPROXIMATE).1, None);
 }
 
 #[test]
 fn odd_rows_have_neighbours_all_the_same() {
-    let n = 23_000;
+    let n = 3_000;
     let same = vec![1.5; n * 3];
     let huge: Vec<f64> = (0..n * 3).map(|i| f64::from(i as u32 % 977) * 1e120).collect();
     let tiny: Vec<f64> = huge.iter().map(|v| v * 1e-250).collect();
@@ -99,7 +102,7 @@ fn odd_rows_have_neighbours_all_the_same() {
     let line: Vec<f64> = (0..n * 3).map(|i| f64::from(i as u32 / 3)).collect();
     let flat: Vec<f64> =
         (0..n * 3).map(|i| if i % 3 == 1 { 7.0 } else { (f64::from(i as u32)).sin() }).collect();
-    // Narrow clusters far apart, a row of each in turn, which single precision cannot tell apart.
+    // Narrow clusters far apart, a row of each in turn, which float32 cannot resolve.
     let apart: Vec<f64> =
         (0..n * 3).map(|i| 1e6 * f64::from(i as u32 / 3 % 40) + (f64::from(i as u32)).sin()).collect();
     let kinds =
@@ -107,7 +110,7 @@ fn odd_rows_have_neighbours_all_the_same() {
     for (name, values) in kinds.into_iter().chain([("apart", apart)]) {
         let rows = Rows::dense(values, n, 3).expect("rows");
         let space = Space::Plain(Differences::new(&rows, &[], false).expect("rows"), Metric::Euclidean);
-        let (near, note) = found(&space, Search::Approximate, Groups::All, 4);
+        let (near, note) = found(&space, APPROXIMATE, Groups::All, 4);
         assert!(note.is_none_or(|note| note.contains("% of the true ones")), "{name}");
         let mut short = 0;
         for Found { query, groups } in near {
@@ -127,17 +130,17 @@ fn odd_rows_have_neighbours_all_the_same() {
 
 #[test]
 fn scores_are_near_the_exact_ones_and_the_same_from_any_number_of_threads() {
-    let table = synth::generate("waveform?n=62000&seed=1").expect("rows");
+    let table = synth::generate("waveform?n=7500&seed=1").expect("rows");
     let labels = Labels::decide(table.target.clone().expect("classes"), Task::Auto).expect("labels");
     let score = |neighbors: Search, threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
-        let relieff = ReliefF { neighbors, n_queries: Some(21_000), ..ReliefF::default() };
+        let relieff = ReliefF { neighbors, n_queries: Some(2_500), ..ReliefF::default() };
         let monitor = Monitor::default();
         pool.install(|| relieff.score(&Columns::new(&table.rows, &labels, &monitor)).expect("scores"))
     };
-    let (exact, approximate) = (score(Search::Exact, 2), score(Search::Approximate, 1));
-    assert_eq!(approximate.scores, score(Search::Approximate, 2).scores);
-    assert_eq!(approximate.scores, score(Search::Approximate, 3).scores);
+    let (exact, approximate) = (score(Search::Exact, 2), score(APPROXIMATE, 1));
+    assert_eq!(approximate.scores, score(APPROXIMATE, 2).scores);
+    assert_eq!(approximate.scores, score(APPROXIMATE, 3).scores);
     assert!(approximate.warnings.iter().any(|w| w.contains("% of the true ones were found")));
     let apart = exact.scores.iter().zip(&approximate.scores).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     let largest = exact.scores.iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -150,7 +153,7 @@ fn what_the_index_cannot_hold_is_refused_with_what_to_do() {
     let sparse = Rows::sparse(vec![0, 1, 2], vec![1, 0], vec![1.0, 2.0], 2).expect("rows");
     let monitor = Monitor::default();
     let refusal = |space: &Space| {
-        let found = space.nearest_by(Search::Approximate, Groups::All, 1, &[0], &monitor, <[Found]>::to_vec);
+        let found = space.nearest_by(APPROXIMATE, Groups::All, 1, &[0], &monitor, <[Found]>::to_vec);
         found.expect_err("refused").to_string()
     };
     let gaps = Space::Plain(Differences::new(&dense, &[], false).expect("rows"), Metric::Euclidean);
@@ -162,6 +165,6 @@ fn what_the_index_cannot_hold_is_refused_with_what_to_do() {
     let unknown = Search::named("fast").expect_err("unknown").to_string();
     assert!(unknown.contains("`fast`") && unknown.contains("exact, approx"), "{unknown}");
     let labels = Labels::classes(&["a", "b", "a"]);
-    let relieff = ReliefF { neighbors: Search::Approximate, ..ReliefF::default() };
+    let relieff = ReliefF { neighbors: APPROXIMATE, ..ReliefF::default() };
     assert!(relieff.score(&Columns::new(&dense, &labels, &monitor)).is_err());
 }
