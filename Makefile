@@ -7,6 +7,10 @@ BIN := $(VENV)/bin
 WORKSPACE := --workspace --features mercer/formats,mercer/report,mercer-py/extension-module
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 THREADS ?= $(shell nproc 2>/dev/null || echo 2)
+# Built once and thrown away: what makes the next build faster only makes this one slower.
+ifdef CI
+export CARGO_INCREMENTAL = 0
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo fmt lint build test test-rust test-python gen bench instructions papers check check-all check-browser clean
