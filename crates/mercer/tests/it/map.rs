@@ -121,6 +121,40 @@ fn newer_and_tampered_files_are_refused() {
     assert!(text(&saved(&offset)).contains("`offset` has 7 numbers, but 6 are needed"));
 }
 
+/// A model as the first program that wrote such files wrote it: z(x) = 2·exp(−‖x − 1‖²/2) − 0.5, facts without a value as null,
+/// and one that is no longer known.
+#[test]
+fn a_file_of_the_first_program_loads() {
+    let header = r#"{"format":1,"written_by":"mercer 0.1.0","method":"gda",
+        "kernel":{"name":"rbf","gamma":0.5,"degree":3,"coef0":1.0,"alpha":1.0},"n_inputs":1,"input_names":["width"],
+        "feature_names":["gda0"],"facts":{"basis":"kobl","coordinates":1,"rows":7,"residual":0.25,"kernel_evaluations":14,
+        "stopped_by":"cap","explained":[1.0],"source":"train.csv","scale":"none","seed":3,"settings":{"gamma":"0.5"},
+        "target":null,"task":null,"once_known":[1,2]}}"#;
+    let bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let (matrix, offset, landmarks, pivot) = (bytes(&[2.0]), bytes(&[0.5]), bytes(&[1.0]), 4u64.to_le_bytes());
+    let view = |dtype, shape: &[usize], bytes| {
+        safetensors::tensor::TensorView::new(dtype, shape.to_vec(), bytes).expect("a tensor")
+    };
+    let (float, whole) = (safetensors::Dtype::F64, safetensors::Dtype::U64);
+    let tensors = [
+        ("matrix", view(float, &[1, 1], &matrix)),
+        ("offset", view(float, &[1], &offset)),
+        ("landmarks", view(float, &[1, 1], &landmarks)),
+        ("scores", view(float, &[0], &[])),
+        ("pivot_norms", view(float, &[1], &matrix)),
+        ("eigenvalues", view(float, &[1], &offset)),
+        ("pivots", view(whole, &[1], &pivot)),
+    ];
+    let metadata = std::collections::HashMap::from([("mercer".to_string(), header.to_string())]);
+    let map = load(&safetensors::serialize(tensors, Some(metadata)).expect("bytes")).expect("loads");
+    assert_eq!((map.method.as_str(), map.pivots.as_slice()), ("gda", [4].as_slice()));
+    assert_eq!((map.facts.rows, map.facts.seed, map.facts.target.as_deref()), (Some(7), Some(3), None));
+    assert_eq!(map.facts.stopped_by, Some(mercer::basis::Stop::Cap));
+    assert_eq!(map.facts.settings.get("gamma").map(String::as_str), Some("0.5"));
+    let z = map.transform(&Rows::dense(vec![1.0, 2.0], 2, 1).expect("rows")).expect("features");
+    assert!((z[(0, 0)] - 1.5).abs() < 1e-15 && (z[(1, 0)] - (2.0 * (-0.5f64).exp() - 0.5)).abs() < 1e-15);
+}
+
 #[test]
 fn a_failed_save_leaves_nothing_behind() {
     let folder = tempfile::tempdir().expect("folder");
