@@ -50,7 +50,7 @@ impl PreparedMap {
     /// Features of every row into memory of the caller's, n×q, as [`FeatureMap::transform_into`].
     pub fn transform_into(&self, rows: &Rows, out: MatMut<'_, f64>, monitor: &Monitor) -> Result<()> {
         let expansion = &self.map.expansion;
-        let panels = expansion.prepared_with(self.parts.get_or_init(|| expansion.parts()).clone());
+        let panels = expansion.prepared_with(cached(&self.parts, || expansion.parts()));
         transform(&self.map, &panels, rows, out, monitor)
     }
 
@@ -63,15 +63,26 @@ impl PreparedMap {
     ) -> Result<Precision> {
         let expansion = &self.map.expansion;
         // Once known it serves few rows, too, but is not worth finding out for them.
-        let parts = match self.f32_parts.get() {
-            Some(parts) if rows.n() >= FEW_ROWS => parts.clone(),
-            None if rows.n() >= FEW_ROWS => self.f32_parts.get_or_init(|| expansion.parts_f32()).clone(),
+        let parts = match rows.n() {
+            FEW_ROWS.. => cached(&self.f32_parts, || expansion.parts_f32()),
             _ => None,
         };
-        let parts_f64 = self.parts.get_or_init(|| expansion.parts()).clone();
+        let parts_f64 = cached(&self.parts, || expansion.parts());
         let panels = expansion.prepared_f32_with(parts, Some(parts_f64));
         transform(&self.map, &panels, rows, out, monitor).map(|()| panels.precision())
     }
+}
+
+/// The value in a cell; whoever finds it empty computes it, and the first value stays. `OnceLock::get_or_init` would compute it
+/// under a lock: a thread of the pool that waits for others' share of that work may meanwhile take up another transform of the
+/// same map, and would then wait for itself.
+fn cached<T: Clone>(cell: &OnceLock<T>, compute: impl FnOnce() -> T) -> T {
+    if let Some(value) = cell.get() {
+        return value.clone();
+    }
+    let value = compute();
+    let _ = cell.set(value.clone());
+    value
 }
 
 /// Features of every row, scaled first where the map has a scaling.
