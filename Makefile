@@ -68,7 +68,7 @@ bench: export RAYON_NUM_THREADS = $(THREADS)
 bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes half an hour)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/pip install --quiet skrebate
-	set -e; for script in basis single latency components selection extraction judges growth; do $(BIN)/python bench/$$script.py; done
+	set -e; for script in basis float32 latency components selection extraction evaluators growth; do $(BIN)/python bench/$$script.py; done
 	cargo bench -p mercer --bench basis
 
 instructions: ## Hold the instructions of small jobs against bench/instructions.json (needs valgrind)

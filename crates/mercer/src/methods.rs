@@ -12,7 +12,7 @@ use crate::basis::{Basis, Method};
 use crate::error::{Error, Result};
 use crate::extract::{self, Extractor, Queries};
 use crate::select::{self, Keep, Selector};
-use crate::spec::Values;
+use crate::spec::{Registered, Values};
 use crate::systems;
 
 pub use crate::spec::{Kind, MethodSpec, Parameter, Stage};
@@ -172,15 +172,13 @@ pub(crate) fn check_names<S: AsRef<str>>(settings: &[(S, S)]) -> Result<()> {
     settings.iter().try_for_each(|(name, _)| parameter(name.as_ref()).map(drop))
 }
 
-type Entry<T> = (&'static MethodSpec, fn(&Values) -> T);
-
-pub(crate) fn selector_entry(name: &str) -> Result<Entry<Selector>> {
+pub(crate) fn selector_entry(name: &str) -> Result<Registered<Selector>> {
     select::ALL.into_iter().find(|(spec, _)| spec.name == name).ok_or_else(|| {
         Error::argument(format!("selector = `{name}` is not known; use one of {}", select::NAMES.join(", ")))
     })
 }
 
-pub(crate) fn extractor_entry(name: &str) -> Result<Entry<Extractor>> {
+pub(crate) fn extractor_entry(name: &str) -> Result<Registered<Extractor>> {
     extract::ALL.into_iter().find(|(spec, _)| spec.name == name).ok_or_else(|| {
         let names: Vec<&str> = extract::ALL.iter().map(|(spec, _)| spec.name).collect();
         Error::argument(format!("extractor = `{name}` is not known; use one of {}", names.join(", ")))

@@ -236,6 +236,9 @@ pub fn parameters_of(specs: &[&'static MethodSpec]) -> Vec<&'static Parameter> {
     known
 }
 
+/// A method in the registry: its spec, and how it is made from settings that were checked.
+pub(crate) type Registered<T> = (&'static MethodSpec, fn(&Values) -> T);
+
 /// A struct of settings that is made from text that was checked.
 pub(crate) trait FromValues {
     /// The settings, each as it was given or at its default.

@@ -42,7 +42,7 @@ use crate::data::needs::Needs;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
-use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Values};
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Registered, Values};
 
 /// Eigenvalues up to this share of the largest magnitude are rounding.
 const RANK: f64 = 1e-12;
@@ -219,7 +219,7 @@ macro_rules! fit_methods {
 use fit_methods;
 
 /// Every extractor, and how it is made from its settings. A new one is added here.
-pub(crate) const ALL: [(&MethodSpec, fn(&Values) -> Extractor); 9] = [
+pub(crate) const ALL: [Registered<Extractor>; 9] = [
     (&klfe::SPEC, |values| Klfe::from_values(values).into()),
     (&skfe::SPEC, |values| Skfe::from_values(values).into()),
     (&gda::SPEC, |values| Gda::from_values(values).into()),

@@ -47,7 +47,7 @@ use crate::evidence::neighbours::{Metric, Space};
 use crate::kernel::gram::check_rows;
 use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
-use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Values};
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Registered, Values};
 
 /// What a selector looks at.
 #[derive(Clone, Copy, Debug)]
@@ -187,7 +187,7 @@ impl Selector {
 }
 
 /// Every selector, and how it is made from its settings. A new one is added here.
-pub(crate) const ALL: [(&MethodSpec, fn(&Values) -> Selector); 13] = [
+pub(crate) const ALL: [Registered<Selector>; 13] = [
     (&relief::SPEC, |values| Relief::from_values(values).into()),
     (&relieff::SPEC, |values| ReliefF::from_values(values).into()),
     (&rrelieff::SPEC, |values| RReliefF::from_values(values).into()),
