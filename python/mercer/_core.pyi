@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
 
 Numbers: TypeAlias = NDArray[np.float64]
-Rows: TypeAlias = Numbers | csr_array | csr_matrix  # C order; CSR without duplicates, sorted, in double precision
+Rows: TypeAlias = Numbers | csr_array | csr_matrix  # C order; CSR without duplicates, sorted, in float64
 Target: TypeAlias = NDArray[np.int64] | Numbers | list[str]
 # Values, column indices and row starts, as SciPy takes them.
 SparseParts: TypeAlias = tuple[Numbers, NDArray[np.int64], NDArray[np.int64]]

@@ -21,7 +21,7 @@ FLOATS = (np.float64, np.float32)
 
 
 def as_rows(X: Any) -> Rows:
-    """Return checked input in double precision and C order, or as canonical CSR; the user's object stays as it is."""
+    """Return checked input in float64 and C order, or as canonical CSR; the user's object stays as it is."""
     rows: Any = X
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)
@@ -31,7 +31,7 @@ def as_rows(X: Any) -> Rows:
 
 
 def as_given(X: Any) -> Rows | NDArray[np.float32]:
-    """Return checked input as `as_rows` does, but dense rows in single precision as they are."""
+    """Return checked input as `as_rows` does, but dense rows in float32 as they are."""
     if not sparse.issparse(X) and X.dtype == np.float32:
         return np.ascontiguousarray(X)
     return as_rows(X)

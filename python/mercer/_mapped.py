@@ -50,9 +50,9 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64. Those of dense float32 rows are computed in single precision
+            Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in double; `verbose` says which.
+            else in float64; `verbose` shows which.
 
         Examples
         --------
@@ -231,7 +231,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def rounding_error_(self) -> float | None:
-        """The largest error of a coordinate in single precision."""
+        """The largest error of a coordinate in float32."""
         check_is_fitted(self)
         return self.basis_.rounding_error_
 

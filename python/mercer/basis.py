@@ -91,8 +91,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     precision : {"single", "double"} or None, default=None
         What "kobl", "sparse", "nystrom" and "rpcholesky" compute the coordinates of all rows in: "single" takes half
         the memory and two thirds of the time, and ends where it cannot tell rows apart, with a warning. Pivots and
-        `coefficients_` are found in double precision. None: that of X, "single" for dense float32, which is then read
-        where it lies; the other methods are always in double.
+        `coefficients_` are found in float64. None: that of X, "single" for dense float32, which is then read
+        where it lies; the other methods are always float64.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     verbose : int, default=0
@@ -128,8 +128,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     precision_ : {"single", "double"}
         What the coordinates of the training rows were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a feature or of a row's squared distance from the span, relative to
-        the largest sqrt(k(x, x)) or k(x, x), among up to 256 training rows that were computed again in double. Else
+        In float32, the largest error of a feature or of a row's squared distance from the span, relative to
+        the largest sqrt(k(x, x)) or k(x, x), among up to 256 training rows that were recomputed in float64. Else
         None.
     n_kernel_evaluations_ : int
         Kernel values that the fit computed.
@@ -233,7 +233,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         A row is kept if more than `nu` of k(x, x) is new to the rows kept so far, in the order of arrival, whatever the
         batches are. The basis is all that is remembered, so that batches can go on for ever; without `n_components` it
-        takes at most 1000 rows. After `fit` it grows on; `fit` starts afresh. It computes in double precision.
+        takes at most 1000 rows. After `fit` it grows on; `fit` starts afresh. It computes in float64.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def rounding_error_(self) -> float | None:
-        """The largest error found in single precision."""
+        """The largest error found in float32."""
         return self._fitted.rounding_error
 
     @property
@@ -429,9 +429,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64. Those of dense float32 rows are computed in single precision
+            Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in double; `verbose` says which.
+            else in float64; `verbose` shows which.
 
         Examples
         --------

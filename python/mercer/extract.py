@@ -56,7 +56,7 @@ class _Extractor(Mapped):
         >>> extractor.n_components_
         1
 
-        Rows in single precision are read where they lie, and so is what is computed from them:
+        Float32 rows are used without a copy, and what is computed from them is float32, too:
 
         >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
@@ -117,7 +117,7 @@ class KLFE(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -136,7 +136,7 @@ class KLFE(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -210,7 +210,7 @@ class SKFE(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -233,7 +233,7 @@ class SKFE(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -311,7 +311,7 @@ class GDA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -330,7 +330,7 @@ class GDA(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -384,7 +384,7 @@ class KOC(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -399,7 +399,7 @@ class KOC(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -447,7 +447,7 @@ class AKDAQR(_Extractor):
     basis : KernelBasis, str or None, default=None
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
         gamma look at the rows, not at the means. Searched as `basis__gamma`, where it is a `KernelBasis`. Its few
-        coordinates are always computed in double precision.
+        coordinates are always computed in float64.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -466,7 +466,7 @@ class AKDAQR(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -529,7 +529,7 @@ class KPLS(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -546,7 +546,7 @@ class KPLS(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -611,7 +611,7 @@ class KMFA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -630,7 +630,7 @@ class KMFA(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -701,7 +701,7 @@ class KANMM(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -720,7 +720,7 @@ class KANMM(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -783,7 +783,7 @@ class KPCA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -802,7 +802,7 @@ class KPCA(_Extractor):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.

@@ -111,9 +111,9 @@ class FeatureMap:
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Features: float32 where X is, else float64. Those of dense float32 rows are computed in single precision
+            Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in double.
+            else in float64.
         """
         X = self._check(self._choose_columns(X))
         return self._model.transform(as_given(X)).astype(X.dtype, copy=False)

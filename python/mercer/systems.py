@@ -63,7 +63,7 @@ class _System(Mapped):
         >>> system.n_components_
         1
 
-        Rows in single precision are read where they lie, and so is what is computed from them:
+        Float32 rows are used without a copy, and what is computed from them is float32, too:
 
         >>> import numpy as np
         >>> from mercer import TAKES
@@ -194,7 +194,7 @@ class TAKES(_System):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -215,7 +215,7 @@ class TAKES(_System):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -296,7 +296,7 @@ class KRelief(_System):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -315,7 +315,7 @@ class KRelief(_System):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -409,7 +409,7 @@ class SKRelief(KRelief):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -428,7 +428,7 @@ class SKRelief(KRelief):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
@@ -502,7 +502,7 @@ class EKS(_System):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in single precision.
+        "nystrom" and "rpcholesky" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -521,7 +521,7 @@ class EKS(_System):
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
-        In single precision, the largest error of a coordinate that was found among up to 256 training rows, as
+        In float32, the largest error of a coordinate that was found among up to 256 training rows, as
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
