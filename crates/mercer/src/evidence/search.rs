@@ -142,7 +142,9 @@ impl Space<'_> {
             (Self::Plain(differences, metric), Strategy::Trees) => {
                 Index::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
             }
-            (Self::Plain(differences, _), Strategy::Ivf { frame, min_rows }) if indices.len() >= *min_rows => {
+            (Self::Plain(differences, _), Strategy::Ivf { frame, min_rows })
+                if indices.len() >= *min_rows =>
+            {
                 Index::Ivf(IvfLists::new(frame, differences.dense(), indices)?)
             }
             (Self::Plain(differences, _), Strategy::Prefilter(frame) | Strategy::Ivf { frame, .. }) => {

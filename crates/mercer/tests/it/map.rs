@@ -131,7 +131,8 @@ fn a_file_of_the_first_program_loads() {
         "stopped_by":"cap","explained":[1.0],"source":"train.csv","scale":"none","seed":3,"settings":{"gamma":"0.5"},
         "target":null,"task":null,"once_known":[1,2]}}"#;
     let bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-    let (matrix, offset, landmarks, pivot) = (bytes(&[2.0]), bytes(&[0.5]), bytes(&[1.0]), 4u64.to_le_bytes());
+    let (matrix, offset, landmarks, pivot) =
+        (bytes(&[2.0]), bytes(&[0.5]), bytes(&[1.0]), 4u64.to_le_bytes());
     let view = |dtype, shape: &[usize], bytes| {
         safetensors::tensor::TensorView::new(dtype, shape.to_vec(), bytes).expect("a tensor")
     };

@@ -67,8 +67,7 @@ fn a_small_class_beside_a_large_one_is_searched_to_the_last_row() {
     let codes: Vec<usize> = (0..6_000).map(|i| usize::from(i % 10 == 0)).collect();
     let space = Space::of_kernel(Kernel::rbf(0.1), &rows).expect("rows");
     let groups = Groups::Classes(&codes, 2);
-    let (all, most) =
-        (found(&space, Search::Exact, groups, 4).0, found(&space, APPROXIMATE, groups, 4).0);
+    let (all, most) = (found(&space, Search::Exact, groups, 4).0, found(&space, APPROXIMATE, groups, 4).0);
     assert!(all.iter().zip(&most).all(|(all, most)| all.groups[1] == most.groups[1]));
     assert!(all != most, "the large one is not");
 }
