@@ -38,16 +38,18 @@ const DIGEST_ROWS: usize = 1_024;
 /// A folder for the intermediate results of a long job.
 ///
 /// ```
-/// use mercer::{Basis, Checkpoint, Error, Kernel, data::synth};
+/// use mercer::{Basis, Checkpoint, Error, Kernel, Options, data::synth};
 /// use std::time::Duration;
 /// # let folder = std::env::temp_dir().join("mercer-checkpoint-example");
 ///
 /// let table = synth::generate("ringnorm?n=300&seed=1")?;
 /// let checkpoint = Checkpoint::new(&folder).every(Duration::ZERO); // after every pass; else every 10 seconds
-/// let basis = Basis::kobl(Kernel::rbf(0.05)).checkpoint(&checkpoint);
-/// let first = basis.fit(&table.rows)?;
-/// assert_eq!(basis.fit(&table.rows)?.expansion.matrix, first.expansion.matrix); // read, not recomputed
-/// let refused = basis.n_components(7).fit(&table.rows).unwrap_err().to_string();
+/// let options = Options::default().checkpoint(&checkpoint);
+/// let basis = Basis::kobl(Kernel::rbf(0.05));
+/// let (first, _) = basis.fit_with(&table.rows, None, &options)?;
+/// let (again, _) = basis.fit_with(&table.rows, None, &options)?; // read, not recomputed
+/// assert_eq!(again.expansion.matrix, first.expansion.matrix);
+/// let refused = basis.n_components(7).fit_with(&table.rows, None, &options).unwrap_err().to_string();
 /// assert!(refused.contains("it was made with n_components = none, but now n_components = 7"));
 /// checkpoint.clear()?;
 /// # Ok::<(), Error>(())

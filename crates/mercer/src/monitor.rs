@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 /// A handle on running work: the caller reads its progress and may stop it. Clones share one state.
 ///
 /// ```
-/// use mercer::{Basis, Error, Kernel, Monitor, data::synth};
+/// use mercer::{Basis, Error, Kernel, Monitor, Options, data::synth};
 ///
 /// let monitor = Monitor::default();
 /// monitor.stop(); // as a Ctrl-C handler would, from another thread
 /// let table = synth::generate("ringnorm?n=50")?;
-/// let stopped = Basis::kobl(Kernel::rbf(0.05)).monitor(&monitor).fit(&table.rows);
+/// let stopped = Basis::kobl(Kernel::rbf(0.05)).fit_with(&table.rows, None, &Options::watched(&monitor));
 /// assert!(matches!(stopped, Err(Error::Interrupted)));
 /// # Ok::<(), Error>(())
 /// ```

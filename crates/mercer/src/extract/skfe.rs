@@ -80,7 +80,7 @@ impl Start {
 /// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
 /// let map = Skfe::default().fit(&rows, &labels, basis)?;
 /// // C = diag(4, 2), S = diag(8, 2), YᵀY = diag(2, 2), and both directions are taken.
-/// let alignment = map.facts["alignment_path"][0].as_f64().unwrap();
+/// let alignment = map.facts.alignment_path[0];
 /// assert!((alignment - (16.0 + 4.0) / (68f64.sqrt() * 8f64.sqrt())).abs() < 1e-12);
 /// assert!((map.eigenvalues[0] - 8.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
