@@ -4,6 +4,7 @@
 
 use mercer::data::{Task, synth};
 use mercer::evaluate::Comparison;
+use mercer::evaluate::outcome::Entry;
 use mercer::{Labels, Options, Result};
 
 pub(crate) fn main() -> Result<()> {
@@ -19,7 +20,7 @@ pub(crate) fn main() -> Result<()> {
     assert_eq!(outcome.measure, "accuracy");
     let best = |method: &str| {
         let entries = outcome.entries.iter().filter(|entry| entry.method == method);
-        entries.filter_map(|entry| entry.mean()).fold(0.0, f64::max)
+        entries.filter_map(Entry::mean).fold(0.0, f64::max)
     };
     // On ringnorm the columns themselves serve neither ridge nor a nearest neighbour.
     assert!(best("kpls") > best("raw"));

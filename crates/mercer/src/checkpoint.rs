@@ -150,7 +150,7 @@ impl About {
     pub(crate) fn new(rows: &Rows, labels: Option<&Labels>) -> Self {
         let about = Self(Vec::new())
             .and("mercer", env!("CARGO_PKG_VERSION"))
-            .and("rows", digest_of_rows(rows.into()));
+            .and("rows", digest_of_rows(rows));
         about.and("labels", labels.map_or_else(|| "none".into(), digest_of_labels))
     }
 

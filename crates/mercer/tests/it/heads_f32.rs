@@ -114,7 +114,8 @@ fn directions(
     options: &Options,
 ) -> Mat<f64> {
     let seen = Coordinates::new(rows, Some(labels), basis, features, options).expect("they fit");
-    extractor.directions(seen).expect(extractor.name()).matrix
+    let name = extractor.name();
+    extractor.directions(seen).expect(name).matrix
 }
 
 #[test]

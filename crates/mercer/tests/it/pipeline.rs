@@ -15,6 +15,7 @@ use mercer::{
     Basis, Checkpoint, Error, FeatureMap, FittedBasis, Gamma, Kernel, Klfe, Monitor, Options, Pipeline,
     Result, Rows,
 };
+use rayon::prelude::*;
 
 use crate::kernel::rows;
 use crate::naive;
@@ -137,10 +138,10 @@ fn warnings_of_every_part_are_in_the_map() {
     let klfe = Klfe { n_components: q, n_neighbors: 2 };
     let kanmm = Kanmm { n_components: q, n_neighbors: 2 };
     let of = |extractor: Extractor| {
-        let basis = if extractor.name() == "akda-qr" { &means } else { &fitted_basis };
-        let (map, found) =
-            extractor.fit(&x, &labels, basis.clone(), None, &Options::default()).expect(extractor.name());
-        assert_eq!(map.warnings, [&basis.warnings[..], &found.warnings].concat(), "{}", extractor.name());
+        let name = extractor.name();
+        let basis = if name == "akda-qr" { &means } else { &fitted_basis };
+        let (map, found) = extractor.fit(&x, &labels, basis.clone(), None, &Options::default()).expect(name);
+        assert_eq!(map.warnings, [&basis.warnings[..], &found.warnings].concat(), "{name}");
         map.warnings
     };
     let basis = || fitted_basis.clone();
@@ -383,6 +384,12 @@ fn a_prepared_map_gives_the_bits_of_the_map() {
                 });
             }
         });
+        // Many at once on the threads that share out the work of each: none may wait for another.
+        let prepared = PreparedMap::new(map.clone());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().expect("pool");
+        let right = plain_bits(&map, &x);
+        let same = |_| prepared_bits(&prepared, &x) == right;
+        assert!(pool.install(|| (0..16).into_par_iter().all(same)), "{what}");
         // What the map refuses is refused in the same words.
         let wrong = Rows::dense(vec![0.0; 6], 2, 3).expect("rows");
         let mut out = vec![0.0; 2 * q];
