@@ -80,6 +80,7 @@ papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minut
 
 check: lint test instructions ## All that continuous integration runs
 
+# Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
 check-all: check check-browser ## Before a release: also the slow tests, and the report's pages in a browser
 	cargo test $(WORKSPACE) -- --ignored
 	$(BIN)/python -m pytest -q -n $(THREADS) -m slow

@@ -194,7 +194,7 @@ def test_a_sample_of_queries_comes_close_and_more_than_there_are_means_all(kind)
     assert (some.scores_ != everything.scores_).any()
 
 
-@pytest.mark.parametrize("kind", [Relief, ReliefF, RReliefF])
+@pytest.mark.parametrize("kind", [Relief, ReliefF, pytest.param(RReliefF, marks=pytest.mark.slow)])
 def test_approximate_neighbours_say_how_many_they_found(kind):
     X = np.random.default_rng(0).normal(size=(45_000, 6))
     y = X[:, 1] * X[:, 3] > 0

@@ -148,9 +148,8 @@ pub(crate) struct About(Vec<(String, String)>);
 impl About {
     /// The version of the program, the rows and the labels.
     pub(crate) fn new(rows: &Rows, labels: Option<&Labels>) -> Self {
-        let about = Self(Vec::new())
-            .and("mercer", env!("CARGO_PKG_VERSION"))
-            .and("rows", digest_of_rows(rows));
+        let about =
+            Self(Vec::new()).and("mercer", env!("CARGO_PKG_VERSION")).and("rows", digest_of_rows(rows));
         about.and("labels", labels.map_or_else(|| "none".into(), digest_of_labels))
     }
 

@@ -61,6 +61,22 @@ fn most_true_neighbours_are_found_in_both_metrics_and_by_class() {
     }
 }
 
+/// At the size from which on `approx` makes lists by itself.
+#[test]
+#[ignore = "slow: make check-all"]
+fn most_true_neighbours_are_found_at_full_size() {
+    let rows = noise(45_000, 12);
+    let two: Vec<usize> = (0..45_000).map(|i| i % 2).collect();
+    let space = Space::Plain(Differences::new(&rows, &[], true).expect("rows"), Metric::Manhattan);
+    let (all, _) = found(&space, Search::Exact, Groups::HitsMisses(&two), 3);
+    let (most, note) = found(&space, Search::APPROXIMATE, Groups::HitsMisses(&two), 3);
+    assert!(note.is_some(), "it is approximate");
+    let pairs = || all.iter().zip(&most).flat_map(|(all, most)| all.groups.iter().zip(&most.groups));
+    let right: usize = pairs().map(|(all, most)| all.iter().filter(|i| most.contains(i)).count()).sum();
+    let whole: usize = pairs().map(|(all, _)| all.len()).sum();
+    assert!(right as f64 > 0.92 * whole as f64, "{right} of {whole}");
+}
+
 #[test]
 fn a_small_class_beside_a_large_one_is_searched_to_the_last_row() {
     let rows = noise(6_000, 8);
