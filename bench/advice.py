@@ -3,7 +3,7 @@
     python bench/advice.py                     all sets; prints the table of docs/advice.md
 
 The default of a method is that method with nothing said: rbf, gamma = scale, its own basis. Compared are the advice,
-the same method with its defaults, and TAKES with its defaults, each judged by ridge with its penalty chosen by
+the same method with its defaults, and TAKES with its defaults, each evaluated with ridge with its penalty chosen by
 leave-one-out and by the nearest neighbour; what counts is the better of the two, for each.
 """
 
@@ -21,15 +21,15 @@ import mercer
 PENALTIES = np.logspace(-6, 6, 25)
 
 
-def judged(features, train, test, y) -> float:
+def evaluated(features, train, test, y) -> float:
     """Return the better of ridge and the nearest neighbour; without features, the share of the largest class."""
     try:
         made = features.fit(*train)
     except ValueError:  # TAKES keeps nothing where its ensemble is wrong on half of the rows
         return float(np.mean(y == max(set(train[1]), key=list(train[1]).count)))
     a, b = made.transform(train[0]), made.transform(test[0])
-    judges = RidgeClassifierCV(alphas=PENALTIES), KNeighborsClassifier(1)
-    return max(judge.fit(a, train[1]).score(b, y) for judge in judges)
+    models = RidgeClassifierCV(alphas=PENALTIES), KNeighborsClassifier(1)
+    return max(model.fit(a, train[1]).score(b, y) for model in models)
 
 
 def plain(method: str):
@@ -55,7 +55,7 @@ def main(names: list[str]) -> None:
             advice = mercer.advise(*a, scale="none")
             said.append(f"{advice.method}, {dict(advice.settings).get('kernel', 'rbf')}")
             candidates = advice.estimator(), plain(advice.method), mercer.TAKES()
-            scores.append([judged(one, a, b, y[test]) for one in candidates])
+            scores.append([evaluated(one, a, b, y[test]) for one in candidates])
         mean = 100 * np.mean(scores, axis=0)
         error = (
             100 * np.std(np.subtract(*np.transpose(scores)[:2]), ddof=1) / np.sqrt(len(scores))

@@ -1,4 +1,4 @@
-"""Judges beside scikit-learn's models, in one run: `make bench`.
+"""Evaluators beside scikit-learn's models, in one run: `make bench`.
 
 Every job and its peer are timed in turn, several times; the ratio of the medians is what counts. A job learns from n
 rows and predicts a fifth as many.

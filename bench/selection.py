@@ -37,7 +37,7 @@ def neighbours(n: int, p: int, k: int, repeats: int, figures: list) -> None:
     """Seek the k nearest rows of every row, in two ways.
 
     `Relief` is the public call that seeks them: it finds k hits and k misses, twice what the peer finds, and adds up
-    their differences. The judge `knn` finds k and lets them vote, and so does scikit-learn's.
+    their differences. The evaluator `knn` finds k and lets them vote, and so does scikit-learn's.
     """
     x, y = rows(n, p)
     brute = {"algorithm": "brute", "n_neighbors": k}

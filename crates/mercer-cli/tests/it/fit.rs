@@ -168,7 +168,7 @@ fn a_damaged_file_gets_one_error_and_no_trace_of_a_panic() {
             match output.status.code() {
                 Some(0) => assert!(!stderr.contains("error"), "{stderr}"),
                 Some(1) => {
-                    assert!(stderr.starts_with("error: ") && !stderr.contains("bug in mercer"), "{stderr}")
+                    assert!(stderr.starts_with("error: ") && !stderr.contains("bug in mercer"), "{stderr}");
                 }
                 code => panic!("{ending}, byte {at}: {code:?}: {stderr}"),
             }

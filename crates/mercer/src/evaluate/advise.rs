@@ -138,7 +138,7 @@ impl Adviser {
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
         let linear = self.linear(&few_rows, &few_labels, journal)?;
         let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice, journal)?;
-        let (verdict, mut choice) = judge(linear, kernel, &few_labels, &mut advice);
+        let (verdict, mut choice) = verdict(linear, kernel, &few_labels, &mut advice);
         advice.verdict = verdict;
         self.options.monitor.begin("looking at sizes", 0);
         if few.len() < rows.n() {
@@ -350,7 +350,12 @@ fn spread(share: f64, n: usize) -> f64 {
 
 /// Whether the kernel errs clearly less than the columns, and which to use. For classes the squared error must fall and
 /// rows must be missed less by a standard error: a kernel fits the height of a step better without telling more apart.
-fn judge(linear: Option<Choice>, kernel: Choice, labels: &Labels, advice: &mut Advice) -> (Verdict, Choice) {
+fn verdict(
+    linear: Option<Choice>,
+    kernel: Choice,
+    labels: &Labels,
+    advice: &mut Advice,
+) -> (Verdict, Choice) {
     let name = kernel.shape.name();
     let (y, c, _) = labels.centered();
     let nothing = y.iter().map(|v| v * v).sum::<f64>() / (labels.len() * c) as f64;
