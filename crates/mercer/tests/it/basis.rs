@@ -1,4 +1,4 @@
-//! Bases against the slow references, and the laws that METHODS gives them.
+//! Bases against the naive references, and the identities that they must satisfy.
 
 use mercer::basis::{Landmarks, Method, Stop, Threshold};
 use mercer::data::{Labels, synth};

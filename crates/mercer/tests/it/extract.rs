@@ -1,4 +1,4 @@
-//! Extractors against the slow references, and the laws that METHODS gives them.
+//! Extractors against the naive references, and the identities that they must satisfy.
 //!
 //! references  the references themselves, against numbers worked out by hand or by other programs
 //! sums        moments and margins

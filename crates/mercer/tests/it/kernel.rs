@@ -12,7 +12,7 @@ pub(crate) fn rows(x: &Matrix) -> Rows<'static> {
     Rows::dense(x.concat(), x.len(), x[0].len()).expect("rows")
 }
 
-/// The same, stored sparsely.
+/// Sparse rows as the library's type.
 pub(crate) fn sparse(x: &Matrix) -> Rows<'static> {
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for row in x {

@@ -1,4 +1,4 @@
-//! Selectors against the slow references, and the laws that METHODS gives them.
+//! Selectors against the naive references, and the identities that they must satisfy.
 //!
 //! references  the references themselves, against numbers worked out by hand or by other programs
 //! reliefs     the Relief family
@@ -126,13 +126,13 @@ fn score(selector: &Selector, x: &Rows, labels: &Labels) -> Scores {
     try_score(selector, x, labels).expect("scores")
 }
 
-/// The same with categorical columns.
+/// Scores with categorical columns.
 fn score_categorical(selector: &Selector, x: &Rows, labels: &Labels, categorical: &[usize]) -> Scores {
     let monitor = Monitor::default();
     selector.score(&Columns { categorical, ..Columns::new(x, labels, &monitor) }).expect("scores")
 }
 
-/// The same with neighbours in a kernel's space.
+/// Scores with neighbours in a kernel's space.
 fn score_in_space(selector: &Selector, x: &Rows, labels: &Labels, kernel: Kernel, space: &Rows) -> Scores {
     let monitor = Monitor::default();
     let space = Some((kernel, space));

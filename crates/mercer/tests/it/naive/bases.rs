@@ -1,23 +1,23 @@
-//! The bases of METHODS 3 from the whole kernel matrix.
+//! Naive bases, from the whole kernel matrix.
 
 use super::{
     Matrix, center_columns, center_gram, cholesky, columns, diagonal, dot, frobenius, identity, invert_lower,
     jacobi_eigen, matmul, matvec, solve, solve_lower, submatrix, trace, transpose, zeros,
 };
 
-/// Squared residuals within this share of max k(x,x) of the largest are tied (METHODS 3).
+/// Squared residuals within this share of max k(x,x) of the largest are tied.
 pub const TIE: f64 = 1e-12;
-/// Squared residuals below minus this share of max k(x,x) mean that the kernel is not PSD (METHODS 3).
+/// Squared residuals below minus this share of max k(x,x) mean that the kernel is not PSD.
 pub const NOT_PSD: f64 = 1e-8;
 /// Numerical rank: squared residuals up to this share of max k(x,x), eigenvalues up to this share of the largest.
 pub const RANK_FLOOR: f64 = 1e-10;
-/// A coefficient row a with eps·max k·‖a‖₁² above this cannot be orthonormal in double precision (METHODS 3).
+/// A coefficient row a with eps·max k·‖a‖₁² above this cannot be orthonormal in float64.
 pub const COEFFICIENT_LIMIT: f64 = 1e-6;
 
 /// Gains of `csi` within this share of the largest are tied, and the lowest index wins.
 const CSI_TIE: f64 = 1e-12;
 
-/// A basis whose landmarks are its pivots: z(x) = A·k(x, pivots) (METHODS 3).
+/// A basis whose landmarks are its pivots: z(x) = A·k(x, pivots).
 pub struct Pivoted {
     /// Rows taken, in order.
     pub pivots: Vec<usize>,
@@ -31,8 +31,8 @@ pub struct Pivoted {
     pub residuals: Vec<f64>,
 }
 
-/// `gram-schmidt`: samples in order, each orthogonalised twice against the vectors kept so far; both skip rules
-/// of METHODS 3 (eks.txt Alg. 1). Vectors are coefficients over all n samples, ⟨u,v⟩ = uᵀKv.
+/// `gram-schmidt`: samples in order, each orthogonalised twice against the vectors kept so far, with both skip
+/// rules (EKS, Alg. 1). Vectors are coefficients over all n samples, ⟨u,v⟩ = uᵀKv.
 pub fn gram_schmidt(k: &Matrix, tol: f64, cap: Option<usize>) -> Pivoted {
     let n = k.len();
     let largest = max_diagonal(k);
@@ -77,7 +77,7 @@ pub fn gram_schmidt(k: &Matrix, tol: f64, cap: Option<usize>) -> Pivoted {
 }
 
 /// `kobl`: the row with the largest residual norm is accepted as the (j+1)-th while r_{j+1}/r_1 ≥ f(j/n); stops
-/// also at the numerical rank (METHODS 3; takes.txt Alg. 1). Panics where a residual shows a kernel that is not PSD.
+/// also at the numerical rank (TAKES, Alg. 1). Panics where a residual shows a kernel that is not PSD.
 pub fn kobl(k: &Matrix, f: &dyn Fn(f64) -> f64, cap: Option<usize>) -> Pivoted {
     let n = k.len();
     let largest = max_diagonal(k);
@@ -118,7 +118,7 @@ pub fn kobl(k: &Matrix, f: &dyn Fn(f64) -> f64, cap: Option<usize>) -> Pivoted {
 }
 
 /// `sparse`: in the given order, accept a row when k(x,x) − k_dᵀK_dd⁻¹k_d > ν·k(x,x), the system solved afresh
-/// each time (METHODS 3; sk-relief.txt 4).
+/// each time (SK-Relief, sec. 4).
 pub fn sparse(k: &Matrix, order: &[usize], nu: f64, cap: Option<usize>) -> Pivoted {
     let largest = max_diagonal(k);
     let mut pivots: Vec<usize> = Vec::new();
@@ -143,7 +143,7 @@ pub fn sparse(k: &Matrix, order: &[usize], nu: f64, cap: Option<usize>) -> Pivot
     from_coefficients(k, pivots, norms, coefficients, NOT_PSD)
 }
 
-/// `nystrom`: K_nl K_ll⁺ K_ln, the eigenvalues of K_ll up to 1e−10 of the largest left out (METHODS 3).
+/// `nystrom`: K_nl K_ll⁺ K_ln, the eigenvalues of K_ll up to 1e−10 of the largest left out.
 pub fn nystrom_gram(k: &Matrix, landmarks: &[usize]) -> Matrix {
     let (values, vectors) = jacobi_eigen(&submatrix(k, landmarks, landmarks));
     let rotated = matmul(&columns(k, landmarks), &vectors);
@@ -161,7 +161,7 @@ pub fn nystrom_gram(k: &Matrix, landmarks: &[usize]) -> Matrix {
     product
 }
 
-/// `kpca`: eigenvalues kept and features √λ·u of the training rows, n×m (METHODS 3; signs as in METHODS 6).
+/// `kpca`: eigenvalues kept and features √λ·u of the training rows, n×m (signs by [`sign_of`]).
 /// m: at most that many; share: the fewest that hold this share of the trace; never beyond the numerical rank.
 pub fn kpca(k: &Matrix, m: Option<usize>, share: Option<f64>, center: bool) -> (Vec<f64>, Matrix) {
     let max_k = max_diagonal(k); // before centring: rounding is a share of this
@@ -181,7 +181,7 @@ pub fn kpca(k: &Matrix, m: Option<usize>, share: Option<f64>, center: bool) -> (
     (values[..kept].to_vec(), features)
 }
 
-/// `kpca` features of new rows from `k_new` = k(new, training), one new row a row (METHODS 3). Centring uses the
+/// `kpca` features of new rows from `k_new` = k(new, training), one new row a row. Centring uses the
 /// training means alone.
 pub fn kpca_project(
     k: &Matrix,
@@ -209,7 +209,7 @@ pub fn kpca_project(
     projected
 }
 
-/// `csi`: the accepted rows in order (METHODS 3; Bach & Jordan 2005); y is n×c and centred here, δ = `delta` ≥ 1.
+/// `csi`: the accepted rows in order (Bach & Jordan 2005); y is n×c and centred here, δ = `delta` ≥ 1.
 /// With R the residual matrix of the accepted rows and L Lᵀ ≈ R from its columns at the look-ahead rows, the gain of
 /// row i is κ·‖L a‖²/R_ii/tr K + (1−κ)·‖Y_resᵀ M a‖²/‖M a‖²/‖Y‖², a = row i of L, M and Y_res = L and Y freed of Z.
 pub fn csi(k: &Matrix, y: &Matrix, kappa: f64, delta: usize, m: usize) -> Vec<usize> {
@@ -334,14 +334,14 @@ pub fn max_diagonal(k: &Matrix) -> f64 {
     diagonal(k).iter().fold(0.0, |largest: f64, value| largest.max(*value))
 }
 
-/// The row not yet taken with the largest squared residual; the lowest index among the tied (METHODS 3).
+/// The row not yet taken with the largest squared residual; the lowest index among the tied.
 pub fn largest_residual(residuals: &[f64], taken: &[usize], max_k: f64) -> Option<usize> {
     let free: Vec<usize> = (0..residuals.len()).filter(|i| !taken.contains(i)).collect();
     let largest = free.iter().fold(f64::NEG_INFINITY, |top, &i| top.max(residuals[i]));
     free.into_iter().find(|&i| residuals[i] >= largest - TIE * max_k)
 }
 
-/// Take one pivot out of a residual matrix, R ← R − zzᵀ; returns z, the new feature of every row (takes.txt eq. 8).
+/// Take one pivot out of a residual matrix, R ← R − zzᵀ; returns z, the new feature of every row (TAKES, eq. 8).
 pub fn eliminate(residual: &mut Matrix, pivot: usize) -> Vec<f64> {
     let norm = residual[pivot][pivot].sqrt();
     let column: Vec<f64> = residual.iter().map(|row| row[pivot] / norm).collect();
@@ -353,7 +353,7 @@ pub fn eliminate(residual: &mut Matrix, pivot: usize) -> Vec<f64> {
     column
 }
 
-/// +1 or −1, so that the entry with the largest size (lowest index within 1e−9 of it) becomes positive (METHODS 6).
+/// +1 or −1, so that the entry with the largest size (lowest index within 1e−9 of it) becomes positive.
 pub fn sign_of(column: &[f64]) -> f64 {
     let largest = column.iter().fold(0.0, |top: f64, value| top.max(value.abs()));
     let leader = column.iter().find(|value| value.abs() >= largest * (1.0 - 1e-9));

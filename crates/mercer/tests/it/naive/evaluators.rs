@@ -1,10 +1,10 @@
-//! The evaluators of METHODS 7.
+//! Naive evaluators.
 
 use super::{
     Matrix, center_columns, dot, jacobi_eigen, matmul, one_hot, ridge, ridge_loo_error, transpose, width,
 };
 
-/// For each row of distances (test × train) the indices of the k nearest, ties to the lower index (METHODS 4).
+/// For each row of distances (test × train) the indices of the k nearest, ties to the lower index.
 pub fn nearest(distances: &Matrix, k: usize) -> Vec<Vec<usize>> {
     distances
         .iter()

@@ -1,4 +1,4 @@
-//! METHODS 6: every extractor from Z, one sample a row, by its definition; `skfe` is in subspaces.rs. Sums are loops over
+//! Naive extractors from Z, one sample per row, by their definitions; `skfe` is in subspaces.rs. Sums are loops over
 //! rows and pairs, eigenproblems are Jacobi's.
 
 use super::{
@@ -8,12 +8,12 @@ use super::{
 
 /// Eigenvalues up to this share of the largest magnitude are rounding; `kpca` alone has another.
 pub const ROUNDING: f64 = 1e-12;
-/// The same for `kpca`.
+/// Eigenvalues up to this share of the largest are rounding in `kpca`.
 pub const KPCA_ROUNDING: f64 = 1e-10;
 /// A centroid with no more than this share of its norm beside the earlier ones depends on them.
 pub const DEPENDENT: f64 = 1e-8;
 
-/// Directions, signs as in METHODS 6: feature = direction·z − offset.
+/// Directions with fixed signs: feature = direction·z − offset.
 #[derive(Clone, Debug)]
 pub struct Extracted {
     /// One direction a row, q×m.
@@ -35,7 +35,7 @@ impl Extracted {
         z.iter().map(|row| (0..self.directions.len()).map(|j| feature(row, j)).collect()).collect()
     }
 
-    /// Directions with the signs of METHODS 6.
+    /// Directions with fixed signs.
     pub fn signed(z: &Matrix, directions: Matrix, offset: Vec<f64>, eigenvalues: Vec<f64>) -> Self {
         let mut found = Self { directions, offset, eigenvalues, spectrum: Vec::new(), explained: Vec::new() };
         let features = transpose(&found.features(z));
@@ -241,7 +241,7 @@ pub fn kpls(z: &Matrix, y: &Matrix, q: usize) -> Extracted {
     found
 }
 
-/// The k nearest of the same class and of the others for every row, the lower index on ties (METHODS 4).
+/// The k nearest of the same class and of the others for every row, the lower index on ties.
 pub fn hits_and_misses(distance: &Matrix, codes: &[usize], k: usize) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let nearest = |i: usize, same: bool| {
         let mut others: Vec<usize> =

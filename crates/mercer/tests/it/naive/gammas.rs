@@ -1,10 +1,10 @@
-//! The rules of METHODS 2 that find γ, and the leave-one-out error by honest refits.
+//! Naive rules for γ, and the leave-one-out error by n refits.
 
 use super::{
     Matrix, alignment, center_columns, dot, gram, matmul, solve, squared_distance, transpose, width,
 };
 
-/// `scale`: 1/(p·var X), the variance of all entries about their one mean; laplacian: 1/(p·sd X) (METHODS 2).
+/// `scale`: 1/(p·var X), the variance of all entries about their one mean; laplacian: 1/(p·sd X).
 /// Entries without variance give 1, as in scikit-learn.
 pub fn gamma_scale(x: &Matrix, laplacian: bool) -> f64 {
     let count = (x.len() * width(x)) as f64;
@@ -14,12 +14,12 @@ pub fn gamma_scale(x: &Matrix, laplacian: bool) -> f64 {
     if spread > 0.0 { 1.0 / (width(x) as f64 * spread) } else { 1.0 }
 }
 
-/// `auto`: 1/p (METHODS 2).
+/// `auto`: 1/p.
 pub fn gamma_auto(x: &Matrix) -> f64 {
     1.0 / width(x) as f64
 }
 
-/// `median`: 1/(2·median‖x−x'‖²) over all pairs i < j (METHODS 2); infinite when most pairs are equal rows.
+/// `median`: 1/(2·median‖x−x'‖²) over all pairs i < j; infinite when most pairs are equal rows.
 pub fn gamma_median(x: &Matrix) -> f64 {
     let mut distances = Vec::new();
     for i in 0..x.len() {
@@ -38,12 +38,12 @@ pub fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
 }
 
-/// scale × 10^{−2, −1.5, …, 1.5}: the eight widths that `align` and `loo` try (METHODS 2).
+/// scale × 10^{−2, −1.5, …, 1.5}: the eight widths that `align` and `loo` try.
 pub fn grid(scale: f64) -> Vec<f64> {
     (0..8).map(|step| scale * 10.0_f64.powf(-2.0 + 0.5 * f64::from(step))).collect()
 }
 
-/// `align`: the γ of the grid whose rbf Gram matrix has the largest centred alignment with Y Yᵀ (METHODS 2).
+/// `align`: the γ of the grid whose rbf Gram matrix has the largest centred alignment with Y Yᵀ.
 /// Equal alignments go to the smaller γ.
 pub fn gamma_align(x: &Matrix, y: &Matrix) -> f64 {
     let target = matmul(y, &transpose(y));
@@ -58,7 +58,7 @@ pub fn gamma_align(x: &Matrix, y: &Matrix) -> f64 {
 }
 
 /// Mean over all rows and label columns of the squared error of ridge fitted without that row; the intercept is
-/// not penalised (METHODS 2 `loo`). n refits, no closed form.
+/// not penalised. n refits, no closed form.
 pub fn ridge_loo_error(z: &Matrix, y: &Matrix, penalty: f64) -> f64 {
     let n = z.len();
     let mut sum = 0.0;
@@ -79,7 +79,7 @@ pub fn ridge_loo_error(z: &Matrix, y: &Matrix, penalty: f64) -> f64 {
     sum / (n * width(y)) as f64
 }
 
-/// Ridge on centred columns: weights m×c and one intercept a column (METHODS 2 `loo`).
+/// Ridge on centred columns: weights m×c and one intercept a column.
 pub fn ridge(z: &Matrix, y: &Matrix, penalty: f64) -> (Matrix, Vec<f64>) {
     let centred = center_columns(z);
     let mut normal = matmul(&transpose(&centred), &centred);

@@ -1,8 +1,8 @@
-//! The kernels of METHODS 2, one formula each, from the two rows themselves.
+//! Naive kernels, one formula each, from the two rows themselves.
 
 use super::{Matrix, dot, zeros};
 
-/// k(x, y) by name (METHODS 2). `cosine` of a zero row is 0; a 0/0 term of `chi2` is 0.
+/// k(x, y) by name. `cosine` of a zero row is 0; a 0/0 term of `chi2` is 0.
 pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64, alpha: f64, x: &[f64], y: &[f64]) -> f64 {
     let r = (2.0 * gamma).sqrt() * squared_distance(x, y).sqrt();
     match name {
@@ -45,12 +45,12 @@ pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64, alpha: f64, x: &[
     }
 }
 
-/// K of rows x against themselves, n×n (METHODS 2).
+/// K of rows x against themselves, n×n.
 pub fn gram(name: &str, gamma: f64, degree: u32, coef0: f64, alpha: f64, x: &Matrix) -> Matrix {
     cross_gram(name, gamma, degree, coef0, alpha, x, x)
 }
 
-/// k(x_i, y_j), one row of the result for each row of x (METHODS 2).
+/// k(x_i, y_j), one row of the result for each row of x.
 pub fn cross_gram(
     name: &str,
     gamma: f64,
@@ -87,7 +87,7 @@ pub fn manhattan_distance(x: &[f64], y: &[f64]) -> f64 {
     sum
 }
 
-/// The n×n matrix 1/(i+j−1), rows counted from one: positive definite, numerically of low rank (takes.txt 3.1).
+/// The n×n matrix 1/(i+j−1), rows counted from one: positive definite, numerically of low rank (TAKES, sec. 3.1).
 pub fn hilbert(n: usize) -> Matrix {
     let mut h = zeros(n, n);
     for i in 0..n {

@@ -1,17 +1,17 @@
-//! Slow, obvious versions of what the library computes, to hold the fast ones against.
+//! Naive references: slow, obvious versions of what the library computes, for comparison with the fast ones.
 //!
 //!   Matrix = rows of numbers; every function is plain loops, for n up to about 300
 //!
-//! kernels   formulas of METHODS 2 and the Gram matrix
-//! bases     METHODS 3: gram-schmidt, kobl, sparse, nystrom, kpca, csi
-//! gammas    METHODS 2: the rules that find a kernel width, and leave-one-out ridge by refitting
-//! reliefs   METHODS 4 and the Relief family of METHODS 5
-//! selectors METHODS 5: kffs, F-test, mutual information, Laplacian score, lasso; tails of t and F
-//! measures  METHODS 7: reconstruction cost, loss of orthogonality, alignment; relevant dimension of METHODS 3
-//! extractors METHODS 6, from coordinates and distances, not re-exported: `naive::extractors::gda`
-//! subspaces METHODS 6, skfe
-//! evaluators    METHODS 7, not re-exported: `naive::evaluators::majority`
-//! slopes    derivatives of kernels and features along the inputs
+//! kernels     formulas and the Gram matrix
+//! bases       gram-schmidt, kobl, sparse, nystrom, kpca, csi
+//! gammas      the rules for γ, and leave-one-out ridge by refitting
+//! reliefs     neighbours and the Relief family
+//! selectors   kffs, F-test, mutual information, Laplacian score, lasso; tails of t and F
+//! measures    reconstruction cost, loss of orthogonality, alignment, relevant dimension
+//! extractors  from coordinates and distances, not re-exported: `naive::extractors::gda`
+//! subspaces   skfe
+//! evaluators  not re-exported: `naive::evaluators::majority`
+//! slopes      derivatives of kernels and features with respect to the inputs
 //!
 //! This file holds the small dense algebra they share and the data they are tried on.
 #![allow(dead_code, unused_imports, reason = "each test file uses a part")]
@@ -303,7 +303,7 @@ fn rotate(a: &mut Matrix, vectors: &mut Matrix, p: usize, q: usize) {
     }
 }
 
-/// Y: one row a label, one column a class, a single 1 in each row (METHODS, notation).
+/// Y: one row per label, one column per class, a single 1 in each row.
 pub fn one_hot(labels: &[usize], classes: usize) -> Matrix {
     let mut y = zeros(labels.len(), classes);
     for (row, &label) in y.iter_mut().zip(labels) {

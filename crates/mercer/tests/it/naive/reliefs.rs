@@ -1,4 +1,4 @@
-//! METHODS 4 and the Relief family of METHODS 5: neighbours by sorting every distance, scores pair by pair.
+//! Naive neighbours and the Relief family: neighbours by sorting all distances, scores pair by pair.
 
 use super::{Matrix, dot, kernel, manhattan_distance, squared_distance, upper_tail_of_t, zeros};
 
@@ -62,7 +62,7 @@ pub fn own_distances(d: &Differences, norm: Norm) -> Matrix {
 }
 
 /// Distances in a kernel's space: of the input for stationary kernels (L1 for laplacian, else L2), else
-/// √(k(x,x) + k(x',x') − 2k(x,x')), clipped at 0 (METHODS 4).
+/// √(k(x,x) + k(x',x') − 2k(x,x')), clipped at 0.
 pub fn kernel_distances(name: &str, gamma: f64, degree: u32, coef0: f64, x: &Matrix) -> Matrix {
     let n = x.len();
     let k = |a: &[f64], b: &[f64]| kernel(name, gamma, degree, coef0, 1.0, a, b);
@@ -148,7 +148,7 @@ impl Pairs {
         others.iter().map(|&o| self.differences[i][o][j]).filter(|d| !d.is_nan()).collect()
     }
 
-    /// METHODS 5: z_j = Σ_i (Σ misses d_j^power − Σ hits d_j^power), scores z/(number of queries).
+    /// z_j = Σ_i (Σ misses d_j^power − Σ hits d_j^power), scores z/(number of queries).
     pub fn relief(&self, k: usize, power: i32) -> Weighed {
         let mut z = vec![0.0; self.p()];
         for &i in &self.queries {
@@ -165,13 +165,13 @@ impl Pairs {
         Weighed { scores, weights: positive_part(&z), rounds: 1, settled: true }
     }
 
-    /// METHODS 5: for each query the mean difference to its misses of each class, weighted by prior/(1 − own prior),
+    /// For each query the mean difference to its misses of each class, weighted by prior/(1 − own prior),
     /// less the mean difference to its hits; the mean over the queries that have a value in the column.
     pub fn relieff(&self, k: usize) -> Vec<f64> {
         self.averaged(|i, class| self.of_class(i, class, k))
     }
 
-    /// The same with the rows nearer than mean − sd/2 of the query's distances as neighbours. A row that shares no
+    /// ReliefF's scores with the rows nearer than mean − sd/2 of the query's distances as neighbours. A row that shares no
     /// column with the query is at no distance from it: it is not in the mean either.
     pub fn multisurf(&self) -> Vec<f64> {
         self.averaged(|i, class| {
@@ -243,7 +243,7 @@ impl Pairs {
         (0..self.p()).map(pvalue).collect()
     }
 
-    /// METHODS 5: N_dCdA/N_dC − (N_dA − N_dCdA)/(N − N_dC), sums over the pairs present in the column; a term whose
+    /// N_dCdA/N_dC − (N_dA − N_dCdA)/(N − N_dC), sums over the pairs present in the column; a term whose
     /// denominator is not positive counts 0.
     pub fn rrelieff(&self, y: &[f64], k: usize, sigma: f64) -> Vec<f64> {
         let range = y.iter().copied().fold(f64::MIN, f64::max) - y.iter().copied().fold(f64::MAX, f64::min);

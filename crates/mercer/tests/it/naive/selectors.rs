@@ -1,4 +1,4 @@
-//! The selectors of METHODS 5 that look at columns as they are: kffs, F-test, mutual information, Laplacian score,
+//! Naive selectors that use the columns only: kffs, F-test, mutual information, Laplacian score,
 //! lasso. And the tails of Student's t and of F, by quadrature.
 
 use super::{Matrix, center_columns, dot, matmul, squared_distance, subtract, transpose, zeros};
@@ -14,7 +14,7 @@ pub struct Forward {
     pub error_path: Vec<f64>,
 }
 
-/// KFFS by building every candidate ensemble of every round (METHODS 5; takes.txt Alg. 2).
+/// KFFS by building every candidate ensemble of every round (TAKES, Alg. 2).
 pub fn kffs(x: &Matrix, codes: &[usize], reweight: bool) -> Forward {
     let (n, p) = (x.len(), x[0].len());
     let classes = codes.iter().max().expect("rows") + 1;
@@ -97,7 +97,7 @@ fn mean(v: &[f64]) -> f64 {
     v[0] + v.iter().map(|x| x - v[0]).sum::<f64>() / v.len() as f64
 }
 
-/// F and its p-value of every column for classes: ANOVA (METHODS 5). A constant column: 0 and 1.
+/// F and its p-value of every column for classes: ANOVA. A constant column: 0 and 1.
 pub fn anova(x: &Matrix, codes: &[usize]) -> (Vec<f64>, Vec<f64>) {
     let score = |j: usize| {
         let all: Vec<f64> = x.iter().map(|row| row[j]).collect();
@@ -123,7 +123,7 @@ pub fn anova(x: &Matrix, codes: &[usize]) -> (Vec<f64>, Vec<f64>) {
     (0..x[0].len()).map(score).unzip()
 }
 
-/// The same for numbers: r²/(1−r²)·(n−2).
+/// F and its p-value of every column for numbers: r²/(1−r²)·(n−2).
 pub fn correlation_f(x: &Matrix, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let score = |j: usize| {
         let z: Vec<f64> = x.iter().map(|row| row[j]).collect();
@@ -273,7 +273,7 @@ pub fn mutual_information_of_numbers(x: &Matrix, y: &[f64], k: usize) -> Vec<f64
     (0..x[0].len()).map(score).collect()
 }
 
-/// Minus the Laplacian score of every column, by n×n matrices (He, Cai & Niyogi 2005; METHODS 5).
+/// Minus the Laplacian score of every column, by n×n matrices (He, Cai & Niyogi 2005).
 pub fn laplacian_score(x: &Matrix, k: usize) -> Vec<f64> {
     let n = x.len();
     let k = k.min(n - 1);

@@ -1,4 +1,4 @@
-//! METHODS 6, SKFE: the alignment that it maximises, its gradient, and a slow ascent.
+//! Naive SKFE: the alignment that it maximises, its gradient, and a slow ascent.
 
 use super::extractors::{Extracted, classes_of, mean_of, orthonormal, sum_of_products};
 use super::{
@@ -86,7 +86,7 @@ impl Alignment {
         b
     }
 
-    /// B rotated so that BᵀSB is diagonal, descending, as directions with the signs of METHODS 6.
+    /// B rotated so that BᵀSB is diagonal, descending, as directions with fixed signs.
     pub fn finished(&self, z: &Matrix, b: &Matrix, center: bool) -> Extracted {
         let (values, rotation) = jacobi_eigen(&self.inner(b));
         let directions = transpose(&matmul(b, &rotation));
@@ -96,7 +96,7 @@ impl Alignment {
     }
 }
 
-/// The alignment of the features' kernel F Fᵀ with the labels' Y Yᵀ, n×n each: A(W) of skfe.txt.
+/// The alignment of the features' kernel F Fᵀ with the labels' Y Yᵀ, n×n each: A(W) of SKFE.
 pub fn alignment_of_features(features: &Matrix, codes: &[usize], center: bool) -> f64 {
     let y = one_hot(codes, classes_of(codes));
     let kernel = |a: &Matrix| matmul(a, &transpose(a));
