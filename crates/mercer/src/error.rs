@@ -29,7 +29,7 @@ pub enum Error {
     Io {
         /// The file as it was named.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// [`Monitor::stop`](crate::Monitor::stop) was called.

@@ -5,7 +5,7 @@
 //! with the smallest error is taken. Least squares: a triangular factor of the centred rows, panel by panel, and its
 //! singular values; those below eps·max(n, p) of the largest count as 0.
 //!
-//! cost    n·p² flops where n ≥ p, else n²·p; memory min(n, p)² beside the rows
+//! cost    n·p² flops where n ≥ p, else n²·p; memory min(n, p)² besides the rows
 //! source  Allen 1974 (leave-one-out)
 //! differs where n < p everything is computed from products of rows; sparse rows beyond 1 GB when dense stay sparse, and
 //!         least squares then counts eigenvalues below 1e−12 of the largest as 0

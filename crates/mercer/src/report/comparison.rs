@@ -172,7 +172,7 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
             (first(&|e| e.method == "rbf-svm"), Some("an SVM with an rbf kernel")),
         ]
     };
-    let told: Vec<String> = rivals
+    let comparisons: Vec<String> = rivals
         .into_iter()
         .filter_map(|(rival, called)| {
             let rival = rival?;
@@ -183,8 +183,8 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
             Some(against(measure, best, rival, &called))
         })
         .collect();
-    if !told.is_empty() {
-        let _ = write!(text, ": {}", told.join(", and "));
+    if !comparisons.is_empty() {
+        let _ = write!(text, ": {}", comparisons.join(", and "));
     }
     text + "."
 }
