@@ -71,8 +71,8 @@ bench: $(VENV)/.ready ## Measure beside the peers (optimised build; takes half a
 	set -e; for script in basis float32 latency components selection extraction evaluators growth; do $(BIN)/python bench/$$script.py; done
 	cargo bench -p mercer --bench basis
 
-instructions: ## Hold the instructions of small jobs against bench/instructions.json (needs valgrind)
-	$(PYTHON) tools/instructions.py
+instructions: build ## Compare the instructions of small jobs with bench/instructions.json (needs valgrind)
+	$(PYTHON) tools/instructions.py --program $(TARGET_DIR)/debug/examples/instructions
 
 papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minutes; PAPER=takes; DATA=DIR)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet

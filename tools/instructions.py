@@ -90,11 +90,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Instructions of small jobs under callgrind.")
     parser.add_argument("jobs", nargs="*", help="names of jobs; none: all")
     parser.add_argument("--update", action="store_true", help="write the counts in place of comparing them")
+    parser.add_argument("--program", help="the jobs, built already; without it they are built first")
     asked = parser.parse_args()
     if not shutil.which("valgrind"):
         print("instructions are not counted: valgrind is missing (Debian: apt-get install valgrind)")
         return
-    program = built()
+    program = asked.program or built()
     all_jobs = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
     unknown = set(asked.jobs) - set(all_jobs)
     if unknown:
