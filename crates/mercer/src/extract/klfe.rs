@@ -3,7 +3,7 @@
 //!   Σ = Σ_i (Σ_{j ∈ misses} ΔΔᵀ − Σ_{j ∈ hits} ΔΔᵀ),  Δ = z_i − z_j;  rows √σ_i a_iᵀ for the largest σ_i > 0
 //!
 //! cost    neighbours, then n·m² flops and one m×m eigenproblem; the features of all rows are kept, n·m numbers, unless
-//!         they do not fit into memory or few rows stand for all (`Limits`): then those of neighbours are made again
+//!         they do not fit into memory or few rows stand for all (`Queries`): then those of neighbours are recomputed
 //! source  KLFE; in 2.3 of its listing D means D^{−1/2} (eq. 58 is right)
 //! differs more than two classes: misses come from all other classes. Neighbours are those of the kernel's space. The
 //!         features do not depend on which orthonormal basis of the span is used (Prop. 1)

@@ -16,7 +16,7 @@ use mercer::{Basis, FeatureMap, Gamma, Kernel, Monitor, Options, Pipeline, Rows,
 use crate::evaluate::compare::timeless;
 use crate::naive;
 
-/// The same numbers as float32 and as float64 rows.
+/// Numbers as float32 and as float64 rows.
 struct Both {
     narrow: Rows<'static>,
     wide: Rows<'static>,
