@@ -81,7 +81,9 @@ papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minut
 check: lint test instructions ## All that continuous integration runs
 
 # Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
-check-all: check check-browser ## Before a release: also the slow tests, and the report's pages in a browser
+check-all: check check-browser ## Before a release: also the slow tests, fewer features, and the report's pages in a browser
+	cargo clippy -p mercer -- -D warnings
+	cargo clippy -p mercer-py --features extension-module -- -D warnings
 	cargo test $(WORKSPACE) -- --ignored
 	$(BIN)/python -m pytest -q -n $(THREADS) -m slow
 
