@@ -497,7 +497,7 @@ fn a_precomputed_kernel_gives_what_the_kernel_itself_gives() {
 }
 
 #[test]
-fn a_kernel_rounded_to_single_precision_is_taken_for_what_it_is() {
+fn a_kernel_rounded_to_float32_is_taken_for_what_it_is() {
     let x = naive::random_rows(200, 2, 37);
     let rounded: Matrix =
         gram(0.1, &x).iter().map(|r| r.iter().map(|v| f64::from(*v as f32)).collect()).collect();

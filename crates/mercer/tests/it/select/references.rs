@@ -153,7 +153,7 @@ fn the_reference_kffs_is_what_a_hand_computes() {
 #[test]
 fn the_reference_kffs_gives_wrong_rows_more_weight_when_asked() {
     // Column 0 gets row 3 of 4 wrong: ε = 1/4, so the others shrink to a third, and column 1, which gets only
-    // row 3 and the first right, is judged by weights 1/6 1/6 1/6 1/2.
+    // row 3 and the first right, is weighted with 1/6 1/6 1/6 1/2.
     let x = vec![vec![-1.0, -1.0], vec![-1.0, 1.0], vec![1.0, -1.0], vec![-1.0, 1.0]];
     let found = naive::kffs(&x, &[0, 0, 1, 1], true);
     assert_eq!(found.order, [0, 1]);
