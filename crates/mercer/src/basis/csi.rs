@@ -8,7 +8,7 @@
 //! cost    n·δ·(δ+4j) flops for the j-th pivot, n·(m+δ+1) kernel values in all
 //! stops   at the cap, when the relative residual falls to tol (1e−4), or where only rounding is left
 //! source  Bach & Jordan 2005 (κ = 0.99, δ = 40); asked for by SK-Relief, sec. 6 and EKS, sec. 5
-//! differs where not all rows fit into memory, it sees a sample of them (basis/mod.rs). Residual columns of the look-ahead
+//! differs where not all rows fit into memory, it sees a sample of them (basis/memory.rs). Residual columns of the look-ahead
 //!         are kept unfactored and factored afresh a step, instead of updating a QR;
 //!         a look-ahead row that only rounding is left of is dropped and not replaced, to keep the number of values
 
