@@ -599,9 +599,11 @@ class KFFS(_Selector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
-        Weights ln((1-e)/e), with e the error of the ensemble that the column joined, at least 0; high is good.
+        Weights ln((1-e)/e) + ln(c-1), with e the error of the ensemble that the column joined and c the number of
+        classes, at least 0; high is good.
     ranking_ : ndarray of shape (n_features_in_,)
-        The place of every column; 1 is the best. Of equal scores, the one taken earlier is better.
+        The round that took the column, and its place: 1 is the best. A late column's score is that of the ensemble
+        which it joined.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int

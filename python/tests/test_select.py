@@ -490,11 +490,23 @@ def test_kffs_takes_every_column_once_and_counts_its_errors():
     assert (KFFS(3, reweight=True).fit(X, y).order_ != kffs.order_).any()
 
 
-def test_kffs_of_equal_scores_keeps_the_one_taken_earlier():
+def test_kffs_keeps_the_columns_taken_first():
     X = np.array([[0.0, 5.0, 1.0], [1.0, 5.0, 0.0], [0.0, 5.0, 1.0], [1.0, 5.0, 0.0]])
     kffs = KFFS(1).fit(X, [0, 1, 0, 1])
     assert kffs.order_[0] == 0
-    assert list(kffs.get_support(indices=True)) == [kffs.order_[np.argmax(kffs.scores_[kffs.order_])]]
+    assert list(kffs.get_support(indices=True)) == [0]
+    np.testing.assert_array_equal(kffs.ranking_[kffs.order_], [1, 2, 3])
+
+
+def test_kffs_weighs_columns_with_many_classes():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 10
+    X = rng.normal(size=(10, 6))[y] + 0.3 * rng.normal(size=(300, 6))
+    kffs = KFFS(3).fit(X, y)
+    error = np.clip(kffs.error_path_, 1e-10, 1 - 1e-10)
+    weight = np.maximum(np.log((1 - error) / error) + np.log(9), 0)
+    np.testing.assert_allclose(kffs.scores_[kffs.order_], weight, rtol=1e-12)
+    assert kffs.error_path_.min() > 0.5 and (kffs.scores_ > 0).all()
 
 
 # Numbers and classes

@@ -1,10 +1,12 @@
 //! KFFS: one weak classifier a column, taken one by one into an ensemble that votes.
 //!
 //!   column j votes for the class with the largest least-squares fit of the labels on (z_j, 1)
-//!   each round takes the column whose ensemble has the fewest errors; weight = max(ln((1 − ε)/ε), 0)
+//!   each round takes the column whose ensemble has the fewest errors; weight = max(ln((1 − ε)/ε) + ln(c − 1), 0)
+//!
+//! A column's place is the round that took it: a late column's weight is that of the ensemble which it joined.
 //!
 //! cost    p rounds of n·p votes: bits and counts of bits for two classes, a table of c entries a row for more
-//! source  TAKES, Alg. 2, which is ambiguous: docs/methods/kffs.md says how it is read
+//! source  TAKES, Alg. 2, which is ambiguous: docs/methods/kffs.md says how it is read; ln(c − 1): Zhu et al. 2009 (SAMME)
 //! differs a tied ensemble follows its newest voter if that vote is among the tied, else the lower class. So a vote
 //!         decides a row exactly where it comes within one of the lead: for two classes where |v| ≤ 1, and elsewhere
 //!         the error does not depend on the candidate
@@ -90,6 +92,8 @@ impl Kffs {
         columns.check("kffs", false)?;
         let (codes, c) = columns.labels("kffs")?.require_classes("kffs")?;
         let (n, p) = (columns.rows.n(), columns.rows.p());
+        // Guessing errs on (c − 1)/c of the rows, where the weight becomes 0.
+        let others = (c - 1) as f64;
         let mut ensemble = Ensemble::new(columns, codes, c)?;
         let mut weights = self.reweight.then(|| vec![1.0 / n as f64; n]);
         let mut left: Vec<usize> = (0..p).collect();
@@ -106,11 +110,11 @@ impl Kffs {
             let errors =
                 mistakes.iter().map(|bits| bits.count_ones() as usize).sum::<usize>() as f64 / n as f64;
             let epsilon = wrong.unwrap_or(errors).clamp(CLIP, 1.0 - CLIP);
-            found.scores[column] = ((1.0 - epsilon) / epsilon).ln().max(0.0);
+            found.scores[column] = (((1.0 - epsilon) / epsilon).ln() + others.ln()).max(0.0);
             found.order.iter_mut().for_each(|order| order.push(column));
             found.error_path.push(errors);
             if let Some(weights) = &mut weights {
-                let lighter = epsilon / (1.0 - epsilon);
+                let lighter = (epsilon / ((1.0 - epsilon) * others)).min(1.0);
                 let rows = weights.iter_mut().enumerate();
                 rows.filter(|(i, _)| !is_set(&mistakes, *i)).for_each(|(_, w)| *w *= lighter);
                 let sum: f64 = weights.iter().sum();

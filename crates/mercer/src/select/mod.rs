@@ -76,7 +76,7 @@ pub struct Scores {
     pub pvalues: Option<Vec<f64>>,
     /// The columns that the selector itself keeps, where it decides.
     pub chosen: Option<Vec<bool>>,
-    /// The columns in the order taken, where the selector takes one after the other; it decides between equal scores.
+    /// The columns in the order taken, where the selector takes one after the other: that is their ranking.
     pub order: Option<Vec<usize>>,
     /// KFFS: share of training rows that the ensemble gets wrong after each round.
     pub error_path: Vec<f64>,
@@ -355,7 +355,8 @@ impl FromStr for Keep {
 }
 
 impl Scores {
-    /// The best columns. Equal scores: the one taken earlier, else the lower index.
+    /// The best columns: those taken first where the selector takes one after the other, else those with the highest scores.
+    /// Of equal scores the lower index is better.
     ///
     /// ```
     /// use mercer::select::{Keep, Scores};
@@ -374,10 +375,8 @@ impl Scores {
         let mut best: Vec<usize> = (0..p).collect();
         best.sort_by(|&a, &b| {
             // + 0.0: minus zero is zero.
-            (self.scores[b] + 0.0)
-                .total_cmp(&(self.scores[a] + 0.0))
-                .then(taken[a].cmp(&taken[b]))
-                .then(a.cmp(&b))
+            let by_score = || (self.scores[b] + 0.0).total_cmp(&(self.scores[a] + 0.0));
+            taken[a].cmp(&taken[b]).then_with(by_score).then(a.cmp(&b))
         });
         let mut ranking = vec![0; p];
         best.iter().enumerate().for_each(|(at, &j)| ranking[j] = at + 1);

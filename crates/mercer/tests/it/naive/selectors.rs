@@ -40,10 +40,11 @@ pub fn kffs(x: &Matrix, codes: &[usize], reweight: bool) -> Forward {
         let share = if reweight { error } else { error / n as f64 };
         let epsilon = share.clamp(1e-10, 1.0 - 1e-10);
         found.order.push(j);
-        found.weights[j] = ((1.0 - epsilon) / epsilon).ln().max(0.0);
+        let others = (classes - 1) as f64;
+        found.weights[j] = (((1.0 - epsilon) / epsilon).ln() + others.ln()).max(0.0);
         found.error_path.push(count as f64 / n as f64);
         for i in (0..n).filter(|&i| !wrong[i]) {
-            sample_weights[i] *= epsilon / (1.0 - epsilon);
+            sample_weights[i] *= (epsilon / ((1.0 - epsilon) * others)).min(1.0);
         }
         let total: f64 = sample_weights.iter().sum();
         sample_weights.iter_mut().for_each(|w| *w /= total);

@@ -65,16 +65,31 @@ fn kffs_lets_a_constant_column_vote_for_the_mean_whatever_its_value() {
 }
 
 #[test]
-fn kffs_decides_between_equal_weights_by_the_order_taken() {
+fn kffs_ranks_columns_by_the_round_that_took_them() {
     let case = case("three classes", naive::random_rows(40, 9, 91), 3);
     let found = score(&selector("kffs", &[]), &rows(&case.x), &classes(&case.codes));
     let order = found.order.clone().expect("an order");
-    let ranking = found.keep(mercer::select::Keep::All).ranking;
-    for (at, &a) in order.iter().enumerate() {
-        for &b in &order[at + 1..] {
-            assert!(found.scores[a] != found.scores[b] || ranking[a] < ranking[b]);
-        }
+    for q in 1..=9 {
+        let kept = found.keep(mercer::select::Keep::Count(q));
+        assert!(order.iter().enumerate().all(|(at, &j)| kept.ranking[j] == at + 1));
+        let mut first = order[..q].to_vec();
+        first.sort_unstable();
+        assert_eq!(kept.columns, first);
     }
+}
+
+#[test]
+fn kffs_gives_weights_with_many_classes() {
+    // Twelve classes in a ring: every column is right about two of them at most.
+    let angle = |class: usize| class as f64 * std::f64::consts::TAU / 12.0;
+    let codes: Vec<usize> = (0..240).map(|i| i % 12).collect();
+    let noise = naive::random_rows(240, 2, 5);
+    let near =
+        |i: usize| (angle(codes[i]).cos() + 0.05 * noise[i][0], angle(codes[i]).sin() + 0.05 * noise[i][1]);
+    let x: Matrix = (0..240).map(|i| vec![near(i).0, near(i).1, near(i).0 * near(i).1]).collect();
+    let found = score(&selector("kffs", &[]), &rows(&x), &classes(&codes));
+    assert!(found.error_path.iter().all(|e| *e > 0.5), "{:?}", found.error_path);
+    assert!(found.scores.iter().all(|w| *w > 0.0), "{:?}", found.scores);
 }
 
 fn assert_f(found: &Scores, (f, p): (Vec<f64>, Vec<f64>), tolerance: f64, what: &str) {
