@@ -54,8 +54,8 @@ fn main() {
         let table = synth::generate(&format!("ringnorm?n={n}&seed=1")).expect("rows");
         for method in [Method::Kobl, Method::Rpcholesky, Method::Nystrom, Method::Sparse] {
             let mut settings = Basis::new(method, Kernel::rbf(0.02)).n_components(m);
-            settings.threshold = Threshold::Constant(0.0);
-            settings.nu = 1e-3;
+            settings.threshold = Some(Threshold::Constant(0.0));
+            settings.nu = Some(1e-3);
             let (mut own, mut least) = (Vec::new(), Vec::new());
             for _ in 0..5 {
                 let start = Instant::now();

@@ -1,7 +1,7 @@
 //! Systems: a basis and a selector under one name, which is all they are.
 //!
-//!   takes      kobl + kffs, the features multiplied by their weights
-//!   k-relief   gram-schmidt (beyond 5000 rows kobl) + relief
+//!   takes      kobl with the paper's stop rule + kffs, the features multiplied by their weights
+//!   k-relief   kpca (beyond 5000 rows rpcholesky) + relief; the paper's basis is gram-schmidt
 //!   sk-relief  sparse + relief
 //!   eks        any basis + any selector
 //!
@@ -15,7 +15,7 @@
 //!         `lasso` take a float64 copy. Neighbours of float32 rows are sought in a float64 copy of the rows, n·p numbers
 
 use crate::basis::sparse::NU;
-use crate::basis::{FittedBasis, Method};
+use crate::basis::{Basis, FittedBasis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -39,7 +39,12 @@ pub(crate) const TAKES: MethodSpec = MethodSpec {
     file: "systems.rs",
     source: "TAKES",
     cost: "kobl, then n·m² votes",
-    parameters: &[BASIS.none("kobl"), N_FEATURES.default("positive"), WEIGHTED.default("true"), REWEIGHT],
+    parameters: &[
+        BASIS.none("kobl, with threshold = linear"),
+        N_FEATURES.default("positive"),
+        WEIGHTED.default("true"),
+        REWEIGHT,
+    ],
     help: "kobl and kffs, features multiplied by their weights",
 };
 
@@ -48,10 +53,10 @@ pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
     stage: Stage::System,
     file: "systems.rs",
     source: "K-Relief",
-    cost: "gram-schmidt, then n² distances",
+    cost: "kpca, then n² distances",
     parameters: &[
-        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
-        N_FEATURES.default("10"),
+        BASIS.none("kpca; beyond 5000 rows rpcholesky"),
+        N_FEATURES.default("20"),
         N_NEIGHBORS.default("1"),
         POWER,
         NEIGHBORS,
@@ -59,7 +64,7 @@ pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
         WEIGHTED.default("false"),
         SEED,
     ],
-    help: "gram-schmidt and relief, the best coordinates as they are",
+    help: "kpca and relief, the best coordinates as they are",
 };
 
 pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
@@ -76,7 +81,7 @@ pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
         NEIGHBORS,
         N_QUERIES,
         WEIGHTED.default("false"),
-        NU,
+        NU.default("0.01"),
         SEED,
     ],
     help: "sparse and relief: few landmarks, so few kernel values a prediction",
@@ -89,7 +94,7 @@ pub(crate) const EKS: MethodSpec = MethodSpec {
     source: "EKS, sec. 4",
     cost: "basis, then selector",
     parameters: &[
-        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        BASIS.none("gram-schmidt; beyond 5000 rows rpcholesky"),
         Parameter::new("selector", Kind::Choice(&select::NAMES), "what scores the coordinates").default("f"),
         N_FEATURES.default("0.6666666666666666"),
     ],
@@ -144,7 +149,7 @@ impl System {
         Self::new(&TAKES, |values| Kffs::from_values(values).into())
     }
 
-    /// `relief` with the nearest hit and miss, the best 10 coordinates.
+    /// `relief` with the nearest hit and miss, the best 20 coordinates.
     pub fn k_relief() -> Self {
         Self::new(&K_RELIEF, |values| Relief::from_values(values).into())
     }
@@ -195,17 +200,24 @@ impl System {
     /// use mercer::{System, basis::Method};
     ///
     /// let mut warnings = Vec::new();
-    /// assert_eq!(System::k_relief().default_basis(100, &mut warnings), Method::GramSchmidt);
+    /// assert_eq!(System::k_relief().default_basis(100, &mut warnings), Method::Kpca);
     /// assert!(warnings.is_empty());
-    /// assert_eq!(System::k_relief().default_basis(9_000, &mut warnings), Method::Kobl);
+    /// assert_eq!(System::k_relief().default_basis(9_000, &mut warnings), Method::Rpcholesky);
     /// assert!(warnings[0].starts_with("9000 rows are more than 5000"));
     /// ```
     pub fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
         match self.name() {
             "takes" => Method::Kobl,
             "sk-relief" => Method::Sparse,
-            name => Method::GramSchmidt.or_kobl(n, name, warnings),
+            "k-relief" => Method::Kpca.up_to_many_rows(n, self.name(), warnings),
+            name => Method::GramSchmidt.up_to_many_rows(n, name, warnings),
         }
+    }
+
+    /// The settings of its basis: `takes` has the paper's stop rule, unless something else is said about where it ends.
+    pub(crate) fn basis_settings(&self, basis: Basis) -> Basis {
+        let open = basis.threshold.is_none() && basis.tol.is_none() && basis.method == Method::Kobl;
+        if self.name() == TAKES.name && open { basis.threshold(Threshold::Linear) } else { basis }
     }
 
     /// Scores the coordinates that a basis, fitted on these rows, gives them, and keeps the best. Only the selector
@@ -306,29 +318,43 @@ impl System {
         self.weighted.then(|| scores.weights.as_deref().unwrap_or(&scores.scores))
     }
 
-    fn finish(&self, basis: FittedBasis, scores: Scores) -> Result<FittedSystem> {
-        let selection = scores.keep(self.keep);
+    /// The coordinates that are kept, and their weights. Where no coordinate is better than chance none has a weight, and they
+    /// are kept as they are, with a warning: features that are 0 on every row serve nobody.
+    pub(crate) fn select(&self, scores: &Scores, keep: Keep) -> (Selection, Option<Vec<f64>>) {
+        let mut selection = scores.keep(keep);
+        let helpless = keep == Keep::Positive && selection.columns.is_empty() && scores.chosen.is_none();
+        if helpless {
+            selection = scores.keep(Keep::All);
+        }
         let of = |values: &[f64]| -> Vec<f64> { selection.columns.iter().map(|&j| values[j]).collect() };
-        let mut warnings = [&basis.warnings[..], &scores.warnings, &selection.warnings].concat();
-        let weights = self.weights(&scores).map(of);
+        let mut weights = self.weights(scores).map(of);
         let idle = weights.iter().flatten().filter(|w| **w == 0.0).count();
-        if idle > 0 {
-            warnings.push(format!(
+        if helpless || (idle > 0 && idle == selection.columns.len()) {
+            weights = None;
+            selection.warnings.push(format!(
+                "no coordinate tells the labels apart better than chance, by `{}`: {} are kept as they are, without weights",
+                self.selector.name(),
+                selection.columns.len()
+            ));
+        } else if idle > 0 {
+            selection.warnings.push(format!(
                 "{idle} of the {} features kept have the weight 0, so they are 0 on every row; \
                  weighted = false keeps them as they are",
                 selection.columns.len()
             ));
         }
+        (selection, weights)
+    }
+
+    fn finish(&self, basis: FittedBasis, scores: Scores) -> Result<FittedSystem> {
+        let (selection, weights) = self.select(&scores, self.keep);
+        let warnings = [&basis.warnings[..], &scores.warnings, &selection.warnings].concat();
         let basis = FeatureMap::from(basis);
-        let mut map = FeatureMap::from_columns(
-            self.name(),
-            basis,
-            &selection.columns,
-            weights.as_deref(),
-            of(&scores.scores),
-        )?;
+        let kept = selection.columns.iter().map(|&j| scores.scores[j]).collect();
+        let mut map =
+            FeatureMap::from_columns(self.name(), basis, &selection.columns, weights.as_deref(), kept)?;
         map.facts.selector = Some(self.selector.name().into());
-        map.facts.weighted = Some(self.weighted);
+        map.facts.weighted = Some(weights.is_some());
         map.facts.penalty = scores.penalty;
         map.facts.error_path.clone_from(&scores.error_path);
         map.warnings.clone_from(&warnings);

@@ -1,6 +1,6 @@
 //! What a basis refuses before any work.
 
-use super::{Basis, Method};
+use super::{Basis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -18,12 +18,12 @@ impl Basis {
             )));
         }
         self.shape.check()?;
-        self.threshold.check()?;
+        self.threshold.map_or(Ok(()), Threshold::check)?;
         if self.n_components == Some(0) {
             return Err(Error::argument("n_components = 0, but at least 1 is needed"));
         }
-        if !(0.0..1.0).contains(&self.nu) {
-            return Err(Error::argument(format!("nu = {}, but it must be at least 0 and below 1", self.nu)));
+        if let Some(nu) = self.nu.filter(|nu| !(0.0..1.0).contains(nu)) {
+            return Err(Error::argument(format!("nu = {nu}, but it must be at least 0 and below 1")));
         }
         if let Some(tol) = self.tol
             && !(0.0..=1.0).contains(&tol)

@@ -173,8 +173,11 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
         seed,
         rounding,
         precision,
+        // What was found is made smaller afterwards, and rows are weighted before.
+        shrink: _,
+        input_weights: _,
     } = basis;
-    if matches!(threshold, Threshold::Function(_)) {
+    if matches!(threshold, Some(Threshold::Function(_))) {
         return Err(Error::argument(
             "threshold is a function, which a checkpoint cannot know again\n\
              hint: use a linear, a power or a constant threshold",

@@ -29,7 +29,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/csi.rs",
     source: "Bach & Jordan 2005",
     cost: "80·n·m² flops, n·m kernel values",
-    parameters: &with_kernel::<3, 8>([
+    parameters: &with_kernel::<3, 9>([
         super::N_COMPONENTS.none("as many as tol keeps, at most 1000 beyond 5000 rows"),
         TOL,
         SEED,

@@ -9,10 +9,14 @@ use faer::{Mat, MatMut};
 use super::checkpoint::BasisCheckpoint;
 use super::expansion::{Expansion, FeaturePanels, Landmarks};
 use super::fitted::{FittedBasis, Stop};
+use super::kobl::StopRule;
 use super::memory::{MemoryPlan, exact_kpca};
 use super::method::Method;
 use super::pivoted::{self, FactorStorage, PENDING, Pivoted, RoundingReport};
 use super::settings::Basis;
+use super::shrink::shrink;
+use super::sparse::Novelty;
+use super::variance::variance;
 use super::{csi, gram_schmidt, kobl, kpca, nystrom, rpcholesky, sparse};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -99,6 +103,15 @@ impl<'a> Fit<'a> {
                 Some(fitted) => (fitted, None),
                 None => self.search(&mut checkpoint)?,
             };
+        if let Some(labels) = self.labels.filter(|_| self.settings.shrinks(self.rows.n(), self.labels)) {
+            let all = match coordinates {
+                Some(all) => all,
+                None => fitted.coordinates(self.rows, self.monitor())?,
+            };
+            let (fitted, coordinates) =
+                shrink(fitted, &all, self.settings.shrink.unwrap_or(0), labels, self.monitor())?;
+            return Ok((fitted, self.options.coordinates.then_some(coordinates)));
+        }
         let coordinates = match coordinates {
             None if self.options.coordinates => Some(fitted.coordinates(self.rows, self.monitor())?),
             coordinates => coordinates,
@@ -207,13 +220,25 @@ impl<'a> Fit<'a> {
         let stage = self.stage(rows, cap, storage);
         self.monitor().enter(Stage { done: factor.pivots.len(), ..stage });
         let stop = match (settings.method, labels) {
-            (Method::Sparse, _) => sparse::grow(&mut factor, settings.nu, settings.seed)?,
+            (Method::Sparse, _) => {
+                let novelty = match settings.nu {
+                    Some(nu) => Novelty::Share(nu),
+                    None => Novelty::Least(self.least(gram, &factor)),
+                };
+                sparse::grow(&mut factor, novelty, settings.seed)?
+            }
             (Method::Nystrom, _) => nystrom::grow(&mut factor, settings.seed)?,
             (Method::Rpcholesky, _) => rpcholesky::grow(&mut factor, settings.seed)?,
             (Method::Csi, Some(labels)) => {
                 csi::grow(&mut factor, labels, settings.tol.unwrap_or_else(csi::default_tol))?
             }
-            _ => kobl::grow(&mut factor, settings.threshold)?,
+            _ => {
+                let rule = match settings.threshold {
+                    Some(threshold) => StopRule::Threshold(threshold),
+                    None => StopRule::Least(self.least(gram, &factor)),
+                };
+                kobl::grow(&mut factor, rule)?
+            }
         };
         *checkpoint = factor.checkpoint.take();
         let (coefficients, residual) = (factor.coefficients(), factor.relative_residual());
@@ -229,6 +254,12 @@ impl<'a> Fit<'a> {
         }
         fitted.n_kernel_evaluations = gram.evaluations();
         Ok((fitted, if storage == FactorStorage::Returned { factor.into_features() } else { None }))
+    }
+
+    /// What is left of a row, squared, that is small beside what varies.
+    fn least(&self, gram: &Gram, factor: &Pivoted) -> f64 {
+        let tol = self.settings.tol.unwrap_or_else(kobl::default_tol);
+        tol * variance(gram, &factor.diagonal, self.settings.seed)
     }
 
     /// What choosing pivots among these rows will be like. A pivot costs a kernel value a row, and a product with those before

@@ -30,7 +30,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/gram_schmidt.rs",
     source: "EKS, Alg. 1; K-Relief, 3",
     cost: "n·m² flops, m² memory",
-    parameters: &with_kernel::<3, 8>([super::N_COMPONENTS.none("all rows that are independent"), TOL, SEED]),
+    parameters: &with_kernel::<3, 9>([super::N_COMPONENTS.none("all rows that are independent"), TOL, SEED]),
     help: "rows in their own order, orthogonalised twice",
 };
 

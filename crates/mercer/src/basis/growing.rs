@@ -1,6 +1,7 @@
 //! A sparse dictionary that grows batch by batch, of rows in the order in which they arrive.
 //!
-//!   accept x when k(x,x) − ‖A k_d‖² > ν·k(x,x)         d the rows kept so far, A those of the basis so far
+//!   accept x when k(x,x) − ‖A k_d‖² > ν·k(x,x)         d the rows kept so far, A those of the basis so far; ν = 0.1 unless given,
+//!                                                      as what varies is known only when all rows are
 //!
 //! The basis is all that is known of earlier batches. How rows are cut into batches does not matter, but for rounding.
 //!
@@ -27,6 +28,9 @@ use crate::options::{Options, bytes};
 
 /// Rows that are compared with the basis before any of them is decided on.
 const BLOCK: usize = 1_024;
+
+/// Share of k(x,x) that must be new unless told otherwise.
+const NU: f64 = 0.1;
 
 /// Rows of a block that a thread takes.
 const PART: usize = 64;
@@ -201,7 +205,7 @@ impl<'a> Grown<'a> {
             }
             let left = residual[i].max(0.0);
             self.basis.trace += diagonal[i].max(0.0);
-            if left <= (self.settings.nu * diagonal[i]).max(RANK * largest) {
+            if left <= (self.settings.nu.unwrap_or(NU) * diagonal[i]).max(RANK * largest) {
                 self.left += left;
                 continue;
             }

@@ -1,11 +1,13 @@
-//! KOBL: pivots by largest residual norm, until the residual is small for the number already taken.
+//! KOBL: pivots by largest residual norm, until what is left is small.
 //!
-//!   accept the (j+1)-th while r_{j+1}/r_1 ≥ f(j/n)         r the pivot norms, f(t) = t by default
+//!   accept the (j+1)-th while r_{j+1}² ≥ tol·v             r the pivot norms, v what varies ([`variance`](super::variance))
+//!   with `threshold`, the paper's rule: while r_{j+1}/r_1 ≥ f(j/n)
 //!
 //! cost    n·m² flops, about 1.4·n·(m+1) kernel values at most; 1.5·n·(m+1) + m² is asserted in tests/it/basis.rs
 //! stops   by the rule above, at the cap, or where only rounding is left (`RANK`; in float32 of the coordinates, too)
 //! source  TAKES, sec. 3.1 (KOBL); pivoted Cholesky: Harbrecht, Peters & Schneider 2012
-//! differs the paper updates every residual after every pivot. Residuals only fall, so an old one is an upper bound:
+//! differs the paper's rule holds r against r_1 = √k(x,x), so that a wide kernel, whose values are all near k(x,x), ends it at
+//!         once; `takes` keeps it. The paper updates every residual after every pivot. Residuals only fall, so an old one is an upper bound:
 //!         a few hundred candidates are kept exact, and as long as the best of them beats every other row's old
 //!         residual it is the true maximum. Pivots are those of the paper's loop, ties included.
 
@@ -15,7 +17,7 @@ use super::pivoted::{PENDING, Pivoted, TIE};
 use super::settings::{N_COMPONENTS, PRECISION};
 use crate::error::{Error, Result};
 use crate::kernel::parameters::with_kernel;
-use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage};
+use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage, Values};
 use std::str::FromStr;
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -24,13 +26,14 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/kobl.rs",
     source: "TAKES, sec. 3.1",
     cost: "n·m² flops, n·m kernel values",
-    parameters: &with_kernel::<4, 9>([
+    parameters: &with_kernel::<5, 11>([
         N_COMPONENTS.none("as many as the stop rule keeps, at most 1000 beyond 5000 rows"),
         THRESHOLD,
+        TOL,
         PRECISION,
         SEED,
     ]),
-    help: "the row farthest from the span so far, until what is left is small for the number taken",
+    help: "the row farthest from the span so far, until little is left of what varies",
 };
 
 const THRESHOLD: Parameter = Parameter::new(
@@ -40,9 +43,33 @@ const THRESHOLD: Parameter = Parameter::new(
         allowed: "linear | a number in [0, 1] | power:A",
         check: |text| text.parse::<Threshold>().map(drop),
     },
-    "f in the stop rule r/r1 < f(j/n): `linear`, a constant in [0, 1] (0: only n_components stops it), or `power:A` for t^A",
+    "f in the paper's stop rule r/r1 < f(j/n): `linear`, a constant in [0, 1] (0: only n_components stops it), or `power:A` \
+     for t^A",
 )
-.default("linear");
+.none("tol decides; in `takes` linear");
+
+/// What is left of a row, relative to what varies, at which it is small.
+pub(super) const TOL: Parameter = Parameter::share(
+    "tol",
+    false,
+    false,
+    "squared distance from the span, relative to the variance in the kernel's space, at which the basis ends",
+)
+.default("0.03");
+
+/// What is small unless told otherwise.
+pub(crate) fn default_tol() -> f64 {
+    Values::defaults(&SPEC).number("tol").unwrap_or_default()
+}
+
+/// When a basis ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StopRule {
+    /// r_{j+1}/r_1 < f(j/n).
+    Threshold(Threshold),
+    /// r_{j+1}² below this.
+    Least(f64),
+}
 
 /// f in r_{j+1}/r_1 ≥ f(j/n).
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +128,7 @@ impl FromStr for Threshold {
 }
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
+pub(crate) fn grow(factor: &mut Pivoted, rule: StopRule) -> Result<Stop> {
     let n = factor.n();
     let tie = TIE * factor.largest;
     let floor = factor.floor();
@@ -127,7 +154,14 @@ pub(crate) fn grow(factor: &mut Pivoted, threshold: Threshold) -> Result<Stop> {
                 break None;
             }
             let first = *first.get_or_insert(square);
-            if (square / first).sqrt() < threshold.at(accepted as f64 / n as f64) {
+            let is_small = match rule {
+                StopRule::Threshold(threshold) => {
+                    (square / first).sqrt() < threshold.at(accepted as f64 / n as f64)
+                }
+                // The first always counts: of rows that are all equal there is one.
+                StopRule::Least(least) => accepted > 0 && square < least,
+            };
+            if is_small {
                 break Some(Stop::Rule);
             }
             if square <= floor {

@@ -32,7 +32,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/kpca.rs",
     source: "KLFE, sec. 4.3; Schölkopf, Smola & Müller 1998",
     cost: "n² kernel values; n³ flops for all, n²·m for a few",
-    parameters: &with_kernel::<4, 9>([
+    parameters: &with_kernel::<4, 10>([
         super::N_COMPONENTS.none("all above 1e-10 of the largest eigenvalue, or as many as tol keeps"),
         TOL,
         CENTER.default("false"),

@@ -2,7 +2,7 @@
 //!
 //! The prediction is ridge with an intercept ([`ridge`](super::ridge)), its penalty the best for that width.
 //!
-//! cost    n·m² flops a width, m ≤ 300, on at most 20 000 rows; 8 widths × 13 penalties. Distances between few long rows
+//! cost    n·m² flops a width, m ≤ 300, on at most 5 000 rows; 8 widths × 13 penalties. Distances between few long rows
 //!         are computed once for all widths (n² numbers)
 //! source  Allen 1974 (PRESS)
 //! differs classes are one-hot columns and the error is squared; all n left-out predictions are exact given the basis,
@@ -10,9 +10,10 @@
 
 use faer::MatRef;
 
-use super::kobl::{self, Threshold};
+use super::kobl::{self, StopRule, Threshold};
 use super::pivoted::{FactorStorage, Pivoted};
 use super::ridge::Ridge;
+use super::rpcholesky;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -26,7 +27,7 @@ use crate::random;
 const LOO_COMPONENTS: usize = 300;
 
 /// Rows looked at.
-const LOO_ROWS: usize = 20_000;
+const LOO_ROWS: usize = 5_000;
 
 /// Up to so many rows, of at least so many columns, the distances are computed once for all widths.
 const SHARED_ROWS: usize = 4_000;
@@ -69,7 +70,24 @@ pub(crate) fn best(tried: &[Tried]) -> Option<Tried> {
     tried.iter().copied().filter(|t| t.error.is_finite()).reduce(|a, b| if b.error < a.error { b } else { a })
 }
 
-/// Every width in a `kobl` basis of at most `size` components. An error only if no width makes a kernel.
+/// A size whose error is within this factor of the smallest error will do.
+const NEARLY: f64 = 1.02;
+
+/// Of the same rows' bases, smallest first, the first that is nearly as good as the best, both by squared error and by rows
+/// missed.
+pub(crate) fn enough(tried: &[Tried], n: usize) -> Option<Tried> {
+    let least = tried.iter().map(|t| t.error).fold(f64::INFINITY, f64::min);
+    let fewest = tried.iter().map(|t| t.missed).fold(f64::INFINITY, f64::min);
+    let margin = spread(fewest, n) / 2.0;
+    tried.iter().copied().find(|t| t.error <= NEARLY * least && t.missed <= fewest + margin)
+}
+
+/// Standard error of a share among n rows.
+pub(crate) fn spread(share: f64, n: usize) -> f64 {
+    (share * (1.0 - share) / n as f64).max(0.0).sqrt()
+}
+
+/// Every width in an `rpcholesky` basis of at most `size` components, or of all rows. An error only if no width makes a kernel.
 pub(crate) fn widths_tried(
     shape: Shape,
     widths: &[f64],
@@ -132,7 +150,11 @@ fn try_width(
 
 fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
     let mut factor = Pivoted::new(gram, size.min(gram.n()), FactorStorage::Returned, monitor)?;
-    kobl::grow(&mut factor, Threshold::Constant(0.0))?;
+    if size < gram.n() {
+        rpcholesky::grow(&mut factor, 0)?;
+    } else {
+        kobl::grow(&mut factor, StopRule::Threshold(Threshold::Constant(0.0)))?;
+    }
     let size = factor.pivots.len();
     let features = factor.into_features().map_or_else(|| Rows::dense(Vec::new(), gram.n(), size), Ok)?;
     best_penalty(&features, labels, monitor).map(|found| Tried { gamma, ..found })
@@ -145,19 +167,23 @@ pub(crate) fn best_penalty(features: &Rows, labels: &Labels, monitor: &Monitor) 
     let ridge = Ridge::new(features, y, monitor)?;
     let penalties = ridge.penalties();
     let found = ridge.left_out(features, y, labels, &penalties, monitor)?;
-    let nothing = Tried {
+    Ok(best_of(&ridge, &penalties, &found))
+}
+
+/// The penalty with the smallest squared error, of those with their errors and shares of rows missed.
+pub(crate) fn best_of(ridge: &Ridge, penalties: &[f64], found: &[(f64, f64)]) -> Tried {
+    let mut best = Tried {
         gamma: 1.0,
         error: f64::INFINITY,
         missed: 1.0,
         penalty: 1.0,
         absolute: 1.0,
-        size: features.p(),
+        size: ridge.values.len(),
     };
-    let mut best = nothing;
-    for (&penalty, &(error, missed)) in penalties.iter().zip(&found) {
+    for (&penalty, &(error, missed)) in penalties.iter().zip(found) {
         if error < best.error {
             best = Tried { error, missed, penalty: penalty / ridge.mean_value(), absolute: penalty, ..best };
         }
     }
-    Ok(best)
+    best
 }

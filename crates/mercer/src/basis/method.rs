@@ -98,15 +98,22 @@ impl Method {
         self != Self::Nystrom
     }
 
-    /// This basis of n rows, or `kobl` beyond [`UNCAPPED_ROWS`] with a warning: for those that would span all of them.
-    pub(crate) fn or_kobl(self, n: usize, user: &str, warnings: &mut Vec<String>) -> Self {
+    /// The basis of n rows where nothing is said about it.
+    pub(crate) fn of_rows(_n: usize) -> Self {
+        Self::Rpcholesky
+    }
+
+    /// This basis, which may span all rows, up to [`UNCAPPED_ROWS`] of them; beyond the usual one, with a warning.
+    pub(crate) fn up_to_many_rows(self, n: usize, user: &str, warnings: &mut Vec<String>) -> Self {
         if n <= UNCAPPED_ROWS {
             return self;
         }
+        let usual = Self::of_rows(n);
         warnings.push(format!(
-            "{n} rows are more than {UNCAPPED_ROWS}: `{user}` uses the basis `kobl` in place of `{}`; set basis to choose",
+            "{n} rows are more than {UNCAPPED_ROWS}: `{user}` uses the basis `{}` in place of `{}`; set basis to choose",
+            usual.name(),
             self.name()
         ));
-        Self::Kobl
+        usual
     }
 }

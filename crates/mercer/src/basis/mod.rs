@@ -16,6 +16,8 @@ pub mod expansion;
 pub mod expansion_f32;
 pub(crate) mod zeros;
 mod columns;
+mod shrink;
+mod variance;
 mod candidates;
 pub(crate) mod pivoted;
 pub(crate) mod kobl;
@@ -28,6 +30,8 @@ pub(crate) mod rpcholesky;
 pub(crate) mod csi;
 pub(crate) mod loo;
 pub(crate) mod ridge;
+pub(crate) mod predict;
+pub mod input_weights;
 pub(crate) mod preimage;
 pub(crate) mod gradient;
 

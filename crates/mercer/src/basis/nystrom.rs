@@ -21,7 +21,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/nystrom.rs",
     source: "Williams & Seeger 2001",
     cost: "n·m² flops, n·m kernel values",
-    parameters: &with_kernel::<3, 8>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
+    parameters: &with_kernel::<3, 9>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
     help: "rows drawn uniformly",
 };
 

@@ -144,6 +144,40 @@ impl Ridge {
         Ok(sums.into_iter().map(|(squared, missed)| (squared / (n * c) as f64, missed / n as f64)).collect())
     }
 
+    /// What is predicted for every row from all others, n×c, at one penalty; rows and labels are those it was made from.
+    pub(crate) fn left_out_predictions(
+        &self,
+        rows: &Rows,
+        y: MatRef<'_, f64>,
+        penalty: f64,
+        monitor: &Monitor,
+    ) -> Result<Mat<f64>> {
+        let (n, m, c) = (rows.n(), self.values.len(), y.ncols());
+        let shares = Mat::from_fn(m, 1, |d, _| 1.0 / (self.values[d] + penalty));
+        let shrunk = Mat::from_fn(m, c, |d, j| self.toward[(d, j)] * shares[(d, 0)]);
+        let part = |at: usize| {
+            let mut z = centered(rows, at, &self.means);
+            if let Some(vectors) = &self.vectors {
+                z = product(z.as_ref(), vectors.as_ref());
+            }
+            let fitted = product(z.as_ref(), shrunk.as_ref());
+            z.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v *= *v));
+            let own = product(z.as_ref(), shares.as_ref());
+            let left = |i: usize| (1.0 - own[(i, 0)] - 1.0 / n as f64).max(1e-10);
+            let out = Mat::from_fn(z.nrows(), c, |i, j| {
+                let target = y[(at * PANEL + i, j)];
+                target - (target - fitted[(i, j)]) / left(i)
+            });
+            (at, out)
+        };
+        let mut all = Mat::zeros(n, c);
+        in_order(n.div_ceil(PANEL), 8 * PANEL * c, monitor, part, |(at, part)| {
+            all.as_mut().subrows_mut(at * PANEL, part.nrows()).copy_from(&part);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
     /// Weights of the features, m×c.
     pub(crate) fn weights(&self, penalty: f64) -> Mat<f64> {
         let shrunk = Mat::from_fn(self.values.len(), self.toward.ncols(), |d, j| {
@@ -222,6 +256,22 @@ mod tests {
             }
             let refits = sum / 50.0;
             assert!((error - refits).abs() < 1e-10 * refits, "{penalty}: {error} for {refits}");
+        }
+    }
+
+    #[test]
+    fn left_out_predictions_have_the_left_out_errors() {
+        let table = synth::generate("friedman?n=60&seed=5").expect("rows");
+        let labels = Labels::decide(table.target.expect("numbers"), crate::data::labels::Task::Auto);
+        let (y, c, _) = labels.expect("labels").centered();
+        let (y, monitor) = (MatRef::from_row_major_slice(&y, 60, c), Monitor::default());
+        let ridge = Ridge::new(&table.rows, y, &monitor).expect("ridge");
+        for penalty in [0.1, 10.0] {
+            let error = ridge.errors(&table.rows, y, &[penalty], &monitor).expect("errors")[0];
+            let left_out =
+                ridge.left_out_predictions(&table.rows, y, penalty, &monitor).expect("predictions");
+            let mean = (0..60).map(|i| (left_out[(i, 0)] - y[(i, 0)]).powi(2)).sum::<f64>() / 60.0;
+            assert!((error - mean).abs() < 1e-12 * error, "{error} for {mean}");
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/rpcholesky.rs",
     source: "Chen, Epperly, Tropp & Webber 2022",
     cost: "n·m² flops, n·m kernel values",
-    parameters: &with_kernel::<3, 8>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
+    parameters: &with_kernel::<3, 9>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
     help: "rows drawn in proportion to their squared distance from the span so far",
 };
 

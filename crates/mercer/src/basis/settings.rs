@@ -2,7 +2,7 @@
 
 use super::kobl::Threshold;
 use super::method::{DefaultSize, Method};
-use super::{DEFAULT_COMPONENTS, UNCAPPED_ROWS, loo, sparse};
+use super::{DEFAULT_COMPONENTS, UNCAPPED_ROWS, loo};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -43,14 +43,22 @@ pub struct Basis {
     pub shape: Shape,
     /// Its width, or the rule for it.
     pub gamma: Gamma,
+    /// Whether a weight for every input column is learned first. A [`Pipeline`](crate::Pipeline) does it; a basis by itself
+    /// takes the rows as they are.
+    pub input_weights: bool,
     /// The most components; None: see [`UNCAPPED_ROWS`] and [`DEFAULT_COMPONENTS`].
     pub n_components: Option<usize>,
-    /// When `kobl` stops.
-    pub threshold: Threshold,
-    /// `gram-schmidt`: residual norm to skip at; `kpca`: share of the trace to keep; `csi`: residual to stop at.
+    /// `kobl`: the paper's stop rule. None: `tol` decides.
+    pub threshold: Option<Threshold>,
+    /// `kobl`, `sparse`: what is left of a row, relative to what varies, to stop at; `gram-schmidt`: residual norm to skip at;
+    /// `kpca`: share of the trace to keep; `csi`: residual to stop at.
     pub tol: Option<f64>,
-    /// `sparse`: how much of k(x,x) must be new, in [0, 1).
-    pub nu: f64,
+    /// `sparse`: how much of k(x,x) must be new, in [0, 1). None: `tol` decides.
+    pub nu: Option<f64>,
+    /// Keep only so many of the components, the first ones, as the left-out error of ridge on the labels asks for: where
+    /// there are labels, at most [`UNCAPPED_ROWS`] rows and no `n_components`, and where the first components are the
+    /// smaller basis. The number is the fewest that are kept.
+    pub shrink: Option<usize>,
     /// Choose among these rows instead of the training rows.
     pub landmarks: Option<Rows<'static>>,
     /// `kpca`: centre in the kernel's space.
@@ -81,12 +89,14 @@ impl Basis {
         Self {
             method,
             shape,
-            gamma: Gamma::Scale,
+            gamma: Gamma::Unset,
+            input_weights: values.flag("input_weights"),
             n_components: values.count("n_components"),
             // Texts were checked; where the method has no such parameter it does not look at it.
-            threshold: words("threshold").and_then(|text| text.parse().ok()).unwrap_or(Threshold::Linear),
+            threshold: words("threshold").and_then(|text| text.parse().ok()),
             tol: values.number("tol"),
-            nu: values.number("nu").unwrap_or_else(sparse::default_nu),
+            nu: values.number("nu"),
+            shrink: None,
             landmarks: None,
             center: values.flag("center"),
             seed: values.seed(),
@@ -100,7 +110,7 @@ impl Basis {
         Self::new(Method::GramSchmidt, kernel)
     }
 
-    /// Pivots by largest residual, the paper's stop rule.
+    /// Pivots by largest residual.
     pub fn kobl(kernel: Kernel) -> Self {
         Self::new(Method::Kobl, kernel)
     }
@@ -142,13 +152,19 @@ impl Basis {
         self
     }
 
-    /// Sets `kobl`'s stop rule.
-    pub fn threshold(mut self, threshold: Threshold) -> Self {
-        self.threshold = threshold;
+    /// Sets whether a pipeline learns a weight for every input column first.
+    pub fn input_weights(mut self, input_weights: bool) -> Self {
+        self.input_weights = input_weights;
         self
     }
 
-    /// Sets the tolerance of `gram-schmidt`, `kpca` or `csi`.
+    /// Sets the paper's stop rule for `kobl`.
+    pub fn threshold(mut self, threshold: Threshold) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// Sets the tolerance of `kobl`, `sparse`, `gram-schmidt`, `kpca` or `csi`.
     pub fn tol(mut self, tol: f64) -> Self {
         self.tol = Some(tol);
         self
@@ -156,7 +172,13 @@ impl Basis {
 
     /// Sets how much of k(x,x) must be new for `sparse` to keep a row.
     pub fn nu(mut self, nu: f64) -> Self {
-        self.nu = nu;
+        self.nu = Some(nu);
+        self
+    }
+
+    /// Keeps only so many components as the left-out error asks for, at least these.
+    pub fn shrink(mut self, fewest: usize) -> Self {
+        self.shrink = Some(fewest);
         self
     }
 
@@ -197,11 +219,12 @@ impl Basis {
         labels: Option<&Labels>,
         monitor: &Monitor,
     ) -> Result<Kernel> {
-        let gamma = if self.gamma == Gamma::Loo && self.shape.uses_gamma() {
-            let labels = gamma::require_labels(self.gamma, labels)?;
+        let rule = self.gamma.or_usual(rows, labels);
+        let gamma = if rule == Gamma::Loo && self.shape.uses_gamma() {
+            let labels = gamma::require_labels(rule, labels)?;
             loo::resolve(self.shape, rows, labels, self.seed, monitor)?
         } else {
-            gamma::resolve(self.gamma, self.shape, rows, labels, self.seed)?
+            gamma::resolve(rule, self.shape, rows, labels, self.seed)?
         };
         let kernel = Kernel { shape: self.shape, gamma };
         kernel.check()?;

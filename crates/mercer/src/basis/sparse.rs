@@ -1,20 +1,22 @@
 //! Sparse dictionary: one pass in random order, keeping a row that the kept ones do not nearly span.
 //!
-//!   accept x when k(x,x) − k_dᵀ K_dd⁻¹ k_d > ν·k(x,x)         d the rows kept so far
+//!   accept x when k(x,x) − k_dᵀ K_dd⁻¹ k_d > tol·v         d the rows kept so far, v what varies ([`variance`](super::variance))
+//!   with `nu`, the paper's rule: when it is > ν·k(x,x)
 //!
 //! cost    n·m² flops by matrix products, at most 1.4·n·(m+1) kernel values
 //! stops   at the end of the pass, or at the cap; rows that are numerically dependent on earlier ones are left out
 //! source  SK-Relief, sec. 4 (approximate linear dependence; Engel, Mannor & Meir 2004)
-//! differs a row that fails the test once always will, so rows are decided in blocks with the same outcome
+//! differs beside k(x,x) all rows are nearly spanned where the kernel is wide, so that ν is no default. A row that fails the test once always will, so rows are decided in blocks with the same outcome
 
 use super::candidates::Candidates;
 use super::fitted::Stop;
+use super::kobl::TOL;
 use super::pivoted::{PENDING, Pivoted};
 use super::settings::{N_COMPONENTS, PRECISION};
 use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
 use crate::random;
-use crate::spec::{MethodSpec, Parameter, SEED, Stage, Values};
+use crate::spec::{MethodSpec, Parameter, SEED, Stage};
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "sparse",
@@ -22,9 +24,10 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "basis/sparse.rs",
     source: "SK-Relief, sec. 4",
     cost: "n·m² flops, n·m kernel values",
-    parameters: &with_kernel::<4, 9>([
-        N_COMPONENTS.none("as many as nu keeps, at most 1000 beyond 5000 rows"),
+    parameters: &with_kernel::<5, 11>([
+        N_COMPONENTS.none("as many as nu or tol keeps, at most 1000 beyond 5000 rows"),
         NU,
+        TOL,
         PRECISION,
         SEED,
     ]),
@@ -34,18 +37,32 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 /// Share of k(x,x) that must be new.
 pub(crate) const NU: Parameter =
     Parameter::share("nu", false, true, "share of k(x,x) that must be new for a row to be kept")
-        .default("0.1");
+        .none("tol decides");
 
-/// The share of k(x,x) that must be new unless told otherwise.
-pub(super) fn default_nu() -> f64 {
-    Values::defaults(&SPEC).number("nu").unwrap_or_default()
+/// How much of a row must be new.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Novelty {
+    /// This share of k(x,x).
+    Share(f64),
+    /// This squared distance from the span.
+    Least(f64),
+}
+
+impl Novelty {
+    /// How much of a row with this k(x,x) must be new.
+    pub(super) fn of(self, diagonal: f64) -> f64 {
+        match self {
+            Self::Share(nu) => nu * diagonal,
+            Self::Least(least) => least,
+        }
+    }
 }
 
 /// Rows of the order that are looked at between two passes over the data.
 const BLOCK: usize = 4 * PENDING;
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
+pub(crate) fn grow(factor: &mut Pivoted, novelty: Novelty, seed: u64) -> Result<Stop> {
     let order = random::permutation(factor.n(), seed);
     let block = BLOCK.min(2 * factor.n() / 5).max(1);
     let floor = factor.floor();
@@ -53,7 +70,7 @@ pub(crate) fn grow(factor: &mut Pivoted, nu: f64, seed: u64) -> Result<Stop> {
     let mut stop = if factor.place.get(1) == Some(&1) { Stop::Rank } else { Stop::Rule };
     while next < order.len() {
         factor.check()?;
-        let is_new = |residual: f64, i: usize| residual > (nu * factor.diagonal[i]).max(floor);
+        let is_new = |residual: f64, i: usize| residual > novelty.of(factor.diagonal[i]).max(floor);
         let mut rows = Vec::with_capacity(block);
         let mut end = next;
         while end < order.len() && rows.len() < block {

@@ -111,6 +111,31 @@ impl Scaling {
         self
     }
 
+    /// Every column multiplied by a number of its own.
+    pub fn of_factors(factor: Vec<f64>) -> Self {
+        Self { center: vec![0.0; factor.len()], factor }
+    }
+
+    /// This scaling, and then another.
+    ///
+    /// ```
+    /// use mercer::{Rows, data::{Scale, Scaling}};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 7.0, 4.0, 9.0], 2, 2)?;
+    /// let scaling = Scaling::fit(Scale::MinMax, &rows).0.expect("min-max scales");
+    /// let both = scaling.then(&Scaling { center: vec![0.5, 0.0], factor: vec![2.0, 0.5] });
+    /// assert_eq!(both.apply(&rows)?.to_dense(), [-1.0, 0.0, 1.0, 0.5]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn then(&self, other: &Self) -> Self {
+        let center = self.center.iter().zip(&self.factor).zip(&other.center);
+        let factor = self.factor.iter().zip(&other.factor);
+        Self {
+            center: center.map(|((c, f), then)| if *then == 0.0 { *c } else { c + then / f }).collect(),
+            factor: factor.map(|(f, then)| f * then).collect(),
+        }
+    }
+
     /// The rows, scaled, in float64.
     pub fn apply(&self, rows: &Rows) -> Result<Rows<'static>> {
         if rows.p() != self.factor.len() {

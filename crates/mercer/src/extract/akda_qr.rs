@@ -46,7 +46,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "extract/akda_qr.rs",
     source: "Xiong et al. 2005",
     cost: "n·c kernel values, n·c² flops",
-    parameters: &with_kernel::<2, 7>([REG, SEED]),
+    parameters: &with_kernel::<2, 8>([REG.default("1e-3"), SEED]),
     help: "gda among the images of the class means; its basis is those",
 };
 
@@ -74,6 +74,10 @@ impl Extract for AkdaQr {
     fn default_basis(&self, _: usize, _: &mut Vec<String>) -> Method {
         // Of the class means, which are few.
         Method::GramSchmidt
+    }
+
+    fn default_settings(&self, basis: Basis) -> Basis {
+        basis
     }
 
     fn basis(&self, settings: Basis, rows: &Rows, labels: Option<&Labels>) -> Result<Basis> {
@@ -122,7 +126,7 @@ impl AkdaQr {
             method: Method::GramSchmidt,
             landmarks: Some(class_means(rows, codes, c)?),
             n_components: None,
-            threshold: Threshold::Linear,
+            threshold: Some(Threshold::Linear),
             tol: None,
             center: false,
             precision: None,

@@ -119,7 +119,7 @@ impl<'a> Coordinates<'a> {
 
     /// Means and scatters of features and targets (one-hot classes, the numbers, or none), panel by panel; the features
     /// are not kept.
-    pub(super) fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
+    pub(crate) fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
         self.features.moments(labels)
     }
 

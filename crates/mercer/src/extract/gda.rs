@@ -44,10 +44,10 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Baudat & Anouar 2000; Mika et al. 1999",
     cost: "n·m² flops, m³/3",
     parameters: &[
-        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"),
         N_COMPONENTS.none("one less than there are classes"),
         BASIS_COMPONENTS,
-        REG,
+        REG.default("0.1"),
     ],
     help: "directions in which the class means are far apart for how much the rows scatter (KDA, KFDA)",
 };
@@ -75,6 +75,10 @@ impl Extract for Gda {
 
     fn sizes(&self) -> Sizes {
         Sizes::AllAtOnce
+    }
+
+    fn wanted(&self) -> usize {
+        self.n_components.unwrap_or(0)
     }
 
     fn sized(&self, q: usize) -> Option<Extractor> {

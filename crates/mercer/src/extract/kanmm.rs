@@ -42,7 +42,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Wang & Zhang 2007",
     cost: "n² distances, n·m² flops, m³",
     parameters: &[
-        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"),
         N_COMPONENTS.none("all with a positive eigenvalue"),
         BASIS_COMPONENTS,
         N_NEIGHBORS.default("5"),
@@ -83,6 +83,10 @@ impl Extract for Kanmm {
 
     fn sizes(&self) -> Sizes {
         Sizes::AllAtOnce
+    }
+
+    fn wanted(&self) -> usize {
+        self.n_components.unwrap_or(0)
     }
 
     fn sized(&self, q: usize) -> Option<Extractor> {

@@ -10,7 +10,7 @@
 
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
 use super::{Coordinates, Directions, Extract, fit_methods, margin};
-use crate::basis::Method;
+use crate::basis::{Basis, Method};
 use crate::error::Result;
 use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
 use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
@@ -44,10 +44,10 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "KLFE",
     cost: "n² distances, n·m² flops, m³",
     parameters: &[
-        BASIS.none("kpca; beyond 5000 rows kobl"),
+        BASIS.none("kpca; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("all with a positive eigenvalue"),
         BASIS_COMPONENTS,
-        N_NEIGHBORS.default("1"),
+        N_NEIGHBORS.default("5"),
         NEIGHBORS,
         N_QUERIES,
         SEED,
@@ -80,7 +80,11 @@ impl Extract for Klfe {
     }
 
     fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
-        Method::Kpca.or_kobl(n, SPEC.name, warnings)
+        Method::Kpca.up_to_many_rows(n, SPEC.name, warnings)
+    }
+
+    fn default_settings(&self, basis: Basis) -> Basis {
+        basis
     }
 
     fn keeps_coordinates(&self) -> bool {

@@ -55,14 +55,14 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Yan et al. 2007",
     cost: "n² distances, n·m² flops, m³/3",
     parameters: &[
-        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
+        BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"),
         N_COMPONENTS.none("at most 10"),
         BASIS_COMPONENTS,
         Parameter::whole("k_within", 1, "nearest rows of its own class that a row is kept together with")
             .default("5"),
         Parameter::whole("k_between", 1, "nearest pairs of a class and the rest that are kept apart")
             .default("20"),
-        REG,
+        REG.default("0.1"),
     ],
     help: "near rows of one class together, near rows of different classes apart",
 };
@@ -100,6 +100,10 @@ impl Extract for Kmfa {
 
     fn keeps_coordinates(&self) -> bool {
         true
+    }
+
+    fn wanted(&self) -> usize {
+        self.n_components.unwrap_or(0)
     }
 
     fn sized(&self, q: usize) -> Option<Extractor> {

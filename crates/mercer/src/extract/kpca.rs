@@ -89,6 +89,10 @@ impl Extract for Kpca {
         Method::Kpca
     }
 
+    fn default_settings(&self, basis: Basis) -> Basis {
+        basis
+    }
+
     fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
         if settings.method != Method::Kpca {
             return Ok(settings);

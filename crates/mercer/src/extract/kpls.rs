@@ -28,6 +28,9 @@ use crate::spec::{FromValues, MethodSpec, Stage, Values};
 /// Covariance up to this share of the deviations' product is rounding.
 const NOTHING: f64 = 1e-13;
 
+/// Features of a target of numbers where none are asked for.
+const FOR_NUMBERS: usize = 10;
+
 /// Kernel partial least squares.
 ///
 /// ```
@@ -36,7 +39,7 @@ const NOTHING: f64 = 1e-13;
 /// let rows = Rows::dense(vec![1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0], 4, 2)?;
 /// let labels = Labels::Numbers(vec![2.0, -2.0, 1.0, -1.0]); // 2·x + y
 /// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
-/// let map = Kpls { n_components: 1 }.fit(&rows, &labels, basis)?;
+/// let map = Kpls { n_components: Some(1) }.fit(&rows, &labels, basis)?;
 /// assert!((map.eigenvalues[0] - 20.0).abs() < 1e-12); // covariance (4, 2)
 /// let z = map.transform(&rows)?;
 /// assert!((z[(0, 0)] - 2.0 / 5f64.sqrt()).abs() < 1e-12);
@@ -44,8 +47,8 @@ const NOTHING: f64 = 1e-13;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Kpls {
-    /// Number of features.
-    pub n_components: usize,
+    /// Number of features; None: two a class, 10 for numbers.
+    pub n_components: Option<usize>,
 }
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -55,8 +58,8 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Rosipal & Trejo 2001",
     cost: "n·m² flops, m²·q",
     parameters: &[
-        BASIS.none("gram-schmidt; beyond 5000 rows kobl"),
-        N_COMPONENTS.default("2"),
+        BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"),
+        N_COMPONENTS.none("two a class; 10 for numbers"),
         BASIS_COMPONENTS,
     ],
     help: "directions of largest covariance with the labels, one after the other; classes or numbers",
@@ -64,7 +67,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 
 impl FromValues for Kpls {
     fn from_values(values: &Values) -> Self {
-        Self { n_components: values.count("n_components").unwrap_or(1) }
+        Self { n_components: values.count("n_components") }
     }
 }
 
@@ -80,15 +83,19 @@ impl Extract for Kpls {
     }
 
     fn check(&self) -> Result<()> {
-        at_least_one(&[("n_components", Some(self.n_components))])
+        at_least_one(&[("n_components", self.n_components)])
     }
 
     fn needs(&self) -> Needs {
         Needs::Labels
     }
 
+    fn wanted(&self) -> usize {
+        self.n_components.unwrap_or(0)
+    }
+
     fn sized(&self, q: usize) -> Option<Extractor> {
-        Some(Self { n_components: q }.into())
+        Some(Self { n_components: Some(q) }.into())
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
@@ -96,7 +103,9 @@ impl Extract for Kpls {
         let (labels, unit) = without_unit(labels);
         let summary = coordinates.moments(Some(&labels))?;
         let precision = coordinates.precision();
-        let found = components(&summary, self.n_components, precision, coordinates.monitor)?;
+        let usual = labels.n_classes().map_or(FOR_NUMBERS, |c| 2 * c);
+        let wanted = self.n_components.unwrap_or(usual);
+        let found = components(&summary, wanted, precision, coordinates.monitor)?;
         let most = found.values.len();
         if most == 0 {
             return Err(Error::data(
@@ -104,7 +113,7 @@ impl Extract for Kpls {
             ));
         }
         let why = "what is left of the features then has no covariance with the target";
-        let q = count(Some(self.n_components), most, most, why)?;
+        let q = count(self.n_components, most, most, why)?;
         let mut directions = coordinates.oriented(as_rows(found.rotations.as_ref(), q), summary.mean)?;
         directions.eigenvalues = found.values.iter().map(|v| (v * unit * unit).min(f64::MAX)).collect();
         Ok(directions)

@@ -97,8 +97,18 @@ pub trait Extract: Debug + Send + Sync + 'static {
     }
 
     /// The basis that it comes with, for n rows.
-    fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
-        Method::GramSchmidt.or_kobl(n, self.spec().name, warnings)
+    fn default_basis(&self, n: usize, _: &mut Vec<String>) -> Method {
+        Method::of_rows(n)
+    }
+
+    /// The number of features that was asked for; 0: none was.
+    fn wanted(&self) -> usize {
+        0
+    }
+
+    /// The settings of the basis that it comes with: as large as the labels ask for.
+    fn default_settings(&self, basis: Basis) -> Basis {
+        basis.shrink(self.wanted())
     }
 
     /// The basis to fit on these rows, from its settings; `akda-qr` alone changes them, as its landmarks are the class means.
@@ -141,14 +151,14 @@ pub enum Sizes {
 /// Any of the extractors, and which rows it compares with their neighbours.
 ///
 /// ```
-/// use mercer::{basis::Method, extract::{Extractor, Gda, Skfe}};
+/// use mercer::{basis::Method, extract::{Extractor, Gda, Klfe}};
 ///
 /// let mut warnings = Vec::new();
-/// let (gda, skfe) = (Extractor::from(Gda::default()), Extractor::from(Skfe::default()));
-/// assert_eq!(gda.default_basis(100, &mut warnings), Method::GramSchmidt);
-/// assert_eq!(skfe.default_basis(9_000, &mut warnings), Method::Kobl);
+/// let (gda, klfe) = (Extractor::from(Gda::default()), Extractor::from(Klfe::default()));
+/// assert_eq!(klfe.default_basis(100, &mut warnings), Method::Kpca);
+/// let usual = gda.default_basis(9_000, &mut warnings);
 /// assert!(warnings.is_empty());
-/// assert_eq!(gda.default_basis(9_000, &mut warnings), Method::Kobl);
+/// assert_eq!(klfe.default_basis(9_000, &mut warnings), usual);
 /// assert!(warnings[0].starts_with("9000 rows are more than 5000"));
 /// ```
 #[derive(Clone, Debug)]

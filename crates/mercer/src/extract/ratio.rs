@@ -32,7 +32,7 @@ pub(super) struct Ratio {
 
 /// What is added to the diagonal of the scatter that is divided by.
 pub(super) const REG: Parameter =
-    Parameter::not_negative("reg", "share of the mean scatter that is added to the diagonal").default("1e-3");
+    Parameter::not_negative("reg", "share of the mean scatter that is added to the diagonal");
 
 /// An error unless it can be a share of the mean scatter.
 pub(super) fn check(reg: f64) -> Result<()> {

@@ -20,8 +20,8 @@ use rand_distr::{Distribution, StandardNormal};
 use super::koc::{centroids, orthonormal};
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes};
 use super::{Coordinates, Directions, Extract, Gda, as_rows, at_least_one, count, fit_methods, kpls, ratio};
-use crate::basis::Method;
 use crate::basis::kpca::CENTER;
+use crate::basis::{Basis, Method, Threshold};
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::{Cholesky, eigen, left_singular, product, self_product};
@@ -101,6 +101,9 @@ pub struct Skfe {
     pub seed: u64,
 }
 
+/// A last step that gained more than this share of the alignment was in the middle of the climb.
+const RISING: f64 = 1e-2;
+
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "skfe",
     stage: SpecStage::Extract,
@@ -108,11 +111,11 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "SKFE",
     cost: "n·m² flops, then m²·q a step",
     parameters: &[
-        BASIS.none("kobl"),
+        BASIS.none("kobl of all rows; beyond 5000 rpcholesky"),
         N_COMPONENTS.none("one a class"),
         BASIS_COMPONENTS,
         Parameter::new("init", Kind::Choice(&Start::NAMES), "where the search starts").default("koc"),
-        Parameter::whole("max_iter", 1, "the most steps").default("200"),
+        Parameter::whole("max_iter", 1, "the most steps").default("50"),
         Parameter::share("tol", false, false, "gradient, relative to the first, at which the search ends")
             .default("1e-6"),
         CENTER.default("false").help("alignment of centred kernels"),
@@ -145,8 +148,17 @@ impl Extract for Skfe {
         &SPEC
     }
 
-    fn default_basis(&self, _: usize, _: &mut Vec<String>) -> Method {
-        Method::Kobl
+    fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
+        Method::Kobl.up_to_many_rows(n, SPEC.name, warnings)
+    }
+
+    fn default_settings(&self, basis: Basis) -> Basis {
+        // All rows, as far as they are independent.
+        if basis.threshold.is_none() && basis.tol.is_none() {
+            basis.threshold(Threshold::Constant(0.0))
+        } else {
+            basis
+        }
     }
 
     fn sizes(&self) -> Sizes {
@@ -179,14 +191,19 @@ impl Extract for Skfe {
         let origin = if self.center { summary.mean } else { Vec::new() };
         let mut directions = coordinates.oriented(as_rows(vectors.as_ref(), q), origin)?;
         directions.eigenvalues = spread.iter().map(|v| v.max(0.0) * problem.unit).collect();
-        directions.alignment_path = found.path;
-        if let Some(left) = found.left.filter(|left| *left > self.tol) {
+        // An early end is meant, as more steps fit noise; one in the middle of the climb is not.
+        if let [.., before, last] = found.path[..]
+            && found.left.is_some()
+            && last - before > RISING * last.abs()
+        {
             directions.warnings.push(format!(
-                "`skfe` ended after max_iter = {} steps with the gradient at {left:.1e} of its first, above tol = {:e}; \
-                 the alignment is {:.6}",
-                self.max_iter, self.tol, found.point.value
+                "`skfe` ended after max_iter = {} steps while the alignment, {last:.6}, still rose by {:.1e} a step\n\
+                 hint: raise max_iter",
+                self.max_iter,
+                last - before
             ));
         }
+        directions.alignment_path = found.path;
         Ok(directions)
     }
 }

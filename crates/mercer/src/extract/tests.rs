@@ -18,7 +18,7 @@ fn all() -> Vec<Extractor> {
         Extractor::from(Gda::default()),
         Extractor::from(Koc),
         Extractor::from(AkdaQr::default()),
-        Extractor::from(Kpls { n_components: 1 }),
+        Extractor::from(Kpls { n_components: Some(1) }),
         Extractor::from(Kmfa::default()),
         Extractor::from(Kanmm::default()),
         Extractor::from(Kpca::default()),
@@ -94,7 +94,7 @@ fn features_of_gda_have_scatter_one_and_classes_apart_by_the_eigenvalues() {
 fn scores_of_kpls_are_orthogonal_over_many_components() {
     let (rows, _) = blobs(80, 3, 2);
     let y = Labels::Numbers((0..80).map(|i| 1e5 + f64::from(i * i % 37)).collect());
-    let kpls = Extractor::from(Kpls { n_components: 25 });
+    let kpls = Extractor::from(Kpls { n_components: Some(25) });
     let (map, found) = fit(&kpls, &full(Kernel::rbf(0.5)), &rows, &y).expect("fits");
     let z = map.transform(&rows).expect("features");
     let scores = z.transpose() * &z;
@@ -105,7 +105,7 @@ fn scores_of_kpls_are_orthogonal_over_many_components() {
         }
     }
     assert_eq!(found.eigenvalues.len(), 25);
-    let many = fit(&Extractor::from(Kpls { n_components: 500 }), &full(Kernel::linear()), &rows, &y);
+    let many = fit(&Extractor::from(Kpls { n_components: Some(500) }), &full(Kernel::linear()), &rows, &y);
     assert!(many.expect_err("refused").to_string().contains("n_components = 500, but only 3 can be had"));
 }
 

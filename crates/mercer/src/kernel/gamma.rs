@@ -5,6 +5,7 @@
 //!   median  1/(2·median‖x−x'‖²), laplacian 1/median‖x−x'‖₁, over all pairs of a sample of at most 1 000 rows
 //!   align   of scale × 10^{−2, −1.5, …, 1.5} the one with the largest centred alignment of K and YYᵀ on that sample
 //!   loo     the same grid by leave-one-out error; needs a basis, so it lives in `basis/loo.rs`
+//!   none    loo where there are labels, else median where columns outnumber rows, else scale
 //!
 //! cost    scale: one pass; median, align: 10⁶ distances, and align 10⁶ kernel values for each of 8 widths
 //! source  Cortes, Mohri & Rostamizadeh 2012 for centred alignment
@@ -28,8 +29,11 @@ use crate::real::Real;
 pub(crate) const SAMPLE_ROWS: usize = 1_000;
 
 /// A width, or the rule that finds one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Gamma {
+    /// None was given: `loo` where there are labels to look at, else `median` where columns outnumber rows, else `scale`.
+    #[default]
+    Unset,
     /// This number.
     Value(f64),
     /// 1/(p·var X); for `laplacian` 1/(p·sd X).
@@ -48,9 +52,30 @@ impl Gamma {
     /// The rules by name.
     pub const RULES: [&'static str; 5] = ["scale", "auto", "median", "align", "loo"];
 
-    /// Whether the rule looks at the labels.
+    /// Whether the rule cannot do without labels.
     pub fn needs_labels(self) -> bool {
         matches!(self, Self::Align | Self::Loo)
+    }
+
+    /// The rule that stands in where none was given.
+    ///
+    /// ```
+    /// use mercer::{Labels, Rows, kernel::Gamma};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 4.0, 5.0], 4, 1)?;
+    /// let labels = Labels::classes(&["a", "a", "b", "b"]);
+    /// assert_eq!(Gamma::Unset.or_usual(&rows, Some(&labels)), Gamma::Loo);
+    /// assert_eq!(Gamma::Unset.or_usual(&rows, None), Gamma::Scale);
+    /// assert_eq!(Gamma::Auto.or_usual(&rows, None), Gamma::Auto);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn or_usual(self, rows: &Rows, labels: Option<&Labels>) -> Self {
+        match self {
+            Self::Unset if labels.is_some_and(|labels| labels.require_two("loo").is_ok()) => Self::Loo,
+            Self::Unset if rows.p() > rows.n() => Self::Median,
+            Self::Unset => Self::Scale,
+            given => given,
+        }
     }
 }
 
@@ -140,7 +165,7 @@ pub(crate) fn resolve(
     }
     match rule {
         Gamma::Value(value) => Ok(value),
-        Gamma::Scale => scale(shape, rows),
+        Gamma::Unset | Gamma::Scale => scale(shape, rows),
         Gamma::Auto => Ok(1.0 / rows.p() as f64),
         Gamma::Median => median(shape, &rows.select(&random::sample(rows.n(), SAMPLE_ROWS, seed))),
         Gamma::Loo => Err(Error::argument("gamma = `loo` needs a basis and is found by one")),

@@ -5,14 +5,14 @@ use super::kernel::Shape;
 use crate::error::Result;
 use crate::spec::{Kind, Parameter, Values};
 
-const KERNEL: [Parameter; 5] = [
+const KERNEL: [Parameter; 6] = [
     Parameter::new("kernel", Kind::Choice(&Shape::NAMES), "the kernel").default("rbf"),
     Parameter::new(
         "gamma",
         Kind::NumberOr(&Gamma::RULES),
         "its width γ, or the rule that finds it; `align` and `loo` look at the labels",
     )
-    .default("scale"),
+    .none("`loo` where there are labels, else `median` where columns outnumber rows, else `scale`"),
     Parameter::whole("degree", 1, "degree of the kernel `poly`").default("3"),
     Parameter::new(
         "coef0",
@@ -21,6 +21,12 @@ const KERNEL: [Parameter; 5] = [
     )
     .default("1"),
     Parameter::positive("alpha", "exponent of the kernel `rq`").default("1"),
+    Parameter::new(
+        "input_weights",
+        Kind::Flag,
+        "learn a weight for every input column from the labels, so that the kernel sees what matters",
+    )
+    .default("false"),
 ];
 
 /// The kernel's parameters followed by a method's own.

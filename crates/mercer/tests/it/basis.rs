@@ -48,7 +48,7 @@ fn kobl_has_the_textbook_pivots_norms_and_features() {
         let gamma = naive::gamma_scale(&x, false);
         let slow = naive::kobl(&gram(gamma, &x), &|t| t, None);
         for data in [rows(&x), sparse(&x)] {
-            let fast = basis(Method::Kobl, gamma).fit(&data).expect("fits");
+            let fast = basis(Method::Kobl, gamma).threshold(Threshold::Linear).fit(&data).expect("fits");
             assert_eq!(fast.pivots, slow.pivots);
             assert_eq!(fast.stop, Stop::Rule);
             for (a, b) in fast.pivot_norms.iter().zip(&slow.norms) {
@@ -128,11 +128,11 @@ fn sparse_keeps_what_the_one_pass_reference_keeps() {
         let x = naive::random_rows(n, p, 6);
         let gamma = naive::gamma_scale(&x, false);
         let mut settings = basis(Method::Sparse, gamma).seed(3);
-        settings.nu = nu;
+        settings.nu = Some(nu);
         let fast = settings.fit(&rows(&x)).expect("fits");
         // The reference follows the library's own random order, read off a fit that keeps every row.
         let mut all = Basis::new(Method::Sparse, Kernel::precomputed()).seed(3);
-        all.nu = 0.0;
+        all.nu = Some(0.0);
         let order = all.fit(&rows(&naive::identity(n))).expect("fits").pivots;
         assert_eq!(order.len(), n);
         let slow = naive::sparse(&gram(gamma, &x), &order, nu, None);
@@ -343,7 +343,7 @@ fn the_laws_of_an_orthonormal_basis_hold() {
         for kernel in ["rbf", "laplacian", "matern32", "rq", "poly", "linear", "cosine"] {
             let kernel = Kernel { shape: Shape::named(kernel, 2, 1.0, 1.0).expect("known"), gamma: 0.1 };
             let mut settings = Basis::new(method, kernel).n_components(40);
-            settings.threshold = Threshold::Constant(0.0);
+            settings.threshold = Some(Threshold::Constant(0.0));
             let fitted = settings.fit_supervised(&rows(&x), &labels).expect("fits");
             let name = format!("{} with {}", method.name(), kernel.shape.name());
             assert!(fitted.n_components() <= 40);
@@ -366,7 +366,7 @@ fn at_full_rank_the_features_give_the_kernel_back() {
         let k = gram(gamma, &x);
         for method in [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::Kpca] {
             let mut settings = basis(method, gamma);
-            (settings.threshold, settings.nu) = (Threshold::Constant(0.0), 0.0);
+            (settings.threshold, settings.nu) = (Some(Threshold::Constant(0.0)), Some(0.0));
             let fitted = settings.fit(&rows(&x)).expect("fits");
             let z = features(&fitted, &rows(&x));
             // Squared residuals up to 1e−10 count as nothing. On one smooth column the orders that are not greedy meet
@@ -439,8 +439,8 @@ fn early_stop_keeps_the_last_pivot() {
     let x = naive::random_rows(60, 5, 30);
     for method in [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::GramSchmidt] {
         let mut settings = Basis::new(method, Kernel::linear());
-        settings.threshold = Threshold::Constant(0.0);
-        settings.nu = 0.0;
+        settings.threshold = Some(Threshold::Constant(0.0));
+        settings.nu = Some(0.0);
         let fitted = settings.fit(&rows(&x)).expect("fits");
         assert_eq!(fitted.n_components(), 5, "{}", method.name());
         assert!(fitted.residual < 1e-12);
@@ -601,10 +601,10 @@ fn bad_settings_are_refused_in_words_before_any_work() {
         assert!(text.contains(words), "{text}");
     };
     refuse(&|b| b.n_components = Some(0), "n_components = 0, but at least 1");
-    refuse(&|b| b.nu = 1.0, "nu = 1, but it must be at least 0 and below 1");
+    refuse(&|b| b.nu = Some(1.0), "nu = 1, but it must be at least 0 and below 1");
     refuse(&|b| b.tol = Some(2.0), "tol = 2, but it must lie between 0 and 1");
-    refuse(&|b| b.threshold = Threshold::Constant(1.5), "a constant must lie between 0 and 1");
-    refuse(&|b| b.threshold = Threshold::Power(0.0), "the power must be finite and above 0");
+    refuse(&|b| b.threshold = Some(Threshold::Constant(1.5)), "a constant must lie between 0 and 1");
+    refuse(&|b| b.threshold = Some(Threshold::Power(0.0)), "the power must be finite and above 0");
     refuse(&|b| b.center = true, "center = true is for the basis `kpca` alone");
     refuse(&|b| b.method = Method::Csi, "looks at the labels, but none were given");
     refuse(&|b| b.landmarks = Some(rows(&naive::random_rows(4, 2, 1))), "at least one row of 3 columns");
@@ -724,4 +724,97 @@ fn an_overflowing_kernel_is_refused_by_every_method() {
             Basis::new(method, Kernel::linear()).fit_supervised(&rows, &labels).expect_err("overflows");
         assert!(matches!(&error, Error::Data(text) if text.contains("row 1")), "{method:?}: {error}");
     }
+}
+
+/// v by its definition, over the pairs that the library draws: half the mean squared distance of the images.
+fn varies(k: &Matrix) -> f64 {
+    let n = k.len();
+    let all: f64 = (0..n).map(|i| k[i].iter().sum::<f64>()).sum::<f64>() / (n * n) as f64;
+    (0..n).map(|i| k[i][i]).sum::<f64>() / n as f64 - all
+}
+
+#[test]
+fn without_a_threshold_kobl_and_sparse_end_where_little_is_left_of_what_varies() {
+    let x = naive::random_rows(400, 3, 61);
+    for gamma in [1e-4, 1e-2, 1.0, 50.0] {
+        let v = varies(&gram(gamma, &x));
+        // The library looks at 200 pairs of rows, so that it knows v to about a tenth.
+        for tol in [0.3, 0.03, 0.003] {
+            let kobl = basis(Method::Kobl, gamma).tol(tol).fit(&rows(&x)).expect("fits");
+            let what = format!("gamma {gamma}, tol {tol}, {} components", kobl.n_components());
+            let norms = &kobl.pivot_norms;
+            assert!(norms[1..].iter().all(|r| r * r >= 0.7 * tol * v), "{what}");
+            let all =
+                basis(Method::Kobl, gamma).threshold(Threshold::Constant(0.0)).fit(&rows(&x)).expect("fits");
+            if let Some(next) = all.pivot_norms.get(norms.len()) {
+                assert_eq!(kobl.stop, Stop::Rule, "{what}");
+                assert!(next * next <= 1.4 * tol * v, "{what}: {next}");
+            }
+            assert_eq!(kobl.pivots, all.pivots[..norms.len()], "{what}");
+            let sparse = basis(Method::Sparse, gamma).tol(tol).fit(&rows(&x)).expect("fits");
+            assert!(sparse.pivot_norms[1..].iter().all(|r| r * r >= 0.7 * tol * v), "{what}");
+            let left = features(&sparse, &rows(&x)).into_iter().map(|z| 1.0 - naive::dot(&z, &z));
+            assert!(left.into_iter().all(|r| r <= 1.4 * tol * v + 1e-9), "{what}");
+        }
+    }
+    // A wide kernel: the paper's rule ends at once, this one goes on.
+    let x = naive::random_rows(100, 60, 62);
+    let wide = |settings: Basis| settings.fit(&rows(&x)).expect("fits").n_components();
+    let ours = wide(basis(Method::Kobl, 1e-4));
+    let theirs = wide(basis(Method::Kobl, 1e-4).threshold(Threshold::Linear));
+    assert!(ours > 2 * theirs, "{ours} against {theirs}");
+}
+
+#[test]
+fn equal_rows_have_one_component_whatever_ends_a_basis() {
+    let x = vec![vec![1.0, 2.0]; 30];
+    for method in [Method::Kobl, Method::Sparse] {
+        let fitted = basis(method, 1.0).fit(&rows(&x)).expect("fits");
+        assert_eq!(fitted.n_components(), 1, "{}", method.name());
+    }
+    assert_eq!(basis(Method::Kobl, 1.0).fit(&rows(&x[..1].to_vec())).expect("fits").n_components(), 1);
+}
+
+#[test]
+fn a_basis_shrinks_to_what_the_labels_ask_for() {
+    let table = mercer::data::synth::generate("twonorm?n=400&seed=3").expect("rows");
+    let labels = Labels::decide(table.target.expect("classes"), mercer::data::Task::Auto).expect("labels");
+    let settings = Basis::rpcholesky(Kernel::rbf(0.02));
+    let all = settings.fit_supervised(&table.rows, &labels).expect("fits");
+    let options = mercer::Options::default().with_coordinates();
+    let (small, z) = settings.clone().shrink(0).fit_with(&table.rows, Some(&labels), &options).expect("fits");
+    let m = small.n_components();
+    assert!((10..200).contains(&m), "{m} of {}", all.n_components());
+    assert_eq!(small.pivots, all.pivots[..m]);
+    assert_eq!((small.stop, small.expansion.landmarks.len()), (Stop::Rule, m));
+    assert!(small.orthogonality_loss(None).expect("loss") < 1e-8);
+    // It is the basis of that size: coordinates and residual are its own.
+    let same = settings.clone().n_components(m).fit(&table.rows).expect("fits");
+    assert!((small.residual - same.residual).abs() < 1e-10, "{} for {}", small.residual, same.residual);
+    let z: Matrix = z.expect("asked for").to_dense().chunks(m).map(<[f64]>::to_vec).collect();
+    assert_close(&z, &features(&same, &table.rows), 1e-9, "coordinates");
+    // It keeps what is asked for, and without labels all.
+    let kept = settings.clone().shrink(m + 5).fit_supervised(&table.rows, &labels).expect("fits");
+    assert!(kept.n_components() >= m + 5);
+    assert_eq!(settings.shrink(0).fit(&table.rows).expect("fits").n_components(), all.n_components());
+}
+
+#[test]
+fn gamma_is_found_by_left_out_error_where_there_are_labels() {
+    let table = mercer::data::synth::generate("ringnorm?n=200&seed=4").expect("rows");
+    let labels = Labels::decide(table.target.expect("classes"), mercer::data::Task::Auto).expect("labels");
+    let unset = Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Unset);
+    let width = |settings: Basis, labels: Option<&Labels>| {
+        let fitted = settings.fit_with(&table.rows, labels, &mercer::Options::default()).expect("fits").0;
+        fitted.expansion.kernel.gamma
+    };
+    let rule = |rule: Gamma| unset.clone().gamma(rule);
+    assert_eq!(width(unset.clone(), Some(&labels)), width(rule(Gamma::Loo), Some(&labels)));
+    assert_eq!(width(unset.clone(), None), width(rule(Gamma::Scale), None));
+    // One class tells nothing.
+    let one = Labels::classes(&vec!["a"; 200]);
+    assert_eq!(width(unset.clone(), Some(&one)), width(rule(Gamma::Scale), None));
+    let wide = rows(&naive::random_rows(20, 30, 5));
+    let median = unset.clone().gamma(Gamma::Median).fit(&wide).expect("fits").expansion.kernel.gamma;
+    assert_eq!(unset.fit(&wide).expect("fits").expansion.kernel.gamma, median);
 }

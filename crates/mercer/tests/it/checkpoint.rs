@@ -37,7 +37,7 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 fn basis(method: Method) -> Basis {
     let mut basis =
         Basis::new(method, Kernel::rbf(0.05)).n_components(600).threshold(Threshold::Constant(0.0));
-    (basis.nu, basis.seed) = (0.01, 3);
+    (basis.nu, basis.seed) = (Some(0.01), 3);
     basis
 }
 

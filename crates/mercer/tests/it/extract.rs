@@ -183,7 +183,7 @@ fn with_one_feature() -> [Typed; 8] {
         Typed::from(Skfe { n_components: Some(1), ..Skfe::default() }),
         Typed::from(Gda { n_components: Some(1), reg: 1e-3 }),
         Typed::from(Koc),
-        Typed::from(Kpls { n_components: 1 }),
+        Typed::from(Kpls { n_components: Some(1) }),
         Typed::from(Kmfa { n_components: Some(1), k_within: 2, k_between: 5, reg: 1e-3 }),
         Typed::from(Kanmm { n_components: Some(1), n_neighbors: 2 }),
         Typed::from(Kpca { n_components: Some(1), center: true }),
@@ -202,7 +202,7 @@ fn closed_extractors() -> Vec<Typed> {
         gda(None, 1e-3),
         gda(Some(1), 0.2),
         Typed::from(Koc),
-        Typed::from(Kpls { n_components: 3 }),
+        Typed::from(Kpls { n_components: Some(3) }),
         kmfa(None, 3, 12, 1e-3),
         kmfa(Some(4), 100, 40, 0.1),
         kanmm(None, 4),
@@ -220,7 +220,10 @@ fn reference(extractor: &Typed, z: &Matrix, distance: &Matrix, codes: &[usize]) 
         Settings::Gda(e) => slow::gda(z, codes, e.reg, e.n_components),
         Settings::AkdaQr(e) => slow::gda(z, codes, e.reg, None),
         Settings::Koc(Koc) => slow::koc(z, codes),
-        Settings::Kpls(e) => slow::kpls(z, &naive::one_hot(codes, slow::classes_of(codes)), e.n_components),
+        Settings::Kpls(e) => {
+            let c = slow::classes_of(codes);
+            slow::kpls(z, &naive::one_hot(codes, c), e.n_components.unwrap_or(2 * c))
+        }
         Settings::Kmfa(e) => slow::kmfa(z, distance, codes, (e.k_within, e.k_between), e.reg, e.n_components),
         Settings::Kpca(e) => slow::kpca(z, e.center, e.n_components),
         Settings::Skfe(e) => unreachable!("{e:?} has no closed solution"),

@@ -147,7 +147,7 @@ fn it_ends_where_float32_tells_no_rows_apart_and_says_so() {
     let values = normal(500, 2, 4);
     for method in PIVOTED {
         let mut basis = settings(method, Shape::Rbf, Gamma::Value(0.01)).threshold(Threshold::Constant(0.0));
-        basis.nu = 0.0;
+        basis.nu = Some(0.0);
         let (ours, _) = fitted(&basis, &values, 2);
         let right = basis.fit(&rows_f64(&values, 2)).expect("fits");
         assert!(ours.n_components() < right.n_components(), "{}", method.name());

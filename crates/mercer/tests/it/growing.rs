@@ -8,7 +8,7 @@ use crate::kernel::{rows, sparse};
 use crate::naive::{self, Matrix};
 
 fn settings(kernel: Kernel, nu: f64) -> Basis {
-    Basis { nu, ..Basis::new(Method::Sparse, kernel) }
+    Basis { nu: Some(nu), ..Basis::new(Method::Sparse, kernel) }
 }
 
 /// A basis with one more batch of rows.

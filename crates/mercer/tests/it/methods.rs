@@ -160,10 +160,10 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
     );
 
     for (name, before, beyond) in [
-        ("klfe", Method::Kpca, Method::Kobl),
-        ("gda", Method::GramSchmidt, Method::Kobl),
+        ("klfe", Method::Kpca, Method::Rpcholesky),
+        ("gda", Method::Rpcholesky, Method::Rpcholesky),
         ("akda-qr", Method::GramSchmidt, Method::GramSchmidt),
-        ("skfe", Method::Kobl, Method::Kobl),
+        ("skfe", Method::Kobl, Method::Rpcholesky),
     ] {
         let (few, warnings) = basis_for(name, &NOTHING, 5_000).expect(name);
         assert_eq!((few.method, warnings), (before, 0), "{name}");
@@ -178,7 +178,7 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
 #[test]
 fn an_extractor_refuses_settings_that_neither_it_nor_its_basis_has() {
     let nu = refusal("gda", &[("nu", "0.5")]);
-    assert!(nu.starts_with("`nu` is not a parameter of `gda` with `gram-schmidt`, `kobl`"), "{nu}");
+    assert!(nu.starts_with("`nu` is not a parameter of `gda` with `rpcholesky`"), "{nu}");
     let size = refusal("koc", &[("n_components", "2")]);
     assert!(size.starts_with("`n_components` is not a parameter of `koc` with"), "{size}");
     assert!(!size.split_once("it has").expect("a list").1.contains(" n_components"), "{size}");
@@ -309,16 +309,16 @@ fn defaults_in_rust_are_those_of_the_registry() {
     }
 
     for method in Method::ALL {
-        let typed = Basis::new(method, Kernel::rbf(1.0)).gamma(Gamma::Scale);
+        let typed = Basis::new(method, Kernel::rbf(1.0)).gamma(Gamma::Unset);
         assert_settings(&basis(method.name(), &NOTHING).expect("known"), &typed);
     }
 
     // Some of them as numbers, as a reader of the documentation expects them.
-    assert_eq!((Kpls::default().n_components, Kanmm::default().n_neighbors), (2, 5));
+    assert_eq!((Kpls::default().n_components, Kanmm::default().n_neighbors), (None, 5));
     let kmfa = Kmfa::default();
-    assert_eq!((kmfa.k_within, kmfa.k_between, kmfa.reg), (5, 20, 1e-3));
+    assert_eq!((kmfa.k_within, kmfa.k_between, kmfa.reg), (5, 20, 0.1));
     let skfe = Skfe::default();
-    assert_eq!((skfe.tol, skfe.max_iter), (1e-6, 200));
+    assert_eq!((skfe.tol, skfe.max_iter), (1e-6, 50));
     assert_eq!(ReliefF::default().n_neighbors, 10);
     assert_eq!(System::eks(FTest::default()).keep, Keep::Share(2.0 / 3.0));
 }
@@ -373,13 +373,13 @@ fn a_system_shares_its_settings_out_to_its_parts() {
     assert_settings(&*takes.selector, &Kffs { reweight: true });
     assert!(!system_of("takes", &[("weighted", "false")]).weighted);
     let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
-    assert_eq!((relief.keep, relief.weighted), (Keep::Count(10), false));
+    assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), false));
     assert_settings(&*relief.selector, &Relief { power: 2, n_neighbors: 4, seed: 5, ..Relief::default() });
     let (sparse, _) = basis_for("sk-relief", &[("nu", "0.3")], 100).expect("basis");
-    assert_eq!((sparse.method, sparse.nu), (Method::Sparse, 0.3));
+    assert_eq!((sparse.method, sparse.nu), (Method::Sparse, Some(0.3)));
 
-    let (large, warnings) = basis_for("k-relief", &[("threshold", "0.1")], 6_000).expect("basis");
-    assert_eq!((large.method, warnings), (Method::Kobl, 1));
+    let (large, warnings) = basis_for("k-relief", &NOTHING, 6_000).expect("basis");
+    assert_eq!((large.method, warnings), (Method::Rpcholesky, 1));
 }
 
 #[test]
@@ -387,13 +387,13 @@ fn a_system_refuses_settings_that_none_of_its_parts_has() {
     let nu = refusal("takes", &[("nu", "0.5")]);
     assert!(nu.starts_with("`nu` is not a parameter of `takes` with `kobl`; it has basis"), "{nu}");
     let cv = refusal("eks", &[("cv", "5")]);
-    assert!(cv.starts_with("`cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `kobl`"), "{cv}");
+    assert!(
+        cv.starts_with("`cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `rpcholesky`"),
+        "{cv}"
+    );
     // Only the number of rows says that there is no `kobl` here.
     let threshold = refusal("k-relief", &[("threshold", "0.1")]);
-    assert!(
-        threshold.starts_with("`threshold` is not a parameter of `k-relief` with `gram-schmidt`"),
-        "{threshold}"
-    );
+    assert!(threshold.starts_with("`threshold` is not a parameter of `k-relief` with `kpca`"), "{threshold}");
     let nu = refusal("sk-relief", &[("nu", "0.2"), ("basis", "kobl")]);
     assert!(nu.contains("nu = 0.2 is for the basis `sparse`, but basis = kobl"), "{nu}");
     basis_for("sk-relief", &[("nu", "0.2"), ("basis", "sparse")], 100).expect("its own");

@@ -90,9 +90,8 @@ fn what_was_found_fits_the_map() {
             (Head::Coordinates, Found::Coordinates) => assert_eq!(q, m, "{name}"),
             (Head::Select(_), Found::Selected(scores, selection)) => {
                 assert_eq!((scores.scores.len(), selection.columns.len()), (m, q), "{name}");
-                // Best first: by score.
-                let best: Vec<f64> = fitted.best().iter().map(|&at| fitted.map.scores[at]).collect();
-                assert!(best.is_sorted_by(|a, b| a >= b), "{name}: {best:?}");
+                let place = |at: usize| selection.ranking[selection.columns[at]];
+                assert!(fitted.best().is_sorted_by_key(|&at| place(at)), "{name}");
             }
             (Head::Extract(_), Found::Directions(found)) => {
                 assert_eq!((found.matrix.nrows(), found.matrix.ncols()), (q, m), "{name}");
@@ -165,7 +164,8 @@ fn warnings_of_every_part_are_in_the_map() {
     }
     // A pipeline's own: the basis that it comes with, beyond 5000 rows.
     let (many, labels) = table("ringnorm?n=5001&seed=1");
-    let pipeline = Pipeline::new("gda", &[("basis_components", "5")]).expect("a pipeline");
+    let pipeline =
+        Pipeline::new("klfe", &[("basis_components", "5"), ("n_queries", "100")]).expect("a pipeline");
     let fitted = pipeline.fit(&many, Some(&labels), &Options::default()).expect("fits");
     assert!(fitted.warnings[0].starts_with("5001 rows are more than 5000"), "{:?}", fitted.warnings);
     assert_eq!(fitted.map.warnings, fitted.warnings);

@@ -164,8 +164,8 @@ fn every_system_comes_with_its_basis() {
     for n in [10, 5_000, 5_001] {
         assert_eq!(default(&System::takes(), n), (Method::Kobl, 0));
         assert_eq!(default(&System::sk_relief(), n), (Method::Sparse, 0));
-        let expected = if n > 5_000 { (Method::Kobl, 1) } else { (Method::GramSchmidt, 0) };
-        assert_eq!(default(&System::k_relief(), n), expected);
-        assert_eq!(default(&eks, n), expected);
+        let or_usual = |few: Method| if n > 5_000 { (Method::Rpcholesky, 1) } else { (few, 0) };
+        assert_eq!(default(&System::k_relief(), n), or_usual(Method::Kpca));
+        assert_eq!(default(&eks, n), or_usual(Method::GramSchmidt));
     }
 }

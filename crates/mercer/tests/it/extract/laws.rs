@@ -120,7 +120,7 @@ fn one_two_and_three_threads_give_the_same_bits() {
     }
     let mut with_numbers: Vec<(Typed, Labels)> = all.iter().map(|e| (e.clone(), labels.clone())).collect();
     let numbers = Labels::Numbers(x.iter().map(|row| row[0] * row[1]).collect());
-    with_numbers.push((Typed::from(Kpls { n_components: 4 }), numbers));
+    with_numbers.push((Typed::from(Kpls { n_components: Some(4) }), numbers));
     for (extractor, labels) in with_numbers {
         let basis = if extractor.name() == "akda-qr" { &means } else { &plain };
         let run = |threads: usize| {

@@ -238,7 +238,8 @@ fn one_coordinate_has_one_feature_of_everything() {
     ] {
         assert_eq!(fit(&extractor, &data, &labels, &basis).0.n_features(), 1, "{}", extractor.name());
     }
-    let text = Typed::from(Kpls { n_components: 2 }).fit(&data, &labels, basis, None, &Options::default());
+    let text =
+        Typed::from(Kpls { n_components: Some(2) }).fit(&data, &labels, basis, None, &Options::default());
     let text = text.expect_err("one coordinate").to_string();
     assert!(text.contains("n_components = 2") && text.contains('1'), "{text}");
 }
@@ -313,7 +314,7 @@ fn dependent_centroids_are_left_out_with_a_warning() {
     // Classes with one and the same mean have no discriminant.
     let x = rows(&vec![vec![1.0, 0.0], vec![-1.0, 0.0], vec![0.0, 1.0], vec![0.0, -1.0]]);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
-    for extractor in [Typed::from(Gda::default()), Typed::from(Kpls { n_components: 1 })] {
+    for extractor in [Typed::from(Gda::default()), Typed::from(Kpls { n_components: Some(1) })] {
         let found = extractor.fit(&x, &classes(&[0, 0, 1, 1]), basis.clone(), None, &Options::default());
         assert!(found.is_err(), "{}: equal means", extractor.name());
     }
@@ -327,7 +328,7 @@ fn dependent_centroids_are_left_out_with_a_warning() {
         vec![0.1, 1.0],
     ]);
     let equal = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
-    for extractor in [Typed::from(Gda::default()), Typed::from(Kpls { n_components: 1 })] {
+    for extractor in [Typed::from(Gda::default()), Typed::from(Kpls { n_components: Some(1) })] {
         let found =
             extractor.fit(&x, &classes(&[0, 0, 0, 1, 1, 1]), equal.clone(), None, &Options::default());
         let values = found.map(|(_, found)| found.eigenvalues);
@@ -378,7 +379,7 @@ fn features_survive_inputs_far_from_the_origin() {
     let (near, far) = (rows(&case.x), rows(&far));
     for extractor in [
         Typed::from(Gda { n_components: None, reg: 0.0 }),
-        Typed::from(Kpls { n_components: 2 }),
+        Typed::from(Kpls { n_components: Some(2) }),
         Typed::from(Kpca { n_components: Some(2), center: true }),
     ] {
         let [expected, found] = [&near, &far].map(|x| {

@@ -180,7 +180,7 @@ fn kpls_on_numbers_equals_the_reference() {
             let z = coordinates(&basis, &form.rows);
             for q in [1, 2, 5] {
                 let expected = slow::kpls(&z, &column, q);
-                let extractor = Typed::from(Kpls { n_components: q });
+                let extractor = Typed::from(Kpls { n_components: Some(q) });
                 let (map, directions) = fit(&extractor, &form.rows, &Labels::Numbers(y.clone()), &basis);
                 assert_close(&directions.eigenvalues, &expected.eigenvalues, TOLERANCE, &what);
                 assert!(directions.explained.is_empty());
@@ -199,7 +199,7 @@ fn kpls_scores_are_orthogonal_and_centred() {
     for case in cases() {
         let x = rows(&case.x);
         let basis = basis(Method::GramSchmidt, Kernel::rbf(0.3), None).fit(&x).expect("fits");
-        let (map, _) = fit(&Typed::from(Kpls { n_components: 8 }), &x, &classes(&case.codes), &basis);
+        let (map, _) = fit(&Typed::from(Kpls { n_components: Some(8) }), &x, &classes(&case.codes), &basis);
         let scores = features(&map, &x);
         let gram = slow::sum_of_products(&scores, &scores);
         for a in 0..8 {

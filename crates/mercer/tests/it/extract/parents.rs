@@ -116,7 +116,7 @@ fn kpls_with_the_linear_kernel_spans_the_krylov_space_of_pls() {
     // PLS of one target: the scores span {s, Ss, S²s, …}, s = Xᵀy, and the first is along s.
     let mut case = case("two classes", 50, 4, 2, 360);
     case.name = "two classes";
-    let (_, found, directions) = linear(&Extractor::from(Kpls { n_components: 3 }), &case);
+    let (_, found, directions) = linear(&Extractor::from(Kpls { n_components: Some(3) }), &case);
     let x = naive::center_columns(&case.x);
     let y: Vec<f64> = case.codes.iter().map(|&c| c as f64).collect();
     let mean = y.iter().sum::<f64>() / y.len() as f64;
@@ -138,7 +138,7 @@ fn kpls_with_the_linear_kernel_spans_the_krylov_space_of_pls() {
     // One-hot columns of two classes are opposite: twice the square of one.
     assert!((found.eigenvalues[0] - 2.0 * naive::dot(&s, &s)).abs() < 1e-9 * found.eigenvalues[0]);
     // Enough components leave the residuals of least squares.
-    let (map, _, _) = linear(&Extractor::from(Kpls { n_components: 4 }), &case);
+    let (map, _, _) = linear(&Extractor::from(Kpls { n_components: Some(4) }), &case);
     let scores = features(&map, &rows(&case.x));
     let fit_by = |z: &Matrix| {
         let normal = slow::sum_of_products(z, z);

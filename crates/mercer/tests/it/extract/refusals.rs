@@ -33,7 +33,7 @@ fn with_components(q: usize) -> [Typed; 7] {
         Typed::from(Klfe { n_components: Some(q), n_neighbors: 1 }),
         Typed::from(Skfe { n_components: Some(q), ..Skfe::default() }),
         Typed::from(Gda { n_components: Some(q), ..Gda::default() }),
-        Typed::from(Kpls { n_components: q }),
+        Typed::from(Kpls { n_components: Some(q) }),
         Typed::from(Kmfa { n_components: Some(q), ..Kmfa::default() }),
         Typed::from(Kanmm { n_components: Some(q), ..Kanmm::default() }),
         Typed::from(Kpca { n_components: Some(q), ..Kpca::default() }),
@@ -83,16 +83,16 @@ fn kpls_has_as_many_components_as_the_rows_have_dimensions() {
     let x = rows(&case.x);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
     let labels = classes(&case.codes);
-    assert_eq!(fit(&Typed::from(Kpls { n_components: 3 }), &x, &labels, &basis).0.n_features(), 3);
-    let text = refused(&Typed::from(Kpls { n_components: 4 }), &x, &labels, &basis).to_string();
+    assert_eq!(fit(&Typed::from(Kpls { n_components: Some(3) }), &x, &labels, &basis).0.n_features(), 3);
+    let text = refused(&Typed::from(Kpls { n_components: Some(4) }), &x, &labels, &basis).to_string();
     assert!(text.contains("n_components = 4") && text.contains('3'), "{text}");
     // One direction explains the numbers wholly: there is no second.
     let y = case.x.iter().map(|row| 3.0 * row[1] - 7.0).collect::<Vec<f64>>();
     let along: Matrix = case.x.iter().map(|row| vec![row[1]]).collect();
     let along = rows(&along);
     let basis = Basis::kobl(Kernel::linear()).fit(&along).expect("fits");
-    let text =
-        refused(&Typed::from(Kpls { n_components: 2 }), &along, &Labels::Numbers(y), &basis).to_string();
+    let text = refused(&Typed::from(Kpls { n_components: Some(2) }), &along, &Labels::Numbers(y), &basis)
+        .to_string();
     assert!(text.contains("n_components = 2") && text.contains('1'), "{text}");
 }
 

@@ -44,7 +44,7 @@ fn skfe_starts_where_it_is_told_to() {
         let y = naive::one_hot(&case.codes, c);
         let starts = [
             (Start::Koc, slow::koc(&z, &case.codes)),
-            (Start::Gda, slow::gda(&z, &case.codes, 1e-3, None)),
+            (Start::Gda, slow::gda(&z, &case.codes, 0.1, None)),
             (Start::Kpls, slow::kpls(&z, &y, c)),
         ];
         for (init, start) in starts {

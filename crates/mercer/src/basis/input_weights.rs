@@ -1,0 +1,267 @@
+//! A weight for every input column, so that the kernel sees what matters: k(θ∗u, θ∗v).
+//!
+//!   f = ridge on the kernel's coordinates;  θ_j ← √mean_i (∂f(x_i)/∂x_j)², summed over the classes;  again with the new θ
+//!
+//! A round is one pass of that. γ is searched anew in every round, and folds decide how many rounds are used: 0 leaves all
+//! columns as they are. Weights have a mean square of 1.
+//!
+//! cost    4·(rounds + 1) searches of γ by leave-one-out on at most 2 000 rows, and their slopes, n·p·m·c flops a round
+//! source  Radhakrishnan et al. 2024 (recursive feature machines, the diagonal); SKFE, sec. 3 (kernel parameters as a
+//!         choice of features)
+//! differs left-out error is that of rows which neither θ nor the ridge has seen: leave-one-out given θ is too kind, as θ
+//!         was learned from the row that is left out
+
+use faer::Mat;
+
+use super::expansion::Expansion;
+use super::kobl::Threshold;
+use super::loo::{best, widths_tried};
+use super::predict::ridge_on;
+use super::settings::Basis;
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::data::scale::Scaling;
+use crate::error::{Error, Result};
+use crate::kernel::gamma::grid;
+use crate::kernel::{Kernel, Shape};
+use crate::monitor::Monitor;
+use crate::options::Options;
+use crate::random;
+
+/// Rows looked at.
+const ROWS: usize = 2_000;
+
+/// Components of the bases.
+const COMPONENTS: usize = 200;
+
+/// Rows whose slopes are averaged.
+const SLOPE_ROWS: usize = 1_000;
+
+/// Parts of the rows that are left out in turn.
+const FOLDS: usize = 3;
+
+/// The mean left-out error must fall to this share for another round to be used.
+const CLEARLY: f64 = 0.98;
+
+/// Weights below this share of the largest are as good as 0; they stay above 0 so that the scaling can be undone.
+const LEAST: f64 = 1e-9;
+
+/// How weights of the input columns are found.
+///
+/// ```
+/// use mercer::{Labels, Monitor, Rows, basis::input_weights::InputWeights, data::synth};
+///
+/// // The first of ten columns is a sine's argument, the others are noise.
+/// let table = synth::generate("friedman?n=300&seed=1")?;
+/// let labels = Labels::Numbers(table.rows.to_dense().chunks(10).map(|x| (6.0 * x[0]).sin()).collect());
+/// let found = InputWeights::default().find(&table.rows, &labels, &Monitor::default())?;
+/// assert!(found.weights[1..].iter().all(|w| *w < 0.3 * found.weights[0]));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct InputWeights {
+    /// The kernel's formula.
+    pub shape: Shape,
+    /// The most rounds.
+    pub rounds: usize,
+    /// Seed of the sample and of the folds.
+    pub seed: u64,
+}
+
+impl Default for InputWeights {
+    fn default() -> Self {
+        Self { shape: Shape::Rbf, rounds: 2, seed: 0 }
+    }
+}
+
+/// Weights of the input columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundWeights {
+    /// θ, one a column, with a mean square of 1.
+    pub weights: Vec<f64>,
+    /// Rounds that were used; 0: weights do not help, and all are 1.
+    pub rounds: usize,
+    /// Squared error of rows left out, relative to that of their mean, without weights and after every round tried.
+    pub errors: Vec<f64>,
+    /// The width that was found with these weights.
+    pub gamma: f64,
+    /// The rows that were looked at.
+    pub rows: Vec<usize>,
+    /// What is predicted for them, one column a class or one for numbers, by ridge that has seen neither them nor weights
+    /// which were learned from them, with as many rounds as are used; empty where no rounds were tried.
+    pub held_out: Mat<f64>,
+}
+
+/// The weights with which a round begins, and what ridge predicts with them.
+struct Round {
+    weights: Vec<f64>,
+    gamma: f64,
+    expansion: Expansion,
+}
+
+impl InputWeights {
+    /// Weights for these rows, of which a sample is looked at if there are many.
+    pub fn find(&self, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<FoundWeights> {
+        self.check(rows, labels)?;
+        let chosen = random::sample(rows.n(), ROWS, self.seed);
+        let (rows, labels) = (rows.to_f64().select(&chosen), labels.select(&chosen));
+        labels.require_two("input_weights")?;
+        let (errors, mut predictions) = self.held_out(&rows, &labels, monitor)?;
+        let used = fewest_rounds(&errors);
+        let last = self.rounds_of(&rows, &labels, used, monitor)?.pop();
+        let last = last.ok_or_else(|| Error::Numerical("no round of input weights was made".into()))?;
+        let held_out = if used < predictions.len() { predictions.swap_remove(used) } else { Mat::new() };
+        Ok(FoundWeights {
+            weights: last.weights,
+            rounds: used,
+            errors,
+            gamma: last.gamma,
+            rows: chosen,
+            held_out,
+        })
+    }
+
+    fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
+        if self.shape == Shape::Precomputed {
+            return Err(Error::argument(
+                "input weights multiply columns, which a precomputed kernel does not know\n\
+                 hint: give rows and a kernel such as `rbf`",
+            ));
+        }
+        if rows.n() != labels.len() {
+            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
+        }
+        if rows.n() < 2 * FOLDS || rows.p() == 0 {
+            return Err(Error::data(format!(
+                "the data has {} rows and {} columns; input weights need at least {} rows and 1 column",
+                rows.n(),
+                rows.p(),
+                2 * FOLDS
+            )));
+        }
+        rows.check_finite(None)?;
+        labels.require_two("input_weights")
+    }
+
+    /// After 0, 1, … rounds, the mean error of rows held out, relative to that of their mean, and what is predicted for them.
+    fn held_out(&self, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<(Vec<f64>, Vec<Mat<f64>>)> {
+        if self.rounds == 0 || rows.p() == 1 {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let c = labels.n_targets();
+        let mut all = vec![Mat::zeros(rows.n(), c); self.rounds + 1];
+        let order = random::permutation(rows.n(), self.seed);
+        let mut sums = vec![0.0; self.rounds + 1];
+        let mut count = vec![0usize; self.rounds + 1];
+        for fold in 0..FOLDS {
+            let part = |inside: bool| -> Vec<usize> {
+                let mut part: Vec<usize> = order
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| (at % FOLDS == fold) == inside)
+                    .map(|(_, &i)| i)
+                    .collect();
+                part.sort_unstable();
+                part
+            };
+            let (test, train) = (part(true), part(false));
+            let (train_rows, train_labels) = (rows.select(&train), labels.select(&train));
+            // From labels that are all the same nothing can be learned.
+            if train_labels.require_two("input_weights").is_err() {
+                return Ok((Vec::new(), Vec::new()));
+            }
+            let rounds = self.rounds_of(&train_rows, &train_labels, self.rounds, monitor)?;
+            let (test_rows, test_labels) = (rows.select(&test), labels.select(&test));
+            for (at, round) in rounds.iter().enumerate() {
+                let weighted = Scaling::of_factors(round.weights.clone()).apply(&test_rows)?;
+                let predicted = round.expansion.transform(&weighted)?;
+                for (i, &row) in test.iter().enumerate() {
+                    (0..c).for_each(|j| all[at][(row, j)] = predicted[(i, j)]);
+                }
+                let (mut error, mut spread) = (0.0, 0.0);
+                for j in 0..predicted.ncols() {
+                    let mean =
+                        (0..train.len()).map(|i| train_labels.target(i, j)).sum::<f64>() / train.len() as f64;
+                    for i in 0..test.len() {
+                        let target = test_labels.target(i, j);
+                        error += (target - predicted[(i, j)]).powi(2);
+                        spread += (target - mean).powi(2);
+                    }
+                }
+                if spread > 0.0 {
+                    sums[at] += error / spread;
+                    count[at] += 1;
+                }
+            }
+        }
+        let complete = count.iter().take_while(|c| **c > 0 && **c == count[0]).count();
+        all.truncate(complete);
+        Ok((sums[..complete].iter().map(|sum| sum / count[0] as f64).collect(), all))
+    }
+
+    /// Round 0, with all weights 1, and those after it.
+    fn rounds_of(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        rounds: usize,
+        monitor: &Monitor,
+    ) -> Result<Vec<Round>> {
+        let mut weights = vec![1.0; rows.p()];
+        let mut found: Vec<Round> = Vec::with_capacity(rounds + 1);
+        loop {
+            let scaling = Scaling::of_factors(weights.clone());
+            let weighted = scaling.apply(rows)?;
+            let widths = if self.shape.uses_gamma() { grid(self.shape, &weighted)? } else { vec![1.0] };
+            let tried = widths_tried(self.shape, &widths, COMPONENTS, &weighted, labels, monitor)?;
+            let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
+            let settings = Basis::kobl(Kernel { shape: self.shape, gamma })
+                .n_components(COMPONENTS.min(rows.n()))
+                .threshold(Threshold::Constant(0.0));
+            let options = Options::watched(monitor).with_coordinates();
+            let (basis, z) = settings.fit_with(&weighted, None, &options)?;
+            let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
+            let expansion = ridge_on(&basis, &z, labels, monitor)?.expansion;
+            let seen = weighted.select(&random::sample(rows.n(), SLOPE_ROWS, self.seed));
+            let last = found.len() == rounds;
+            let next = if last { None } else { next_weights(&weights, &expansion, &seen, monitor)? };
+            found.push(Round { weights, gamma, expansion });
+            match next {
+                Some(next) => weights = next,
+                None => return Ok(found),
+            }
+        }
+    }
+}
+
+/// θ after a round; None where the predictions do not depend on the columns.
+fn next_weights(
+    weights: &[f64],
+    expansion: &Expansion,
+    rows: &Rows,
+    monitor: &Monitor,
+) -> Result<Option<Vec<f64>>> {
+    let slopes = expansion.input_importance(rows, monitor)?;
+    // Slopes are along the weighted columns, so that the weight comes in once more.
+    let mut next: Vec<f64> =
+        (0..weights.len()).map(|j| weights[j] * slopes.col(j).iter().sum::<f64>().sqrt()).collect();
+    let largest = next.iter().copied().fold(0.0, f64::max);
+    if !(largest > 0.0 && largest.is_finite()) {
+        return Ok(None);
+    }
+    next.iter_mut().for_each(|w| *w = (*w / largest).max(LEAST));
+    let square = next.iter().map(|w| w * w).sum::<f64>() / next.len() as f64;
+    next.iter_mut().for_each(|w| *w /= square.sqrt());
+    Ok(Some(next))
+}
+
+/// The rounds to use: another one only where the error falls clearly.
+fn fewest_rounds(errors: &[f64]) -> usize {
+    let mut used = 0;
+    for round in 1..errors.len() {
+        if errors[round] < CLEARLY * errors[used] {
+            used = round;
+        }
+    }
+    used
+}
