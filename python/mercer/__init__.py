@@ -20,6 +20,7 @@ from mercer.basis import KernelBasis
 from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
 from mercer.model import FeatureMap, load, save
+from mercer.predict import AutoClassifier, AutoRegressor
 from mercer.rows import read_rows
 from mercer.select import (
     KFFS,
@@ -34,6 +35,7 @@ from mercer.select import (
     RReliefF,
 )
 from mercer.systems import EKS, TAKES, KRelief, SKRelief
+from mercer.weights import InputWeights
 
 __all__ = [
     "AKDAQR",
@@ -49,10 +51,13 @@ __all__ = [
     "SKFE",
     "TAKES",
     "Advice",
+    "AutoClassifier",
     "AutoFeatures",
+    "AutoRegressor",
     "FScore",
     "FeatureMap",
     "IRelief",
+    "InputWeights",
     "KRelief",
     "KernelBasis",
     "LaplacianScore",

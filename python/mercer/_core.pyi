@@ -40,6 +40,13 @@ class Model:
     def load(path: str) -> Model: ...
     def save(self, path: str) -> None: ...
     def transform(self, X: Rows | NDArray[np.float32], *, verbose: int = 0) -> NDArray[Any]: ...
+    def predict(
+        self, X: Rows | NDArray[np.float32], *, probabilities: bool = False, verbose: int = 0
+    ) -> Numbers: ...
+    @property
+    def classes(self) -> list[str] | None: ...
+    @property
+    def predicts(self) -> bool: ...
     def inverse_transform(self, features: Rows, *, verbose: int = 0) -> Numbers: ...
     def input_importance(self, X: Rows, *, verbose: int = 0) -> Numbers: ...
     def reconstruction_cost(self, X: Rows, *, verbose: int = 0) -> float: ...
@@ -139,6 +146,26 @@ class Selection(TypedDict):
     sums: FSums | None  # the F-test's
     classes: list[str] | None
     chosen: NDArray[np.bool_] | None
+
+class Learned(TypedDict):
+    """What a predictor learned."""
+
+    model: Model
+    basis: Model
+    tried: list[dict[str, Any]]
+    error: float
+    missed: float | None
+    log_loss: float | None
+    weights: Numbers | None
+    warnings: list[str]
+
+class FoundWeights(TypedDict):
+    """Weights of input columns."""
+
+    weights: Numbers
+    rounds: int
+    errors: Numbers
+    gamma: float
 
 class FittedSelector(Selection):
     """What a selector finds by itself."""
@@ -294,6 +321,28 @@ def fit_auto(
     task: str = "auto",
     verbose: int = 0,
 ) -> Automatic: ...
+def fit_predictor(
+    X: Rows | NDArray[np.float32],
+    y: Target,
+    *,
+    scale: str,
+    max_components: int,
+    input_weights: bool,
+    input_names: list[str] | None = None,
+    seed: int = 0,
+    task: str = "auto",
+    verbose: int = 0,
+) -> Learned: ...
+def input_weights(
+    X: Rows | NDArray[np.float32],
+    y: Target,
+    *,
+    kernel: str = "rbf",
+    rounds: int = 2,
+    seed: int = 0,
+    task: str = "auto",
+    verbose: int = 0,
+) -> FoundWeights: ...
 def evaluate(
     X: Rows,
     y: Target,

@@ -140,8 +140,8 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         --------
         >>> from mercer import KRelief
         >>> system = KRelief(n_features=2).fit([[0.0], [0.5], [4.0], [4.5]], [0, 0, 1, 1])
-        >>> len(system.get_feature_names_out()), system.get_feature_names_out()[0][:11]
-        (2, 'gramschmidt')
+        >>> len(system.get_feature_names_out()), system.get_feature_names_out()[0][:4]
+        (2, 'kpca')
         """
         check_names_in(self, input_features)
         return np.asarray(self._model.feature_names, dtype=object)
@@ -184,7 +184,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any, basis: KernelBasis) -> tuple[Any, Any]:
         """Return the rows and, where labels are looked at, the labels, as scikit-learn has checked them."""
         checks = {**basis._checks(), "ensure_min_samples": 2}
-        if self._needs_y():
+        if self._needs_y() or basis._looks_at(y):
             X, y = validate_data(self, X, y, **checks)
         else:
             X = validate_data(self, X, **checks)
@@ -194,7 +194,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Fit the basis and what the method makes of it, keep both, and return what else was found."""
         basis, of_basis = self._basis(seed)
         rows, y = self._checked(X, y, basis)
-        target = as_target(y) if self._needs_y() else None
+        target = as_target(y) if self._needs_y() or basis._looks_at(y) else None
         verbose = max(int(self.verbose), int(basis.verbose))
         found = fit(self, rows, target, of_basis, self._method, settings, task=task, verbose=verbose)
         self._keep(basis, found.basis, found.model, rows)

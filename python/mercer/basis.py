@@ -62,9 +62,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "matern12", "matern32", "matern52", "rq", "chi2"
         or "precomputed". With "precomputed", `fit` takes the square kernel matrix of the training rows and
         `transform` the kernel values of new rows against all training rows.
-    gamma : float or {"scale", "auto", "median", "align", "loo"}, default="scale"
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
         Width of the kernel, or the rule that finds it: 1/(p var X), 1/p, from the median distance, by kernel-target
-        alignment, or by leave-one-out error. The last two need `y`.
+        alignment, or by leave-one-out error. The last two need `y`. None: "loo" where `fit` is given `y`, else "median"
+        where there are more columns than rows, else "scale".
     degree : int, default=3
         Degree of "poly".
     coef0 : float, default=1.0
@@ -74,15 +75,18 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_components : int, default=None
         The most components. None: as many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl",
         "sparse", "csi"); min(n, 1000) ("nystrom", "rpcholesky"); all there are ("gram-schmidt", "kpca").
-    threshold : "linear", float or ("power", a), default="linear"
-        "kobl" stops when r/r1 < f(j/n), with r the distance of the next row from the span, r1 that of the first and j
-        the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components` stops it), or f(t) = t**a.
+    threshold : "linear", float, ("power", a) or None, default=None
+        The stop rule of TAKES for "kobl": it ends when r/r1 < f(j/n), with r the distance of the next row from the span,
+        r1 that of the first and j the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components` stops
+        it), or f(t) = t**a. None: `tol` decides.
     tol : float, default=None
-        "gram-schmidt": residual norm, relative to the row's own, at which a row is skipped (None: 1e-6). "kpca": share
+        "kobl" and "sparse": squared distance from the span, relative to the variance in the kernel's space, at which
+        what is left of a row is small (None: 0.03). "gram-schmidt": residual norm, relative to the row's own, at which a row is skipped (None: 1e-6). "kpca": share
         of the trace to keep (None: every eigenvalue above 1e-10 of the largest). "csi": relative residual at which it
         stops (None: 1e-4).
-    nu : float, default=0.1
-        "sparse": share of k(x, x) that must be new for a row to be kept.
+    nu : float, default=None
+        "sparse": share of k(x, x) that must be new for a row to be kept. None: `tol` decides; in `partial_fit`, which
+        does not know what varies, 0.1.
     landmarks : {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
         Choose among these rows instead of the training rows, by the same rules: with "kobl", `threshold=0.0` keeps all
         of them that are independent, as "nystrom" does.
@@ -172,14 +176,14 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         method: str = "kobl",
         *,
         kernel: str = "rbf",
-        gamma: float | str = "scale",
+        gamma: float | str | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         alpha: float = 1.0,
         n_components: int | None = None,
-        threshold: str | float | tuple[str, float] = "linear",
+        threshold: str | float | tuple[str, float] | None = None,
         tol: float | None = None,
-        nu: float = 0.1,
+        nu: float | None = None,
         landmarks: Any = None,
         center: bool = False,
         precision: str | None = None,
@@ -210,7 +214,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; with a precomputed kernel, their square kernel matrix.
         y : array-like of shape (n_samples,), default=None
-            Labels. Looked at only by the method "csi" and by gamma "align" and "loo". Text, booleans and integers are
+            Labels. Looked at by the method "csi" and to find gamma, unless it is a number or a rule that does without;
+            a `y` of several columns is looked at by neither. Text, booleans and integers are
             classes; floats are numbers if any is not whole or if more than 50 are distinct.
 
         Returns
@@ -309,7 +314,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Find the basis; return the rows as they were checked and, if wanted, their coordinates."""
         self._validate_params()
         target = None
-        if self._needs_y():
+        if self._looks_at(y):
             X, y = validate_data(self, X, y, **self._checks())
             target = as_target(y)
         else:
@@ -551,6 +556,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _needs_y(self) -> bool:
         by_labels = isinstance(self.gamma, str) and self.gamma in ("align", "loo")
         return self.method == "csi" or (by_labels and self.kernel not in _NO_GAMMA)
+
+    def _looks_at(self, y: Any) -> bool:
+        """Return whether labels are looked at: they must be, or they are there and of use."""
+        by_labels = self.gamma is None and self.kernel not in _NO_GAMMA
+        return self._needs_y() or (by_labels and y is not None and np.ndim(y) == 1)
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

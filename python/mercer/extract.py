@@ -99,7 +99,7 @@ class KLFE(_Extractor):
     ----------
     n_components : int, default=None
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
-    n_neighbors : int, default=1
+    n_neighbors : int, default=5
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
@@ -109,7 +109,8 @@ class KLFE(_Extractor):
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "kobl" with a warning. Kernel
+        The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "rpcholesky" with a
+        warning. Kernel
         settings live in the basis alone: `KLFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
@@ -152,7 +153,7 @@ class KLFE(_Extractor):
     >>> from sklearn.pipeline import make_pipeline
     >>> from mercer import KLFE
     >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
-    >>> model = make_pipeline(KLFE(n_components=3, n_neighbors=5), KNeighborsClassifier(1))
+    >>> model = make_pipeline(KLFE(n_components=3), KNeighborsClassifier(1))
     >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
     True
     """
@@ -163,7 +164,7 @@ class KLFE(_Extractor):
     def __init__(
         self,
         n_components: int | None = None,
-        n_neighbors: int = 1,
+        n_neighbors: int = 5,
         *,
         neighbors: str = "exact",
         n_queries: int | None = None,
@@ -186,7 +187,7 @@ class SKFE(_Extractor):
     """SKFE, subspace kernel feature extraction: the subspace whose kernel is best aligned with the labels.
 
     Conjugate gradients among subspaces of the basis' coordinates. On a basis that spans all rows it fits noise: look at
-    `alignment_` on new rows, and keep the basis small ("kobl" is the default for that reason).
+    `alignment_` on new rows, and keep the basis small, such as `basis=KernelBasis(n_components=50)`.
 
     Parameters
     ----------
@@ -195,14 +196,15 @@ class SKFE(_Extractor):
     init : {"koc", "gda", "kpls", "random"}, default="koc"
         Where the search starts: at the class centroids, the discriminants, the directions of largest covariance with
         the labels, or anywhere.
-    max_iter : int, default=200
+    max_iter : int, default=50
         The most steps; where the search has not ended by then, there is a `ConvergenceWarning`.
     tol : float, default=1e-6
         The norm of the gradient, relative to the first, at which the search ends.
     center : bool, default=False
         Whether alignment is that of centred kernels; features are then centred, too.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kobl". Kernel settings live in the basis alone:
+        The basis, or its method's name; None: "kobl" of all rows, beyond 5000 "rpcholesky" with a warning. Kernel
+        settings live in the basis alone:
         `SKFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     random_state : int, RandomState instance or None, default=None
         Seed of a random start, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
@@ -262,7 +264,7 @@ class SKFE(_Extractor):
         self,
         n_components: int | None = None,
         init: str = "koc",
-        max_iter: int = 200,
+        max_iter: int = 50,
         tol: float = 1e-6,
         center: bool = False,
         *,
@@ -302,11 +304,11 @@ class GDA(_Extractor):
     ----------
     n_components : int, default=None
         Number of features. None: the number of classes less one. More than there are is refused.
-    reg : float, default=1e-3
+    reg : float, default=0.1
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
-        live in the basis alone: `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
+        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -357,7 +359,7 @@ class GDA(_Extractor):
     def __init__(
         self,
         n_components: int | None = None,
-        reg: float = 1e-3,
+        reg: float = 0.1,
         *,
         basis: Basis = None,
         precision: str | None = None,
@@ -378,8 +380,8 @@ class KOC(_Extractor):
     Parameters
     ----------
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
-        live in the basis alone: `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
+        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -508,7 +510,7 @@ class AKDAQR(_Extractor):
     def _name_basis(self, basis: KernelBasis, found: _core.Fitted) -> None:
         super()._name_basis(basis, found)
         basis.landmarks = as_csr(found.landmarks, self.n_features_in_, spmatrix=basis._has_spmatrix)
-        basis.set_params(threshold="linear", tol=None, n_components=None, center=False, precision=None)
+        basis.set_params(threshold=None, tol=None, n_components=None, center=False, precision=None)
 
 
 class KPLS(_Extractor):
@@ -518,11 +520,11 @@ class KPLS(_Extractor):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of features. More than there are is refused.
+    n_components : int, default=None
+        Number of features. None: two a class, 10 for numbers, or as many as there are; more than there are is refused.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
-        live in the basis alone: `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
+        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are; "auto" looks at them.
     precision : {"single", "double"} or None, default=None
@@ -576,7 +578,7 @@ class KPLS(_Extractor):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = None,
         *,
         basis: Basis = None,
         task: Task = "auto",
@@ -601,12 +603,12 @@ class KMFA(_Extractor):
         Nearest rows of its own class that a row is compared with.
     k_between : int, default=20
         Nearest pairs of a row of a class and a row of another, for every class.
-    reg : float, default=1e-3
+    reg : float, default=0.1
         Share of the mean within-class scatter that is added to the diagonal; 0: none, on the range of the scatter
         alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
-        live in the basis alone: `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
+        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -659,7 +661,7 @@ class KMFA(_Extractor):
         n_components: int | None = None,
         k_within: int = 5,
         k_between: int = 20,
-        reg: float = 1e-3,
+        reg: float = 0.1,
         *,
         basis: Basis = None,
         precision: str | None = None,
@@ -693,8 +695,8 @@ class KANMM(_Extractor):
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
-        live in the basis alone: `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
+        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None

@@ -118,6 +118,55 @@ class FeatureMap:
         X = self._check(self._choose_columns(X))
         return self._model.transform(as_given(X)).astype(X.dtype, copy=False)
 
+    @property
+    def classes_(self) -> NDArray[np.object_]:
+        """The classes that it predicts, as text; there is no such attribute where it predicts none."""
+        if self._model.classes is None:
+            raise AttributeError("the model predicts no classes: no classes_")
+        return np.asarray(self._model.classes, dtype=object)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class, as text, or the number of every row; for models that predict.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows. Columns of a dataframe are matched by name, and those that the model does not know are ignored.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predictions.
+
+        Examples
+        --------
+        >>> import mercer, os, tempfile
+        >>> X = [[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mercer.save(mercer.AutoClassifier().fit(X, list("aaabbb")), os.path.join(folder, "ab.mercer"))
+        ...     model = mercer.load(os.path.join(folder, "ab.mercer"))
+        >>> model.predict([[0.2], [4.8]])
+        array(['a', 'b'], dtype=object)
+        """
+        scores = self._model.predict(as_given(self._check(self._choose_columns(X))))
+        return scores[:, 0] if self._model.classes is None else self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class; for models that predict classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows. Columns of a dataframe are matched by name, and those that the model does not know are ignored.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        rows = as_given(self._check(self._choose_columns(X)))
+        return self._model.predict(rows, probabilities=True)
+
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones, in the units of the training data.
 
@@ -204,7 +253,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : KernelBasis, system, extractor, AutoFeatures, FeatureMap or Pipeline
+    estimator : KernelBasis, system, extractor, AutoFeatures, AutoClassifier, AutoRegressor, FeatureMap or Pipeline
         Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
         `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the
         others; the scaling becomes part of the file.
@@ -254,9 +303,9 @@ def load(path: str | os.PathLike[str]) -> FeatureMap:
 def _model_of(estimator: Any) -> _core.Model:
     if isinstance(estimator, FeatureMap):
         return estimator._model
-    if isinstance(estimator, KernelBasis | Mapped):
+    if isinstance(estimator, KernelBasis | Mapped) or hasattr(estimator, "features_"):
         check_is_fitted(estimator)
-        return estimator._model
+        return cast("_core.Model", estimator._model)
     if not isinstance(estimator, Pipeline):
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"

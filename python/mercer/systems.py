@@ -110,13 +110,15 @@ class _System(Mapped):
         self._weights = None
         if getattr(self, "weighted", False):
             weights = found["scores"] if found["weights"] is None else found["weights"]
-            self._weights = weights[found["support"]]
+            kept = weights[found["support"]]
+            # Where no coordinate has a weight they are kept as they are.
+            self._weights = kept if kept.any() else None
 
     def _fit_foreign(self, X: Any, y: Any, selector: Any) -> Self:
         """Fit with a selector that is not mercer's, which looks at the coordinates in Python."""
         basis, of_basis = self._basis(0)
         rows, y = self._checked(X, y, basis)
-        target = as_target(y) if basis._needs_y() else None
+        target = as_target(y) if basis._looks_at(y) else None
         verbose = max(int(self.verbose), int(basis.verbose))
         found = fit(self, rows, target, of_basis, self._method, basis_only=True, want_coordinates=True, verbose=verbose)
         selector.fit(found.coordinates, y)
@@ -188,7 +190,8 @@ class TAKES(_System):
     reweight : bool, default=False
         Whether rows that the ensemble gets right lose weight (lines 7 and 14 of the paper's Algorithm 2).
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kobl". Kernel settings live in the basis alone:
+        The basis, or its method's name; None: "kobl" with `threshold="linear"`, which "kobl" has in TAKES
+        unless `threshold` or `tol` is given. Kernel settings live in the basis alone:
         `TAKES(basis=KernelBasis("kobl", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
@@ -272,7 +275,7 @@ class KRelief(_System):
 
     Parameters
     ----------
-    n_features : int, float, "positive" or None, default=10
+    n_features : int, float, "positive" or None, default=20
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
         or None for all. More than there are keeps all, with a warning.
     n_neighbors : int, default=1
@@ -282,7 +285,7 @@ class KRelief(_System):
     weighted : bool, default=False
         Multiply features by their weights, those of `Relief`.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        The basis, or its method's name; None: "kpca", beyond 5000 rows "rpcholesky" with a warning. Kernel settings
         live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
@@ -341,7 +344,7 @@ class KRelief(_System):
 
     def __init__(
         self,
-        n_features: NFeatures = 10,
+        n_features: NFeatures = 20,
         n_neighbors: int = 1,
         power: int = 1,
         weighted: bool = False,
@@ -392,7 +395,7 @@ class SKRelief(KRelief):
         Sum differences (1) or their squares (2).
     weighted : bool, default=False
         Multiply features by their weights, those of `Relief`.
-    nu : float, default=0.1
+    nu : float, default=0.01
         Share of k(x, x) that must be new for a row to join the basis. Used only where `basis` is None.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "sparse". Kernel settings live in the basis alone:
@@ -456,7 +459,7 @@ class SKRelief(KRelief):
         n_neighbors: int = 1,
         power: int = 1,
         weighted: bool = False,
-        nu: float = 0.1,
+        nu: float = 0.01,
         *,
         basis: Basis = None,
         neighbors: str = "exact",
@@ -496,7 +499,7 @@ class EKS(_System):
         How many of the best coordinates to keep, where `selector` is a name: a number, a share (0.5), "positive" for
         those with a score above 0, or None for all. More than there are keeps all, with a warning.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "kobl" with a warning. Kernel settings
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Kernel settings
         live in the basis alone: `EKS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"

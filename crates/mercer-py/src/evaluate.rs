@@ -207,8 +207,8 @@ pub(crate) fn fit_auto<'py>(
     })?;
     let out = PyDict::new(py);
     let map = FeatureMap { input_names: input_names.clone(), ..found.fitted.map };
+    out.set_item("basis", Model::of_basis(found.fitted.basis, map.scaling.clone(), input_names))?;
     out.set_item("model", Model::new(map))?;
-    out.set_item("basis", Model::of_basis(found.fitted.basis, input_names))?;
     out.set_item("advice", found.advice.to_json().to_string())?;
     out.set_item("warnings", found.fitted.warnings)?;
     Ok(out)

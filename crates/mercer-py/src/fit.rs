@@ -3,7 +3,7 @@
 //! Settings are texts, by the names of the catalogue. Those of the basis come apart from the method's own, because a
 //! `KernelBasis` has its own seed and its own number of components.
 
-use mercer::basis::Precision;
+use mercer::basis::{Method, Precision};
 use mercer::extract::Directions;
 use mercer::methods::{self, Stage};
 use mercer::pipeline::{Found, Head};
@@ -86,11 +86,11 @@ pub(crate) fn fit<'py>(
         let options = Options { monitor: monitor.clone(), ..options };
         Ok((pipeline.fit(&rows, labels, &options)?, made_landmarks, warnings))
     })?;
-    let FittedPipeline { map, mut basis, coordinates, found, mut warnings } = fitted;
+    let FittedPipeline { map, mut basis, coordinates, found, mut warnings, .. } = fitted;
     // What is to be known of the basis comes first.
     let own_warnings = warnings.split_off(basis.warnings.len());
     let basis_warnings = [chosen, std::mem::take(&mut basis.warnings)].concat();
-    let basis = Py::new(py, Model::of_basis(basis, input_names.clone()))?;
+    let basis = Py::new(py, Model::of_basis(basis, map.scaling.clone(), input_names.clone()))?;
     let model = || Py::new(py, Model::new(FeatureMap { input_names, ..map }));
     let (model, directions, selection) = match found {
         Found::Coordinates => (basis.clone_ref(py), None, None),
@@ -131,7 +131,7 @@ pub(crate) fn grow<'py>(
         basis.grow(so_far.as_ref(), &rows, &options)
     })?;
     let warnings = std::mem::take(&mut grown.warnings);
-    Ok((Model::of_basis(grown, input_names), warnings))
+    Ok((Model::of_basis(grown, None, input_names), warnings))
 }
 
 fn options() -> PyResult<Options> {
@@ -160,13 +160,16 @@ fn pipeline(
     if let Some(method) = method.as_ref().filter(|_| !basis_only) {
         method.check(labels)?;
     }
-    let name = match (name, method.as_ref().map(|method| &method.head)) {
-        (Some(name), _) => name,
-        (None, Some(Head::Select(system))) => system.default_basis(n, warnings).name(),
-        (None, Some(Head::Extract(extractor))) => extractor.default_basis(n, warnings).name(),
+    let head = method.as_ref().map(|method| &method.head);
+    let basis = match (name, head) {
+        (Some(name), _) => basis_of(name, settings)?,
+        (None, Some(head)) => {
+            let own = head.default_basis(n, warnings).map_or("kobl", Method::name);
+            head.default_settings(basis_of(own, settings)?)
+        }
         _ => return Err(Error::Argument("neither a method nor a basis is given".into())),
     };
-    let basis = Basis { landmarks, ..basis_of(name, settings)? };
+    let basis = Basis { landmarks, ..basis };
     Ok(match method {
         Some(method) if !basis_only => method.on(basis),
         _ => Pipeline::of_basis(basis),

@@ -12,6 +12,7 @@ mod model;
 mod fit;
 mod metrics;
 mod evaluate;
+mod learn;
 
 #[pyo3::pymodule]
 mod _core {
@@ -34,6 +35,8 @@ mod _core {
     use crate::gate::NumericalError;
     #[pymodule_export]
     use crate::labels::decide;
+    #[pymodule_export]
+    use crate::learn::{fit_predictor, input_weights};
     #[pymodule_export]
     use crate::metrics::{kernel_alignment, relevant_dimension};
     #[pymodule_export]

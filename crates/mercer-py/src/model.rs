@@ -1,6 +1,7 @@
 //! The fitted model in Python: an immutable handle that threads share. What users look at is made into arrays on demand,
 //! and a pickle of it holds the bytes of a model file.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
 use mercer::data::Scaling;
 use mercer::evaluate::diagnostics;
 use mercer::map::PreparedMap;
-use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Shape};
+use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Rows, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
@@ -83,9 +84,21 @@ impl Model {
     }
 
     /// A basis: the model whose features are its coordinates.
-    pub(crate) fn of_basis(basis: FittedBasis, input_names: Option<Vec<String>>) -> Self {
+    pub(crate) fn of_basis(
+        basis: FittedBasis,
+        scaling: Option<Scaling>,
+        input_names: Option<Vec<String>>,
+    ) -> Self {
         let fit = BasisFit::of(&basis);
-        Self { fit: Some(fit), ..Self::new(FeatureMap { input_names, ..basis.into() }) }
+        Self { fit: Some(fit), ..Self::new(FeatureMap { scaling, input_names, ..basis.into() }) }
+    }
+
+    /// Rows as the kernel sees them: input weights are in the map's scaling.
+    fn scaled<'r>(&self, rows: &'r Rows<'r>) -> Result<Cow<'r, Rows<'r>>> {
+        match &self.map().scaling {
+            Some(scaling) => Ok(Cow::Owned(scaling.apply(rows)?)),
+            None => Ok(Cow::Borrowed(rows)),
+        }
     }
 
     /// The basis again, to let it grow.
@@ -184,6 +197,45 @@ impl Model {
         }
     }
 
+    /// Scores, one a class, or numbers, as the model's predictor has them; with `probabilities` those of the classes.
+    #[pyo3(signature = (X, *, probabilities=false, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        X: PyRows<'py>,
+        probabilities: bool,
+        verbose: u32,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = X.rows()?;
+        let scores = run(py, verbose, |_| {
+            let predictor = self.map().predictor.as_ref().ok_or_else(|| {
+                Error::Argument(
+                    "the model makes features and predicts nothing\n\
+                     hint: AutoClassifier, AutoRegressor and `mercer fit --method auto` make models that predict"
+                        .into(),
+                )
+            })?;
+            if probabilities { predictor.probabilities(&rows) } else { predictor.scores(&rows) }
+        })?;
+        let (n, c) = (scores.nrows(), scores.ncols());
+        let values: Vec<f64> =
+            (0..n).flat_map(|i| (0..c).map(move |j| (i, j))).map(|at| scores[at]).collect();
+        PyArray1::from_vec(py, values).reshape([n, c])
+    }
+
+    /// The classes that the model predicts; None: numbers, or nothing.
+    #[getter]
+    fn classes(&self) -> Option<Vec<String>> {
+        self.map().predictor.as_ref().and_then(|predictor| predictor.classes.clone())
+    }
+
+    /// Whether the model predicts.
+    #[getter]
+    fn predicts(&self) -> bool {
+        self.map().predictor.is_some()
+    }
+
     /// Rows whose features come closest to these.
     #[pyo3(signature = (features, *, verbose=0))]
     fn inverse_transform<'py>(
@@ -216,7 +268,7 @@ impl Model {
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     fn reconstruction_cost<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<f64> {
         let rows = X.rows()?;
-        run(py, verbose, |monitor| self.expansion().reconstruction_cost(&rows, monitor))
+        run(py, verbose, |monitor| self.expansion().reconstruction_cost(&*self.scaled(&rows)?, monitor))
     }
 
     /// Share of mean k(x,x) of the rows that is left after 0, 1, …, m coordinates of a basis.
@@ -224,8 +276,9 @@ impl Model {
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     fn residuals<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<Numbers<'py>> {
         let (rows, left) = (X.rows()?, self.fit()?.residual);
-        let shares =
-            run(py, verbose, |monitor| diagnostics::residuals(self.expansion(), left, &rows, monitor))?;
+        let shares = run(py, verbose, |monitor| {
+            diagnostics::residuals(self.expansion(), left, &*self.scaled(&rows)?, monitor)
+        })?;
         Ok(PyArray1::from_vec(py, shares))
     }
 
@@ -261,7 +314,7 @@ impl Model {
         }
         check_names(input_names.as_deref(), p)?;
         Ok(self.with(|map| {
-            map.scaling = Some(Scaling { center, factor });
+            *map = map.clone().after(Some(&Scaling { center, factor }));
             map.input_names = input_names;
         }))
     }

@@ -9,6 +9,7 @@ mod facts;
 mod features;
 mod extracted;
 mod prepared;
+pub(crate) mod predictor;
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -25,6 +26,7 @@ use crate::whole_file::temporary;
 
 pub use facts::Facts;
 pub use features::StoredFeatures;
+pub use predictor::Predictor;
 pub use prepared::PreparedMap;
 
 /// The file format written; files up to it are read.
@@ -68,6 +70,8 @@ pub struct FeatureMap {
     pub eigenvalues: Vec<f64>,
     /// How it was made: number of rows, residual, settings, seed.
     pub facts: Facts,
+    /// What predicts the labels, where one was fitted.
+    pub predictor: Option<Predictor>,
     /// What the user should know of the fit; a file does not hold it.
     pub warnings: Vec<String>,
 }
@@ -95,6 +99,7 @@ impl From<FittedBasis> for FeatureMap {
             pivot_norms: basis.pivot_norms,
             eigenvalues: basis.eigenvalues.unwrap_or_default(),
             facts,
+            predictor: None,
             warnings: basis.warnings,
             expansion: basis.expansion,
         }
@@ -183,6 +188,20 @@ impl FeatureMap {
         map.expansion.matrix = matrix;
         map.drop_unused_landmarks();
         Ok(map)
+    }
+
+    /// This map, and its predictor, for rows before a scaling that was applied to them.
+    pub fn after(mut self, scaling: Option<&Scaling>) -> Self {
+        let Some(first) = scaling else { return self };
+        self.scaling = Some(match self.scaling.take() {
+            Some(then) => first.then(&then),
+            None => first.clone(),
+        });
+        if let Some(predictor) = &mut self.predictor {
+            let members = std::mem::take(&mut predictor.members);
+            predictor.members = members.into_iter().map(|member| member.after(scaling)).collect();
+        }
+        self
     }
 
     /// Forgets the landmarks that neither a feature nor the origin uses; at least one stays.

@@ -5,15 +5,18 @@
 //! [`Pipeline::fit`] does all of it. A comparison fits the basis once for all methods that share it, and calls the same
 //! steps one by one.
 
+use crate::basis::input_weights::{FoundWeights, InputWeights};
 use crate::basis::{Basis, FittedBasis, Method, Precision};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
+use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
 use crate::extract::{Coordinates, Directions, Extractor, Queries, SUM_ROWS, are_few, keeps_features};
 use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, MethodSpec, Stage};
+use crate::monitor::Monitor;
 use crate::options::{Options, bytes};
 use crate::select::{Keep, Scores, Selection};
 use crate::spec::{Parameter, Values, parameters_of};
@@ -94,6 +97,9 @@ pub struct FittedPipeline {
     pub coordinates: Option<Rows<'static>>,
     /// What was made of the coordinates.
     pub found: Found,
+    /// Weights of the input columns, where they were learned. They are in the map's scaling; the basis and the landmarks are
+    /// those of weighted rows.
+    pub weights: Option<FoundWeights>,
     /// What the user should know, about the basis too.
     pub warnings: Vec<String>,
 }
@@ -110,11 +116,11 @@ pub enum Found {
 }
 
 impl FittedPipeline {
-    /// The features, best first: by score where there are scores.
+    /// The features, best first: by their ranking where some were selected.
     pub fn best(&self) -> Vec<usize> {
         let mut best: Vec<usize> = (0..self.map.n_features()).collect();
-        if self.map.scores.len() == best.len() {
-            best.sort_by(|&a, &b| self.map.scores[b].total_cmp(&self.map.scores[a]));
+        if let Found::Selected(_, selection) = &self.found {
+            best.sort_by_key(|&at| selection.ranking[selection.columns[at]]);
         }
         best
     }
@@ -240,7 +246,8 @@ impl Pipeline {
     pub fn basis(&self, rows: &Rows, labels: Option<&Labels>, warnings: &mut Vec<String>) -> Result<Basis> {
         let settings = self.basis_for(rows.n(), warnings)?;
         match &self.head {
-            Head::Coordinates | Head::Select(_) => Ok(settings),
+            Head::Coordinates => Ok(settings),
+            Head::Select(system) => Ok(system.basis_settings(settings)),
             Head::Extract(extractor) => extractor.basis(settings, rows, labels),
         }
     }
@@ -251,15 +258,11 @@ impl Pipeline {
             BasisChoice::Given(basis) => return Ok(basis.clone()),
             BasisChoice::OfMethod(possible) => possible,
         };
-        let method = match &self.head {
-            Head::Coordinates => possible[0].basis.method,
-            Head::Select(system) => system.default_basis(n, warnings),
-            Head::Extract(extractor) => extractor.default_basis(n, warnings),
-        };
+        let method = self.head.default_basis(n, warnings).unwrap_or(possible[0].basis.method);
         let chosen = possible.iter().find(|p| p.basis.method == method).unwrap_or(&possible[0]);
         match &chosen.refused {
             Some(why) => Err(Error::argument(why.clone())),
-            None => Ok(chosen.basis.clone()),
+            None => Ok(self.head.default_settings(chosen.basis.clone())),
         }
     }
 
@@ -316,6 +319,11 @@ impl Pipeline {
         options.run(|| {
             self.check(labels)?;
             let mut warnings = Vec::new();
+            let settings = self.basis_for(rows.n(), &mut Vec::new())?;
+            let weights = input_weights(&settings, rows, labels, &options.monitor)?;
+            let scaling = weights.as_ref().map(|found| Scaling::of_factors(found.weights.clone()));
+            let weighted = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
+            let rows = weighted.as_ref().unwrap_or(rows);
             let basis = self.basis(rows, labels, &mut warnings)?;
             self.check_memory(&basis, rows.n(), options)?;
             let keep = options.coordinates || self.hands_on_coordinates(&basis, rows.n(), options);
@@ -325,6 +333,7 @@ impl Pipeline {
             if !options.coordinates {
                 fitted.coordinates = None;
             }
+            (fitted.map.scaling, fitted.weights) = (scaling, weights);
             fitted.warnings.splice(0..0, warnings);
             fitted.map.warnings.clone_from(&fitted.warnings);
             Ok(fitted)
@@ -353,7 +362,7 @@ impl Pipeline {
             }
         };
         let warnings = map.warnings.clone();
-        Ok(FittedPipeline { map, basis, coordinates, found, warnings })
+        Ok(FittedPipeline { map, basis, coordinates, found, weights: None, warnings })
     }
 
     /// Whether the rows' coordinates are handed on from the basis to its head, where they would be recomputed otherwise.
@@ -445,6 +454,23 @@ impl Pipeline {
 }
 
 impl Head {
+    /// The basis that it comes with, for n rows; None where it is the basis itself.
+    pub fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Option<Method> {
+        match self {
+            Self::Coordinates => None,
+            Self::Select(system) => Some(system.default_basis(n, warnings)),
+            Self::Extract(extractor) => Some(extractor.default_basis(n, warnings)),
+        }
+    }
+
+    /// The settings of the basis that it comes with.
+    pub fn default_settings(&self, basis: Basis) -> Basis {
+        match self {
+            Self::Extract(extractor) => extractor.default_settings(basis),
+            Self::Coordinates | Self::Select(_) => basis,
+        }
+    }
+
     /// Scores or directions, from a basis that was fitted on these rows; `coordinates` are theirs in it.
     pub(crate) fn find(
         &self,
@@ -458,7 +484,7 @@ impl Head {
             Self::Coordinates => Found::Coordinates,
             Self::Select(system) => {
                 let scores = system.scores(rows, labels, basis, Some(coordinates), options)?;
-                let selection = scores.keep(system.keep);
+                let (selection, _) = system.select(&scores, system.keep);
                 Found::Selected(scores, selection)
             }
             Self::Extract(extractor) => {
@@ -541,6 +567,31 @@ fn possible_basis<S: AsRef<str>>(
         .collect();
     let refused = Values::new(&[own, &[method.spec()]].concat(), settings).err().map(|e| e.to_string());
     Ok(PossibleBasis { basis: methods::basis(method.name(), &for_basis)?, refused })
+}
+
+/// The weights of the input columns that a basis is to have.
+fn input_weights(
+    basis: &Basis,
+    rows: &Rows,
+    labels: Option<&Labels>,
+    monitor: &Monitor,
+) -> Result<Option<FoundWeights>> {
+    if !basis.input_weights {
+        return Ok(None);
+    }
+    let labels = labels.ok_or_else(|| {
+        Error::argument(
+            "input_weights = true looks at the labels, but none were given\nhint: give them (y), or leave it out",
+        )
+    })?;
+    if basis.landmarks.is_some() {
+        return Err(Error::argument(
+            "input_weights = true and landmarks are both given, but landmarks would have to be weighted too\n\
+             hint: leave one of them out",
+        ));
+    }
+    let settings = InputWeights { shape: basis.shape, seed: basis.seed, ..InputWeights::default() };
+    settings.find(rows, labels, monitor).map(Some)
 }
 
 /// The selector inside a system.

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
 
     let mut settings = pipeline.settings.clone();
     settings.push(("scale".into(), source::scale_name(scale).into()));
-    map.scaling = scaling;
+    map = map.after(scaling.as_ref());
     map.input_names = named.then_some(names);
     map.facts = Facts {
         source: Some(super::file_name(source).into()),

@@ -16,7 +16,7 @@ mod checkpoint;
 
 use super::advice::{Advice, Finding, Verdict};
 use super::measures::Measure;
-use crate::basis::loo::{Tried, widths_tried};
+use crate::basis::loo::{Tried, enough, spread, widths_tried};
 use crate::basis::{Basis, Method};
 use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
@@ -46,9 +46,6 @@ const CLEARLY: f64 = 0.95;
 
 /// Between the laplacian and the rbf kernel, and between a size and the next, this share of the error is a difference.
 const SOMEWHAT: f64 = 0.98;
-
-/// The smallest size whose error is within this factor of the smallest error will do.
-const NEARLY: f64 = 1.01;
 
 /// Looks at data and says which features to use.
 ///
@@ -276,12 +273,8 @@ impl Adviser {
         residual_finding(&basis, &z, rows.n(), advice);
         let sizes = self.errors_by_size(&z, basis.n_components(), rows.n(), labels)?;
         advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
-        let least = sizes.iter().map(|t| t.error).fold(f64::INFINITY, f64::min);
-        let fewest = sizes.iter().map(|t| t.missed).fold(f64::INFINITY, f64::min);
-        let margin = spread(fewest, rows.n()) / 2.0;
-        let enough = sizes.iter().find(|t| t.error <= NEARLY * least && t.missed <= fewest + margin);
-        if let Some(enough) = enough {
-            best.tried = Tried { gamma: best.tried.gamma, ..*enough };
+        if let Some(enough) = enough(&sizes, rows.n()) {
+            best.tried = Tried { gamma: best.tried.gamma, ..enough };
         }
         let all = basis.n_components();
         best.capped = best.tried.size < all || (all == cap && all < rows.n());
@@ -341,11 +334,6 @@ fn preferred(tried: &[Tried], labels: &Labels) -> Option<Tried> {
     let fewest = finite().map(|t| t.missed).fold(f64::INFINITY, f64::min);
     let margin = spread(fewest, labels.len());
     finite().filter(|t| t.missed <= fewest + margin).reduce(|a, b| if b.error < a.error { b } else { a })
-}
-
-/// Standard error of a share among n rows.
-fn spread(share: f64, n: usize) -> f64 {
-    (share * (1.0 - share) / n as f64).max(0.0).sqrt()
 }
 
 /// Whether the kernel errs clearly less than the columns, and which to use. For classes the squared error must fall and

@@ -11,7 +11,6 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
-use crate::map::FeatureMap;
 use crate::pipeline::FittedPipeline;
 
 /// What was made, and why.
@@ -62,18 +61,9 @@ impl Adviser {
         };
         let features = Rows::from_mat(fitted.map.transform(rows)?.as_ref());
         let penalty = best_penalty(&features, labels, &self.options.monitor)?.absolute;
-        multiply(&mut fitted.map, 1.0 / penalty.sqrt());
-        fitted.map.scaling = scaling;
+        fitted.map.multiply(1.0 / penalty.sqrt());
+        fitted.map = fitted.map.after(scaling.as_ref());
         fitted.warnings.splice(0..0, warnings);
         Ok(Automatic { fitted, advice })
     }
-}
-
-/// Multiplies every feature by one number.
-fn multiply(map: &mut FeatureMap, factor: f64) {
-    let expansion = &mut map.expansion;
-    for column in expansion.matrix.col_iter_mut() {
-        column.iter_mut().for_each(|v| *v *= factor);
-    }
-    expansion.offset.iter_mut().for_each(|v| *v *= factor);
 }

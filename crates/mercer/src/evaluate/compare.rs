@@ -106,7 +106,7 @@ impl Default for Comparison {
         Self {
             methods: Vec::new(),
             settings: Vec::new(),
-            gammas: vec!["scale".into()],
+            gammas: vec!["loo".into()],
             sizes: vec![None],
             evaluators: vec![Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge],
             scale: Scale::Standard,

@@ -18,10 +18,12 @@ pub mod advice;
 pub mod compare;
 pub mod advise;
 pub mod auto;
+pub mod learn;
 
 pub use advise::Adviser;
 pub use auto::Automatic;
 pub use compare::Comparison;
 pub use evaluator::{Evaluation, Evaluator};
 pub use folds::Split;
+pub use learn::Learner;
 pub use measures::{Measure, Predictions};

@@ -3,7 +3,8 @@
 //! Tensors `matrix` (q×l), `offset` (q), the landmarks (`landmarks` l×p, or the CSR parts `landmarks.indptr`, `.indices`,
 //! `.values`, or `landmarks.columns` of a precomputed kernel) and, where there are, `scaling.center`, `scaling.factor`,
 //! `origin`, `scores`, `pivots`, `pivot_norms`, `eigenvalues`; and a JSON header under `mercer` in the metadata with
-//! everything else. There is no code in it.
+//! everything else. A predictor's maps are there under `predictor.0.`, `predictor.1.`, …, with headers of their own in the
+//! header. There is no code in it.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde_json::{Value, json};
 
-use super::{FORMAT_VERSION, Facts, FeatureMap};
+use super::{FORMAT_VERSION, Facts, FeatureMap, Predictor};
 use crate::basis::{Expansion, Landmarks};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
@@ -20,7 +21,27 @@ use crate::kernel::{Kernel, Shape};
 
 impl FeatureMap {
     pub(super) fn to_bytes(&self) -> std::result::Result<Vec<u8>, SafeTensorError> {
-        let Expansion { kernel, landmarks, matrix, offset, origin } = &self.expansion;
+        let mut parts = Vec::new();
+        self.add_tensors("", &mut parts);
+        for (at, member) in self.predictor.iter().flat_map(|predictor| &predictor.members).enumerate() {
+            member.add_tensors(&member_prefix(at), &mut parts);
+        }
+        let mut views = Vec::with_capacity(parts.len());
+        for (name, dtype, shape, bytes) in &parts {
+            views.push((name.as_str(), TensorView::new(*dtype, shape.clone(), bytes)?));
+        }
+        let mut header = self.header();
+        if let Some(Predictor { members, classes, sharpness }) = &self.predictor {
+            let members: Vec<Value> = members.iter().map(Self::header).collect();
+            header["predictor"] = json!({ "classes": classes, "sharpness": sharpness, "members": members });
+        }
+        let metadata = HashMap::from([("mercer".to_string(), header.to_string())]);
+        serialize(views, Some(metadata))
+    }
+
+    /// Adds the tensors of this map, each name with a prefix.
+    fn add_tensors(&self, prefix: &str, parts: &mut Vec<Tensor>) {
+        let Expansion { landmarks, matrix, offset, origin, .. } = &self.expansion;
         let mut floats: Vec<(&str, Vec<usize>, Vec<f64>)> = Vec::new();
         let mut whole: Vec<(&str, Vec<u64>)> = Vec::new();
         let matrix_values =
@@ -62,24 +83,20 @@ impl FeatureMap {
         }
         whole.push(("pivots", self.pivots.iter().map(|&i| i as u64).collect()));
 
-        let parts: Vec<(&str, Dtype, Vec<usize>, Vec<u8>)> = floats
-            .into_iter()
-            .map(|(name, shape, v)| {
-                (name, Dtype::F64, shape, v.iter().flat_map(|x| x.to_le_bytes()).collect())
-            })
-            .chain(whole.into_iter().map(|(name, v)| {
-                (name, Dtype::U64, vec![v.len()], v.iter().flat_map(|x| x.to_le_bytes()).collect())
-            }))
-            .collect();
-        let mut views = Vec::with_capacity(parts.len());
-        for (name, dtype, shape, bytes) in &parts {
-            views.push((*name, TensorView::new(*dtype, shape.clone(), bytes)?));
-        }
-        let metadata = HashMap::from([("mercer".to_string(), self.header(*kernel).to_string())]);
-        serialize(views, Some(metadata))
+        let bytes = |v: &[f64]| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+        parts.extend(
+            floats
+                .into_iter()
+                .map(|(name, shape, v)| (format!("{prefix}{name}"), Dtype::F64, shape, bytes(&v))),
+        );
+        parts.extend(whole.into_iter().map(|(name, v)| {
+            let bytes = v.iter().flat_map(|x| x.to_le_bytes()).collect();
+            (format!("{prefix}{name}"), Dtype::U64, vec![v.len()], bytes)
+        }));
     }
 
-    fn header(&self, kernel: Kernel) -> Value {
+    fn header(&self) -> Value {
+        let kernel = self.expansion.kernel;
         let (degree, coef0, alpha) = match kernel.shape {
             Shape::Poly { degree, coef0 } => (degree, coef0, 1.0),
             Shape::Sigmoid { coef0 } => (3, coef0, 1.0),
@@ -100,6 +117,16 @@ impl FeatureMap {
 
     pub(super) fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, String> {
         let file = ModelFile::open(bytes)?;
+        let mut map = Self::from_section(&Section {
+            tensors: &file.tensors,
+            header: &file.header,
+            prefix: String::new(),
+        })?;
+        map.predictor = file.predictor(&map)?;
+        Ok(map)
+    }
+
+    fn from_section(file: &Section) -> Doubt<Self> {
         let kernel = file.kernel()?;
         let p = file.number("n_inputs")? as usize;
         let landmarks = file.landmarks(kernel, p)?;
@@ -143,6 +170,7 @@ impl FeatureMap {
                 .and_then(Value::as_object)
                 .map(Facts::from_map)
                 .unwrap_or_default(),
+            predictor: None,
             warnings: Vec::new(),
         })
     }
@@ -152,6 +180,25 @@ impl FeatureMap {
 struct ModelFile<'a> {
     tensors: SafeTensors<'a>,
     header: Value,
+}
+
+/// The part of a file that is one map.
+struct Section<'f, 'a> {
+    tensors: &'f SafeTensors<'a>,
+    header: &'f Value,
+    /// What the names of its tensors start with.
+    prefix: String,
+}
+
+/// Name, type, shape and bytes.
+type Tensor = (String, Dtype, Vec<usize>, Vec<u8>);
+
+/// The most maps that a predictor has.
+const MOST_MEMBERS: usize = 16;
+
+/// What the names of a predictor's tensors start with.
+fn member_prefix(at: usize) -> String {
+    format!("predictor.{at}.")
 }
 
 type Doubt<T> = std::result::Result<T, String>;
@@ -197,6 +244,42 @@ impl<'a> ModelFile<'a> {
         Ok(Self { tensors, header })
     }
 
+    /// The predictor, if there is one, for a map with as many inputs.
+    fn predictor(&self, map: &FeatureMap) -> Doubt<Option<Predictor>> {
+        let Some(header) = self.header.get("predictor").filter(|header| !header.is_null()) else {
+            return Ok(None);
+        };
+        let members =
+            header.get("members").and_then(Value::as_array).ok_or("the predictor has no members")?;
+        if members.is_empty() || members.len() > MOST_MEMBERS {
+            return Err(format!("the predictor has {} members, not 1 to {MOST_MEMBERS}", members.len()));
+        }
+        let classes: Option<Vec<String>> = match header.get("classes") {
+            None | Some(Value::Null) => None,
+            Some(Value::Array(names)) => {
+                let names: Option<Vec<String>> = names.iter().map(|v| v.as_str().map(String::from)).collect();
+                Some(names.filter(|names| names.len() > 1).ok_or("`classes` of the predictor are no names")?)
+            }
+            Some(_) => return Err("`classes` of the predictor is not a list of names".into()),
+        };
+        let sharpness = header.get("sharpness").and_then(Value::as_f64).filter(|v| v.is_finite() && *v > 0.0);
+        let read = |(at, header)| -> Doubt<FeatureMap> {
+            let section = Section { tensors: &self.tensors, header, prefix: member_prefix(at) };
+            let member = FeatureMap::from_section(&section)?;
+            let outputs = classes.as_ref().map_or(1, Vec::len);
+            if member.n_features() != outputs || member.expansion.landmarks.p() != map.expansion.landmarks.p()
+            {
+                return Err(format!("member {at} of the predictor does not fit the model"));
+            }
+            Ok(member)
+        };
+        let members = members.iter().enumerate().map(read).collect::<Doubt<Vec<_>>>()?;
+        let sharpness = sharpness.ok_or("`sharpness` of the predictor is not a number above 0")?;
+        Ok(Some(Predictor { members, classes, sharpness }))
+    }
+}
+
+impl<'a> Section<'_, 'a> {
     fn kernel(&self) -> Doubt<Kernel> {
         let kernel = self.header.get("kernel").ok_or("the header has no kernel")?;
         let number = |key: &str| {
@@ -241,7 +324,7 @@ impl<'a> ModelFile<'a> {
     }
 
     fn raw(&self, name: &str, dtype: Dtype) -> Doubt<Option<TensorView<'a>>> {
-        match self.tensors.tensor(name) {
+        match self.tensors.tensor(&format!("{}{name}", self.prefix)) {
             Err(_) => Ok(None),
             Ok(view) if view.dtype() == dtype => Ok(Some(view)),
             Ok(view) => Err(format!("`{name}` has type {:?}, not {dtype:?}", view.dtype())),

@@ -86,11 +86,9 @@ fn of_system(
             handle(at, Ok(None))?;
             continue;
         }
-        let selection = scores.keep(size.map_or(system.keep, Keep::Count));
+        let (selection, weights) = system.select(&scores, size.map_or(system.keep, Keep::Count));
         warnings.extend(selection.warnings);
         let columns = selection.columns;
-        let weights: Option<Vec<f64>> =
-            system.weights(&scores).map(|all| columns.iter().map(|&j| all[j]).collect());
         let checked = check_columns(fitted.basis.n_components(), &columns, weights.as_deref(), &[]);
         let features =
             attempt(checked)?.map(|()| Some(some_coordinates(fitted, &columns, weights.as_deref(), start)));

@@ -122,7 +122,7 @@ impl Plan {
         let mut largest = 0;
         for method in &self.methods {
             let Some(basis) = method.largest_basis(n)? else { continue };
-            let m = basis.n_components.unwrap_or(n).min(n) as u64;
+            let m = basis.most_components(n) as u64;
             // The coordinates, a method's and an evaluator's copies of them, and matrices of the size of the basis.
             largest =
                 largest.max(basis.estimated_memory(n, &comparison.options) + 8 * (4 * all * m + 6 * m * m));
@@ -137,8 +137,9 @@ impl MethodPlan {
         let plain = Pipeline::new::<&str>(method, &[])?;
         let mut settings = comparison.settings.clone();
         let has = |settings: &[(String, String)], name: &str| settings.iter().any(|(n, _)| n == name);
-        if spec.has("basis") && !has(&settings, "basis") {
-            settings.push(("basis".into(), default_basis(&plain, n)?.name().into()));
+        let own = default_basis(&plain, n)?;
+        if let Some(other) = own.1.filter(|_| spec.has("basis") && !has(&settings, "basis")) {
+            settings.push(("basis".into(), other.name().into()));
         }
         let value = |name: &str| settings.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
         let (basis, selector) = (value("basis").filter(|_| spec.has("basis")), value("selector"));
@@ -168,7 +169,11 @@ impl MethodPlan {
         let of_class_means = spec.stage == Stage::Extract && !spec.has("basis");
         Ok(Self {
             method: spec,
-            basis_name: if of_class_means { "class means".into() } else { basis.unwrap_or(method.into()) },
+            basis_name: if of_class_means {
+                "class means".into()
+            } else {
+                basis.unwrap_or(own.0.name().into())
+            },
             size_is_set: has(&settings, "n_components"),
             pipeline,
             sizes,
@@ -218,12 +223,11 @@ impl MethodPlan {
     }
 }
 
-/// The basis of a method for n rows when none is named: its own, but `kobl` where its own would span many rows.
-fn default_basis(plain: &Pipeline, n: usize) -> Result<Method> {
-    Ok(match plain.basis_for(n, &mut Vec::new())?.method {
-        Method::GramSchmidt | Method::Kpca if n > MANY_ROWS => Method::Kobl,
-        own => own,
-    })
+/// The basis of a method for n rows when none is named, and what stands in for it where it would span many rows.
+fn default_basis(plain: &Pipeline, n: usize) -> Result<(Method, Option<Method>)> {
+    let own = plain.basis_for(n, &mut Vec::new())?.method;
+    let spans = matches!(own, Method::GramSchmidt | Method::Kpca) && n > MANY_ROWS;
+    Ok((own, spans.then(|| Method::of_rows(n))))
 }
 
 /// The methods, each once, without the baselines, which are always there.
@@ -270,6 +274,12 @@ fn rules(comparison: &Comparison, shape: Shape) -> Result<Vec<Option<Gamma>>> {
 /// An error unless every setting is one of some method's, with a value it may have.
 fn check_settings(comparison: &Comparison, plans: &[MethodPlan]) -> Result<()> {
     for (name, value) in &comparison.settings {
+        if name == "input_weights" && value == "true" {
+            return Err(Error::argument(
+                "input_weights = true is for one fit: a comparison shares the rows between methods\n\
+                 hint: leave it out, or weigh the columns before",
+            ));
+        }
         if name == "gamma" {
             return Err(Error::argument(format!(
                 "gamma = {value} is among the settings, but widths are compared\nhint: give it as one of `gammas`"

@@ -1,0 +1,90 @@
+//! Predictions and input weights for Python.
+
+use mercer::basis::input_weights::{FoundWeights, InputWeights};
+use mercer::data::Scale;
+use mercer::evaluate::learn::{Learned, Learner};
+use mercer::kernel::Shape;
+use mercer::{FeatureMap, Options};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{PyRows, Target};
+use crate::gate::{exception, memory, run};
+use crate::model::Model;
+
+/// A predictor for rows as they are: the map with it, the basis below it, and what was tried.
+#[pyfunction]
+#[pyo3(signature = (X, y, *, scale, max_components, input_weights, input_names=None, seed=0, task="auto", verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn fit_predictor<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    scale: &str,
+    max_components: usize,
+    input_weights: bool,
+    input_names: Option<Vec<String>>,
+    seed: u64,
+    task: &str,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let (scale, options): (Scale, _) =
+        (scale.parse().map_err(exception)?, Options::default().memory(memory()?));
+    let mut learner = Learner { scale, max_components, input_weights, seed, options };
+    let learned = run(py, verbose, move |monitor| {
+        learner.options.monitor = monitor.clone();
+        learner.fit(&rows, &labels)
+    })?;
+    let Learned { map, basis, tried, error, missed, log_loss, weights, warnings } = learned;
+    let attempts = tried.iter().map(|attempt| {
+        let out = PyDict::new(py);
+        out.set_item("kernel", attempt.kernel)?;
+        out.set_item("weighted", attempt.weighted)?;
+        out.set_item("gamma", attempt.gamma)?;
+        out.set_item("n_components", attempt.size)?;
+        out.set_item("error", attempt.error)?;
+        out.set_item("is_member", attempt.is_member)?;
+        Ok(out)
+    });
+    let out = PyDict::new(py);
+    out.set_item("tried", attempts.collect::<PyResult<Vec<_>>>()?)?;
+    out.set_item("error", error)?;
+    out.set_item("missed", missed)?;
+    out.set_item("log_loss", log_loss)?;
+    out.set_item("weights", weights.map(|found| PyArray1::from_vec(py, found.weights)))?;
+    out.set_item("warnings", warnings)?;
+    out.set_item("basis", Model::of_basis(basis, map.scaling.clone(), input_names.clone()))?;
+    out.set_item("model", Model::new(FeatureMap { input_names, ..map }))?;
+    Ok(out)
+}
+
+/// A weight for every input column: the weights, the rounds used, the errors of left-out rows and the width.
+#[pyfunction]
+#[pyo3(signature = (X, y, *, kernel="rbf", rounds=2, seed=0, task="auto", verbose=0))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn input_weights<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Target<'py>,
+    kernel: &str,
+    rounds: usize,
+    seed: u64,
+    task: &str,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let shape = Shape::named(kernel, 3, 1.0, 1.0).map_err(exception)?;
+    let settings = InputWeights { shape, rounds, seed };
+    let FoundWeights { weights, rounds, errors, gamma, .. } =
+        run(py, verbose, move |monitor| settings.find(&rows, &labels, monitor))?;
+    let out = PyDict::new(py);
+    out.set_item("weights", PyArray1::from_vec(py, weights))?;
+    out.set_item("rounds", rounds)?;
+    out.set_item("errors", PyArray1::from_vec(py, errors))?;
+    out.set_item("gamma", gamma)?;
+    Ok(out)
+}

@@ -1,0 +1,528 @@
+//! Predictions without choices: ridge on kernel coordinates, with kernel, width, size, input weights and penalty found by
+//! the rows left out.
+//!
+//!   a sample → rbf and laplacian, each at its best width → input weights → larger bases while the error falls
+//!            → the mean of those members that predict left-out rows best together → all rows
+//!
+//! Members are maps whose features are scores, so that the whole is a [`Predictor`] in a [`FeatureMap`]; the map's own features
+//! are the coordinates of the best member.
+//!
+//! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, as much again four times for input weights on 2000, then n·m²
+//!         a size; memory n·m numbers for the rows looked at
+//! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); Platt 1999 and Guo et al. 2017 (calibration)
+//! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
+//!         with the rows
+
+use faer::Mat;
+
+use crate::basis::input_weights::{FoundWeights, InputWeights};
+use crate::basis::loo::{Tried, best, widths_tried};
+use crate::basis::predict::ridge_on;
+use crate::basis::{Basis, Expansion, FittedBasis, Method, Threshold};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::data::scale::{Scale, Scaling};
+use crate::error::{Error, Result};
+use crate::extract::Coordinates;
+use crate::kernel::gamma::grid;
+use crate::kernel::{Kernel, Shape};
+use crate::linalg::{Cholesky, product};
+use crate::map::predictor::softmax;
+use crate::map::{FeatureMap, Predictor};
+use crate::options::Options;
+use crate::random;
+
+/// Rows and components with which kernels and widths are compared.
+const FIRST_ROWS: usize = 5_000;
+const FIRST_SIZE: usize = 300;
+
+/// Sizes tried after that, while the error falls.
+const LARGER_SIZES: [usize; 3] = [1_000, 2_000, 4_000];
+
+/// The most components of kernels that are not the best.
+const OTHERS: usize = 1_000;
+
+/// A larger basis, and one more member, must leave at most this share of the error.
+const LARGER: f64 = 0.98;
+const ONE_MORE: f64 = 0.995;
+
+/// A kernel that errs by more than this factor of the best is no member.
+const WORSE: f64 = 1.3;
+
+/// Predicts labels without choices.
+///
+/// ```
+/// use mercer::{data::{Labels, Task, synth}, evaluate::learn::Learner};
+///
+/// let train = synth::generate("ringnorm?n=400&seed=1")?;
+/// let test = synth::generate("ringnorm?n=400&seed=2")?;
+/// let labels = |table: &mercer::Table| Labels::decide(table.target.clone().unwrap(), Task::Auto);
+/// let learned = Learner::default().fit(&train.rows, &labels(&train)?)?;
+/// let predicted = learned.map.predictor.as_ref().unwrap().predict(&test.rows)?;
+/// let (Labels::Classes { codes: found, .. }, Labels::Classes { codes: truth, .. }) = (predicted, labels(&test)?) else {
+///     panic!("classes")
+/// };
+/// assert!(found.iter().zip(&truth).filter(|(a, b)| a == b).count() > 380);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Learner {
+    /// How columns are scaled before anything else.
+    pub scale: Scale,
+    /// The most components that are tried.
+    pub max_components: usize,
+    /// Whether weights of the input columns are tried.
+    pub input_weights: bool,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Memory, threads and monitor of all that is fitted.
+    pub options: Options,
+}
+
+impl Default for Learner {
+    fn default() -> Self {
+        Self {
+            scale: Scale::Standard,
+            max_components: 4_000,
+            input_weights: true,
+            seed: 0,
+            options: Options::default(),
+        }
+    }
+}
+
+/// What was learned.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// The coordinates of the best member, with the predictor.
+    pub map: FeatureMap,
+    /// The best member's basis.
+    pub basis: FittedBasis,
+    /// What was tried, best first, and whether it is a member.
+    pub tried: Vec<Attempt>,
+    /// Squared error of rows that were left out, or held out where columns are weighted, of the members together; classes: over
+    /// the one-hot columns.
+    pub error: f64,
+    /// Share of left-out rows whose class is missed; None for numbers.
+    pub missed: Option<f64>,
+    /// Mean −ln p of the true class over left-out rows, as calibrated; None for numbers.
+    pub log_loss: Option<f64>,
+    /// Weights of the input columns; None: they were not tried.
+    pub weights: Option<FoundWeights>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// One kernel, and how a basis of it did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// Whether the input columns are weighted.
+    pub weighted: bool,
+    /// Its width.
+    pub gamma: f64,
+    /// Components of its basis.
+    pub size: usize,
+    /// Squared error of left-out rows.
+    pub error: f64,
+    /// Whether it is a member of the predictor.
+    pub is_member: bool,
+}
+
+/// A kernel on weighted columns, at one width and size, and what it predicts.
+struct Trial {
+    shape: Shape,
+    weights: Option<Vec<f64>>,
+    gamma: f64,
+    tried: Tried,
+    basis: FittedBasis,
+    expansion: Expansion,
+    /// n×c.
+    left_out: Mat<f64>,
+}
+
+/// What the trials predict for rows that they have not seen.
+struct Seen {
+    labels: Labels,
+    predictions: Vec<Mat<f64>>,
+}
+
+/// The rows that are looked at.
+struct Sample<'a> {
+    rows: Rows<'static>,
+    labels: Labels,
+    learner: &'a Learner,
+}
+
+impl Learner {
+    /// Learns to predict the labels of rows, which are not scaled yet.
+    pub fn fit(&self, rows: &Rows, labels: &Labels) -> Result<Learned> {
+        let rows = &*rows.to_f64();
+        self.check(rows, labels)?;
+        self.options.run(|| {
+            let scaling = Scaling::fit(self.scale, rows).0;
+            let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
+            self.fit_scaled(scaled.as_ref().unwrap_or(rows), labels, scaling)
+        })
+    }
+
+    fn fit_scaled(&self, rows: &Rows, labels: &Labels, scaling: Option<Scaling>) -> Result<Learned> {
+        let chosen = random::sample(rows.n(), FIRST_ROWS, self.seed);
+        let sample = Sample { rows: rows.select(&chosen), labels: labels.select(&chosen), learner: self };
+        sample.labels.require_two("fit")?;
+        let (mut trials, weights) = sample.kernels()?;
+        sample.grow(&mut trials)?;
+        // Weights were tried by rows held out, so that they count for more than left-out errors given the weights.
+        trials.sort_by(|a, b| {
+            b.weights.is_some().cmp(&a.weights.is_some()).then(a.tried.error.total_cmp(&b.tried.error))
+        });
+        let seen = sample.seen(&trials, weights.as_ref());
+        let members = seen.members();
+        let left_out = mean(members.iter().map(|&at| &seen.predictions[at]));
+        let error = squared_error(&left_out, &seen.labels);
+        let (sharpness, log_loss) = calibrate(&left_out, &seen.labels);
+        let tried = attempts(&trials, &members);
+        let all_rows = chosen.len() == rows.n();
+        let mut maps = Vec::with_capacity(members.len());
+        let mut first = None;
+        for (at, trial) in trials.into_iter().enumerate() {
+            if !members.contains(&at) && at > 0 {
+                continue;
+            }
+            let trial = if all_rows { trial } else { self.on_all_rows(trial, rows, labels)? };
+            if members.contains(&at) {
+                maps.push(trial.member(labels, scaling.as_ref()));
+            }
+            if at == 0 {
+                first = Some(trial);
+            }
+        }
+        let first = first.ok_or_else(|| Error::Numerical("no kernel could be tried on these rows".into()))?;
+        let classes = match labels {
+            Labels::Classes { names, .. } => Some(names.clone()),
+            Labels::Numbers(_) => None,
+        };
+        let missed = classes.as_ref().map(|_| missed(&left_out, &seen.labels));
+        let basis = first.basis.clone();
+        let mut map = first.features(scaling.as_ref());
+        map.predictor = Some(Predictor { members: maps, classes, sharpness });
+        let warnings = map.warnings.clone();
+        Ok(Learned { map, basis, tried, error, missed, log_loss, weights, warnings })
+    }
+
+    fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
+        let n = rows.n();
+        if n != labels.len() {
+            return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
+        }
+        if n < 6 || rows.p() == 0 {
+            return Err(Error::data(format!(
+                "the data has {n} rows and {} columns; at least 6 rows and 1 column are needed",
+                rows.p()
+            )));
+        }
+        if self.max_components == 0 {
+            return Err(Error::argument("max_components = 0, but at least 1 is needed"));
+        }
+        rows.check_finite(None)?;
+        if let Labels::Numbers(values) = labels
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        }
+        labels.require_two("fit")
+    }
+
+    /// The basis of a trial on n rows: all of them, or so many landmarks.
+    fn basis(&self, kernel: Kernel, size: usize, n: usize) -> Basis {
+        if size >= n {
+            return Basis::kobl(kernel).threshold(Threshold::Constant(0.0)).seed(self.seed);
+        }
+        Basis::new(Method::of_rows(n), kernel).n_components(size).seed(self.seed)
+    }
+
+    /// The options of fits on the way.
+    fn inner_options(&self) -> Options {
+        Options { memory: self.options.memory, ..Options::watched(&self.options.monitor) }
+    }
+
+    /// A trial's kernel, size and penalty on all rows.
+    fn on_all_rows(&self, trial: Trial, rows: &Rows, labels: &Labels) -> Result<Trial> {
+        let weighted = weigh(rows, trial.weights.as_deref())?;
+        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
+        let settings = self.basis(kernel, trial.tried.size, rows.n());
+        let options = self.inner_options();
+        let (basis, _) = settings.fit_with(&weighted, Some(labels), &options)?;
+        let summary =
+            Coordinates::new(&weighted, Some(labels), &basis, None, &options)?.moments(Some(labels))?;
+        let m = summary.mean.len();
+        let penalised = Mat::from_fn(m, m, |i, j| {
+            summary.total[(i, j)] + if i == j { trial.tried.absolute } else { 0.0 }
+        });
+        let mut solution = summary.cross.clone();
+        let factor = Cholesky::watched(penalised, &options.monitor)?.ok_or_else(|| {
+            Error::Numerical("the coordinates are too nearly dependent for their ridge to be solved".into())
+        })?;
+        factor.solve(&mut solution);
+        let directions = solution.transpose().to_owned();
+        let about = Mat::from_fn(m, 1, |d, _| summary.mean[d]);
+        let own = product(directions.as_ref(), about.as_ref());
+        let offset: Vec<f64> =
+            (0..directions.nrows()).map(|j| own[(j, 0)] - summary.target_mean[j]).collect();
+        let expansion = basis.expansion.composed(directions.as_ref(), &offset, &[]);
+        Ok(Trial { basis, expansion, ..trial })
+    }
+}
+
+impl Sample<'_> {
+    /// The kernels at their best widths, with input weights where these help.
+    fn kernels(&self) -> Result<(Vec<Trial>, Option<FoundWeights>)> {
+        let monitor = &self.learner.options.monitor;
+        monitor.begin("looking at kernels", 0);
+        let shapes: &[Shape] =
+            if self.rows.is_sparse() { &[Shape::Rbf] } else { &[Shape::Rbf, Shape::Laplacian] };
+        let mut found: Vec<Trial> = Vec::new();
+        for &shape in shapes {
+            found.push(self.best_width(shape, None)?);
+        }
+        let better = |a: &Trial, b: &Trial| a.tried.error.total_cmp(&b.tried.error);
+        let shape = found.iter().min_by(|a, b| better(a, b)).map_or(Shape::Rbf, |best| best.shape);
+        if !self.learner.input_weights || self.rows.p() < 2 {
+            return Ok((found, None));
+        }
+        monitor.begin("looking at the columns", 0);
+        let settings = InputWeights { shape, seed: self.learner.seed, ..InputWeights::default() };
+        let weights = settings.find(&self.rows, &self.labels, monitor)?;
+        if weights.rounds > 0 {
+            found.push(self.best_width(shape, Some(weights.weights.clone()))?);
+        }
+        Ok((found, Some(weights)))
+    }
+
+    fn first_size(&self) -> usize {
+        FIRST_SIZE.min(self.learner.max_components).min(self.rows.n())
+    }
+
+    fn best_width(&self, shape: Shape, weights: Option<Vec<f64>>) -> Result<Trial> {
+        let rows = weigh(&self.rows, weights.as_deref())?;
+        let monitor = &self.learner.options.monitor;
+        let widths = grid(shape, &rows)?;
+        let tried = widths_tried(shape, &widths, self.first_size(), &rows, &self.labels, monitor)?;
+        let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
+        self.attempt(shape, weights, gamma, self.first_size())
+    }
+
+    /// One kernel at one width and size.
+    fn attempt(&self, shape: Shape, weights: Option<Vec<f64>>, gamma: f64, size: usize) -> Result<Trial> {
+        let rows = weigh(&self.rows, weights.as_deref())?;
+        let options = self.learner.inner_options().with_coordinates();
+        let settings = self.learner.basis(Kernel { shape, gamma }, size, rows.n());
+        let (basis, z) = settings.fit_with(&rows, Some(&self.labels), &options)?;
+        let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
+        let found = ridge_on(&basis, &z, &self.labels, &options.monitor)?;
+        let tried = Tried { gamma, ..found.tried };
+        Ok(Trial {
+            shape,
+            weights,
+            gamma,
+            tried,
+            basis,
+            expansion: found.expansion,
+            left_out: found.left_out,
+        })
+    }
+
+    /// Larger bases, while the best kernel's error falls; then the other kernels at that size.
+    fn grow(&self, trials: &mut Vec<Trial>) -> Result<()> {
+        self.learner.options.monitor.begin("looking at sizes", 0);
+        let least = trials.iter().map(|t| t.tried.error).fold(f64::INFINITY, f64::min);
+        trials.retain(|trial| trial.tried.error <= WORSE * least);
+        let Some(best) =
+            (0..trials.len()).min_by(|&a, &b| trials[a].tried.error.total_cmp(&trials[b].tried.error))
+        else {
+            return Err(Error::Numerical("no kernel could be tried on these rows".into()));
+        };
+        let mut size = self.first_size();
+        for next in LARGER_SIZES {
+            let next = next.min(self.learner.max_components).min(self.rows.n());
+            if trials[best].tried.size < size || next <= size + size / 5 || !self.fits(next) {
+                break;
+            }
+            size = next;
+            let found = self.larger(&trials[best], size)?;
+            if found.tried.error >= LARGER * trials[best].tried.error {
+                break;
+            }
+            trials[best] = found;
+        }
+        let reached = trials[best].tried.size.min(OTHERS);
+        for at in (0..trials.len()).filter(|&at| at != best) {
+            let Trial { shape, gamma, tried, .. } = trials[at];
+            if tried.size < reached {
+                trials[at] = self.attempt(shape, trials[at].weights.clone(), gamma, reached)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A trial with a larger basis, which resolves finer structure: the better of its width and the next.
+    fn larger(&self, trial: &Trial, size: usize) -> Result<Trial> {
+        let (shape, weights) = (trial.shape, &trial.weights);
+        let same = self.attempt(shape, weights.clone(), trial.gamma, size)?;
+        let finer = self.attempt(shape, weights.clone(), trial.gamma * 10f64.sqrt(), size)?;
+        Ok(if finer.tried.error < same.tried.error { finer } else { same })
+    }
+
+    /// Whether a basis of this size, its coordinates and their copies fit into memory.
+    fn fits(&self, size: usize) -> bool {
+        let (n, m) = (self.rows.n() as u64, size as u64);
+        8 * (4 * n * m + 6 * m * m) <= self.learner.options.memory
+    }
+
+    /// What trials predict for rows that they have not seen. Rows left out are not unseen where weights were learned from
+    /// them; then it is those that were held out when weights were tried.
+    fn seen(&self, trials: &[Trial], weights: Option<&FoundWeights>) -> Seen {
+        let held_out = weights.filter(|found| found.rounds > 0 && found.held_out.nrows() > 0);
+        let Some(found) = held_out else {
+            let predictions = trials.iter().map(|trial| trial.left_out.clone()).collect();
+            return Seen { labels: self.labels.clone(), predictions };
+        };
+        let of_rows = |trial: &Trial| match &trial.weights {
+            Some(_) => found.held_out.clone(),
+            None => Mat::from_fn(found.rows.len(), trial.left_out.ncols(), |i, j| {
+                trial.left_out[(found.rows[i], j)]
+            }),
+        };
+        Seen { labels: self.labels.select(&found.rows), predictions: trials.iter().map(of_rows).collect() }
+    }
+}
+
+impl Seen {
+    /// The trials whose mean predicts best, the first one among them; another member must make a difference.
+    fn members(&self) -> Vec<usize> {
+        let together = |members: &[usize]| {
+            squared_error(&mean(members.iter().map(|&at| &self.predictions[at])), &self.labels)
+        };
+        let mut members = vec![0];
+        let mut error = together(&members);
+        loop {
+            let others = (0..self.predictions.len()).filter(|at| !members.contains(at));
+            let with = |at: usize| [&members[..], &[at]].concat();
+            let next = others.map(|at| (together(&with(at)), at)).min_by(|a, b| a.0.total_cmp(&b.0));
+            match next {
+                Some((less, at)) if less < ONE_MORE * error => {
+                    members.push(at);
+                    error = less;
+                }
+                _ => return members,
+            }
+        }
+    }
+}
+
+impl Trial {
+    /// The map whose features are its predictions.
+    fn member(&self, labels: &Labels, scaling: Option<&Scaling>) -> FeatureMap {
+        let names = match labels {
+            Labels::Classes { names, .. } => names.clone(),
+            Labels::Numbers(_) => vec!["prediction".into()],
+        };
+        let mut map = FeatureMap::from(self.basis.clone());
+        map.facts.basis = Some(std::mem::replace(&mut map.method, "ridge".into()));
+        map.facts.coordinates = Some(self.basis.n_components());
+        map.feature_names = names;
+        map.expansion = self.expansion.clone();
+        map.scaling = self.weights.clone().map(Scaling::of_factors);
+        map.warnings.clear();
+        map.after(scaling)
+    }
+
+    /// The map whose features are its coordinates, divided by the root of the penalty: ridge's usual penalty of 1 is right
+    /// for them.
+    fn features(self, scaling: Option<&Scaling>) -> FeatureMap {
+        let mut map = FeatureMap::from(self.basis);
+        map.multiply(1.0 / self.tried.absolute.sqrt());
+        map.scaling = self.weights.map(Scaling::of_factors);
+        map.after(scaling)
+    }
+}
+
+/// Rows with weighted columns.
+fn weigh(rows: &Rows, weights: Option<&[f64]>) -> Result<Rows<'static>> {
+    match weights {
+        Some(weights) => Scaling::of_factors(weights.to_vec()).apply(rows),
+        None => Ok(rows.select(&(0..rows.n()).collect::<Vec<_>>())),
+    }
+}
+
+fn mean<'m>(all: impl Iterator<Item = &'m Mat<f64>>) -> Mat<f64> {
+    let mut sum: Option<Mat<f64>> = None;
+    let mut count = 0.0;
+    for one in all {
+        count += 1.0;
+        sum = Some(sum.map_or_else(|| one.clone(), |sum| sum + one));
+    }
+    let mut sum = sum.unwrap_or_else(Mat::new);
+    sum.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v /= count));
+    sum
+}
+
+/// The mean squared difference from the labels.
+fn squared_error(predicted: &Mat<f64>, labels: &Labels) -> f64 {
+    let (n, c) = (predicted.nrows(), predicted.ncols());
+    let off = |i: usize, j: usize| (labels.target(i, j) - predicted[(i, j)]).powi(2);
+    (0..n).map(|i| (0..c).map(|j| off(i, j)).sum::<f64>()).sum::<f64>() / (n * c) as f64
+}
+
+/// The share of rows whose largest score is not that of their class.
+fn missed(scores: &Mat<f64>, labels: &Labels) -> f64 {
+    let Labels::Classes { codes, .. } = labels else { return 0.0 };
+    let wrong = |&(i, &code): &(usize, &usize)| {
+        (0..scores.ncols()).any(|j| j != code && scores[(i, j)] >= scores[(i, code)])
+    };
+    codes.iter().enumerate().filter(wrong).count() as f64 / codes.len() as f64
+}
+
+/// What to multiply scores by so that left-out rows have the smallest mean −ln p of their class, and that loss.
+fn calibrate(scores: &Mat<f64>, labels: &Labels) -> (f64, Option<f64>) {
+    let Labels::Classes { codes, .. } = labels else { return (1.0, None) };
+    let loss = |log_sharpness: f64| {
+        let mut p = scores.clone();
+        softmax(&mut p, log_sharpness.exp());
+        let of_row = |(i, &code): (usize, &usize)| -p[(i, code)].max(1e-15).ln();
+        codes.iter().enumerate().map(of_row).sum::<f64>() / codes.len() as f64
+    };
+    // The loss has one minimum: golden section.
+    let golden = (5f64.sqrt() - 1.0) / 2.0;
+    let (mut low, mut high) = (0.01f64.ln(), 1_000f64.ln());
+    while high - low > 1e-3 {
+        let (a, b) = (high - golden * (high - low), low + golden * (high - low));
+        if loss(a) <= loss(b) { high = b } else { low = a }
+    }
+    let middle = f64::midpoint(low, high);
+    (middle.exp(), Some(loss(middle)))
+}
+
+fn attempts(trials: &[Trial], members: &[usize]) -> Vec<Attempt> {
+    let attempt = |(at, trial): (usize, &Trial)| Attempt {
+        kernel: trial.shape.name(),
+        weighted: trial.weights.is_some(),
+        gamma: trial.gamma,
+        size: trial.tried.size,
+        error: trial.tried.error,
+        is_member: members.contains(&at),
+    };
+    trials.iter().enumerate().map(attempt).collect()
+}
+
+impl FeatureMap {
+    /// Multiplies every feature by one number.
+    pub(super) fn multiply(&mut self, factor: f64) {
+        let expansion = &mut self.expansion;
+        for column in expansion.matrix.col_iter_mut() {
+            column.iter_mut().for_each(|v| *v *= factor);
+        }
+        expansion.offset.iter_mut().for_each(|v| *v *= factor);
+    }
+}

@@ -1,0 +1,85 @@
+//! What predicts labels: the mean of a few maps whose features are scores, one a class, or the number itself.
+//!
+//!   class = argmax s(x),   p(x) = softmax(sharpness·s(x)),   s the mean score of the members
+
+use faer::Mat;
+
+use super::FeatureMap;
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+
+/// A few maps that predict labels together.
+///
+/// ```
+/// use mercer::{data::{Labels, Task, synth}, evaluate::learn::Learner};
+///
+/// let table = synth::generate("ringnorm?n=300&seed=1")?;
+/// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+/// let model = Learner::default().fit(&table.rows, &labels)?.map;
+/// let predictor = model.predictor.as_ref().expect("it predicts");
+/// let probabilities = predictor.probabilities(&table.rows)?;
+/// assert!((probabilities.row(0).sum() - 1.0).abs() < 1e-12);
+/// assert_eq!(predictor.predict(&table.rows)?.n_classes(), Some(2));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predictor {
+    /// Maps from rows to one score a class, or to one number.
+    pub members: Vec<FeatureMap>,
+    /// The classes, one a score; None: the score is a number.
+    pub classes: Option<Vec<String>>,
+    /// What scores are multiplied by before they become probabilities.
+    pub sharpness: f64,
+}
+
+impl Predictor {
+    /// The mean score of the members, n×c.
+    pub fn scores(&self, rows: &Rows) -> Result<Mat<f64>> {
+        let outputs = self.classes.as_ref().map_or(1, Vec::len);
+        let mut sum = Mat::zeros(rows.n(), outputs);
+        for member in &self.members {
+            sum += member.transform(rows)?;
+        }
+        let share = 1.0 / self.members.len() as f64;
+        sum.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v *= share));
+        Ok(sum)
+    }
+
+    /// The probability of every class, n×c. An error for numbers.
+    pub fn probabilities(&self, rows: &Rows) -> Result<Mat<f64>> {
+        if self.classes.is_none() {
+            return Err(Error::argument("the model predicts numbers, which have no probabilities"));
+        }
+        let mut scores = self.scores(rows)?;
+        softmax(&mut scores, self.sharpness);
+        Ok(scores)
+    }
+
+    /// The class or the number of every row.
+    pub fn predict(&self, rows: &Rows) -> Result<Labels> {
+        let scores = self.scores(rows)?;
+        Ok(match &self.classes {
+            None => Labels::Numbers(scores.col(0).iter().copied().collect()),
+            Some(names) => Labels::Classes {
+                codes: (0..rows.n()).map(|i| largest(&scores, i)).collect(),
+                names: names.clone(),
+            },
+        })
+    }
+}
+
+/// The first of the largest numbers in a row.
+fn largest(scores: &Mat<f64>, i: usize) -> usize {
+    (1..scores.ncols()).fold(0, |best, j| if scores[(i, j)] > scores[(i, best)] { j } else { best })
+}
+
+/// Rows of scores to rows of probabilities.
+pub(crate) fn softmax(scores: &mut Mat<f64>, sharpness: f64) {
+    for i in 0..scores.nrows() {
+        let most = scores.row(i).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        scores.row_mut(i).iter_mut().for_each(|v| *v = (sharpness * (*v - most)).exp());
+        let sum: f64 = scores.row(i).iter().sum();
+        scores.row_mut(i).iter_mut().for_each(|v| *v /= sum);
+    }
+}

@@ -1,0 +1,321 @@
+"""Predictions without choices: `AutoClassifier` and `AutoRegressor`."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer import _core
+from mercer._catalogue import as_seed
+from mercer._fit import input_names, warn
+from mercer._input import FLOATS, as_given
+from mercer.model import FeatureMap
+from mercer.select import RandomState
+
+__all__ = ["AutoClassifier", "AutoRegressor"]
+
+
+class _Predictor(BaseEstimator):  # type: ignore[misc]
+    """What both share: the search in Rust, and what it found."""
+
+    scale: str
+    max_components: int
+    input_weights: bool
+    random_state: RandomState
+    verbose: int
+    n_features_in_: int
+    _model: _core.Model
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "scale": [StrOptions({"standard", "minmax", "none"})],
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+        "input_weights": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        scale: str = "standard",
+        max_components: int = 4000,
+        input_weights: bool = True,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.scale = scale
+        self.max_components = max_components
+        self.input_weights = input_weights
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _rows(self, X: Any, *, reset: bool, **others: Any) -> Any:
+        checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False, **others}
+        return validate_data(self, X, reset=reset, **checks)
+
+    def _learn(self, rows: Any, target: _core.Target, task: str) -> None:
+        found = _core.fit_predictor(
+            as_given(rows),
+            target,
+            scale=self.scale,
+            max_components=int(self.max_components),
+            input_weights=bool(self.input_weights),
+            input_names=input_names(self),
+            seed=as_seed(self.random_state),
+            task=task,
+            verbose=int(self.verbose),
+        )
+        self._model = found["model"]
+        self.tried_ = found["tried"]
+        self.error_ = found["error"]
+        self.input_weights_ = found["weights"]
+        self._found = found
+        warn(found["warnings"], stacklevel=3)
+
+    @property
+    def features_(self) -> FeatureMap:
+        """The coordinates of the best kernel, as a fitted map."""
+        check_is_fitted(self)
+        return FeatureMap(self._model)
+
+    def _predict(self, X: Any, *, probabilities: bool = False) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        return self._model.predict(as_given(rows), probabilities=probabilities, verbose=int(self.verbose))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_found"}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
+    """Predict classes without choices: kernel, width, size and penalty are those that predict left-out rows best.
+
+    Ridge on the coordinates of a kernel's space. The rbf and the laplacian kernel are tried at eight widths each, weights
+    of the input columns are learned and kept if rows left out gain by them, bases grow while the error falls, and the
+    kernels that predict better together are averaged. Probabilities are calibrated on left-out rows.
+
+    Parameters
+    ----------
+    scale : {"standard", "minmax", "none"}, default="standard"
+        How columns are scaled first; the scaling is part of the model. Sparse columns are not centred.
+    max_components : int, default=4000
+        The most landmarks of a basis that are tried. More take more time and make a larger model.
+    input_weights : bool, default=True
+        Whether weights of the input columns are tried.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random choice. None means 0: two fits on the same data are the same.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    features_ : FeatureMap
+        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. Ridge with its usual penalty of 1
+        is right for them.
+    tried_ : list of dict
+        The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis, squared
+        error of left-out rows, and whether it is a member of the predictor.
+    error_ : float
+        Squared error of left-out rows, of the members together.
+    left_out_score_ : float
+        Share of left-out rows whose class is predicted right. It is a little too good: kernel and width were chosen by
+        the same rows.
+    log_loss_ : float
+        Mean negative logarithm of the true class' probability over left-out rows.
+    input_weights_ : ndarray of shape (n_features_in_,) or None
+        Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
+        tried.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from mercer import AutoClassifier
+    >>> X, y = make_moons(300, noise=0.2, random_state=0)
+    >>> model = AutoClassifier().fit(X[:200], y[:200])
+    >>> model.score(X[200:], y[200:]) > 0.9
+    True
+    >>> model.predict_proba(X[200:202]).shape
+    (2, 2)
+    """
+
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn to predict classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, at least 6.
+        y : array-like of shape (n_samples,)
+            Their classes: text, integers or booleans.
+
+        Returns
+        -------
+        self : AutoClassifier
+            Fitted.
+
+        Examples
+        --------
+        >>> from mercer import AutoClassifier
+        >>> X = [[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]]
+        >>> AutoClassifier().fit(X, list("aaabbb")).predict([[0.2], [4.8]])
+        array(['a', 'b'], dtype='<U1')
+        """
+        self._validate_params()
+        rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        names = [str(name) for name in classes.tolist()]
+        self._learn(rows, [names[code] for code in codes], "classes")
+        self.classes_ = classes
+        # The classes' places among those of the model, which may order text that looks like numbers otherwise.
+        known = self._model.classes or names
+        self._order = [known.index(name) for name in names]
+        self.left_out_score_ = 1.0 - float(self._found["missed"] or 0.0)
+        self.log_loss_ = float(self._found["log_loss"] or 0.0)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        scores = self._predict(X)[:, self._order]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return self._predict(X, probabilities=True)[:, self._order]
+
+
+class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
+    """Predict numbers without choices: kernel, width, size and penalty are those that predict left-out rows best.
+
+    Ridge on the coordinates of a kernel's space, as `AutoClassifier` has it.
+
+    Parameters
+    ----------
+    scale : {"standard", "minmax", "none"}, default="standard"
+        How columns are scaled first; the scaling is part of the model. Sparse columns are not centred.
+    max_components : int, default=4000
+        The most landmarks of a basis that are tried. More take more time and make a larger model.
+    input_weights : bool, default=True
+        Whether weights of the input columns are tried.
+    random_state : int, RandomState instance or None, default=None
+        Seed of every random choice. None means 0: two fits on the same data are the same.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    features_ : FeatureMap
+        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. Ridge with its usual penalty of 1
+        is right for them.
+    tried_ : list of dict
+        The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis, squared
+        error of left-out rows, and whether it is a member of the predictor.
+    error_ : float
+        Squared error of left-out rows, of the members together.
+    input_weights_ : ndarray of shape (n_features_in_,) or None
+        Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
+        tried.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from mercer import AutoRegressor
+    >>> X, y = make_friedman1(400, random_state=0)
+    >>> model = AutoRegressor().fit(X[:300], y[:300])
+    >>> model.score(X[300:], y[300:]) > 0.9
+    True
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn to predict numbers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, at least 6.
+        y : array-like of shape (n_samples,)
+            Their numbers.
+
+        Returns
+        -------
+        self : AutoRegressor
+            Fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import AutoRegressor
+        >>> X = np.linspace(0.0, 3.0, 40)[:, None]
+        >>> bool(abs(AutoRegressor().fit(X, np.sin(X[:, 0])).predict([[1.0]])[0] - np.sin(1.0)) < 0.01)
+        True
+        """
+        self._validate_params()
+        rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6, y_numeric=True)
+        self._learn(rows, np.ascontiguousarray(y, dtype=np.float64), "numbers")
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the number of every row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predictions.
+        """
+        return self._predict(X)[:, 0]
