@@ -15,11 +15,13 @@ const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
 /// The most classes, and constant columns, that a message names.
 const NAMES_SHOWN: usize = 5;
 
-/// Reads the rows that the arguments name, and the labels if there is a target.
+/// Reads the rows that the arguments name, and the labels if there is a target, with a warning if it is not obvious whether
+/// they are classes or numbers.
 pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Option<Labels>)> {
+    let mut warnings = Vec::new();
     let mut table = read::read(args::required(args, "data")?, &args::read_options(args))?;
     let labels = match (table.target.take(), args::task(args)) {
-        (Some(column), task) => Some(Labels::decide(column, task)?),
+        (Some(column), task) => Some(Labels::decide_with(column, task, &mut warnings)?),
         (None, Task::Auto) => None,
         (None, _) => {
             return Err(Error::Argument(
@@ -28,6 +30,7 @@ pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Optio
         }
     };
     describe(args, &table, labels.as_ref(), context);
+    warnings.iter().for_each(|warning| warn(warning));
     Ok((table, labels))
 }
 
