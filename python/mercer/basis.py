@@ -17,7 +17,18 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
 from mercer._fit import Settings, fit, input_names, warn
-from mercer._input import FLOATS, as_csr, as_given, as_rows, as_target, check_names_in, in_frame
+from mercer._input import (
+    FLOATS,
+    TASKS,
+    Task,
+    as_csr,
+    as_given,
+    as_rows,
+    as_target,
+    categories_as_text,
+    check_names_in,
+    in_frame,
+)
 
 # Which parameters of the catalogue each basis uses.
 _USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
@@ -93,6 +104,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the memory and two thirds of the time, and ends where it cannot tell rows apart, with a warning. Pivots and
         `coefficients_` are found in float64. None: that of X, "single" for dense float32, which is then read
         where it lies; the other methods are always float64.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Used
+        only where the basis is fitted alone; as the basis of another estimator, that one's `task` counts.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     verbose : int, default=0
@@ -159,6 +173,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "method": [StrOptions(set(_USED))],
         **{name: allowed(name) for used in _USED.values() for name in used if name != "seed"},
         "landmarks": ["array-like", "sparse matrix", None],
+        "task": TASKS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -183,6 +198,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         landmarks: Any = None,
         center: bool = False,
         precision: str | None = None,
+        task: Task = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -199,6 +215,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.landmarks = landmarks
         self.center = center
         self.precision = precision
+        self.task = task
         self.random_state = random_state
         self.verbose = verbose
 
@@ -210,8 +227,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; with a precomputed kernel, their square kernel matrix.
         y : array-like of shape (n_samples,), default=None
-            Labels. Looked at only by the method "csi" and by gamma "align" and "loo". Text, booleans and integers are
-            classes; floats are numbers if any is not whole or if more than 50 are distinct.
+            Labels, looked at only by the method "csi" and by gamma "align" and "loo". Text, booleans, categories and
+            whole numbers are classes; fractions are numbers. Whole numbers are numbers, too, if more than 20 and more
+            than sqrt(n_samples) of them are distinct and the rarest occurs fewer than 5 times; where that is not
+            obvious, a warning says what they were read as. `task` overrides.
 
         Returns
         -------
@@ -310,12 +329,20 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         target = None
         if self._needs_y():
-            X, y = validate_data(self, X, y, **self._checks())
+            X, y = validate_data(self, X, categories_as_text(y), **self._checks())
             target = as_target(y)
         else:
             X = validate_data(self, X, **self._checks())
         X = self._non_negative(X)
-        found = fit(self, X, target, self._settings_of_basis(), want_coordinates=want_coordinates, verbose=self.verbose)
+        found = fit(
+            self,
+            X,
+            target,
+            self._settings_of_basis(),
+            task=self.task,
+            want_coordinates=want_coordinates,
+            verbose=self.verbose,
+        )
         self._keep(found.basis, X)
         warn(found.basis_warnings, stacklevel=3)
         return X, found.coordinates
