@@ -63,6 +63,13 @@ fn every_command_with_a_target_has_the_task_and_warns_once() {
         ("compare", &few),
         ("advise", &[]),
     ];
+    for command in ["compare", "advise"] {
+        let more = if command == "compare" { &few[..] } else { &[] };
+        let all = [&[command, "t.csv", "--target", "y", "--format", "json"], more].concat();
+        let found: serde_json::Value = serde_json::from_str(&done(folder.path(), &all).0).expect("JSON");
+        let first = found["warnings"][0].as_str().unwrap_or_default();
+        assert!(first.starts_with("the target was read as 24 classes"), "{command}: {first}");
+    }
     for (command, more) in commands {
         let all = [&[command, "t.csv", "--target", "y"], more].concat();
         let (_, stderr) = done(folder.path(), &all);

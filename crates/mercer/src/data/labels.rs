@@ -488,7 +488,7 @@ mod tests {
             Labels::decide_with(Column::Text(texts), task, &mut warnings).expect("decided");
             warnings
         };
-        let numbers = || (0..21).map(|i| format!("{}.5", i)).collect::<Vec<String>>();
+        let numbers = || (0..21).map(|i| format!("{i}.5")).collect::<Vec<String>>();
         assert!(warned(numbers(), Task::Auto)[0].starts_with("the target was read as 21 classes"));
         assert!(warned(numbers()[1..].to_vec(), Task::Auto).is_empty());
         assert!(warned([numbers(), vec!["x".into()]].concat(), Task::Auto).is_empty());

@@ -2,6 +2,7 @@
 
 mod table;
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -73,42 +74,38 @@ fn the_order_of_the_rows_does_not_matter() {
     }
 }
 
+/// A text file of one input and the target.
+fn lines<T: Display>(head: &str, targets: &[T], line: impl Fn(usize, &T) -> String) -> Vec<u8> {
+    let lines: Vec<String> = targets.iter().enumerate().map(|(i, v)| line(i % 9, v)).collect();
+    format!("{head}{}\n", lines.join("\n")).into_bytes()
+}
+
 /// A file of one input and the target, in every format that has such a type.
 fn files(case: &Case) -> Vec<(&'static str, Vec<u8>)> {
-    let is_text = case.kind == "text" || case.kind == "bool";
     let mut files: Vec<(&'static str, Vec<u8>)> = Vec::new();
-    if !is_text || !case.is_numeric() {
-        let lines = case.values.iter().enumerate();
-        let text: String = lines.clone().map(|(i, v)| format!("{},{v}\n", i % 9)).collect();
-        files.push(("t.csv", format!("x,y\n{text}").into_bytes()));
-        let text: String = lines.map(|(i, v)| format!("{v} 1:{}\n", i % 9 + 1)).collect();
-        files.push(("t.libsvm", text.into_bytes()));
+    // In a text file, numbers as text are numbers.
+    if case.kind != "text" || !case.is_numeric() {
+        files.push(("t.csv", lines("x,y\n", &case.values, |x, v| format!("{x},{v}"))));
+        files.push(("t.libsvm", lines("", &case.values, |x, v| format!("{v} 1:{}", x + 1))));
     }
     let mut columns: Vec<ArrayRef> = Vec::new();
     match case.kind {
         "whole" => {
             let (whole, floats) = (integers(case), floats(case));
-            let point: String =
-                floats.iter().enumerate().map(|(i, v)| format!("{},{v:.1}\n", i % 9)).collect();
-            files.push(("t.csv", format!("x,y\n{point}").into_bytes()));
-            let bytes = whole.iter().enumerate().flat_map(|(i, v)| [i as i64 % 9, *v]);
-            files.push(("t.npy", npy("<i8", whole.len(), bytes.flat_map(i64::to_le_bytes).collect())));
-            let bytes = floats.iter().enumerate().flat_map(|(i, v)| [i as f64, *v]);
-            files.push(("t.npy", npy("<f8", whole.len(), bytes.flat_map(f64::to_le_bytes).collect())));
-            columns.push(Arc::new(Int64Array::from(whole.clone())));
-            columns.push(Arc::new(Float64Array::from(floats.clone())));
-            if let Ok(short) =
-                whole.iter().map(|v| i32::try_from(*v)).collect::<std::result::Result<Vec<_>, _>>()
-            {
+            files.push(("t.csv", lines("x,y\n", &floats, |x, v| format!("{x},{v:.1}"))));
+            files.push(("t.npy", npy("<i8", &whole, |v| v.to_le_bytes())));
+            files.push(("t.npy", npy("<f8", &floats, |v| v.to_le_bytes())));
+            let short: std::result::Result<Vec<i32>, _> = whole.iter().map(|v| (*v).try_into()).collect();
+            if let Ok(short) = short {
                 columns.push(Arc::new(Int32Array::from(short)));
-                columns
-                    .push(Arc::new(Float32Array::from(floats.iter().map(|v| *v as f32).collect::<Vec<_>>())));
+                columns.push(Arc::new(floats.iter().map(|v| Some(*v as f32)).collect::<Float32Array>()));
             }
-            if let Ok(unsigned) =
-                whole.iter().map(|v| u64::try_from(*v)).collect::<std::result::Result<Vec<_>, _>>()
-            {
+            let unsigned: std::result::Result<Vec<u64>, _> = whole.iter().map(|v| (*v).try_into()).collect();
+            if let Ok(unsigned) = unsigned {
                 columns.push(Arc::new(UInt64Array::from(unsigned)));
             }
+            columns.push(Arc::new(Int64Array::from(whole)));
+            columns.push(Arc::new(Float64Array::from(floats)));
         }
         "fraction" => columns.push(Arc::new(Float64Array::from(floats(case)))),
         "bool" => {
@@ -125,9 +122,12 @@ fn files(case: &Case) -> Vec<(&'static str, Vec<u8>)> {
     files
 }
 
-fn npy(kind: &str, n: usize, values: Vec<u8>) -> Vec<u8> {
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({n}, 2), }}\n");
-    [b"\x93NUMPY\x01\x00", &[header.len() as u8, 0][..], header.as_bytes(), &values].concat()
+/// A matrix of two equal columns.
+fn npy<T>(kind: &str, values: &[T], bytes: impl Fn(&T) -> [u8; 8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}, 2), }}\n", values.len());
+    let mut file = [b"\x93NUMPY\x01\x00", &[header.len() as u8, 0][..], header.as_bytes()].concat();
+    values.iter().for_each(|v| file.extend([bytes(v), bytes(v)].as_flattened()));
+    file
 }
 
 fn parquet(target: ArrayRef) -> Vec<u8> {
