@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import column_or_1d
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from mercer._core import Rows, Target
 
 FLOATS = (np.float64, np.float32)
+
+# What labels are; the last two are what others call classes and numbers.
+Task = Literal["auto", "classes", "numbers", "classification", "regression"]
+TASKS = [StrOptions(set(get_args(Task)))]
 
 
 def as_rows(X: Any) -> Rows:
@@ -39,12 +44,14 @@ def as_given(X: Any) -> Rows | NDArray[np.float32]:
 
 def as_target(y: Any) -> Target:
     """Return the target by its type alone: numbers, whole numbers or text. What it means is decided in Rust."""
-    values: np.ndarray[Any, Any] = column_or_1d(y, warn=True)
+    values: np.ndarray[Any, Any] = column_or_1d(categories_as_text(y), warn=True)
     if values.dtype.kind == "O":
         values = np.asarray(values.tolist())
     match values.dtype.kind:
         case "f":
             return np.ascontiguousarray(values, dtype=np.float64)
+        case "u" if values.size and values.max() > np.iinfo(np.int64).max:
+            return [str(value) for value in values]
         case "i" | "u":
             return np.ascontiguousarray(values, dtype=np.int64)
         case "b" | "U" | "S" | "T":
@@ -54,6 +61,19 @@ def as_target(y: Any) -> Target:
                 f"y has the type {values.dtype}, but numbers, booleans or text are needed\n"
                 "hint: fill or drop missing labels, and turn other objects into text"
             )
+
+
+def categories_as_text(y: Any) -> Any:
+    """Return labels with pandas' categories as text: NumPy would make numbers of categories that are numbers."""
+    kinds = y.dtypes if is_frame(y) else [getattr(y, "dtype", None)]
+    if not any(str(kind) == "category" for kind in kinds) or np.any(np.asarray(y.isna())):
+        return y
+    return y.astype(str)
+
+
+def same_task(task: str) -> str:
+    """Return the name of a task that may be given by its synonym."""
+    return {"classification": "classes", "regression": "numbers"}.get(task, task)
 
 
 def as_csr(parts: Any, n_columns: int, *, spmatrix: bool = False) -> Any:

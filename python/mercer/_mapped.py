@@ -15,7 +15,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer import _core
 from mercer._catalogue import allowed, as_text, stage
 from mercer._fit import Settings, fit
-from mercer._input import FLOATS, as_given, as_rows, as_target, check_names_in, in_frame
+from mercer._input import (
+    FLOATS,
+    TASKS,
+    Task,
+    as_given,
+    as_rows,
+    as_target,
+    categories_as_text,
+    check_names_in,
+    in_frame,
+)
 from mercer.basis import KernelBasis
 
 Basis = KernelBasis | str | None
@@ -23,6 +33,7 @@ Basis = KernelBasis | str | None
 # What every method on a basis lets these be.
 LIMITS: dict[str, list[Any]] = {
     "basis": [StrOptions(set(stage("basis"))), KernelBasis, None],
+    "task": TASKS,
     "precision": allowed("precision"),
     "verbose": ["verbose"],
 }
@@ -34,6 +45,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     _method: ClassVar[str]
 
     basis: Basis
+    task: Task
     verbose: int
     n_features_in_: int
     basis_: KernelBasis
@@ -172,7 +184,8 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             basis: KernelBasis = clone(self.basis)
             basis._validate_params()
             return basis, basis._settings_of_basis()
-        common: dict[str, Any] = {"random_state": seed, "precision": precision, "verbose": self.verbose}
+        common: dict[str, Any] = {"task": self.task, "random_state": seed, "precision": precision}
+        common["verbose"] = self.verbose
         if self.basis is not None:
             basis = KernelBasis(self.basis, **common)
             return basis, basis._settings_of_basis()
@@ -185,12 +198,12 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Return the rows and, where labels are looked at, the labels, as scikit-learn has checked them."""
         checks = {**basis._checks(), "ensure_min_samples": 2}
         if self._needs_y() or basis._looks_at(y):
-            X, y = validate_data(self, X, y, **checks)
+            X, y = validate_data(self, X, categories_as_text(y), **checks)
         else:
             X = validate_data(self, X, **checks)
         return basis._non_negative(X), y
 
-    def _fit(self, X: Any, y: Any, settings: Settings, *, seed: int = 0, task: str = "auto") -> _core.Fitted:
+    def _fit(self, X: Any, y: Any, settings: Settings, *, seed: int = 0, task: str) -> _core.Fitted:
         """Fit the basis and what the method makes of it, keep both, and return what else was found."""
         basis, of_basis = self._basis(seed)
         rows, y = self._checked(X, y, basis)

@@ -12,11 +12,11 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from mercer import _core
-from mercer._input import as_rows, as_target, is_frame
+from mercer._input import Task, as_rows, as_target, is_frame
 from mercer._mapped import Mapped
 from mercer.basis import KernelBasis
 from mercer.model import FeatureMap, _model_of
-from mercer.select import FScore, Task
+from mercer.select import FScore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,7 +117,7 @@ def features_of(estimator: Any, X: Any, y: Any, max_points: int) -> Drawn:
         part, names = (found := find(estimator, X)).part, None
         rows = found.checked()
     sample = _sample(rows.shape[0], max_points)
-    labels = None if y is None else Labels(*_core.decide(as_target(y)), str(getattr(y, "name", None) or "y"))
+    labels = None if y is None else Labels(*_core.decide(as_target(y))[:2], str(getattr(y, "name", None) or "y"))
     if sample is not None:
         rows = rows[sample]
         labels = None if labels is None else labels._replace(values=labels.values[sample])

@@ -17,9 +17,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from mercer import _core
 from mercer._catalogue import as_seed
+from mercer._input import Task
 from mercer._named import estimator_of, value_of
 from mercer.comparison import rows_and_target
-from mercer.select import RandomState, Task
+from mercer.select import RandomState
 
 __all__ = ["Advice", "Finding", "advise"]
 
@@ -65,11 +66,15 @@ class Advice:
         Rows looked at.
     scale : {"standard", "min-max", "none"}
         How the columns were scaled: what the settings are right for.
+    task : {"auto", "classes", "numbers"}
+        What the labels were said to be.
     warnings : list of str
         What else to know.
     """
 
-    def __init__(self, found: dict[str, Any], *, scale: str = "none", sparse_rows: bool = False) -> None:
+    def __init__(
+        self, found: dict[str, Any], *, scale: str = "none", sparse_rows: bool = False, task: Task = "auto"
+    ) -> None:
         pairs = {name: np.array(found[name]).reshape(-1, 2) for name in ("alignments", "loo_by_gamma", "loo_by_size")}
         self.verdict: str = found["verdict"]
         self.method: str = found["method"]
@@ -82,6 +87,7 @@ class Advice:
         self.inner: list[tuple[str, float, float]] = [(name, mean, error) for name, mean, error in found["inner"]]
         self.rows: int = found["rows"]
         self.scale = scale
+        self.task = task
         self.warnings: list[str] = found["warnings"]
         self._sparse_rows = sparse_rows
 
@@ -101,7 +107,7 @@ class Advice:
         >>> type(mercer.advise(X, y).estimator()).__name__ in ("GDA", "KLFE", "KernelBasis")
         True
         """
-        return estimator_of(self.method, self.settings)
+        return estimator_of(self.method, self.settings).set_params(task=self.task)
 
     def pipeline(self) -> Pipeline:
         """Return the recommended estimator behind the scaler that it needs, unfitted.
@@ -200,12 +206,13 @@ def advise(
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Rows, at least 6.
     y : array-like of shape (n_samples,)
-        Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50 are
-        distinct, else classes.
+        Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
+        numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
+        than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
     scale : {"standard", "min-max", "none"}, default="standard"
         How columns are brought to one scale first.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto" looks at them.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
     random_state : int, RandomState instance or None, default=0
         Seed of every random choice. None means 0.
     memory : int, default=None
@@ -240,7 +247,7 @@ def advise(
         task=task,
         verbose=int(verbose),
     )
-    advice = Advice(json.loads(found), scale=scale, sparse_rows=sparse.issparse(rows))
+    advice = Advice(json.loads(found), scale=scale, sparse_rows=sparse.issparse(rows), task=task)
     for text in advice.warnings:
         warnings.warn(text, UserWarning, stacklevel=2)
     return advice

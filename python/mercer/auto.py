@@ -7,17 +7,17 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import input_names, warn
-from mercer._input import FLOATS, as_rows, as_target
+from mercer._input import FLOATS, TASKS, Task, as_rows, as_target, categories_as_text
 from mercer._mapped import Mapped
 from mercer.advice import Advice
 from mercer.basis import KernelBasis
-from mercer.select import RandomState, Task
+from mercer.select import RandomState
 
 __all__ = ["AutoFeatures"]
 
@@ -37,7 +37,7 @@ class AutoFeatures(Mapped):
     max_components : int, default=1000
         The most coordinates of a basis that are tried.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto" looks at them.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     verbose : int, default=0
@@ -81,7 +81,7 @@ class AutoFeatures(Mapped):
     _method = "auto"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_components": [Interval(Integral, 1, None, closed="left")],
-        "task": [StrOptions({"auto", "classes", "numbers"})],
+        "task": TASKS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -107,8 +107,9 @@ class AutoFeatures(Mapped):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows, at least 6.
         y : array-like of shape (n_samples,)
-            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
-            are distinct, else classes.
+            Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
+            numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
+            than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
 
         Returns
         -------
@@ -125,7 +126,7 @@ class AutoFeatures(Mapped):
         rows, y = validate_data(
             self,
             X,
-            y,
+            categories_as_text(y),
             accept_sparse="csr",
             dtype=FLOATS,
             order="C",
@@ -141,10 +142,10 @@ class AutoFeatures(Mapped):
             task=self.task,
             verbose=int(self.verbose),
         )
-        self.advice_ = Advice(json.loads(found["advice"]), sparse_rows=not isinstance(rows, np.ndarray))
+        self.advice_ = Advice(json.loads(found["advice"]), sparse_rows=not isinstance(rows, np.ndarray), task=self.task)
         chosen = self.advice_.estimator()
         basis: KernelBasis = chosen if isinstance(chosen, KernelBasis) else chosen.basis
-        basis.verbose = self.verbose
+        basis.set_params(task=self.task, verbose=self.verbose)
         self._keep(basis, found["basis"], found["model"], rows)
         self.method_ = self.advice_.method
         self.kernel_ = self.basis_.kernel

@@ -17,7 +17,18 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
 from mercer._fit import Settings, fit, input_names, warn
-from mercer._input import FLOATS, as_csr, as_given, as_rows, as_target, check_names_in, in_frame
+from mercer._input import (
+    FLOATS,
+    TASKS,
+    Task,
+    as_csr,
+    as_given,
+    as_rows,
+    as_target,
+    categories_as_text,
+    check_names_in,
+    in_frame,
+)
 
 # Which parameters of the catalogue each basis uses.
 _USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
@@ -76,14 +87,14 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The most components. None: as many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl",
         "sparse", "csi"); min(n, 1000) ("nystrom", "rpcholesky"); all there are ("gram-schmidt", "kpca").
     threshold : "linear", float, ("power", a) or None, default=None
-        The stop rule of TAKES for "kobl": it ends when r/r1 < f(j/n), with r the distance of the next row from the span,
-        r1 that of the first and j the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components` stops
-        it), or f(t) = t**a. None: `tol` decides.
+        The stop rule of TAKES for "kobl": it ends when r/r1 < f(j/n), with r the distance of the next row from the
+        span, r1 that of the first and j the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components`
+        stops it), or f(t) = t**a. None: `tol` decides.
     tol : float, default=None
         "kobl" and "sparse": squared distance from the span, relative to the variance in the kernel's space, at which
-        what is left of a row is small (None: 0.03). "gram-schmidt": residual norm, relative to the row's own, at which a row is skipped (None: 1e-6). "kpca": share
-        of the trace to keep (None: every eigenvalue above 1e-10 of the largest). "csi": relative residual at which it
-        stops (None: 1e-4).
+        what is left of a row is small (None: 0.03). "gram-schmidt": residual norm, relative to the row's own, at which
+        a row is skipped (None: 1e-6). "kpca": share of the trace to keep (None: every eigenvalue above 1e-10 of the
+        largest). "csi": relative residual at which it stops (None: 1e-4).
     nu : float, default=None
         "sparse": share of k(x, x) that must be new for a row to be kept. None: `tol` decides; in `partial_fit`, which
         does not know what varies, 0.1.
@@ -97,6 +108,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the memory and two thirds of the time, and ends where it cannot tell rows apart, with a warning. Pivots and
         `coefficients_` are found in float64. None: that of X, "single" for dense float32, which is then read
         where it lies; the other methods are always float64.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Used
+        only where the basis is fitted alone; as the basis of another estimator, that one's `task` counts.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     verbose : int, default=0
@@ -163,6 +177,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "method": [StrOptions(set(_USED))],
         **{name: allowed(name) for used in _USED.values() for name in used if name != "seed"},
         "landmarks": ["array-like", "sparse matrix", None],
+        "task": TASKS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -187,6 +202,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         landmarks: Any = None,
         center: bool = False,
         precision: str | None = None,
+        task: Task = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -203,6 +219,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.landmarks = landmarks
         self.center = center
         self.precision = precision
+        self.task = task
         self.random_state = random_state
         self.verbose = verbose
 
@@ -214,9 +231,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; with a precomputed kernel, their square kernel matrix.
         y : array-like of shape (n_samples,), default=None
-            Labels. Looked at by the method "csi" and to find gamma, unless it is a number or a rule that does without;
-            a `y` of several columns is looked at by neither. Text, booleans and integers are
-            classes; floats are numbers if any is not whole or if more than 50 are distinct.
+            Labels, looked at by the method "csi" and to find gamma, unless that is a number or a rule that does
+            without. Several columns are not looked at. Text, booleans, categories and whole numbers are classes;
+            fractions are numbers. Whole numbers are numbers, too, if more than 20 and more than sqrt(n_samples) of them
+            are distinct and the rarest occurs fewer than 5 times; where that is not obvious, a warning says what they
+            were read as. `task` overrides.
 
         Returns
         -------
@@ -315,12 +334,20 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         target = None
         if self._looks_at(y):
-            X, y = validate_data(self, X, y, **self._checks())
+            X, y = validate_data(self, X, categories_as_text(y), **self._checks())
             target = as_target(y)
         else:
             X = validate_data(self, X, **self._checks())
         X = self._non_negative(X)
-        found = fit(self, X, target, self._settings_of_basis(), want_coordinates=want_coordinates, verbose=self.verbose)
+        found = fit(
+            self,
+            X,
+            target,
+            self._settings_of_basis(),
+            task=self.task,
+            want_coordinates=want_coordinates,
+            verbose=self.verbose,
+        )
         self._keep(found.basis, X)
         warn(found.basis_warnings, stacklevel=3)
         return X, found.coordinates

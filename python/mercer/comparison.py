@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from mercer import _core
 from mercer._catalogue import PARAMETERS, as_seed, as_text
-from mercer._input import FLOATS, as_rows, as_target, text_explained
-from mercer.select import RandomState, Task
+from mercer._input import FLOATS, Task, as_rows, as_target, text_explained
+from mercer.select import RandomState
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,9 @@ def compare(
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,)
-        Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50 are
-        distinct, else classes.
+        Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
+        numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
+        than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
     methods : "all", a name or a sequence of names, default="all"
         Methods of the catalogue, as the command line calls them: "takes", "k-relief", "sk-relief", "eks", "klfe",
         "skfe", "gda", "koc", "akda-qr", "kpls", "kmfa", "kanmm", "kpca", and the other bases for their bare
@@ -88,7 +89,7 @@ def compare(
     kernel : str, default="rbf"
         As in `KernelBasis`, but for "precomputed", which has no rows to scale.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto" looks at them.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
     random_state : int, RandomState instance or None, default=0
         Seed of the splits and of every random choice in them. None means 0.
     memory : int, default=None

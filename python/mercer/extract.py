@@ -7,16 +7,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import EXTRACTORS, as_seed, as_text, limits
 from mercer._fit import Settings, warn
-from mercer._input import as_csr
+from mercer._input import Task, as_csr
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
-from mercer.select import RandomState, Task
+from mercer.select import RandomState
 
 __all__ = ["AKDAQR", "GDA", "KANMM", "KLFE", "KMFA", "KOC", "KPCA", "KPLS", "SKFE"]
 
@@ -41,8 +40,10 @@ class _Extractor(Mapped):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; with a precomputed kernel, their square kernel matrix.
         y : array-like of shape (n_samples,)
-            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
-            are distinct, else classes. `KPLS` takes both, `KPCA` looks at none, the others need classes.
+            Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
+            numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
+            than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides. `KPLS`
+            takes both, `KPCA` looks at none unless its basis does, the others need classes.
 
         Returns
         -------
@@ -66,7 +67,7 @@ class _Extractor(Mapped):
         """
         self._validate_params()
         seed = as_seed(getattr(self, "random_state", None))
-        found = self._fit(X, y, self._settings(seed), seed=seed, task=getattr(self, "task", "auto"))
+        found = self._fit(X, y, self._settings(seed), seed=seed, task=self.task)
         if found.directions is not None:
             self._keep_directions(found.directions)
         warn(found.basis_warnings, stacklevel=2)
@@ -110,8 +111,11 @@ class KLFE(_Extractor):
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "rpcholesky" with a
-        warning. Kernel
-        settings live in the basis alone: `KLFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        warning. Kernel settings live in the basis alone: `KLFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as
+        `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
@@ -169,6 +173,7 @@ class KLFE(_Extractor):
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
+        task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
         verbose: int = 0,
@@ -178,6 +183,7 @@ class KLFE(_Extractor):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis
+        self.task = task
         self.random_state = random_state
         self.precision = precision
         self.verbose = verbose
@@ -204,8 +210,10 @@ class SKFE(_Extractor):
         Whether alignment is that of centred kernels; features are then centred, too.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kobl" of all rows, beyond 5000 "rpcholesky" with a warning. Kernel
-        settings live in the basis alone:
-        `SKFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        settings live in the basis alone: `SKFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     random_state : int, RandomState instance or None, default=None
         Seed of a random start, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
@@ -269,6 +277,7 @@ class SKFE(_Extractor):
         center: bool = False,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
         verbose: int = 0,
@@ -279,6 +288,7 @@ class SKFE(_Extractor):
         self.tol = tol
         self.center = center
         self.basis = basis
+        self.task = task
         self.random_state = random_state
         self.precision = precision
         self.verbose = verbose
@@ -307,8 +317,12 @@ class GDA(_Extractor):
     reg : float, default=0.1
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
-        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
+        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -362,12 +376,14 @@ class GDA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.reg = reg
         self.basis = basis
+        self.task = task
         self.precision = precision
         self.verbose = verbose
 
@@ -380,8 +396,12 @@ class KOC(_Extractor):
     Parameters
     ----------
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
-        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
+        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -428,10 +448,12 @@ class KOC(_Extractor):
         self,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.basis = basis
+        self.task = task
         self.precision = precision
         self.verbose = verbose
 
@@ -450,6 +472,9 @@ class AKDAQR(_Extractor):
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
         gamma look at the rows, not at the means. Searched as `basis__gamma`, where it is a `KernelBasis`. Its few
         coordinates are always computed in float64.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -501,10 +526,12 @@ class AKDAQR(_Extractor):
         reg: float = 1e-3,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         verbose: int = 0,
     ) -> None:
         self.reg = reg
         self.basis = basis
+        self.task = task
         self.verbose = verbose
 
     def _name_basis(self, basis: KernelBasis, found: _core.Fitted) -> None:
@@ -523,10 +550,12 @@ class KPLS(_Extractor):
     n_components : int, default=None
         Number of features. None: two a class, 10 for numbers, or as many as there are; more than there are is refused.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
-        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
+        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto" looks at them.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -572,9 +601,7 @@ class KPLS(_Extractor):
     """
 
     _method = "kpls"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "kpls", task=[StrOptions({"auto", "classes", "numbers"})]
-    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpls")
 
     def __init__(
         self,
@@ -607,8 +634,12 @@ class KMFA(_Extractor):
         Share of the mean within-class scatter that is added to the diagonal; 0: none, on the range of the scatter
         alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
-        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
+        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -664,6 +695,7 @@ class KMFA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
@@ -672,6 +704,7 @@ class KMFA(_Extractor):
         self.k_between = k_between
         self.reg = reg
         self.basis = basis
+        self.task = task
         self.precision = precision
         self.verbose = verbose
 
@@ -695,8 +728,12 @@ class KANMM(_Extractor):
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out
-        error of the labels asks for, at most 1000. Kernel settings live in the basis alone: `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
+        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
@@ -754,6 +791,7 @@ class KANMM(_Extractor):
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
+        task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
         verbose: int = 0,
@@ -763,6 +801,7 @@ class KANMM(_Extractor):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis
+        self.task = task
         self.random_state = random_state
         self.precision = precision
         self.verbose = verbose
@@ -781,6 +820,9 @@ class KPCA(_Extractor):
         The basis, or its method's name; None: "kpca" with the same `n_components` and `center`, whose coordinates are
         the features. Kernel settings live in the basis alone: `KPCA(basis=KernelBasis("kpca", gamma=0.1))`, searched as
         `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -834,12 +876,14 @@ class KPCA(_Extractor):
         center: bool = True,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.center = center
         self.basis = basis
+        self.task = task
         self.precision = precision
         self.verbose = verbose
 

@@ -8,12 +8,11 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._input import as_rows, as_target
+from mercer._fit import warn
+from mercer._input import Task, as_rows, as_target
 from mercer.basis import KernelBasis
 
 __all__ = ["kernel_alignment", "orthogonality_loss", "reconstruction_cost", "relevant_dimension"]
-
-Task = Literal["auto", "classes", "numbers"]
 
 
 def reconstruction_cost(basis: KernelBasis, X: Any) -> float:
@@ -76,12 +75,14 @@ def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto
     K : array-like of shape (n_samples, n_samples)
         Kernel matrix.
     y : array-like of shape (n_samples,)
-        Labels. Y is their one-hot matrix, or the numbers themselves.
+        Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
+        numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
+        than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides. Y is
+        their one-hot matrix, or the numbers themselves.
     center : bool, default=False
         Centre both matrices first (Cortes, Mohri & Rostamizadeh 2012).
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
-        or if more than 50 are distinct.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
 
     Returns
     -------
@@ -95,7 +96,10 @@ def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto
     >>> round(kernel_alignment(K, ["a", "a", "b"]), 12)
     1.0
     """
-    return _core.kernel_alignment(as_rows(check_array(K)), as_target(y), center=bool(center), task=task)
+    found = _core.kernel_alignment(as_rows(check_array(K)), as_target(y), center=bool(center), task=task)
+    alignment, warnings = found
+    warn(warnings, stacklevel=2)
+    return alignment
 
 
 @overload
@@ -132,5 +136,6 @@ def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: boo
     >>> relevant_dimension(x @ x.T, x[:, 0] - 2 * x[:, 1] + noise[:, 0])
     2
     """
-    dimension, noise = _core.relevant_dimension(as_rows(check_array(K)), as_target(y), task=task)
+    dimension, noise, warnings = _core.relevant_dimension(as_rows(check_array(K)), as_target(y), task=task)
+    warn(warnings, stacklevel=2)
     return (dimension, noise) if return_noise else dimension

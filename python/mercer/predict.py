@@ -107,9 +107,9 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
 class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     """Predict classes without choices: kernel, width, size and penalty are those that predict left-out rows best.
 
-    Ridge on the coordinates of a kernel's space. The rbf and the laplacian kernel are tried at eight widths each, weights
-    of the input columns are learned and kept if rows left out gain by them, bases grow while the error falls, and the
-    kernels that predict better together are averaged. Probabilities are calibrated on left-out rows.
+    Ridge on the coordinates of a kernel's space. The rbf and the laplacian kernel are tried at eight widths each,
+    weights of the input columns are learned and kept if rows left out gain by them, bases grow while the error falls,
+    and the kernels that predict better together are averaged. Probabilities are calibrated on left-out rows.
 
     Parameters
     ----------

@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from mercer._input import categories_as_text
+
 ENDINGS = ".npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc, .feather, .npz, .svm, .libsvm"
 
 # Rows of a file that are in memory at a time.
@@ -175,7 +177,7 @@ def _split(batch: Any, target: str | int | None) -> tuple[Any, Any]:
         name = names[target] if isinstance(target, int) else target
         if name not in names:
             raise ValueError(f"there is no column `{name}`; the columns are {', '.join(map(str, names[:8]))}")
-        return _numbers(batch.drop(columns=name)), batch[name].to_numpy()
+        return _numbers(batch.drop(columns=name)), np.asarray(categories_as_text(batch[name]))
     rows = np.asarray(batch)
     if rows.ndim != 2:
         raise ValueError(f"a batch has {rows.ndim} dimensions, but rows have 2")

@@ -18,7 +18,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits
 from mercer._fit import warn
-from mercer._input import FLOATS, as_rows, as_target, is_frame, text_explained, with_categories
+from mercer._input import (
+    FLOATS,
+    TASKS,
+    Task,
+    as_rows,
+    as_target,
+    categories_as_text,
+    is_frame,
+    same_task,
+    text_explained,
+    with_categories,
+)
 
 __all__ = [
     "KFFS",
@@ -35,9 +46,7 @@ __all__ = [
 
 NFeatures = int | float | Literal["positive", "all"] | None
 RandomState = int | np.random.RandomState | None
-Task = Literal["auto", "classes", "numbers"]
 
-_TASK = [StrOptions({"auto", "classes", "numbers"})]
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]
 
 
@@ -62,8 +71,10 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
-            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
-            are distinct, else classes. `LaplacianScore` does not look at them.
+            Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
+            numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
+            than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
+            `LaplacianScore` does not look at them.
 
         Returns
         -------
@@ -84,7 +95,7 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         with text_explained(X):
             if self._needs_y:
-                X, y = validate_data(self, X, y, ensure_min_samples=2, **checks)
+                X, y = validate_data(self, X, categories_as_text(y), ensure_min_samples=2, **checks)
                 y = as_target(y)
             else:
                 X, y = validate_data(self, X, ensure_min_samples=2, **checks), None
@@ -190,6 +201,8 @@ class Relief(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -229,7 +242,9 @@ class Relief(_Selector):
     _method = "relief"
     _finds = ("weights",)
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["relief"], categorical_features=_CATEGORIES)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["relief"], categorical_features=_CATEGORIES, task=TASKS
+    )
 
     def __init__(
         self,
@@ -241,6 +256,7 @@ class Relief(_Selector):
         neighbors: str = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
+        task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -251,6 +267,7 @@ class Relief(_Selector):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.task = task
         self.random_state = random_state
         self.verbose = verbose
 
@@ -278,6 +295,8 @@ class ReliefF(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -320,7 +339,9 @@ class ReliefF(_Selector):
     _method = "relieff"
     _finds = ("pvalues",)
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["relieff"], categorical_features=_CATEGORIES)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["relieff"], categorical_features=_CATEGORIES, task=TASKS
+    )
 
     def __init__(
         self,
@@ -331,6 +352,7 @@ class ReliefF(_Selector):
         neighbors: str = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
+        task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -340,6 +362,7 @@ class ReliefF(_Selector):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.task = task
         self.random_state = random_state
         self.verbose = verbose
 
@@ -368,8 +391,8 @@ class RReliefF(_Selector):
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are. Classes count as their place in order: 0, 1, 2, …; say "numbers" where integers are
-        amounts.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        Classes count as their place in order: 0, 1, 2, …; say "numbers" where integers are amounts.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -406,7 +429,7 @@ class RReliefF(_Selector):
     _method = "rrelieff"
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=_TASK
+        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS
     )
 
     def __init__(
@@ -450,6 +473,8 @@ class IRelief(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -490,7 +515,9 @@ class IRelief(_Selector):
     _method = "irelief"
     _finds = ("weights",)
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["irelief"], categorical_features=_CATEGORIES)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["irelief"], categorical_features=_CATEGORIES, task=TASKS
+    )
 
     def __init__(
         self,
@@ -499,6 +526,7 @@ class IRelief(_Selector):
         width: float | None = None,
         n_queries: int | None = None,
         categorical_features: Any = None,
+        task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -506,6 +534,7 @@ class IRelief(_Selector):
         self.width = width
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.task = task
         self.random_state = random_state
         self.verbose = verbose
 
@@ -525,6 +554,8 @@ class MultiSURF(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -562,7 +593,7 @@ class MultiSURF(_Selector):
     _method = "multisurf"
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["multisurf"], categorical_features=_CATEGORIES
+        CARDS["multisurf"], categorical_features=_CATEGORIES, task=TASKS
     )
 
     def __init__(
@@ -572,6 +603,7 @@ class MultiSURF(_Selector):
         metric: str | None = None,
         n_queries: int | None = None,
         categorical_features: Any = None,
+        task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -579,6 +611,7 @@ class MultiSURF(_Selector):
         self.metric = metric
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.task = task
         self.random_state = random_state
         self.verbose = verbose
 
@@ -593,6 +626,8 @@ class KFFS(_Selector):
         None for all. More than there are keeps all, with a warning.
     reweight : bool, default=False
         Whether rows that the ensemble gets right lose weight, as in boosting.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -630,11 +665,14 @@ class KFFS(_Selector):
 
     _method = "kffs"
     _finds = ("order", "error_path")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["kffs"])
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["kffs"], task=TASKS)
 
-    def __init__(self, n_features: NFeatures = None, *, reweight: bool = False, verbose: int = 0) -> None:
+    def __init__(
+        self, n_features: NFeatures = None, *, reweight: bool = False, task: Task = "auto", verbose: int = 0
+    ) -> None:
         self.n_features = n_features
         self.reweight = reweight
+        self.task = task
         self.verbose = verbose
 
 
@@ -652,8 +690,7 @@ class FScore(_Selector):
     alpha : float, default=0.05
         How much error `mode` allows.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
-        or if more than 50 are distinct.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -691,7 +728,7 @@ class FScore(_Selector):
     _names: ClassVar[dict[str, str]] = {"level": "alpha"}
     _finds = ("pvalues",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["fdr"], _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=_TASK
+        CARDS["fdr"], _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=TASKS
     )
 
     def __init__(
@@ -748,14 +785,15 @@ class FScore(_Selector):
         first = not hasattr(self, "_sums")
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
         with text_explained(X):
-            X, y = validate_data(self, X, y, reset=first, **checks)
+            X, y = validate_data(self, X, categories_as_text(y), reset=first, **checks)
         y = as_target(y)
-        names = self._names_of_classes(y, classes) if first else self._classes
-        if not first and classes is not None and names != self._names_of_classes(y, classes):
+        names, doubts = self._names_of_classes(y, classes) if first else (self._classes, [])
+        if not first and classes is not None and names != self._names_of_classes(y, classes)[0]:
             raise ValueError(f"classes = {list(classes)}, but with the first batch they were {names}")
         self._sums = _core.f_accumulate(None if first else self._sums, as_rows(X), y, names, verbose=int(self.verbose))
         self._classes = names
         self.__dict__.pop("support_", None)
+        warn(doubts, stacklevel=2)
         found = _core.f_finish(self._sums, self._called(), self._settings())
         if found is not None:
             found["sums"], found["classes"] = self._sums, names
@@ -763,13 +801,13 @@ class FScore(_Selector):
             warn(found["warnings"], stacklevel=2)
         return self
 
-    def _names_of_classes(self, y: _core.Target, classes: Any) -> list[str] | None:
-        """Return what the classes are called; None: the labels are numbers."""
+    def _names_of_classes(self, y: _core.Target, classes: Any) -> tuple[list[str] | None, list[str]]:
+        """Return what the classes are called, or None if the labels are numbers; and warnings."""
         if classes is None:
-            return _core.decide(y, task=self.task)[1]
-        if self.task == "numbers":
+            return _core.decide(y, task=self.task)[1:]
+        if same_task(self.task) == "numbers":
             raise ValueError("classes are given, but task = 'numbers'\nhint: leave one of the two out")
-        return _core.decide(as_target(classes), task="classes")[1]
+        return _core.decide(as_target(classes), task="classes")[1:]
 
     def _keep(self, found: _core.Selection) -> None:
         super()._keep(found)
@@ -792,8 +830,7 @@ class MutualInfo(_Selector):
     n_neighbors : int, default=3
         Neighbours that the estimate is made from: more of them vary less, and are more biased.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
-        or if more than 50 are distinct.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -822,7 +859,7 @@ class MutualInfo(_Selector):
     """
 
     _method = "mi"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["mi"], task=_TASK)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["mi"], task=TASKS)
 
     def __init__(
         self, n_features: NFeatures = None, *, n_neighbors: int = 3, task: Task = "auto", verbose: int = 0
@@ -901,8 +938,8 @@ class LassoSelector(_Selector):
     threshold : float, default=0.6
         Share of the random halves that must choose a column for it to be kept.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto": text, booleans and integers are classes, floats are numbers if any is not whole
-        or if more than 50 are distinct. Two classes are -1 and 1; more are one column each, with one penalty for all.
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Two
+        classes are -1 and 1; more are one column each, with one penalty for all.
     random_state : int, RandomState instance or None, default=None
         Seed of folds, halves and scales. None means 0.
     verbose : int, default=0
@@ -938,7 +975,7 @@ class LassoSelector(_Selector):
     _method = "lasso"
     _names: ClassVar[dict[str, str]] = {"stability": "threshold"}
     _finds = ("penalty",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["lasso"], _names, task=_TASK)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["lasso"], _names, task=TASKS)
 
     def __init__(
         self,

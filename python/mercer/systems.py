@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
-from mercer._input import as_target
+from mercer._input import Task, as_target, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
@@ -48,8 +48,9 @@ class _System(Mapped):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; with a precomputed kernel, their square kernel matrix.
         y : array-like of shape (n_samples,)
-            Labels. Text, booleans and integers are classes; floats are numbers if any is not whole or if more than 50
-            are distinct, else classes.
+            Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
+            numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
+            than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
 
         Returns
         -------
@@ -78,7 +79,8 @@ class _System(Mapped):
         if not isinstance(selector, _Selector):
             return self._fit_foreign(X, y, selector)
         self._check_selector(selector)
-        found = self._fit(X, y, self._settings(selector), seed=seed, task=getattr(selector, "task", "auto"))
+        task = self._task_with(selector)
+        found = self._fit(X, y, self._settings(selector), seed=seed, task=task)
         if found.selection is not None:
             self._keep_selection(selector, found.selection)
         warn([*found.basis_warnings, *found.warnings], stacklevel=2)
@@ -102,6 +104,18 @@ class _System(Mapped):
                 "coordinates of the kernel's space, which are numbers\nhint: leave it out"
             )
 
+    def _task_with(self, selector: _Selector) -> str:
+        """Return what the labels are: what the system says or, where it does not, its selector, which is told."""
+        own: str = getattr(selector, "task", "auto")
+        if "auto" not in (own, self.task) and same_task(own) != same_task(self.task):
+            raise ValueError(
+                f"task = {self.task!r}, but the selector has task = {own!r}\nhint: leave one of the two out"
+            )
+        task = own if self.task == "auto" else self.task
+        if "task" in selector.get_params(deep=False):  # else it does not look at the labels
+            selector.set_params(task=task)
+        return task
+
     def _keep_selection(self, selector: _Selector, found: _core.Selection) -> None:
         selector.n_features_in_ = len(found["scores"])
         selector._keep(found)
@@ -120,7 +134,17 @@ class _System(Mapped):
         rows, y = self._checked(X, y, basis)
         target = as_target(y) if basis._looks_at(y) else None
         verbose = max(int(self.verbose), int(basis.verbose))
-        found = fit(self, rows, target, of_basis, self._method, basis_only=True, want_coordinates=True, verbose=verbose)
+        found = fit(
+            self,
+            rows,
+            target,
+            of_basis,
+            self._method,
+            basis_only=True,
+            task=self.task,
+            want_coordinates=True,
+            verbose=verbose,
+        )
         selector.fit(found.coordinates, y)
         support = selector.get_support()
         self.scores_, self.ranking_ = _scores_of(selector, support)
@@ -193,6 +217,9 @@ class TAKES(_System):
         The basis, or its method's name; None: "kobl" with `threshold="linear"`, which "kobl" has in TAKES
         unless `threshold` or `tol` is given. Kernel settings live in the basis alone:
         `TAKES(basis=KernelBasis("kobl", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -249,6 +276,7 @@ class TAKES(_System):
         reweight: bool = False,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
@@ -256,6 +284,7 @@ class TAKES(_System):
         self.weighted = weighted
         self.reweight = reweight
         self.basis = basis
+        self.task = task
         self.precision = precision
         self.verbose = verbose
 
@@ -287,6 +316,9 @@ class KRelief(_System):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kpca", beyond 5000 rows "rpcholesky" with a warning. Kernel settings
         live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
@@ -350,6 +382,7 @@ class KRelief(_System):
         weighted: bool = False,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         neighbors: str = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
@@ -361,6 +394,7 @@ class KRelief(_System):
         self.power = power
         self.weighted = weighted
         self.basis = basis
+        self.task = task
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.random_state = random_state
@@ -400,6 +434,9 @@ class SKRelief(KRelief):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "sparse". Kernel settings live in the basis alone:
         `SKRelief(basis=KernelBasis("sparse", gamma=0.1, nu=0.05))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
@@ -462,6 +499,7 @@ class SKRelief(KRelief):
         nu: float = 0.01,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         neighbors: str = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
@@ -474,6 +512,7 @@ class SKRelief(KRelief):
             power,
             weighted,
             basis=basis,
+            task=task,
             neighbors=neighbors,
             n_queries=n_queries,
             random_state=random_state,
@@ -499,8 +538,12 @@ class EKS(_System):
         How many of the best coordinates to keep, where `selector` is a name: a number, a share (0.5), "positive" for
         those with a score above 0, or None for all. More than there are keeps all, with a warning.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Kernel settings
-        live in the basis alone: `EKS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Kernel
+        settings live in the basis alone: `EKS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone. "auto": that
+        of a `selector` of `mercer`, if it has one.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -556,12 +599,14 @@ class EKS(_System):
         n_features: NFeatures = 2 / 3,
         *,
         basis: Basis = None,
+        task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.selector = selector
         self.n_features = n_features
         self.basis = basis
+        self.task = task
         self.precision = precision
         self.verbose = verbose
 

@@ -15,7 +15,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from mercer import _core
 from mercer._catalogue import as_seed
-from mercer._input import FLOATS, as_given, as_target
+from mercer._fit import warn
+from mercer._input import FLOATS, as_given, as_target, categories_as_text
 from mercer.select import RandomState, Task
 
 __all__ = ["InputWeights"]
@@ -130,7 +131,14 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         rows, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False, ensure_min_samples=6
+            self,
+            X,
+            categories_as_text(y),
+            accept_sparse="csr",
+            dtype=FLOATS,
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=6,
         )
         found = _core.input_weights(
             as_given(rows),
@@ -141,6 +149,7 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             task=self.task,
             verbose=int(self.verbose),
         )
+        warn(found["warnings"], stacklevel=2)
         self.weights_ = found["weights"]
         self.n_rounds_, self.errors_, self.gamma_ = found["rounds"], found["errors"], found["gamma"]
         order = np.argsort(-self.weights_, kind="stable")

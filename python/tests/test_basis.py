@@ -228,18 +228,18 @@ def test_classes_may_come_as_anything(as_classes):
     np.testing.assert_array_equal(basis.coefficients_, expected.coefficients_)
 
 
-def test_floats_are_classes_only_if_whole_and_few():
+def test_numbers_are_classes_only_if_whole_and_few():
     K = rbf_kernel(rows(), gamma=0.3)
 
     def alignment(y, task="auto"):
         return metrics.kernel_alignment(K, y, task=task)
 
-    few, many = np.arange(120) % 3, np.arange(120) % 51
+    few, many = np.arange(120) % 3, np.arange(120) % 110
     assert alignment(few, "classes") != alignment(few, "numbers")
     assert alignment(few) == alignment(few.astype(float)) == alignment(few, "classes")
     assert alignment(few / 2) == alignment(few / 2, "numbers")
-    assert alignment(many) == alignment(many, "classes")
-    assert alignment(many.astype(float)) == alignment(many, "numbers")
+    assert alignment(many) == alignment(many.astype(float)) == alignment(many, "numbers")
+    assert alignment(many) != alignment(many, "classes")
 
 
 def test_labels_are_not_looked_at_where_they_are_not_needed():
@@ -537,8 +537,9 @@ def test_alignment_is_what_it_says():
     as_numbers = metrics.kernel_alignment(K, 2 * y - 1, task="numbers")
     t = 2 * y - 1
     assert as_numbers == pytest.approx(t @ K @ t / np.linalg.norm(K) / 50, rel=1e-12)
-    with pytest.raises(ValueError, match="task = `regression` is not known"):
-        metrics.kernel_alignment(K, y, task="regression")
+    assert metrics.kernel_alignment(K, 2 * y - 1, task="regression") == as_numbers
+    with pytest.raises(ValueError, match="task = `ranks` is not known"):
+        metrics.kernel_alignment(K, y, task="ranks")
     with pytest.raises(ValueError, match="there are 49 labels"):
         metrics.kernel_alignment(K, y[:49])
     with pytest.raises(ValueError, match="NaN"):

@@ -139,7 +139,7 @@ def test_the_best_two_are_drawn(circles):
     assert [ax.get_xlabel(), ax.get_ylabel()] == [f"kobl{j}" for j in best]
     assert plot.features(basis, X).get_xlabel() == "kobl0"
     assert plot.features(basis, X, np.zeros(len(X), dtype=int)).get_xlabel() == "kobl0"
-    assert plot.features(basis, X, np.arange(len(X))).get_xlabel() == "kobl0"
+    assert plot.features(basis, X, np.arange(len(X)).astype(str)).get_xlabel() == "kobl0"
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

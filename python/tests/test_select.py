@@ -506,7 +506,8 @@ def test_kffs_weighs_columns_with_many_classes():
     error = np.clip(kffs.error_path_, 1e-10, 1 - 1e-10)
     weight = np.maximum(np.log((1 - error) / error) + np.log(9), 0)
     np.testing.assert_allclose(kffs.scores_[kffs.order_], weight, rtol=1e-12)
-    assert kffs.error_path_.min() > 0.5 and (kffs.scores_ > 0).all()
+    assert kffs.error_path_.min() > 0.5
+    assert (kffs.scores_ > 0).all()
 
 
 # Numbers and classes
@@ -523,14 +524,14 @@ def test_numbers_where_classes_are_needed_are_refused_with_a_hint():
 
 def test_a_task_says_what_whole_numbers_are():
     X, target = make_friedman1(300, noise=0.5, random_state=0)
-    y = target.round().astype(int) ** 2
+    y = (target / 3).round().astype(int) ** 2
     for kind in (FScore, MutualInfo, LassoSelector, RReliefF):
         numbers, classes = (kind(task=task).fit(X, y).scores_ for task in ("numbers", "classes"))
         assert (numbers != classes).any()
         np.testing.assert_array_equal(kind().fit(X, y).scores_, classes)
         np.testing.assert_array_equal(kind(task="numbers").fit(X, y.astype(float)).scores_, numbers)
     with pytest.raises(ValueError, match="'task' parameter"):
-        FScore(task="regression").fit(X, y)
+        FScore(task="ranks").fit(X, y)
 
 
 def test_rrelieff_and_the_filters_find_what_a_number_depends_on():
@@ -738,14 +739,15 @@ def test_text_in_a_frame_is_refused_by_name_with_the_way_out():
     assert ReliefF(n_neighbors=1, categorical_features="auto").fit(frame, y).scores_[1] == 1.0
 
 
-def test_many_whole_numbers_are_classes_with_a_warning():
+def test_many_whole_numbers_are_numbers():
     X = np.random.default_rng(0).normal(size=(120, 3))
     y = np.arange(120)
-    with pytest.warns(UserWarning, match="read as 120 classes of 120 rows"):
-        RReliefF().fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RReliefF(task="numbers").fit(X, y)
+        scores = RReliefF().fit(X, y).scores_
+        np.testing.assert_array_equal(RReliefF(task="numbers").fit(X, y).scores_, scores)
+    with pytest.warns(UserWarning, match="read as numbers: 60 whole numbers differ in 120 rows"):
+        RReliefF().fit(X, y // 2)
 
 
 def test_mutual_information_does_not_see_rounding():

@@ -9,8 +9,6 @@ use mercer::methods;
 use mercer::options::DEFAULT_MEMORY;
 use mercer::{Checkpoint, Error, Monitor, Options, Result};
 
-use crate::usage::TASKS;
-
 /// Environment variable: seconds between two saves of a checkpoint.
 const CHECKPOINT_SECONDS: &str = "MERCER_CHECKPOINT_SECONDS";
 
@@ -78,8 +76,7 @@ pub(crate) fn read_options(args: &ArgMatches) -> ReadOptions {
 }
 
 pub(crate) fn task(args: &ArgMatches) -> Task {
-    let given = text(args, "task");
-    TASKS.iter().find(|(name, _)| Some(*name) == given).map_or(Task::Auto, |(_, task)| *task)
+    text(args, "task").and_then(|name| name.parse().ok()).unwrap_or_default()
 }
 
 pub(crate) fn is_json(args: &ArgMatches) -> bool {

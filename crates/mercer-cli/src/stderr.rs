@@ -19,7 +19,7 @@ pub(crate) fn line(label: &str, text: &str) {
 }
 
 pub(crate) fn warn(text: &str) {
-    labelled("warning", AnsiColor::Yellow.on_default().bold(), text);
+    labelled("warning", AnsiColor::Yellow.on_default().bold(), &with_flags(text));
 }
 
 /// An error and its hint, each on its own line.

@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use clap_complete::Shell;
-use mercer::data::Task;
 use mercer::evaluate::Evaluator;
 use mercer::kernel::Gamma;
 use mercer::methods::{self, Kind, MethodSpec, Stage};
@@ -18,9 +17,6 @@ use flags::{
     checkpoint, data, format, header, list, memory, model, output, parameter, reading, report, seed, share,
     target, words,
 };
-
-pub(crate) const TASKS: [(&str, Task); 3] =
-    [("auto", Task::Auto), ("classes", Task::Classes), ("numbers", Task::Numbers)];
 
 /// Parameters that `compare` has as lists or for all methods at once.
 const COMPARE_LISTS: [&str; 3] = ["gamma", "n_features", "seed"];

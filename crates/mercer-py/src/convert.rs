@@ -121,7 +121,7 @@ impl Indices<'_> {
     }
 }
 
-/// A target as Python has it; what it means is decided by [`Labels::decide`].
+/// A target as Python has it; what it means is decided by [`Labels::decide_with`].
 #[derive(FromPyObject)]
 pub(crate) enum Target<'py> {
     Integers(PyReadonlyArray1<'py, i64>),
@@ -130,22 +130,15 @@ pub(crate) enum Target<'py> {
 }
 
 impl Target<'_> {
-    pub(crate) fn labels(self, task: &str) -> PyResult<Labels> {
-        let task = match task {
-            "auto" => Task::Auto,
-            "classes" => Task::Classes,
-            "numbers" => Task::Numbers,
-            _ => {
-                let text = format!("task = `{task}` is not known; use one of auto, classes, numbers");
-                return Err(PyValueError::new_err(text));
-            }
-        };
+    /// Classes or numbers; a choice that is not obvious is added to the warnings.
+    pub(crate) fn labels(self, task: &str, warnings: &mut Vec<String>) -> PyResult<Labels> {
+        let task: Task = task.parse().map_err(exception)?;
         let column = match self {
             Self::Integers(array) => Column::Integers(array.as_slice()?.to_vec()),
             Self::Numbers(array) => Column::Numbers(array.as_slice()?.to_vec()),
             Self::Text(values) => Column::Text(values),
         };
-        Labels::decide(column, task).map_err(exception)
+        Labels::decide_with(column, task, warnings).map_err(exception)
     }
 }
 

@@ -31,7 +31,10 @@ pub(crate) fn folds<'py>(
     seed: u64,
     task: &str,
 ) -> PyResult<(Vec<Sides<'py>>, Vec<String>)> {
-    let (splits, warnings) = parts::folds(&y.labels(task)?, k, repeats, seed).map_err(exception)?;
+    let mut warnings = Vec::new();
+    let labels = y.labels(task, &mut warnings)?;
+    let (splits, more) = parts::folds(&labels, k, repeats, seed).map_err(exception)?;
+    warnings.extend(more);
     Ok((sides(py, splits), warnings))
 }
 
@@ -46,7 +49,10 @@ pub(crate) fn splits<'py>(
     seed: u64,
     task: &str,
 ) -> PyResult<(Vec<Sides<'py>>, Vec<String>)> {
-    let (splits, warnings) = parts::splits(&y.labels(task)?, test_share, repeats, seed).map_err(exception)?;
+    let mut warnings = Vec::new();
+    let labels = y.labels(task, &mut warnings)?;
+    let (splits, more) = parts::splits(&labels, test_share, repeats, seed).map_err(exception)?;
+    warnings.extend(more);
     Ok((sides(py, splits), warnings))
 }
 
@@ -68,7 +74,8 @@ pub(crate) fn evaluate<'py>(
     task: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (train, labels, test) = (X.rows()?, y.labels(task)?, T.rows()?);
+    let mut warnings = Vec::new();
+    let (train, labels, test) = (X.rows()?, y.labels(task, &mut warnings)?, T.rows()?);
     let evaluator = match Evaluator::named(name).map_err(exception)? {
         Evaluator::Knn { .. } => Evaluator::Knn { n_neighbors },
         Evaluator::LinearSvm { .. } => Evaluator::LinearSvm { c },
@@ -82,7 +89,8 @@ pub(crate) fn evaluate<'py>(
         Predictions::Numbers(values) => out.set_item("predictions", PyArray1::from_vec(py, values))?,
     }
     out.set_item("support", found.support)?;
-    out.set_item("warnings", found.warnings)?;
+    warnings.extend(found.warnings);
+    out.set_item("warnings", warnings)?;
     Ok(out)
 }
 
@@ -98,7 +106,7 @@ pub(crate) fn svm_dual<'py>(
     gamma: f64,
     task: &str,
 ) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
-    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let (rows, labels) = (X.rows()?, y.labels(task, &mut Vec::new())?);
     let (coefficients, bias) = run(py, 0, |monitor| svm::dual(&rows, &labels, c, gamma, monitor))?;
     Ok((PyArray1::from_vec(py, coefficients), bias))
 }
@@ -131,7 +139,8 @@ pub(crate) fn compare<'py>(
     task: &str,
     verbose: u32,
 ) -> PyResult<String> {
-    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut warnings = Vec::new();
+    let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
     let evaluator = |name: &String| match Evaluator::named(name)? {
         Evaluator::Knn { .. } => Ok(Evaluator::Knn { n_neighbors: knn }),
         evaluator => Ok(evaluator),
@@ -151,10 +160,11 @@ pub(crate) fn compare<'py>(
         seed,
         options: Options { threads: n_threads, ..options(memory)? },
     };
-    let outcome = run_or_part(py, verbose, move |monitor| {
+    let mut outcome = run_or_part(py, verbose, move |monitor| {
         comparison.options.monitor = monitor.clone();
         comparison.run(&rows, &labels)
     })?;
+    outcome.warnings.splice(0..0, warnings);
     Ok(outcome.to_json().to_string())
 }
 
@@ -173,13 +183,15 @@ pub(crate) fn advise<'py>(
     task: &str,
     verbose: u32,
 ) -> PyResult<String> {
-    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut warnings = Vec::new();
+    let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
     let (scale, options) = (scale.parse().map_err(exception)?, options(memory)?);
     let mut adviser = Adviser { scale, seed, options, ..Adviser::default() };
-    let advice = run(py, verbose, move |monitor| {
+    let mut advice = run(py, verbose, move |monitor| {
         adviser.options.monitor = monitor.clone();
         adviser.advise(&rows, &labels)
     })?;
+    advice.warnings.splice(0..0, warnings);
     Ok(advice.to_json().to_string())
 }
 
@@ -198,19 +210,23 @@ pub(crate) fn fit_auto<'py>(
     task: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut warnings = Vec::new();
+    let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
     let (scale, options) = (Scale::None, options(None)?);
     let mut adviser = Adviser { scale, max_components, seed, options, ..Adviser::default() };
-    let found = run(py, verbose, move |monitor| {
+    let mut found = run(py, verbose, move |monitor| {
         adviser.options.monitor = monitor.clone();
         adviser.fit(&rows, &labels)
     })?;
+    // The advice is kept, and what is warned of are the fit's warnings.
+    found.advice.warnings.splice(0..0, warnings.iter().cloned());
+    warnings.extend(found.fitted.warnings);
     let out = PyDict::new(py);
     let map = FeatureMap { input_names: input_names.clone(), ..found.fitted.map };
     out.set_item("basis", Model::of_basis(found.fitted.basis, map.scaling.clone(), input_names))?;
     out.set_item("model", Model::new(map))?;
     out.set_item("advice", found.advice.to_json().to_string())?;
-    out.set_item("warnings", found.fitted.warnings)?;
+    out.set_item("warnings", warnings)?;
     Ok(out)
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Fitted {
     directions: Option<Py<PyDict>>,
     /// What a selector found.
     selection: Option<Py<PyDict>>,
-    /// What the user should know of the basis.
+    /// What the user should know of the labels and the basis.
     basis_warnings: Vec<String>,
     /// And of what was made of its coordinates.
     warnings: Vec<String>,
@@ -66,7 +66,8 @@ pub(crate) fn fit<'py>(
     want_coordinates: bool,
     verbose: u32,
 ) -> PyResult<Fitted> {
-    let labels = y.map(|y| y.labels(task)).transpose()?;
+    let mut label_warnings = Vec::new();
+    let labels = y.map(|y| y.labels(task, &mut label_warnings)).transpose()?;
     let labels = labels.as_ref();
     let rows = X.rows()?;
     let (name, of_basis, landmarks) = basis;
@@ -89,7 +90,7 @@ pub(crate) fn fit<'py>(
     let FittedPipeline { map, mut basis, coordinates, found, mut warnings, .. } = fitted;
     // What is to be known of the basis comes first.
     let own_warnings = warnings.split_off(basis.warnings.len());
-    let basis_warnings = [chosen, std::mem::take(&mut basis.warnings)].concat();
+    let basis_warnings = [label_warnings, chosen, std::mem::take(&mut basis.warnings)].concat();
     let basis = Py::new(py, Model::of_basis(basis, map.scaling.clone(), input_names.clone()))?;
     let model = || Py::new(py, Model::new(FeatureMap { input_names, ..map }));
     let (model, directions, selection) = match found {

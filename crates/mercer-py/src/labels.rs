@@ -7,16 +7,17 @@ use pyo3::prelude::*;
 
 use crate::convert::{Target, whole};
 
-/// Class codes and the classes' names; or the numbers, and no names.
+/// Class codes and the classes' names, or the numbers and no names; and warnings.
+type Decided<'py> = (Bound<'py, PyAny>, Option<Vec<String>>, Vec<String>);
+
+/// Classes or numbers.
 #[pyfunction]
 #[pyo3(signature = (y, *, task="auto"))]
-pub(crate) fn decide<'py>(
-    py: Python<'py>,
-    y: Target<'py>,
-    task: &str,
-) -> PyResult<(Bound<'py, PyAny>, Option<Vec<String>>)> {
-    match y.labels(task)? {
-        Labels::Classes { codes, names } => Ok((whole(py, codes).into_bound_py_any(py)?, Some(names))),
-        Labels::Numbers(values) => Ok((PyArray1::from_vec(py, values).into_bound_py_any(py)?, None)),
-    }
+pub(crate) fn decide<'py>(py: Python<'py>, y: Target<'py>, task: &str) -> PyResult<Decided<'py>> {
+    let mut warnings = Vec::new();
+    let (values, names) = match y.labels(task, &mut warnings)? {
+        Labels::Classes { codes, names } => (whole(py, codes).into_bound_py_any(py)?, Some(names)),
+        Labels::Numbers(values) => (PyArray1::from_vec(py, values).into_bound_py_any(py)?, None),
+    };
+    Ok((values, names, warnings))
 }

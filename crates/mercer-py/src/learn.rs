@@ -30,7 +30,8 @@ pub(crate) fn fit_predictor<'py>(
     task: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut label_warnings = Vec::new();
+    let (rows, labels) = (X.rows()?, y.labels(task, &mut label_warnings)?);
     let (scale, options): (Scale, _) =
         (scale.parse().map_err(exception)?, Options::default().memory(memory()?));
     let mut learner = Learner { scale, max_components, input_weights, seed, options };
@@ -55,7 +56,7 @@ pub(crate) fn fit_predictor<'py>(
     out.set_item("missed", missed)?;
     out.set_item("log_loss", log_loss)?;
     out.set_item("weights", weights.map(|found| PyArray1::from_vec(py, found.weights)))?;
-    out.set_item("warnings", warnings)?;
+    out.set_item("warnings", [label_warnings, warnings].concat())?;
     out.set_item("basis", Model::of_basis(basis, map.scaling.clone(), input_names.clone()))?;
     out.set_item("model", Model::new(FeatureMap { input_names, ..map }))?;
     Ok(out)
@@ -76,7 +77,8 @@ pub(crate) fn input_weights<'py>(
     task: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (rows, labels) = (X.rows()?, y.labels(task)?);
+    let mut label_warnings = Vec::new();
+    let (rows, labels) = (X.rows()?, y.labels(task, &mut label_warnings)?);
     let shape = Shape::named(kernel, 3, 1.0, 1.0).map_err(exception)?;
     let settings = InputWeights { shape, rounds, seed };
     let FoundWeights { weights, rounds, errors, gamma, .. } =
@@ -86,5 +88,6 @@ pub(crate) fn input_weights<'py>(
     out.set_item("rounds", rounds)?;
     out.set_item("errors", PyArray1::from_vec(py, errors))?;
     out.set_item("gamma", gamma)?;
+    out.set_item("warnings", label_warnings)?;
     Ok(out)
 }

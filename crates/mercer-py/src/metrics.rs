@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::convert::{Matrix, Target};
 use crate::gate::run;
 
-/// Kernel–target alignment.
+/// Kernel–target alignment; and warnings.
 #[pyfunction]
 #[pyo3(signature = (K, y, *, center=false, task="auto"))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -16,12 +16,13 @@ pub(crate) fn kernel_alignment<'py>(
     y: Target<'py>,
     center: bool,
     task: &str,
-) -> PyResult<f64> {
-    let (k, labels) = (K.view()?, y.labels(task)?);
-    run(py, 0, |_| metrics::kernel_alignment(k, &labels, center))
+) -> PyResult<(f64, Vec<String>)> {
+    let mut warnings = Vec::new();
+    let (k, labels) = (K.view()?, y.labels(task, &mut warnings)?);
+    Ok((run(py, 0, |_| metrics::kernel_alignment(k, &labels, center))?, warnings))
 }
 
-/// The dimension in which the labels live, and the noise beyond it.
+/// The dimension in which the labels live, and the noise beyond it; and warnings.
 #[pyfunction]
 #[pyo3(signature = (K, y, *, task="auto"))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -30,7 +31,9 @@ pub(crate) fn relevant_dimension<'py>(
     K: Matrix<'py>,
     y: Target<'py>,
     task: &str,
-) -> PyResult<(usize, f64)> {
-    let (k, labels) = (K.view()?, y.labels(task)?);
-    run(py, 0, |monitor| metrics::relevant_dimension(k, &labels, monitor))
+) -> PyResult<(usize, f64, Vec<String>)> {
+    let mut warnings = Vec::new();
+    let (k, labels) = (K.view()?, y.labels(task, &mut warnings)?);
+    let (dimension, noise) = run(py, 0, |monitor| metrics::relevant_dimension(k, &labels, monitor))?;
+    Ok((dimension, noise, warnings))
 }

@@ -28,7 +28,8 @@ pub(crate) fn fit_selector<'py>(
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = X.rows()?;
-    let labels = y.map(|y| y.labels(task)).transpose()?;
+    let mut warnings = Vec::new();
+    let labels = y.map(|y| y.labels(task, &mut warnings)).transpose()?;
     let (selector, keep) = methods::selector(selector, &settings).map_err(exception)?;
     let categorical = categorical.unwrap_or_default();
     let (scores, kept) = run(py, verbose, |monitor| {
@@ -42,7 +43,8 @@ pub(crate) fn fit_selector<'py>(
         let kept = scores.keep(keep);
         Ok((scores, kept))
     })?;
-    let warnings = [&scores.warnings[..], &kept.warnings].concat();
+    warnings.extend_from_slice(&scores.warnings);
+    warnings.extend_from_slice(&kept.warnings);
     let out = selection(py, scores, kept, labels.as_ref())?;
     out.set_item("warnings", warnings)?;
     Ok(out)
@@ -146,8 +148,8 @@ pub(crate) fn f_accumulate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = X.rows()?;
     let labels = match classes {
-        None => y.labels("numbers")?,
-        Some(names) => y.labels("classes")?.among(names).map_err(exception)?,
+        None => y.labels("numbers", &mut Vec::new())?,
+        Some(names) => y.labels("classes", &mut Vec::new())?.among(names).map_err(exception)?,
     };
     let before = state.map(|state| state.sums()).transpose()?;
     let sums = run(py, verbose, |monitor| {

@@ -28,14 +28,15 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let options = args::options(args, &context.monitor)?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
 
-    let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
+    let (Table { rows, names, .. }, labels, warnings) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(scale, &rows).1);
     let seed = args.get_one("seed").copied().unwrap_or_default();
     let adviser = Adviser { seed, scale, options, ..Adviser::default() };
     context.announce_resume(adviser.options.checkpoint.as_ref());
     context.info("trying kernel widths, basis sizes and a few methods");
-    let advice = context.work(|_| adviser.advise(&rows, &labels))?;
+    let mut advice = context.work(|_| adviser.advise(&rows, &labels))?;
     advice.warnings.iter().for_each(|warning| warn(warning));
+    advice.warnings.splice(0..0, warnings);
     let command = command(args, &advice);
     // A report on standard output replaces the text.
     if report != Some(OutputTarget::Stdout) {

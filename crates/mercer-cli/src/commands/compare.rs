@@ -41,12 +41,13 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         comparison.sizes.extend(CHART_SIZES.map(Some));
     }
 
-    let (Table { rows, names, .. }, labels) = source::read_labelled(args, context)?;
+    let (Table { rows, names, .. }, labels, warnings) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
     comparison.check(&rows, &labels)?;
     context.announce_resume(comparison.options.checkpoint.as_ref());
     context.info(&announcement(&comparison, &labels));
-    let outcome = run_comparison(&comparison, &rows, &labels, context)?;
+    let mut outcome = run_comparison(&comparison, &rows, &labels, context)?;
+    outcome.warnings.splice(0..0, warnings);
     let shown: Vec<&Entry> = outcome.entries.iter().filter(|e| !for_chart || e.asked.is_none()).collect();
     for text in ranking::failures(&shown) {
         warn(&text);

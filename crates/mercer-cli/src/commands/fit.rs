@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
     output.check_distinct("the model", report, "the report")?;
 
-    let (Table { rows, names, named, .. }, labels) = source::read(args, context)?;
+    let (Table { rows, names, named, .. }, labels, _) = source::read(args, context)?;
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
     let labels = labels.as_ref();
     pipeline.check(labels)?;

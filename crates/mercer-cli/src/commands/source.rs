@@ -15,11 +15,13 @@ const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
 /// The most classes, and constant columns, that a message names.
 const NAMES_SHOWN: usize = 5;
 
-/// Reads the rows that the arguments name, and the labels if there is a target.
-pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Option<Labels>)> {
+/// Reads the rows that the arguments name, and the labels if there is a target. Warns if it is not obvious whether they are
+/// classes or numbers; the warning is returned, too, for lists of warnings.
+pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Option<Labels>, Vec<String>)> {
+    let mut warnings = Vec::new();
     let mut table = read::read(args::required(args, "data")?, &args::read_options(args))?;
     let labels = match (table.target.take(), args::task(args)) {
-        (Some(column), task) => Some(Labels::decide(column, task)?),
+        (Some(column), task) => Some(Labels::decide_with(column, task, &mut warnings)?),
         (None, Task::Auto) => None,
         (None, _) => {
             return Err(Error::Argument(
@@ -28,14 +30,15 @@ pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Optio
         }
     };
     describe(args, &table, labels.as_ref(), context);
-    Ok((table, labels))
+    warnings.iter().for_each(|warning| warn(warning));
+    Ok((table, labels, warnings))
 }
 
 /// Reads rows and labels, for a command that needs a target. Generators always have one.
-pub(super) fn read_labelled(args: &ArgMatches, context: &Context) -> Result<(Table, Labels)> {
+pub(super) fn read_labelled(args: &ArgMatches, context: &Context) -> Result<(Table, Labels, Vec<String>)> {
     match read(args, context)? {
-        (table, Some(labels)) => Ok((table, labels)),
-        (_, None) => Err(no_target()),
+        (table, Some(labels), warnings) => Ok((table, labels, warnings)),
+        (_, None, _) => Err(no_target()),
     }
 }
 

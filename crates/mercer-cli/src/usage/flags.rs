@@ -1,12 +1,11 @@
 //! Flags that several commands have, and the parsers of their values.
 
-use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint};
-use mercer::data::{Scale, synth};
+use mercer::data::{Scale, Task, synth};
 use mercer::methods::{Kind, SharedParameter};
 use mercer::options::size_in_bytes;
 
-use super::TASKS;
 use crate::args::flag_name;
 
 pub(super) fn data() -> Arg {
@@ -39,12 +38,19 @@ pub(super) fn reading() -> Vec<Arg> {
         .value_name("HOW")
         .value_parser(PossibleValuesParser::new(scales))
         .help("Scaling of the inputs, stored in the model [default: standard; none if the kernel is precomputed]");
+    let tasks = Task::NAMES.map(|(name, task)| {
+        let synonyms = Task::SYNONYMS.into_iter().filter(move |(_, same)| *same == task);
+        PossibleValue::new(name).aliases(synonyms.map(|(name, _)| name))
+    });
     let task = Arg::new("task")
         .long("task")
         .value_name("WHAT")
         .default_value("auto")
-        .value_parser(PossibleValuesParser::new(TASKS.map(|(name, _)| name)))
-        .help("Kind of target; auto: numbers if any is not whole or more than 50 are distinct, else classes");
+        .value_parser(PossibleValuesParser::new(tasks))
+        .help(
+            "Kind of target; auto: numbers if any is not whole, or if more than 20 and more than √n are distinct and the \
+             rarest occurs fewer than 5 times; else classes",
+        );
     let mut all = vec![scale, task, list("drop", "Columns to ignore").allow_negative_numbers(true)];
     all.extend(header());
     all

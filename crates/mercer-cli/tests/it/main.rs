@@ -2,6 +2,7 @@
 
 mod program;
 mod fit;
+mod targets;
 mod systems;
 mod extractors;
 mod transform;

@@ -1,11 +1,22 @@
 //! Labels: classes or numbers, decided in one place for Rust, Python and the command line.
+//!
+//!   whole numbers are numbers  ⇔  d > 20,  d > √n  and  r < 5    (d distinct values in n rows, the rarest in r of them)
+//!
+//! cost    a sort of the column
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// A column of whole numbers with more distinct values than this is a regression target.
-pub const MOST_CLASSES_IN_NUMBERS: usize = 50;
+/// Whole numbers with no more distinct values than this are classes: digits, grades, the months of a year.
+const FEW_VALUES: usize = 20;
+
+/// A class has at least this many rows to learn from. Numbers become rare towards their ends.
+const ROWS_OF_A_CLASS: usize = 5;
+
+/// Whole numbers with more distinct values than this are read as numbers without a warning.
+const MANY_VALUES: usize = 100;
 
 /// The labels of rows: classes or numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +42,39 @@ pub enum Task {
     Classes,
     /// The values are numbers.
     Numbers,
+}
+
+impl Task {
+    /// All choices by name. Synonyms of the last two are `classification` and `regression`.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("classes", Self::Classes), ("numbers", Self::Numbers)];
+
+    /// The usual words for [`Classes`](Self::Classes) and [`Numbers`](Self::Numbers) in Python's libraries.
+    pub const SYNONYMS: [(&'static str, Self); 2] =
+        [("classification", Self::Classes), ("regression", Self::Numbers)];
+}
+
+impl FromStr for Task {
+    type Err = Error;
+
+    /// A name or a synonym.
+    ///
+    /// ```
+    /// use mercer::data::Task;
+    ///
+    /// assert_eq!("numbers".parse::<Task>()?, Task::Numbers);
+    /// assert_eq!("regression".parse::<Task>()?, Task::Numbers);
+    /// assert!("ranks".parse::<Task>().is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    fn from_str(name: &str) -> Result<Self> {
+        let mut all = Self::NAMES.iter().chain(&Self::SYNONYMS);
+        all.find(|(n, _)| *n == name).map(|(_, task)| *task).ok_or_else(|| {
+            Error::argument(format!(
+                "task = `{name}` is not known; use one of auto, classes (or classification), numbers (or regression)"
+            ))
+        })
+    }
 }
 
 /// A target column as it was read, before it becomes classes or numbers.
@@ -60,49 +104,168 @@ impl Column {
     }
 }
 
+impl Column {
+    /// Whether whole numbers, and how often they occur; None where any value is not a whole number.
+    fn whole(&self) -> Option<Occurrences> {
+        match self {
+            Self::Integers(values) => {
+                let mut sorted = values.clone();
+                sorted.sort_unstable();
+                Some(Occurrences::of(&sorted))
+            }
+            Self::Numbers(values) if values.iter().all(|v| v.fract() == 0.0) => {
+                let mut sorted = values.clone();
+                // Equal values lie side by side, minus zero and zero too.
+                sorted.sort_unstable_by(f64::total_cmp);
+                Some(Occurrences::of(&sorted))
+            }
+            _ => None,
+        }
+    }
+
+    /// Every value as a name. Minus zero is zero.
+    fn into_names(self) -> Vec<String> {
+        match self {
+            Self::Text(values) => values,
+            Self::Integers(values) => values.iter().map(i64::to_string).collect(),
+            Self::Numbers(values) => values.iter().map(|v| (v + 0.0).to_string()).collect(),
+        }
+    }
+
+    /// Every value as a number; an error if one is other text.
+    fn into_numbers(self) -> Result<Vec<f64>> {
+        match self {
+            Self::Text(values) => match values.iter().find(|text| number(text).is_none()) {
+                Some(text) => Err(Error::data(format!(
+                    "task = numbers, but the target holds the text `{text}`; use task = classes"
+                ))),
+                None => Ok(values.iter().filter_map(|text| number(text)).collect()),
+            },
+            Self::Integers(values) => Ok(values.into_iter().map(|v| v as f64).collect()),
+            Self::Numbers(values) => Ok(values),
+        }
+    }
+}
+
+/// The finite number that a text holds.
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|v: &f64| v.is_finite())
+}
+
+/// How often the values of a column occur.
+struct Occurrences {
+    rows: usize,
+    distinct: usize,
+    /// Rows with the rarest value.
+    rarest: usize,
+}
+
+impl Occurrences {
+    /// Of values in ascending order.
+    fn of<T: PartialEq>(sorted: &[T]) -> Self {
+        let runs = || sorted.chunk_by(T::eq).map(<[T]>::len);
+        Self { rows: sorted.len(), distinct: runs().count(), rarest: runs().min().unwrap_or(0) }
+    }
+
+    /// More distinct values than √n, in whole arithmetic.
+    fn many_for_the_rows(&self) -> bool {
+        self.distinct.saturating_mul(self.distinct) > self.rows
+    }
+
+    /// The rule: whether whole numbers that occur so often are numbers.
+    fn are_numbers(&self) -> bool {
+        self.distinct > FEW_VALUES && self.many_for_the_rows() && self.rarest < ROWS_OF_A_CLASS
+    }
+
+    /// What whole numbers were read as, if that is not obvious.
+    fn doubt(&self) -> Option<String> {
+        let Self { rows, distinct, rarest } = self;
+        let classes = !self.are_numbers();
+        if *distinct <= FEW_VALUES || (!classes && *distinct > MANY_VALUES) {
+            return None;
+        }
+        let why = if !classes {
+            let often = if *rarest == 1 { "once".to_string() } else { format!("{rarest} times") };
+            format!("{distinct} whole numbers differ in {rows} rows, and the rarest occurs {often}")
+        } else if self.many_for_the_rows() {
+            format!("each of its whole numbers occurs {rarest} times or more")
+        } else {
+            format!("only {distinct} whole numbers differ in {rows} rows")
+        };
+        Some(if classes { read_as_classes(*distinct, &why) } else { read_as_numbers(&why) })
+    }
+}
+
+fn read_as_classes(classes: usize, why: &str) -> String {
+    format!(
+        "the target was read as {classes} classes: {why}\nhint: if they are amounts, override the choice (task = numbers)"
+    )
+}
+
+fn read_as_numbers(why: &str) -> String {
+    format!(
+        "the target was read as numbers: {why}\nhint: if they are classes, override the choice (task = classes)"
+    )
+}
+
 impl Labels {
-    /// Classes or numbers? Text and integers are classes; numbers are numbers if any is not whole or if more than
-    /// 50 are distinct, else classes. `task` overrides.
+    /// Classes or numbers? Text is classes. Numbers are numbers if any is not whole. Whole numbers, of an integer type or
+    /// not, are numbers if more than 20 and more than √n of them are distinct and the rarest occurs fewer than 5 times,
+    /// else classes. `task` overrides.
     ///
     /// ```
     /// use mercer::data::{Column, Labels, Task};
     ///
     /// let labels = Labels::decide(Column::Numbers(vec![10.0, 9.0, 10.0]), Task::Auto)?;
     /// assert_eq!(labels, Labels::Classes { codes: vec![1, 0, 1], names: vec!["9".into(), "10".into()] });
+    /// let loads = Column::Integers((0..336).map(|i| 700 + i * i % 201).collect());
+    /// assert!(matches!(Labels::decide(loads, Task::Auto)?, Labels::Numbers(_)));
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn decide(column: Column, task: Task) -> Result<Self> {
+        Self::decide_with(column, task, &mut Vec::new())
+    }
+
+    /// As [`decide`](Self::decide); where the choice is not obvious, a warning says what it was, why, and how to override it.
+    /// It is not obvious if more than 20 and at most 100 whole numbers are distinct, or if more than 20 classes are all
+    /// written as numbers. There is none if `task` says what the column is.
+    ///
+    /// ```
+    /// use mercer::data::{Column, Labels, Task};
+    ///
+    /// let mut warnings = Vec::new();
+    /// let labels = Labels::decide_with(Column::Integers((0..30).collect()), Task::Auto, &mut warnings)?;
+    /// assert_eq!(labels.n_classes(), None);
+    /// assert!(warnings[0].starts_with("the target was read as numbers"));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn decide_with(column: Column, task: Task, warnings: &mut Vec<String>) -> Result<Self> {
         if let Column::Numbers(values) = &column
             && let Some(row) = values.iter().position(|v| !v.is_finite())
         {
             return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
         }
-        match (column, task) {
-            (Column::Text(values), Task::Numbers) => {
-                let text = values.iter().find(|v| !v.trim().parse::<f64>().is_ok_and(f64::is_finite));
-                match text {
-                    Some(text) => Err(Error::data(format!(
-                        "task = numbers, but the target holds the text `{text}`; use task = classes"
-                    ))),
-                    None => Ok(Self::Numbers(values.iter().filter_map(|v| v.trim().parse().ok()).collect())),
-                }
-            }
-            (Column::Text(values), _) => Ok(Self::classes(&values)),
-            (Column::Integers(values), Task::Numbers) => {
-                Ok(Self::Numbers(values.into_iter().map(|v| v as f64).collect()))
-            }
-            (Column::Integers(values), _) => {
-                Ok(Self::classes(&values.iter().map(i64::to_string).collect::<Vec<_>>()))
-            }
-            (Column::Numbers(values), Task::Numbers) => Ok(Self::Numbers(values)),
-            (Column::Numbers(values), task) => {
-                let names: Vec<String> = values.iter().map(|v| (v + 0.0).to_string()).collect();
-                let classes = Self::classes(&names);
-                let whole = values.iter().all(|v| v.fract() == 0.0);
-                let few = classes.n_classes().is_some_and(|c| c <= MOST_CLASSES_IN_NUMBERS);
-                Ok(if task == Task::Classes || (whole && few) { classes } else { Self::Numbers(values) })
-            }
+        let is_text = matches!(column, Column::Text(_));
+        let whole = if task == Task::Auto { column.whole() } else { None };
+        warnings.extend(whole.as_ref().and_then(Occurrences::doubt));
+        let are_numbers = match task {
+            Task::Classes => false,
+            Task::Numbers => true,
+            Task::Auto => !is_text && whole.is_none_or(|whole| whole.are_numbers()),
+        };
+        if are_numbers {
+            return column.into_numbers().map(Self::Numbers);
         }
+        let labels = Self::classes(&column.into_names());
+        if let Self::Classes { names, .. } = &labels
+            && is_text
+            && task == Task::Auto
+            && names.len() > FEW_VALUES
+            && names.iter().all(|name| number(name).is_some())
+        {
+            warnings.push(read_as_classes(names.len(), "its numbers are given as text or categories"));
+        }
+        Ok(labels)
     }
 
     /// Classes named by text. They are ordered as numbers if all of them are, else as text.
@@ -110,8 +273,7 @@ impl Labels {
         let mut names: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
         names.sort_unstable();
         names.dedup();
-        let numbers: Option<Vec<f64>> =
-            names.iter().map(|s| s.trim().parse::<f64>().ok().filter(|v| v.is_finite())).collect();
+        let numbers: Option<Vec<f64>> = names.iter().map(|text| number(text)).collect();
         if let Some(numbers) = numbers {
             let mut order: Vec<usize> = (0..names.len()).collect();
             order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
@@ -180,7 +342,7 @@ impl Labels {
             Self::Classes { codes, names } => Ok((codes, names.len())),
             Self::Numbers(_) => Err(Error::data(format!(
                 "`{method}` needs classes, but the target was read as numbers\n\
-                 hint: if the values are classes, give them as integers or text, or override the choice (task = classes)"
+                 hint: if the values are classes, give them as text, or override the choice (task = classes)"
             ))),
         }
     }
@@ -211,21 +373,6 @@ impl Labels {
         let unit = if unit > 0.0 { unit } else { 1.0 };
         y.iter_mut().for_each(|v| *v /= unit);
         (y, c, unit)
-    }
-
-    /// A warning if the classes look like numbers: more than 50 of them, all written as numbers, with ten rows each at
-    /// most.
-    pub(crate) fn many_classes_warning(&self) -> Option<String> {
-        let Self::Classes { codes, names } = self else { return None };
-        let numbers = || names.iter().all(|name| name.trim().parse::<f64>().is_ok());
-        let many = names.len() > MOST_CLASSES_IN_NUMBERS && codes.len() <= 10 * names.len() && numbers();
-        many.then(|| {
-            format!(
-                "the target was read as {} classes of {} rows; if it holds numbers, give them as floats or set task = numbers",
-                names.len(),
-                codes.len()
-            )
-        })
     }
 
     /// A warning if a class has a single row, which has no neighbour of its own class.
@@ -290,19 +437,44 @@ impl Labels {
 mod tests {
     use super::*;
 
-    fn kind(column: Column, task: Task) -> Option<usize> {
-        Labels::decide(column, task).expect("decided").n_classes()
+    /// Integers and floats of the same values; both must be decided alike. The number of classes, None for numbers, and
+    /// whether there is a warning.
+    fn decided(values: &[i64], task: Task) -> (Option<usize>, bool) {
+        let floats = values.iter().map(|&v| v as f64).collect();
+        let [a, b] = [Column::Integers(values.to_vec()), Column::Numbers(floats)].map(|column| {
+            let mut warnings = Vec::new();
+            (Labels::decide_with(column, task, &mut warnings).expect("decided").n_classes(), warnings)
+        });
+        assert_eq!(a, b);
+        (a.0, !a.1.is_empty())
     }
 
     #[test]
-    fn integers_and_text_are_classes_and_fractions_are_numbers() {
-        let many: Vec<f64> = (0..51).map(f64::from).collect();
+    fn whole_numbers_are_numbers_if_many_are_distinct_and_some_are_rare() {
+        let times = |distinct: i64, times: usize| -> Vec<i64> {
+            (0..distinct).flat_map(|v| std::iter::repeat_n(v, times)).collect()
+        };
+        assert_eq!(decided(&times(20, 1), Task::Auto), (Some(20), false));
+        assert_eq!(decided(&times(21, 1), Task::Auto), (None, true));
+        assert_eq!(decided(&times(21, 4), Task::Auto), (None, true));
+        assert_eq!(decided(&times(21, 5), Task::Auto), (Some(21), true));
+        assert_eq!(decided(&times(101, 1), Task::Auto), (None, false));
+        assert_eq!(decided(&times(101, 5), Task::Auto), (Some(101), true));
+        // 25² = 625 rows: 25 distinct values are not more than the root, 26 are.
+        let with_a_rare_one = |distinct: i64| [times(distinct, 1), vec![0; 625 - distinct as usize]].concat();
+        assert_eq!(decided(&with_a_rare_one(25), Task::Auto), (Some(25), true));
+        assert_eq!(decided(&with_a_rare_one(26), Task::Auto), (None, true));
+        assert_eq!(decided(&times(60, 1), Task::Classes), (Some(60), false));
+        assert_eq!(decided(&times(2, 9), Task::Numbers), (None, false));
+        assert_eq!(decided(&[], Task::Auto), (Some(0), false));
+    }
+
+    #[test]
+    fn text_is_classes_and_fractions_are_numbers() {
+        let kind = |column, task| Labels::decide(column, task).expect("decided").n_classes();
         assert_eq!(kind(Column::Numbers(vec![0.0, 1.0, 1.5]), Task::Auto), None);
-        assert_eq!(kind(Column::Numbers(many[..50].to_vec()), Task::Auto), Some(50));
-        assert_eq!(kind(Column::Numbers(many.clone()), Task::Auto), None);
-        assert_eq!(kind(Column::Numbers(many), Task::Classes), Some(51));
-        assert_eq!(kind(Column::Integers((0..60).collect()), Task::Auto), Some(60));
-        assert_eq!(kind(Column::Integers((0..60).collect()), Task::Numbers), None);
+        assert_eq!(kind(Column::Numbers(vec![0.0, 1.0, 1.5]), Task::Classes), Some(3));
+        assert_eq!(kind(Column::Numbers(vec![0.0, -0.0, 1.0]), Task::Auto), Some(2));
         assert_eq!(kind(Column::Text(vec!["b".into(), "a".into()]), Task::Auto), Some(2));
         assert_eq!(kind(Column::Text(vec!["1".into(), "2".into()]), Task::Numbers), None);
         assert!(Labels::decide(Column::Text(vec!["x".into()]), Task::Numbers).is_err());
@@ -310,7 +482,16 @@ mod tests {
     }
 
     #[test]
-    fn minus_zero_and_zero_are_one_class() {
-        assert_eq!(kind(Column::Numbers(vec![0.0, -0.0, 1.0]), Task::Auto), Some(2));
+    fn many_classes_that_are_text_but_written_as_numbers_are_doubtful() {
+        let warned = |texts: Vec<String>, task| {
+            let mut warnings = Vec::new();
+            Labels::decide_with(Column::Text(texts), task, &mut warnings).expect("decided");
+            warnings
+        };
+        let numbers = || (0..21).map(|i| format!("{i}.5")).collect::<Vec<String>>();
+        assert!(warned(numbers(), Task::Auto)[0].starts_with("the target was read as 21 classes"));
+        assert!(warned(numbers()[1..].to_vec(), Task::Auto).is_empty());
+        assert!(warned([numbers(), vec!["x".into()]].concat(), Task::Auto).is_empty());
+        assert!(warned(numbers(), Task::Classes).is_empty());
     }
 }

@@ -180,9 +180,7 @@ impl Selector {
 
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        let mut found = self.0.score(columns)?;
-        found.warnings.extend(columns.labels.and_then(Labels::many_classes_warning));
-        Ok(found)
+        self.0.score(columns)
     }
 }
 

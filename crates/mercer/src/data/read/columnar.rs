@@ -83,6 +83,8 @@ struct Batches<'a> {
     n: usize,
     values: Growing<f64>,
     target: Option<Column>,
+    /// Whether the target is of the type UInt64.
+    is_u64: bool,
     kept: Vec<Vec<String>>,
 }
 
@@ -110,17 +112,18 @@ impl<'a> Batches<'a> {
         }
         let target = match choice.target.map(kind) {
             None => None,
-            // 64-bit unsigned integers may not fit; as text they are classes as well.
+            // 64-bit unsigned integers may not fit, which is known at the end.
             Some(t) if t.is_integer() && *t != DataType::UInt64 => Some(Column::Integers(Vec::new())),
             Some(t) if t.is_floating() || t.is_decimal() => Some(Column::Numbers(Vec::new())),
             Some(_) => Some(Column::Text(Vec::new())),
         };
+        let is_u64 = choice.target.map(kind) == Some(&DataType::UInt64);
         let mut wanted: Vec<usize> =
             choice.inputs.iter().chain(&choice.kept).copied().chain(choice.target).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let kept = vec![Vec::new(); choice.kept.len()];
-        Ok(Self { path, choice, wanted, n: 0, values: options.growing(), target, kept })
+        Ok(Self { path, choice, wanted, n: 0, values: options.growing(), target, is_u64, kept })
     }
 
     fn extend(
@@ -187,7 +190,7 @@ impl<'a> Batches<'a> {
             rows: Rows::from_store(self.values.finish()?, self.n, names.len())?,
             names,
             named: true,
-            target: self.target,
+            target: self.target.map(|target| if self.is_u64 { integers_if_they_fit(target) } else { target }),
         })
     }
 }
@@ -237,6 +240,15 @@ impl BatchColumn<'_> {
 
     fn missing(&self, i: usize) -> Error {
         not_finite(self.path, self.before + i + 1, self.name, "a value is missing")
+    }
+}
+
+/// Texts of unsigned integers as integers, if all of them fit.
+fn integers_if_they_fit(target: Column) -> Column {
+    let Column::Text(texts) = target else { return target };
+    match texts.iter().map(|text| text.parse()).collect() {
+        Ok(integers) => Column::Integers(integers),
+        Err(std::num::ParseIntError { .. }) => Column::Text(texts),
     }
 }
 
