@@ -113,7 +113,7 @@ def hilbert(data: Path, *, size: int) -> dict[str, float]:
         "pivoted_qr": int((diagonal > size * np.finfo(float).eps * diagonal[0]).sum()),
         "kobl_zero": count("kobl", matrix, threshold=0.0),
         "kobl_rule": count("kobl", matrix, threshold="linear"),
-        "kobl_rule_columns": count("kobl", matrix @ matrix),
+        "kobl_rule_columns": count("kobl", matrix @ matrix, threshold="linear"),
         "gram_schmidt": count("gram-schmidt", matrix),
         "plain_dim": len(plain),
         "plain_loss": float(np.linalg.norm(plain @ matrix @ matrix @ plain.T - np.eye(len(plain)))),
