@@ -152,8 +152,8 @@ def methods_of(group: str) -> list[str]:
     return usual if group == "tables" else [method for method in usual if kind_of(method) != "select"]
 
 
-def alternatives(method: str, group: str, sizes: list[int]) -> dict[str, Setting]:
-    """Return settings by title; the first is the bare class. A method that has none here is an error."""
+def alternatives(method: str, group: str, sizes: list[int]) -> list[Setting]:
+    """Return settings; the first is the bare class. A method that has none here is an error."""
     known = EXTRACTED | SYSTEMS | SELECTED | BASES
     if method not in known:
         raise KeyError(f"{method!r} has no alternatives; name some in {__name__}.py")
@@ -162,7 +162,7 @@ def alternatives(method: str, group: str, sizes: list[int]) -> dict[str, Setting
         settings += GAMMAS
     if kind_of(method) == "basis" and group != "genes":
         settings += [{"n_components": m, **SIZED.get(method, {})} for m in sizes]
-    return {title(each): each for each in settings if fits(each, group)}
+    return [each for each in settings if fits(each, group)]
 
 
 def fits(setting: Setting, group: str) -> bool:
@@ -183,7 +183,7 @@ def _word(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def make(method: str, setting: Setting, n_classes: int, selected: float) -> Any:
+def make(method: str, setting: Setting, n_classes: int, selected: float | None = None) -> Any:
     """Return the unfitted estimator; a version that lacks the setting raises TypeError or InvalidParameterError."""
     told = {k: n_classes * {"c": 1, "2c": 2}[v] if v in ("c", "2c") else v for k, v in setting.items()}
     if kind_of(method) == "basis":

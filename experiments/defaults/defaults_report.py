@@ -23,7 +23,7 @@ class Table:
         self.cells: dict[str, dict[str, dict[str, dict]]] = {}
         for record in results.find("cell", group=group):
             s = record.settings
-            self.cells.setdefault(s["method"], {}).setdefault(s["title"], {})[s["name"]] = record.result
+            self.cells.setdefault(s["method"], {}).setdefault(title(s["setting"]), {})[s["name"]] = record.result
 
     @cached_property
     def methods(self) -> list[str]:
@@ -274,15 +274,15 @@ def not_available(results: Results, report: Report) -> None:
     for record in results.find("cell"):
         s, told = record.settings, record.result
         if "unavailable" in told:
-            unknown[s["method"], s["title"]] = told["unavailable"]
+            unknown[s["method"], title(s["setting"])] = told["unavailable"]
         if "refused" in told and "rows" not in told["refused"]:
-            refused.setdefault((s["method"], s["title"], told["refused"]), []).append(s["name"])
-    without = {method for method, title in unknown if title == "default"}
+            refused.setdefault((s["method"], title(s["setting"]), told["refused"]), []).append(s["name"])
+    without = {method for method, each in unknown if each == "default"}
     rows = [[method, "not available", "no such method in this version"] for method in sorted(without)]
     # The order of words in such a message is not fixed.
     rows += [
-        [f"{method}, {title}", "not available", why.split(" must be ")[0]]
-        for (method, title), why in unknown.items()
+        [f"{method}, {each}", "not available", why.split(" must be ")[0]]
+        for (method, each), why in unknown.items()
         if method not in without
     ]
     rows += [[f"{m}, {t}", f"refused on {', '.join(names)}", why] for (m, t, why), names in refused.items()]

@@ -10,7 +10,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(
 import defaults_report
 import defaults_sets as sets
 import numpy as np
-from defaults_methods import COMING, alternatives, fingerprint, make, methods_of
+from defaults_methods import COMING, alternatives, fingerprint, kind_of, make, methods_of
 from lab import Job, Report, Results, main
 from sklearn.linear_model import RidgeClassifierCV, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -26,26 +26,25 @@ def jobs(settings: dict) -> list[Job]:
     for group in sets.GROUPS:
         for name in settings[group]:
             splits = settings["splits_large" if name in settings["large"] else "splits"]
-            where = {"group": group, "name": name, "splits": splits}
-            where |= {k: settings[k] for k in ("max_train", "max_test", "selected")}
+            most = [settings["max_train"], settings["max_test"]]
+            where = {"group": group, "name": name, "splits": splits, "most": most}
             for method in methods_of(group):
-                for title, setting in alternatives(method, group, settings["sizes"]).items():
-                    what = {"method": method, "title": title, "setting": setting, "defaults": fingerprint(method)}
-                    out.append(Job("cell", what | where, needs=sets.needs(name)))
+                keep = {"selected": settings["selected"]} if kind_of(method) == "select" else {}
+                for setting in alternatives(method, group, settings["sizes"]):
+                    what = {"method": method, "setting": setting, "defaults": fingerprint(method)}
+                    out.append(Job("cell", what | where | keep, needs=sets.needs(name)))
     return out
 
 
-def cell(
-    data: Path, *, method, title, setting, defaults, group, name, splits, max_train, max_test, selected
-) -> dict[str, object]:
-    """Evaluate one setting on the splits of one set.
+def cell(data: Path, *, method, setting, defaults, group, name, splits, most, selected=None) -> dict[str, object]:
+    """Evaluate one setting on the splits of one set; `most` are the most training and test rows.
 
     `unavailable`: this version of mercer does not know the setting. `refused`: the method knows it but cannot have it
     on this set. A method that keeps no features predicts the largest class, or the mean, and is counted.
     """
     out = {k: [] for k in ("nn", "ridge", "features", "seconds")} | {"none": 0, "constant_nn": 0, "constant_ridge": 0}
     for seed in range(splits):
-        train, test, y, truth = sets.split(name, group, data, seed, max_train, max_test)
+        train, test, y, truth = sets.split(name, group, data, seed, *most)
         if isinstance(setting.get("n_components"), int) and setting["n_components"] >= len(y):
             return {"refused": f"n_components = {setting['n_components']} of {len(y)} rows"}
         start = time.process_time()
@@ -66,9 +65,9 @@ def cell(
         if not all(np.isfinite(part).all() for part in found):
             return {"refused": "features are not finite"}
         for key, value in evaluate(*found, y, truth).items():
-            out[key] = out[key] + value if isinstance(value, int) else [*out[key], value]
+            out[key] = out[key] + value if isinstance(value, int) else [*out[key], round(value, 4)]
         out["features"].append(found[0].shape[1])
-        out["seconds"].append(spent)
+        out["seconds"].append(float(f"{spent:.3g}"))
     return {"rows": len(y), **out}
 
 
