@@ -210,6 +210,7 @@ def means_of(cells: dict[str, dict], names: list[str]) -> dict[str, float]:
 def draw_times(tables: dict[str, Table], sizes: list[int], report: Report) -> None:
     """Draw ridge's score against processor time, one line a basis over its sizes, on sets that have all sizes."""
     from matplotlib import colormaps
+    from matplotlib.ticker import LogLocator
 
     shades = dict(zip(BASES, colormaps["tab10"].colors, strict=False))
     size = (4 * len(tables) + 1.5, 3.6)
@@ -224,6 +225,9 @@ def draw_times(tables: dict[str, Table], sizes: list[int], report: Report) -> No
                 x, y = [mean["seconds"] for mean in line], [100 * mean["ridge"] for mean in line]
                 axis.plot(x, y, "o-", ms=4, color=shades[basis], label=basis)
             axis.set(xscale="log", xlabel="processor seconds, fit and training features")
+            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.xaxis.set_major_formatter("{x:g}")
+            axis.xaxis.set_minor_formatter("")
             axis.set_title(f"{group}: test rows of {count(names)}")
         axes[0][0].set_ylabel("ridge on the features, points")
         heading = f"m = {', '.join(map(str, sizes))}"
