@@ -86,7 +86,7 @@ def lfe(a, y, neighbours, gamma):
 
 def gda(a, y, neighbours, gamma):
     """GDA: one feature for two classes."""
-    return mercer.GDA(basis=kpca_basis(gamma)).fit(a, y).transform
+    return mercer.GDA(reg=1e-3, basis=kpca_basis(gamma)).fit(a, y).transform
 
 
 def kpca(a, y, neighbours, gamma):
@@ -101,7 +101,7 @@ def kpca_uncentred(a, y, neighbours, gamma):
 
 def fskpca(a, y, neighbours, gamma, weighted=False):
     """FSKPCA: Relief on the coordinates of KPCA, the best ones first."""
-    fitted = mercer.KRelief(n_features=None, n_neighbors=neighbours, basis=kpca_basis(gamma)).fit(a, y)
+    fitted = mercer.KRelief(None, n_neighbors=neighbours, power=1, weighted=False, basis=kpca_basis(gamma)).fit(a, y)
     order = np.argsort(-fitted.scores_, kind="stable")
     weight = np.maximum(fitted.scores_[order], 0) if weighted else 1.0
     return lambda rows: fitted.transform(rows)[:, order] * weight
@@ -205,7 +205,7 @@ def kernel(data: Path, *, name, shape, normalise, seed, width, neighbours, grid,
     out = {method: tuned(fit, needs, a, ya, b, yb, **told) for method, (fit, needs) in KERNEL.items()}
     full, small = out["KLFE"], {}
     for count in {*full["neighbours"], full["chosen_neighbours"]}:
-        basis = KernelBasis("kobl", gamma=gamma, n_components=kobl)
+        basis = KernelBasis("kobl", gamma=gamma, threshold="linear", n_components=kobl)
         fitted = mercer.KLFE(n_neighbors=count, basis=basis).fit(a, ya)
         small[count] = errors(fitted.transform, a, ya, b, yb, grid)[0]
     out["KLFE kobl"] = {
@@ -313,7 +313,7 @@ def rotation(a, y, neighbours, seed):
 def optimum(a, y, seed, draws=2000):
     """Compare Theorem 1's margin with those of random W and of small steps away from its own W, all of norm one."""
     sigma, _ = margin_matrix(a, y, 1, 2)
-    axes = mercer.KLFE(basis=columns_basis()).fit(a, y)
+    axes = mercer.KLFE(n_neighbors=1, basis=columns_basis()).fit(a, y)
     unit = axes.basis_.coefficients_ @ axes.basis_.landmarks_  # the basis' vectors, as rows of the input space
     w = (axes.components_ @ unit).T @ (axes.components_ @ unit)
     rng, p = np.random.default_rng(seed), a.shape[1]
@@ -338,7 +338,7 @@ def times(data: Path, *, name, shape, n, seed, repeats, kobl, neighbours):
         "LFE kpca": KernelBasis("kpca", kernel="linear"),
         "KLFE kpca": kpca_basis(gamma),
         "KLFE gram-schmidt": KernelBasis("gram-schmidt", gamma=gamma),
-        "KLFE kobl": KernelBasis("kobl", gamma=gamma, n_components=kobl),
+        "KLFE kobl": KernelBasis("kobl", gamma=gamma, threshold="linear", n_components=kobl),
     }
     spent = {name: [] for name in bases}
     for _ in range(repeats):

@@ -14,7 +14,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -104,9 +104,20 @@ def _minutes(seconds: float) -> str:
 
 
 def run_jobs(
-    script: Path, jobs: Iterable[Job], data: Path, cache: Path, *, version: int, workers: int, again: bool = False
+    script: Path,
+    jobs: Iterable[Job],
+    data: Path,
+    cache: Path,
+    *,
+    version: int,
+    workers: int,
+    again: bool = False,
+    wanted: Callable[[Job], bool] = lambda job: True,
 ) -> tuple[list[Record], list[str]]:
-    """Compute what is not kept yet; return all records in the jobs' order, and what was skipped and why."""
+    """Compute what is wanted and not kept yet; return all records there are, in the jobs' order, and what was skipped.
+
+    So a part of an experiment adds to what earlier runs computed.
+    """
     paper, jobs = script.parent.name, list(jobs)
     cache = cache / paper
     cache.mkdir(parents=True, exist_ok=True)
@@ -114,8 +125,9 @@ def run_jobs(
     skipped = _missing(jobs, data)
     missing = {name for name, _ in skipped}
     present = [job for job in jobs if not missing.intersection(job.needs)]
-    todo = [job for job in present if again or not files[job.key(paper, version)].exists()]
-    progress = Progress(paper, len(present), len(present) - len(todo))
+    part = [job for job in present if wanted(job)]
+    todo = [job for job in part if again or not files[job.key(paper, version)].exists()]
+    progress = Progress(paper, len(part), len(part) - len(todo))
     search = [p for p in sys.path if p]
 
     def keep(job: Job, future: Future) -> None:
@@ -137,6 +149,8 @@ def run_jobs(
         progress.end()
     records = []
     for job in present:
+        if not files[job.key(paper, version)].exists():
+            continue
         kept = json.loads(files[job.key(paper, version)].read_text())
         records.append(Record(job.kind, job.settings, kept["result"], kept["seconds"]))
     return records, [f"{name}: {why}" for name, why in skipped]

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from datasets import FOLDER
 
-from lab.jobs import load_script, run_jobs
+from lab.jobs import Job, load_script, run_jobs
 from lab.report import VERDICTS, Report, fill
 from lab.results import Results, cores, machine
 
 HERE = Path(__file__).resolve().parents[1]
-PAPERS = ("takes", "skfe", "eks", "klfe", "sk-relief", "landmarks")
+PAPERS = ("takes", "skfe", "eks", "klfe", "sk-relief", "landmarks", "defaults")
 
 
 def main(paper: str | None = None) -> None:
@@ -27,6 +27,8 @@ def main(paper: str | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="small settings, minutes; writes to experiments/.quick")
     parser.add_argument("--draw", action="store_true", help="only redraw tables and figures from results.json")
     parser.add_argument("--again", action="store_true", help="compute also what is kept from an earlier run")
+    parser.add_argument("--only", type=_words, metavar="A,B", help="only jobs of these methods, where jobs have one")
+    parser.add_argument("--sets", type=_words, metavar="A,B", help="only jobs of these data sets or groups of them")
     parser.add_argument("--jobs", type=int, default=None, metavar="N", help="processes (default: one a core)")
     args = parser.parse_args()
     papers = [paper] if paper else args.papers or list(PAPERS)
@@ -61,14 +63,19 @@ def compute(script: Path, args: argparse.Namespace, file: Path) -> None:
     module = load_script(script)
     told = tomllib.loads((script.parent / "settings.toml").read_text())
     settings = told["full"] | (told["quick"] if args.quick else {})
+    jobs = list(module.jobs(settings))
+    if not any(in_part(job, args.only, args.sets) for job in jobs):
+        methods = ", ".join(dict.fromkeys(job.settings["method"] for job in jobs if "method" in job.settings))
+        sys.exit(f"{script.parent.name}: --only and --sets leave no job; methods are {methods or 'not named'}")
     records, skipped = run_jobs(
         script,
-        module.jobs(settings),
+        jobs,
         args.data.resolve(),
         HERE / ".cache",
         version=module.VERSION,
         workers=args.jobs or cores(),
         again=args.again,
+        wanted=lambda job: in_part(job, args.only, args.sets),
     )
     for line in skipped:
         print(f"skipped {line}", file=sys.stderr)
@@ -76,6 +83,16 @@ def compute(script: Path, args: argparse.Namespace, file: Path) -> None:
         sys.exit(f"{script.parent.name}: no data set is there, nothing was computed")
     file.parent.mkdir(parents=True, exist_ok=True)
     Results(script.parent.name, settings, machine(), records, skipped).save(file)
+
+
+def in_part(job: Job, methods: list[str] | None, sets: list[str] | None) -> bool:
+    """Whether a job is of the part of an experiment that `--only` and `--sets` name."""
+    of_sets = {*job.needs, job.settings.get("name"), job.settings.get("group")}
+    return (not methods or job.settings.get("method") in methods) and (not sets or not of_sets.isdisjoint(sets))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
 
 
 def write_report(script: Path, results: Results, folder: Path) -> Report:

@@ -12,7 +12,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(
 import numpy as np
 import skrelief_pages
 from lab import Job, Report, Results, main
-from skrelief_methods import Split, divide, errors, kernel, load, relief, tuned
+from skrelief_methods import MFA, RELIEF, Split, divide, errors, kernel, load, relief, tuned
 
 from mercer import GDA, KANMM, KMFA, KPCA, KernelBasis, KRelief, metrics
 
@@ -94,7 +94,7 @@ def reseeded(best: dict, seed: int, nu: float, part: Split) -> float:
 
 def places(best: dict, part: Split) -> dict:
     """Say where in the order of the rows K-Relief's ten best coordinates stand; 0.5 would be the mean by chance."""
-    system = KRelief(n_features=10, basis=kernel("gram-schmidt", best["width"], part.x)).fit(part.x, part.y)
+    system = KRelief(n_features=10, **RELIEF, basis=kernel("gram-schmidt", best["width"], part.x)).fit(part.x, part.y)
     at = np.flatnonzero(system.get_support())
     return {"mean": float((at / (system.basis_.n_components_ - 1)).mean()), "last": int(at.max()) + 1}
 
@@ -146,15 +146,15 @@ def times(data: Path, *, name, rows, train, seed, nu, repeats, v) -> dict:
     """
     _, x, y, test, _ = divide(*load(data, name, rows, seed), train, seed)
     methods = {
-        "SK-Relief": KRelief(n_features=10, basis=kernel("sparse", 1.0, x, nu=nu)),
+        "SK-Relief": KRelief(n_features=10, **RELIEF, basis=kernel("sparse", 1.0, x, nu=nu)),
         "KPCA": KPCA(n_components=10, basis=kernel("kpca", 1.0, x, n_components=10, center=True)),
     }
     for end, basis in (("", kernel("gram-schmidt", 1.0, x)), (" on kobl", kernel("kobl", 1.0, x, threshold=0.0))):
         methods |= {
-            f"K-Relief{end}": KRelief(n_features=10, basis=basis),
-            f"GDA{end}": GDA(basis=basis),
-            f"KANMM{end}": KANMM(n_components=10, basis=basis),
-            f"KMFA{end}": KMFA(n_components=10, basis=basis),
+            f"K-Relief{end}": KRelief(n_features=10, **RELIEF, basis=basis),
+            f"GDA{end}": GDA(reg=1e-3, basis=basis),
+            f"KANMM{end}": KANMM(n_components=10, n_neighbors=5, basis=basis),
+            f"KMFA{end}": KMFA(n_components=10, **MFA, basis=basis),
         }
     for method in methods.values():
         method.fit(x, y)
@@ -210,8 +210,8 @@ def growth(data: Path, *, name, seed, nu, sizes, test, repeats, v) -> list[dict]
     for size in sizes:
         _, x, y, new, _ = divide(*load(data, name, size + test, seed), size / (size + test), seed)
         systems = {
-            "K-Relief": KRelief(n_features=10, basis=kernel("gram-schmidt", 1.0, x)),
-            "SK-Relief": KRelief(n_features=10, basis=kernel("sparse", 1.0, x, nu=nu)),
+            "K-Relief": KRelief(n_features=10, **RELIEF, basis=kernel("gram-schmidt", 1.0, x)),
+            "SK-Relief": KRelief(n_features=10, **RELIEF, basis=kernel("sparse", 1.0, x, nu=nu)),
             "KPCA": KPCA(n_components=10, basis=kernel("kpca", 1.0, x, n_components=10, center=True)),
         }
         for system in systems.values():

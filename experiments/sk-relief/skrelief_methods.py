@@ -10,6 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import GDA, KANMM, KMFA, KPCA, KernelBasis, KRelief, Relief
 
+# Settings in full: defaults of the library may change, these do not.
+RELIEF = {"n_neighbors": 1, "power": 1, "weighted": False}
+MFA = {"k_within": 5, "k_between": 20, "reg": 1e-3}
+
 # Data: one split, scaled by its training rows; classes as numbers.
 
 
@@ -59,7 +63,7 @@ def relief(basis: KernelBasis, x: np.ndarray, y: np.ndarray, test: np.ndarray, m
     The coordinates of all bases but KPCA and Nyström are triangular: the j-th needs the first j landmarks and no more.
     So the landmarks that a selection needs are counted up to its last coordinate.
     """
-    system = KRelief(n_features=most, basis=basis).fit(x, y)
+    system = KRelief(n_features=most, **RELIEF, basis=basis).fit(x, y)
     kept = np.flatnonzero(system.get_support())
     order = np.argsort(-system.scores_[kept], kind="stable")
     triangular = basis.method not in ("kpca", "nystrom")
@@ -75,7 +79,7 @@ def mapped(estimator, x: np.ndarray, y: np.ndarray, test: np.ndarray, most: int)
 
 def plain(x: np.ndarray, y: np.ndarray, test: np.ndarray, most: int):
     """Rank the columns of the data themselves by Relief."""
-    order = np.argsort(Relief().fit(x, y).ranking_, kind="stable")[:most]
+    order = np.argsort(Relief(n_neighbors=1, power=1).fit(x, y).ranking_, kind="stable")[:most]
     return x[:, order], test[:, order], [0] * len(order)
 
 
@@ -83,10 +87,10 @@ def kmfa(basis: KernelBasis, x: np.ndarray, y: np.ndarray, test: np.ndarray, mos
     """KMFA has no more features than its pairs of near rows span, and refuses to make more: ask for fewer then."""
     for count in (most, 20, 15):
         try:
-            return mapped(KMFA(n_components=count, basis=basis), x, y, test, most)
+            return mapped(KMFA(n_components=count, **MFA, basis=basis), x, y, test, most)
         except ValueError:
             continue
-    return mapped(KMFA(basis=basis), x, y, test, most)
+    return mapped(KMFA(**MFA, basis=basis), x, y, test, most)
 
 
 def features(method: str, width: float, x: np.ndarray, y: np.ndarray, test: np.ndarray, most: int, nu: float):
@@ -110,9 +114,9 @@ def features(method: str, width: float, x: np.ndarray, y: np.ndarray, test: np.n
     if method == "KPCA":
         return mapped(KPCA(basis=kernel("kpca", width, x, center=True)), x, y, test, most)
     if method == "GDA":
-        return mapped(GDA(basis=span), x, y, test, most)
+        return mapped(GDA(reg=1e-3, basis=span), x, y, test, most)
     if method == "KANMM":
-        return mapped(KANMM(basis=span), x, y, test, most)
+        return mapped(KANMM(n_neighbors=5, basis=span), x, y, test, most)
     return kmfa(span, x, y, test, most)
 
 

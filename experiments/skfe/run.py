@@ -271,9 +271,9 @@ def cost(data: Path, *, name: str, runs: int, clock: str, gamma: float, folds: i
     fits = {
         "KPLS": KPLS(2 * c, basis=span),
         "KOC": KOC(basis=span),
-        "AKDA/QR": AKDAQR(basis=span),
-        "SKFE": SKFE(basis=span),
-        "SKFE kobl": SKFE(basis=KernelBasis(**kernel)),
+        "AKDA/QR": AKDAQR(reg=lib.REG, basis=span),
+        "SKFE": SKFE(**lib.SEARCH, basis=span),
+        "SKFE kobl": SKFE(**lib.SEARCH, basis=KernelBasis("kobl", threshold="linear", **kernel)),
     }
     for fit in fits.values():  # once unmeasured where that is quick: threads and memory are warm
         if rows.shape[0] < 500:
@@ -291,7 +291,7 @@ def growth(data: Path, *, rows: list, columns: list, classes: list, runs: int, c
 
     def akda(n: int, p: int, c: int) -> float:
         X, y = rng.normal(size=(n, p)), np.arange(n) % c
-        fit = AKDAQR(basis=KernelBasis(gamma=1 / p))
+        fit = AKDAQR(reg=lib.REG, basis=KernelBasis("kobl", gamma=1 / p))
         return float(np.median([_timed(lambda: fit.fit(X, y)) for _ in range(runs)]))
 
     def inner(a: np.ndarray, b: np.ndarray) -> float:

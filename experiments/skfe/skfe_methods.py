@@ -25,6 +25,10 @@ from mercer import AKDAQR, KOC, KPLS, SKFE, KernelBasis
 # mercer keeps c - 1.
 METHODS = ["NN", "KPLS", "KPLS scaled", "KOC", "AKDA/QR", "AKDA/QR c", "SKFE", "SKFE kobl"]
 
+# Settings in full: defaults of the library may change, these do not.
+SEARCH = {"init": "koc", "max_iter": 200, "tol": 1e-6, "center": False}
+REG = 1e-3
+
 
 @dataclass(frozen=True)
 class Split:
@@ -39,6 +43,7 @@ class Split:
 
     def basis(self, gamma: float | None, method: str = "kobl", **settings: Any) -> KernelBasis:
         """Return an unfitted basis for `train`: Gaussian with a width, else of the linear kernel's given matrix."""
+        settings = {"threshold": "linear", **settings}
         if gamma is None:
             return KernelBasis(method, kernel="precomputed", **settings)
         return KernelBasis(method, gamma=gamma, **settings)
@@ -137,6 +142,7 @@ def alignment(features: np.ndarray, y: np.ndarray) -> float:
 
 def fit_skfe(split: Split, basis: KernelBasis, **settings: Any) -> tuple[SKFE, bool]:
     """Fit SKFE; say whether the search ended by itself."""
+    settings = SEARCH | settings
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         skfe = SKFE(basis=basis, **settings).fit(split.train, split.y_train)
@@ -155,13 +161,13 @@ def count_kpls(split: Split, gamma: float | None, factors: list[int]) -> dict[st
 
 
 def discriminants(features: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return all directions of the discriminant problem, with mercer's default regularisation."""
+    """Return all directions of the discriminant problem, with the regularisation of AKDA/QR."""
     rows = features - features.mean(axis=0)
     total = rows.T @ rows
     labels = (y[:, None] == np.unique(y)).astype(float)
     sums = rows.T @ labels
     between = sums / labels.sum(axis=0) @ sums.T
-    ridge = 1e-3 * np.trace(total) / len(total) * np.eye(len(total))
+    ridge = REG * np.trace(total) / len(total) * np.eye(len(total))
     return eigh(between, total + ridge)[1][:, ::-1]
 
 
@@ -172,8 +178,8 @@ def count_errors(split: Split, gamma: float | None, factors: list[int], *, watch
     """
     counts = count_kpls(split, gamma, factors)
     span = split.span(gamma)
-    kernel = KernelBasis(kernel="linear") if gamma is None else KernelBasis(gamma=gamma)
-    akda = AKDAQR(basis=kernel).fit(split.raw_train, split.y_train)
+    kernel = KernelBasis("kobl", kernel="linear") if gamma is None else KernelBasis("kobl", gamma=gamma)
+    akda = AKDAQR(reg=REG, basis=kernel).fit(split.raw_train, split.y_train)
     counts["AKDA/QR"] = [wrong(akda.transform(split.raw_train), akda.transform(split.raw_test), split)]
     means = akda.basis_.transform(split.raw_train), akda.basis_.transform(split.raw_test)
     turn = discriminants(means[0], split.y_train)

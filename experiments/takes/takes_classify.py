@@ -57,11 +57,14 @@ def one_split(parts, width: str, seed: int, *, dimension: int, counts: int, fold
 
 def right(train, y_train, test, y_test, gamma: float, grid: np.ndarray, regs: list[float]) -> dict[str, np.ndarray]:
     """Count rows classified right: over `grid` for curves, over `regs` for KDA, one number for the others."""
-    takes = mercer.TAKES(basis=KernelBasis("kobl", gamma=gamma)).fit(train, y_train)
-    fskgs = mercer.KRelief(n_features=None, basis=KernelBasis("gram-schmidt", gamma=gamma)).fit(train, y_train)
-    fskpca = mercer.KRelief(n_features=None, basis=KernelBasis("kpca", gamma=gamma)).fit(train, y_train)
+    # The papers' settings in full: defaults of the library may change, these do not.
+    rule = KernelBasis("kobl", gamma=gamma, threshold="linear")
+    takes = mercer.TAKES(n_features="positive", weighted=True, reweight=False, basis=rule).fit(train, y_train)
+    every = {"n_features": None, "n_neighbors": 1, "power": 1, "weighted": False}
+    fskgs = mercer.KRelief(**every, basis=KernelBasis("gram-schmidt", gamma=gamma)).fit(train, y_train)
+    fskpca = mercer.KRelief(**every, basis=KernelBasis("kpca", gamma=gamma)).fit(train, y_train)
     a, b = fskgs.transform(train), fskgs.transform(test)
-    kffs = mercer.KFFS().fit(a, y_train)
+    kffs = mercer.KFFS(reweight=False).fit(a, y_train)
 
     def curve(a, b, ranking):
         return nested(a, y_train, b, y_test, np.argsort(ranking), grid)
@@ -85,7 +88,7 @@ def readings(train, y_train, test, y_test, gamma: float, grid: np.ndarray) -> di
     """Read KFFS in the other ways that the paper allows: sample weights, unweighted features, in the order taken."""
     out = {}
     for basis, method in (("TAKES", "kobl"), ("KGS+KFFS", "gram-schmidt")):
-        basis_ = KernelBasis(method, gamma=gamma).fit(train)
+        basis_ = KernelBasis(method, gamma=gamma, threshold="linear").fit(train)
         a, b = basis_.transform(train), basis_.transform(test)
         for reweight in (False, True):
             kffs = mercer.KFFS(reweight=reweight).fit(a, y_train)

@@ -55,7 +55,8 @@ def width_for_dimension(rows: np.ndarray, dimension: int) -> float:
     low, high = -30.0, 10.0
     for _ in range(24):
         middle = (low + high) / 2
-        if mercer.KernelBasis("kobl", gamma=2.0**middle).fit(rows).n_components_ < dimension:
+        rule = mercer.KernelBasis("kobl", gamma=2.0**middle, threshold="linear")
+        if rule.fit(rows).n_components_ < dimension:
             low = middle
         else:
             high = middle

@@ -22,13 +22,13 @@ def one_split(data: Path, name: str, scaling: str, dimension: int, seed: int) ->
     rows, test, labels, _ = split(data, name, seed, scaling)
     n, gamma = len(rows), width_for_dimension(rows, dimension)
     kernel = rbf_kernel(rows, gamma=gamma)
-    kobl = KernelBasis("kobl", gamma=gamma).fit(rows)
+    kobl = KernelBasis("kobl", gamma=gamma, threshold="linear").fit(rows)
     m = kobl.n_components_
     ordered = KernelBasis("gram-schmidt", gamma=gamma).fit(rows)
     components = KernelBasis("kpca", gamma=gamma).fit(rows)
     centred = KernelBasis("kpca", gamma=gamma, center=True).fit(rows)
     plain = plain_gram_schmidt(kernel)
-    kda = mercer.GDA(basis=components).fit(rows, labels)
+    kda = mercer.GDA(reg=1e-3, basis=components).fit(rows, labels)
     cost = kobl.reconstruction_cost(rows)
     return {
         "gamma": gamma,
@@ -55,7 +55,7 @@ def one_split(data: Path, name: str, scaling: str, dimension: int, seed: int) ->
         "kda": span_cost(directions(kda), kernel),
         "kda_dim": kda.n_components_,
         "rde": mercer.metrics.relevant_dimension(kernel, labels),
-        "m_at_scale": KernelBasis("kobl", gamma="scale").fit(rows).n_components_,
+        "m_at_scale": KernelBasis("kobl", gamma="scale", threshold="linear").fit(rows).n_components_,
     }
 
 
@@ -112,8 +112,8 @@ def hilbert(data: Path, *, size: int) -> dict[str, float]:
         "singular": int(np.linalg.matrix_rank(matrix)),
         "pivoted_qr": int((diagonal > size * np.finfo(float).eps * diagonal[0]).sum()),
         "kobl_zero": count("kobl", matrix, threshold=0.0),
-        "kobl_rule": count("kobl", matrix),
-        "kobl_rule_columns": count("kobl", matrix @ matrix),
+        "kobl_rule": count("kobl", matrix, threshold="linear"),
+        "kobl_rule_columns": count("kobl", matrix @ matrix, threshold="linear"),
         "gram_schmidt": count("gram-schmidt", matrix),
         "plain_dim": len(plain),
         "plain_loss": float(np.linalg.norm(plain @ matrix @ matrix @ plain.T - np.eye(len(plain)))),

@@ -24,21 +24,23 @@ def times(data: Path, *, n: int, methods: list[str], gamma: float, cap: int, rep
             wall[name].append(time.perf_counter() - start)
             cpu[name].append(time.process_time() - busy)
     out = {name: {"wall": float(np.median(wall[name])), "cpu": float(np.median(cpu[name]))} for name in methods}
-    return out | {"m": KernelBasis("kobl", gamma=gamma, n_components=n).fit(rows).n_components_}
+    return out | {"m": KernelBasis("kobl", gamma=gamma, threshold="linear", n_components=n).fit(rows).n_components_}
 
 
 def system(name: str, gamma: float, cap: int):
     """Return the method, unfitted."""
+    takes = {"n_features": "positive", "weighted": True, "reweight": False}
+    ten = {"n_features": 10, "n_neighbors": 1, "power": 1, "weighted": False}
     if name == "TAKES":
-        return mercer.TAKES(basis=KernelBasis("kobl", gamma=gamma, n_components=cap, threshold=0.0))
+        return mercer.TAKES(**takes, basis=KernelBasis("kobl", gamma=gamma, n_components=cap, threshold=0.0))
     if name == "TAKES, by the rule":
         # A cap that never binds: without one mercer stops at 1 000 beyond 5 000 rows.
-        return mercer.TAKES(basis=KernelBasis("kobl", gamma=gamma, n_components=10**6))
+        return mercer.TAKES(**takes, basis=KernelBasis("kobl", gamma=gamma, threshold="linear", n_components=10**6))
     if name == "FSKGS":
-        return mercer.KRelief(basis=KernelBasis("gram-schmidt", gamma=gamma))
+        return mercer.KRelief(**ten, basis=KernelBasis("gram-schmidt", gamma=gamma))
     if name == "FSKPCA":
-        return mercer.KRelief(basis=KernelBasis("kpca", gamma=gamma))
-    return mercer.GDA(basis=KernelBasis("gram-schmidt", gamma=gamma))
+        return mercer.KRelief(**ten, basis=KernelBasis("kpca", gamma=gamma))
+    return mercer.GDA(reg=1e-3, basis=KernelBasis("gram-schmidt", gamma=gamma))
 
 
 def ringnorm(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from lab import Results, paired, summary
 from lab.jobs import Job, run_jobs
-from lab.main import PAPERS, write_report
+from lab.main import PAPERS, in_part, write_report
 from lab.report import Report, best, fill
 from lab.results import Record
 from scipy import stats
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 from lab import Job
 VERSION = 1
-def square(data, *, x):
+def square(data, *, x, method=None):
     with open(data / "calls", "a") as calls:
         calls.write(f"{x} ")
     if x == 13:
@@ -53,6 +53,23 @@ def test_a_finished_job_is_not_run_again_and_another_setting_is(script):
     assert again[:2] == records
     run(script, jobs, version=2)
     assert len(calls(script)) == 5
+
+
+def test_a_part_adds_to_what_was_computed(script):
+    jobs = [Job("square", {"x": x, "method": m}) for x, m in ((2, "a"), (3, "b"), (4, "b"))]
+    run(script, jobs, wanted=lambda job: in_part(job, ["a"], None))
+    records, _ = run(script, jobs, wanted=lambda job: in_part(job, ["b"], None) and job.settings["x"] == 3)
+    assert [r.settings["x"] for r in records] == [2, 3]
+    assert calls(script) == ["2", "3"]
+
+
+def test_a_part_is_named_by_methods_and_by_sets_or_groups():
+    job = Job("cell", {"method": "gda", "group": "genes", "name": "dlbcl"}, needs=("dlbcl",))
+    assert in_part(job, None, None)
+    assert in_part(job, ["kpls", "gda"], ["genes"])
+    assert in_part(job, None, ["dlbcl"])
+    assert not in_part(job, ["kpls"], None)
+    assert not in_part(job, ["gda"], ["texts"])
 
 
 def test_a_job_that_fails_says_which_and_keeps_what_was_done(script):
