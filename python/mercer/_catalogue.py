@@ -60,6 +60,8 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
             words = [StrOptions(set(parameter["words"])), Interval(Real, 0, None, closed="neither")]
         case "threshold":
             words = [StrOptions({"linear"}), Interval(Real, 0, 1, closed="both"), tuple]
+        case "candidates":
+            words = [Interval(Integral, 1, None, closed="left"), StrOptions({"all"})]
         case "keep":
             words = [
                 Interval(Integral, 1, None, closed="left"),

@@ -117,7 +117,7 @@ class KLFE(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -210,7 +210,7 @@ class SKFE(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -311,7 +311,7 @@ class GDA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -384,7 +384,7 @@ class KOC(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -529,7 +529,7 @@ class KPLS(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -611,7 +611,7 @@ class KMFA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -701,7 +701,7 @@ class KANMM(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -783,7 +783,7 @@ class KPCA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
