@@ -27,7 +27,7 @@ def stage(name: str) -> list[str]:
 
 
 # What a method's class does not have: the seed is called otherwise, and a basis has its own settings.
-_ELSEWHERE = {"seed", "basis", "basis_components", "kernel", "gamma", "degree", "coef0", "alpha"}
+_ELSEWHERE = {"seed", "basis", "basis_components", "kernel", "gamma", "degree", "coef0", "alpha", "input_weights"}
 
 
 def limits(card: dict[str, Any], names: dict[str, str] | None = None, **others: list[Any]) -> dict[str, list[Any]]:
@@ -60,6 +60,8 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
             words = [StrOptions(set(parameter["words"])), Interval(Real, 0, None, closed="neither")]
         case "threshold":
             words = [StrOptions({"linear"}), Interval(Real, 0, 1, closed="both"), tuple]
+        case "candidates":
+            words = [Interval(Integral, 1, None, closed="left"), StrOptions({"all"})]
         case "keep":
             words = [
                 Interval(Integral, 1, None, closed="left"),

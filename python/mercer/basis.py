@@ -64,11 +64,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : {"kobl", "gram-schmidt", "sparse", "kpca", "nystrom", "rpcholesky", "csi"}, default="kobl"
+    method : {"kobl", "gram-schmidt", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"}, default="kobl"
         How landmarks are chosen: the row farthest from the span so far ("kobl"), rows in their own order
         ("gram-schmidt"), rows in random order that are not nearly spanned ("sparse"), principal components ("kpca"),
         uniformly at random ("nystrom"), at random in proportion to the squared distance from the span
-        ("rpcholesky"), or rows that explain kernel and labels ("csi", which needs `y`).
+        ("rpcholesky"), of a few rows drawn so the one that explains most of the kernel ("kfa"), centres of k-means
+        clusters, which are no rows ("kmeans"; not for a precomputed kernel), or rows that explain kernel and labels
+        ("csi", which needs `y`).
     kernel : str, default="rbf"
         "rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "matern12", "matern32", "matern52", "rq", "chi2"
         or "precomputed". With "precomputed", `fit` takes the square kernel matrix of the training rows and
@@ -83,9 +85,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Constant of "poly" and "sigmoid".
     alpha : float, default=1.0
         Exponent of "rq".
+    input_weights : bool, default=False
+        Whether to learn a weight for every column from `y` first, as `InputWeights` does, so that the kernel sees what
+        matters. `landmarks_` and `gamma_` are then those of weighted columns.
     n_components : int, default=None
         The most components. None: as many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl",
-        "sparse", "csi"); min(n, 1000) ("nystrom", "rpcholesky"); all there are ("gram-schmidt", "kpca").
+        "sparse", "csi"); min(n, 1000) ("nystrom", "rpcholesky", "kfa", "kmeans"); all there are ("gram-schmidt",
+        "kpca").
     threshold : "linear", float, ("power", a) or None, default=None
         The stop rule of TAKES for "kobl": it ends when r/r1 < f(j/n), with r the distance of the next row from the
         span, r1 that of the first and j the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components`
@@ -98,14 +104,16 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     nu : float, default=None
         "sparse": share of k(x, x) that must be new for a row to be kept. None: `tol` decides; in `partial_fit`, which
         does not know what varies, 0.1.
+    candidates : int or "all", default=10
+        "kfa": rows drawn, of which the best becomes the next landmark. "all" compares all rows, and needs 8 n**2 bytes.
     landmarks : {array-like, sparse matrix} of shape (n_landmarks, n_features), default=None
         Choose among these rows instead of the training rows, by the same rules: with "kobl", `threshold=0.0` keeps all
         of them that are independent, as "nystrom" does.
     center : bool, default=False
         "kpca": centre in the kernel's space, as classical kernel PCA does.
     precision : {"single", "double"} or None, default=None
-        What "kobl", "sparse", "nystrom" and "rpcholesky" compute the coordinates of all rows in: "single" takes half
-        the memory and two thirds of the time, and ends where it cannot tell rows apart, with a warning. Pivots and
+        What "kobl", "sparse", "nystrom", "rpcholesky" and "kfa" compute the coordinates of all rows in: "single" takes
+        half the memory and two thirds of the time, and ends where it cannot tell rows apart, with a warning. Pivots and
         `coefficients_` are found in float64. None: that of X, "single" for dense float32, which is then read
         where it lies; the other methods are always float64.
     task : {"auto", "classes", "numbers"}, default="auto"
@@ -122,11 +130,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Number of features m.
     pivots_ : ndarray of shape (n_landmarks,)
         Indices of the chosen rows, in the order chosen, into the training rows (or into `landmarks`). Empty for
-        "kpca", which uses all rows, unless the kernel matrix did not fit into memory.
+        "kpca", which uses all rows, unless the kernel matrix did not fit into memory, and for "kmeans".
     pivot_norms_ : ndarray of shape (n_landmarks,)
         Distance of each chosen row from the span of those before it. Empty for "kpca".
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features) or None
-        The chosen rows; None for a precomputed kernel.
+        The chosen rows, or the centres that "kmeans" found; None for a precomputed kernel.
     coefficients_ : ndarray of shape (n_components_, n_landmarks)
         A.
     offset_ : ndarray of shape (n_components_,)
@@ -135,6 +143,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Centred "kpca": the mean image as weights of the landmarks, from which `inverse_transform` starts. Else None.
     gamma_ : float
         The width used; 1.0 for kernels without one.
+    input_weights_ : ndarray of shape (n_features_in_,)
+        The weights of the columns, with a mean square of 1; all 1 without `input_weights`.
     eigenvalues_ : ndarray of shape (n_components_,)
         "kpca" only: eigenvalues of the (centred) kernel matrix, descending.
     residual_ : float
@@ -195,10 +205,12 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         degree: int = 3,
         coef0: float = 1.0,
         alpha: float = 1.0,
+        input_weights: bool = False,
         n_components: int | None = None,
         threshold: str | float | tuple[str, float] | None = None,
         tol: float | None = None,
         nu: float | None = None,
+        candidates: int | str = 10,
         landmarks: Any = None,
         center: bool = False,
         precision: str | None = None,
@@ -212,10 +224,12 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.degree = degree
         self.coef0 = coef0
         self.alpha = alpha
+        self.input_weights = input_weights
         self.n_components = n_components
         self.threshold = threshold
         self.tol = tol
         self.nu = nu
+        self.candidates = candidates
         self.landmarks = landmarks
         self.center = center
         self.precision = precision
@@ -419,6 +433,12 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.gamma
 
     @property
+    def input_weights_(self) -> NDArray[np.float64]:
+        """The weights of the input columns."""
+        scaling = self._fitted.scaling
+        return np.ones(self.n_features_in_) if scaling is None else scaling[1]
+
+    @property
     def eigenvalues_(self) -> NDArray[np.float64]:
         """Eigenvalues of the kernel matrix, for "kpca"."""
         if self._fitted.method != "kpca":
@@ -582,7 +602,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _needs_y(self) -> bool:
         by_labels = isinstance(self.gamma, str) and self.gamma in ("align", "loo")
-        return self.method == "csi" or (by_labels and self.kernel not in _NO_GAMMA)
+        return self.method == "csi" or self.input_weights or (by_labels and self.kernel not in _NO_GAMMA)
 
     def _looks_at(self, y: Any) -> bool:
         """Return whether labels are looked at: they must be, or they are there and of use."""

@@ -122,7 +122,7 @@ class KLFE(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -220,7 +220,7 @@ class SKFE(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -327,7 +327,7 @@ class GDA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -406,7 +406,7 @@ class KOC(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -560,7 +560,7 @@ class KPLS(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -644,7 +644,7 @@ class KMFA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -740,7 +740,7 @@ class KANMM(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -827,7 +827,7 @@ class KPCA(_Extractor):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 

@@ -224,7 +224,7 @@ class TAKES(_System):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -331,7 +331,7 @@ class KRelief(_System):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -449,7 +449,7 @@ class SKRelief(KRelief):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -548,7 +548,7 @@ class EKS(_System):
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
-        "nystrom" and "rpcholesky" can be in float32.
+        "nystrom", "rpcholesky" and "kfa" can be in float32.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 

@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances, r
 import mercer
 from mercer import KernelBasis, metrics
 
-METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"]
+METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"]
 EPS = np.finfo(float).eps
 
 
@@ -41,10 +41,10 @@ def test_frames_and_arrays_of_any_layout_give_the_same_bits():
         np.testing.assert_array_equal(KernelBasis(n_components=9).fit_transform(given), expected)
 
 
-PIVOTED = ["kobl", "sparse", "nystrom", "rpcholesky"]
+PIVOTED = ["kobl", "sparse", "nystrom", "rpcholesky", "kfa"]
 
 
-@pytest.mark.parametrize("method", ["kobl", "gram-schmidt", "sparse", "kpca", "nystrom", "rpcholesky"])
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "csi"])
 def test_float32_comes_back_as_float32(method):
     X = rows().astype(np.float32)
     basis = KernelBasis(method, n_components=9)
@@ -185,7 +185,7 @@ def test_landmarks_of_the_users_own_are_chosen_from():
     np.testing.assert_allclose(scattered.transform(X), basis.transform(X), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "kmeans"])
 def test_a_precomputed_kernel_gives_the_same_basis(method):
     X, new = rows(), rows(15, seed=1)
     y = labels(X)
@@ -345,14 +345,38 @@ def test_only_what_the_method_uses_is_passed_on():
     np.testing.assert_array_equal(a.pivots_, KernelBasis("kobl", n_components=5).fit(X).pivots_)
 
 
-@pytest.mark.parametrize("method", ["kobl", "sparse", "rpcholesky", "csi"])
+@pytest.mark.parametrize("method", ["kobl", "sparse", "rpcholesky", "kfa", "csi"])
 @pytest.mark.parametrize(("n", "cap"), [(250, None), (6_000, 100)])
 def test_kernel_values_stay_within_their_budget(method, n, cap):
     X = rows(n, 2)
     basis = KernelBasis(method, gamma=1.0, n_components=cap).fit(X, labels(X))
     m = basis.n_components_
-    budget = n * (m + 40 + 1) if method == "csi" else 1.5 * n * (m + 1) + m * m
+    budgets = {"csi": n * (m + 40 + 1), "kfa": n * (15 * (m + 1) + m + 1) + 40 * m}
+    budget = budgets.get(method, 1.5 * n * (m + 1) + m * m)
     assert 0 < basis.n_kernel_evaluations_ <= budget
+
+
+def test_candidates_of_kfa():
+    X = rows(300)
+    bases = {c: KernelBasis("kfa", n_components=20, candidates=c).fit(X) for c in (1, 10, "all")}
+    assert bases["all"].residual_ < bases[10].residual_ < bases[1].residual_
+    np.testing.assert_array_equal(bases[10].pivots_, KernelBasis("kfa", n_components=20).fit(X).pivots_)
+    for wrong in (0, "some", None):
+        with pytest.raises(ValueError, match="'candidates' parameter"):
+            KernelBasis("kfa", candidates=wrong).fit(X)
+
+
+def test_landmarks_of_kmeans_are_centres():
+    X = np.concatenate([rows(50, 2), rows(30, 2) + 100])
+    basis = KernelBasis("kmeans", n_components=2, gamma=0.001).fit(X)
+    assert basis.pivots_.shape == (0,)
+    np.testing.assert_allclose(basis.landmarks_, [X[:50].mean(axis=0), X[50:].mean(axis=0)])
+    as_sparse = KernelBasis("kmeans", n_components=2, gamma=0.001).fit(sparse.csr_array(X))
+    assert sparse.issparse(as_sparse.landmarks_)
+    np.testing.assert_allclose(as_sparse.landmarks_.toarray(), basis.landmarks_)
+    assert KernelBasis("kmeans", n_components=9).fit(np.ones((20, 3))).n_components_ == 1
+    with pytest.raises(ValueError, match="`kmeans` averages rows, which a precomputed kernel does not have"):
+        KernelBasis("kmeans", kernel="precomputed").fit(np.eye(3))
 
 
 def test_many_rows_cap_the_basis_with_a_warning():
@@ -371,7 +395,7 @@ from mercer import KernelBasis
 
 X = np.random.default_rng(0).normal(size=(3_000, 6))
 y = (X[:, 0] > 0).astype(int)
-for method in ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"]:
+for method in ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"]:
     basis = KernelBasis(method, gamma="loo" if method == "kobl" else 0.1, n_components=60).fit(X[:1500], y[:1500])
     parts = [basis.pivots_, basis.coefficients_, basis.transform(X), basis.inverse_transform(basis.transform(X[:9]))]
     print(method, *(hashlib.sha256(part.tobytes()).hexdigest() for part in parts))

@@ -20,7 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import mercer
 from mercer import EKS, TAKES, KernelBasis, KRelief, Relief, SKRelief
 
-METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"]
+METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"]
 EPS = np.finfo(float).eps
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data.to_numpy(), IRIS.target.to_numpy()
@@ -39,6 +39,8 @@ def round_trip(estimator, path):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "rq", "precomputed"])
 def test_a_loaded_map_gives_the_same_bits(method, kernel, path):
+    if method == "kmeans" and kernel == "precomputed":
+        pytest.skip("refused: centres are means of rows")
     given = rbf_kernel(X, gamma=0.3) if kernel == "precomputed" else X
     settings = {"degree": 2, "coef0": 0.5, "alpha": 0.7, "n_components": 8}
     basis = KernelBasis(method, kernel=kernel, **settings).fit(given, Y)

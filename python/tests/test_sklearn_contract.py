@@ -45,7 +45,7 @@ from mercer import (
     SKRelief,
 )
 
-METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "csi"]
+METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"]
 
 # Checks that make an arbitrary matrix, or a kernel matrix rounded to integers, and call it positive semi-definite.
 NOT_A_KERNEL = {

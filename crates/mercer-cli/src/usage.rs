@@ -28,6 +28,8 @@ Examples:
   mercer compare train.csv --target class --report report.html
   mercer fit train.csv --target class --method takes -o model.mercer
   mercer transform model.mercer new.csv -o features.parquet
+  mercer fit train.csv --target class --method auto -o model.mercer
+  mercer predict model.mercer new.csv -o predictions.csv
   mercer inspect model.mercer --importance train.csv
 
 Results go to stdout, messages to stderr; the file name - stands for stdin or stdout.
@@ -35,6 +37,7 @@ Exit: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
 
 const FIT_EXAMPLES: &str = "\
 Examples:
+  mercer fit train.csv --target class --method auto -o model.mercer
   mercer fit train.csv --target class --method takes -o model.mercer
   mercer fit train.csv --target class --method eks --basis kobl --selector relieff --n-features 20 -o model.mercer
   mercer fit train.csv --target class --method klfe --basis kobl --n-components 10 -o model.mercer --report model.html
@@ -46,6 +49,11 @@ const TRANSFORM_EXAMPLES: &str = "\
 Examples:
   mercer transform model.mercer new.csv -o features.parquet
   mercer transform model.mercer new.csv --keep id,class | head";
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  mercer predict model.mercer new.csv -o predictions.csv
+  mercer predict model.mercer new.csv --probabilities --keep id | head";
 
 const INSPECT_EXAMPLES: &str = "\
 Examples:
@@ -112,6 +120,7 @@ pub(crate) fn command() -> Command {
         .subcommands([
             fit(),
             transform(),
+            predict(),
             inspect(),
             compare(),
             advise(),
@@ -141,7 +150,8 @@ pub(crate) fn for_completions() -> Command {
         }
         command
     };
-    let (all, fitted) = (methods::all().map(|spec| spec.name).collect(), fits.clone());
+    let (all, fitted) =
+        (methods::all().map(|spec| spec.name).collect(), [fits.clone(), vec!["auto"]].concat());
     command()
         .mut_subcommand("fit", |fit| parameters(fit).mut_arg("method", |arg| arg.value_parser(words(fitted))))
         .mut_subcommand("compare", |compare| {
@@ -185,13 +195,10 @@ fn fit() -> Command {
         .after_help(FIT_EXAMPLES)
         .arg(data())
         .arg(target())
-        .arg(
-            Arg::new("method")
-                .long("method")
-                .value_name("NAME")
-                .required(true)
-                .help(format!("One of {}; see `mercer methods`", names.join(", "))),
-        )
+        .arg(Arg::new("method").long("method").value_name("NAME").required(true).help(format!(
+            "One of {}, see `mercer methods`; or auto: a model that predicts, for `mercer predict`",
+            names.join(", ")
+        )))
         .arg(output("model.mercer", "File for the model; - for standard output").required(true))
         .arg(report("the fitted features"))
         .args(reading())
@@ -215,7 +222,7 @@ fn compare() -> Command {
             "The methods; the baselines `raw`, `kknn` and `rbf-svm` are always added [default: all that can handle the target]",
         ))
         .arg(words("gammas", "gamma", "X|RULE,…").help(format!(
-            "Values of the kernel's γ, or rules that choose it on each training part: a number > 0 | {} [default: scale]",
+            "Values of the kernel's γ, or rules that choose it on each training part: a number > 0 | {} [default: loo]",
             Gamma::RULES.join(" | ")
         )))
         .arg(words("sizes", "n-features", "N,…").help(
@@ -282,6 +289,27 @@ fn transform() -> Command {
         .arg(list("keep", "Columns of DATA to write before the features").allow_negative_numbers(true))
         .args(header())
         .arg(memory("the features"))
+}
+
+fn predict() -> Command {
+    Command::new("predict")
+        .about("Predict classes or numbers with a stored model")
+        .after_help(PREDICT_EXAMPLES)
+        .arg(
+            model()
+                .help("A model that `mercer fit --method auto` or `mercer.save` wrote; - for standard input"),
+        )
+        .arg(data())
+        .arg(output("FILE", "File for the predictions [default: CSV on standard output, also -]"))
+        .arg(
+            Arg::new("probabilities")
+                .long("probabilities")
+                .action(ArgAction::SetTrue)
+                .help("Write the probability of every class as well"),
+        )
+        .arg(list("keep", "Columns of DATA to write before the predictions").allow_negative_numbers(true))
+        .args(header())
+        .arg(memory("the predictions"))
 }
 
 fn inspect() -> Command {

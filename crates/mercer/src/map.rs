@@ -16,7 +16,7 @@ use std::path::Path;
 
 use faer::{Mat, MatMut, MatRef};
 
-use crate::basis::{Expansion, FittedBasis, Landmarks, Precision};
+use crate::basis::{Expansion, FittedBasis, Landmarks, Method, Precision};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
@@ -229,9 +229,12 @@ impl FeatureMap {
         if self.pivot_norms.len() == l {
             self.pivot_norms = kept.iter().map(|&at| self.pivot_norms[at]).collect();
         }
-        // No pivots means that every row is a landmark, which is no longer so.
-        self.pivots =
-            if self.pivots.len() == l { kept.iter().map(|&at| self.pivots[at]).collect() } else { kept };
+        if self.pivots.len() == l {
+            self.pivots = kept.iter().map(|&at| self.pivots[at]).collect();
+        } else if self.facts.basis.as_deref() != Some(Method::Kmeans.name()) {
+            // No pivots means that every row is a landmark, which is no longer so; centres are no rows.
+            self.pivots = kept;
+        }
     }
 
     /// Number of features.

@@ -11,6 +11,7 @@ use mercer::options::bytes;
 use mercer::pipeline::Head;
 use mercer::{FeatureMap, Pipeline, Result};
 
+use super::learn;
 use super::output_target::OutputTarget;
 use super::page::{about, write_page};
 use super::source;
@@ -23,6 +24,9 @@ use crate::text::{first, percent, plural, short};
 const FEATURES_SHOWN: usize = 3;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
+    if args::required(args, "method")? == learn::NAME {
+        return learn::run(args, context);
+    }
     let started = Instant::now();
     let source = args::required(args, "data")?;
     let pipeline = pipeline(args)?;
@@ -53,6 +57,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     };
     fitted.warnings.iter().filter(|text| !warnings.contains(text)).for_each(|warning| warn(warning));
     let mut map = fitted.map;
+    let weights = fitted.weights.map(|found| format!("\n{}", learn::heaviest(&found, &names)));
     let summary = match &pipeline.head {
         Head::Coordinates => about_basis(&map),
         Head::Select(_) => format!("{}\n{}", about_basis(&map), about_selection(&map)),
@@ -73,7 +78,12 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         ..map.facts
     };
     output.write_model(context, &map)?;
-    context.info(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
+    context.info(&format!(
+        "{summary}{}\nwrote {}, {:.2} s",
+        weights.unwrap_or_default(),
+        output.name(),
+        started.elapsed().as_secs_f64()
+    ));
     if let (Some(target), Some(diagnostics)) = (report, diagnostics) {
         let about = about(args, labels, basis.seed, settings);
         write_page(target, &mercer::report::model(&diagnostics, &about), context)?;

@@ -5,7 +5,7 @@ use faer::Mat;
 use mercer::basis::Landmarks;
 use mercer::data::read;
 use mercer::data::table::plain_names;
-use mercer::map::FORMAT_VERSION;
+use mercer::map::{FORMAT_VERSION, Predictor};
 use mercer::options::bytes;
 use mercer::{FeatureMap, Kernel, Result, Rows, Shape};
 use serde_json::{Map, Value, json};
@@ -119,6 +119,7 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "pivot_norms": model.pivot_norms,
         "eigenvalues": model.eigenvalues,
         "scores": model.scores,
+        "predicts": model.predictor.as_ref().map(predicts),
         "facts": facts(model),
     })
 }
@@ -169,6 +170,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
         lines.push(("scores", format!("{}; least {}", best_scores(model, ITEMS_SHOWN), short(least))));
     }
     lines.extend(error_path(model).map(|path| ("training error", path)));
+    lines.extend(model.predictor.as_ref().map(|predictor| ("predicts", predicts(predictor))));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
     let facts = facts(model);
     let other = facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));
@@ -177,6 +179,22 @@ fn text(model: &FeatureMap, size: u64) -> String {
         &lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(),
         ..0,
     )
+}
+
+/// What a predictor predicts, and with what.
+fn predicts(predictor: &Predictor) -> String {
+    let what = match &predictor.classes {
+        Some(classes) => format!("{} classes ({})", classes.len(), first(classes, ITEMS_SHOWN)),
+        None => "numbers".into(),
+    };
+    let members: Vec<String> = predictor
+        .members
+        .iter()
+        .map(|map| {
+            format!("{} with {} landmarks", map.expansion.kernel.shape.name(), map.expansion.landmarks.len())
+        })
+        .collect();
+    format!("{what}, by {}", members.join(" and "))
 }
 
 /// The training error as columns were added.

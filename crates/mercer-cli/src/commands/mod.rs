@@ -1,6 +1,8 @@
 //! One file per command: each reads its arguments, calls the library and reports the results.
 
 pub(crate) mod fit;
+mod learn;
+pub(crate) mod predict;
 pub(crate) mod transform;
 pub(crate) mod inspect;
 pub(crate) mod compare;

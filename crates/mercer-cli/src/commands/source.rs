@@ -84,6 +84,11 @@ pub(super) fn scaled(
     Ok((scaling, rows))
 }
 
+/// Warns about constant columns.
+pub(super) fn warn_of_constant_columns(names: &[String], rows: &Rows) {
+    warn_of_constants(names, &Scaling::fit(Scale::None, rows).1);
+}
+
 pub(super) fn task_name(labels: &Labels) -> &'static str {
     match labels {
         Labels::Classes { .. } => "classes",

@@ -142,6 +142,7 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
         Kind::Choice(_) => "NAME",
         Kind::NumberOr(_) => "X|RULE",
         Kind::Text { name: "keep", .. } => "N|SHARE|RULE",
+        Kind::Text { name: "candidates", .. } => "N|all",
         Kind::Text { .. } => "F",
         Kind::Flag => "true|false",
     };

@@ -72,7 +72,7 @@ fn a_resumed_fit_makes_the_same_model() {
         // Another command refuses the checkpoint and leaves it unchanged.
         let other = [&LONG[..8], &["--checkpoint", "kept", "-o", "other.mercer"]].concat();
         let error = refused(folder.path(), 1, &other);
-        assert!(error.contains("made with threshold = Constant(0.0), but now threshold = Linear"), "{error}");
+        assert!(error.contains("made with threshold = Constant(0.0), but now threshold = none"), "{error}");
         let (_, stderr) = done(folder.path(), &[&args[..], &["--threads", "1"]].concat());
         assert!(stderr.contains("resuming from kept\n"), "{stderr}");
         assert!(fs::read(folder.path().join("again.mercer")).expect("a model") == whole, "the same model");

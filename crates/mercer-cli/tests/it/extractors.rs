@@ -124,7 +124,7 @@ fn the_summary_has_class_means_and_the_alignment() {
     wave(folder.path());
     insta::assert_snapshot!(messages(folder.path(), &["akda-qr"]), @r"
     fitting `akda-qr` in the coordinates of the class means, which needs up to 544 bytes besides the data
-    2 components, residual 0.933, 190 kernel values, stopped by its own rule
+    2 components, residual 0.933, 186 kernel values, stopped by its own rule
     extracted 1 feature from 2 coordinates; eigenvalue 0.001908; explained share 100.0 %
     ");
     insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @r"
@@ -140,7 +140,7 @@ fn the_summary_has_class_means_and_the_alignment() {
     file                format 1, 1 kB
     basis               gram-schmidt
     coordinates         2
-    kernel evaluations  190
+    kernel evaluations  186
     residual            0.933
     rows                60
     seed                0
@@ -226,7 +226,7 @@ fn an_extractor_that_cannot_be_fitted_is_refused() {
     insta::assert_snapshot!(early(2, &wave(&["gda", "--reg", "-1"])), @"error: reg = -1, but it must be a finite number of at least 0");
     insta::assert_snapshot!(early(2, &wave(&["klfe", "--n-components", "0"])), @"error: n_components = 0, but it must be a whole number of at least 1");
     insta::assert_snapshot!(early(2, &wave(&["klfe", "--k-within", "3"])), @"error: `k_within` is not a parameter of `klfe` with `kpca`, `kobl`; it has basis, n_components, basis_components, n_neighbors, neighbors, n_queries, seed, kernel, gamma, degree, coef0, alpha, tol, center, threshold, precision");
-    insta::assert_snapshot!(early(2, &wave(&["klfe", "--basis", "koc"])), @"error: basis = koc, but it must be one of gram-schmidt, kobl, sparse, kpca, nystrom, rpcholesky, csi");
+    insta::assert_snapshot!(early(2, &wave(&["klfe", "--basis", "koc"])), @"error: basis = koc, but it must be one of gram-schmidt, kobl, sparse, kpca, nystrom, rpcholesky, kfa, kmeans, csi");
     insta::assert_snapshot!(early(2, &wave(&["koc", "--n-components", "2"])), @"error: `n_components` is not a parameter of `koc` with `gram-schmidt`, `kobl`; it has basis, basis_components, kernel, gamma, degree, coef0, alpha, tol, seed, threshold, precision");
     insta::assert_snapshot!(early(2, &wave(&["gda", "--basis", "kobl", "--nu", "0.1"])), @"error: `nu` is not a parameter of `gda` with `kobl`; it has basis, n_components, basis_components, reg, kernel, gamma, degree, coef0, alpha, threshold, precision, seed");
     insta::assert_snapshot!(early(2, &wave(&["akda-qr", "--basis", "kobl"])), @"error: `basis` is not a parameter of `akda-qr`; it has kernel, gamma, degree, coef0, alpha, reg, seed");

@@ -52,7 +52,7 @@ fn methods_are_listed_by_stage() {
     Parameters:
       --basis
           what      the basis in whose coordinates features are chosen or made
-          allowed   gram-schmidt | kobl | sparse | kpca | nystrom | rpcholesky | csi
+          allowed   gram-schmidt | kobl | sparse | kpca | nystrom | rpcholesky | kfa | kmeans | csi
           left out  kobl
       --n-features
           what     how many of the best to keep: a number, a share with a decimal point (0.5), `positive` for those with a score above 0, or `all`

@@ -110,6 +110,11 @@ impl Candidates {
         true
     }
 
+    /// The last eliminated row's new column of G on these rows.
+    pub(super) fn last_column(&self) -> &[f64] {
+        self.columns.last().map_or(&[], |column| column)
+    }
+
     /// The Cholesky factor of the eliminated rows' residual Gram matrix, row-major and lower triangular.
     pub(super) fn factor(&self) -> Vec<f64> {
         let b = self.eliminated.len();

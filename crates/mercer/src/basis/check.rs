@@ -30,6 +30,15 @@ impl Basis {
         {
             return Err(Error::argument(format!("tol = {tol}, but it must lie between 0 and 1")));
         }
+        if self.candidates == Some(0) {
+            return Err(Error::argument("candidates = 0, but at least 1 is needed"));
+        }
+        if self.method == Method::Kmeans && self.shape == Shape::Precomputed {
+            return Err(Error::argument(
+                "the basis `kmeans` averages rows, which a precomputed kernel does not have\n\
+                 hint: give the rows and a kernel, or use method = `kfa`",
+            ));
+        }
         if self.center && self.method != Method::Kpca {
             return Err(Error::argument(format!(
                 "center = true is for the basis `kpca` alone, not for `{}`\n\
@@ -39,7 +48,7 @@ impl Basis {
         }
         if self.precision == Some(Precision::Single) && !self.method.is_pivoted() {
             return Err(Error::argument(format!(
-                "precision = `single` is for the bases `kobl`, `sparse`, `nystrom` and `rpcholesky`, not for `{}`\n\
+                "precision = `single` is for the bases `kobl`, `sparse`, `nystrom`, `rpcholesky` and `kfa`, not for `{}`\n\
                  hint: leave it out, or use method = `kobl`",
                 self.method.name()
             )));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::fitted::Stop;
 use super::pivoted::Pivoted;
-use super::{Basis, Expansion, FittedBasis, Method, Precision, Threshold};
+use super::{Basis, Expansion, FittedBasis, Landmarks, Method, Precision, Threshold, kmeans};
 use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -59,6 +59,10 @@ impl BasisCheckpoint {
         let flag = |name: &str| found.facts.get(name) == Some(&Value::Bool(true));
         let (every, has_origin, has_values) = (flag("every row"), flag("origin"), flag("eigenvalues"));
         let landmarks = if every { (0..given.n()).collect() } else { pivots.clone() };
+        let landmarks = match basis.method {
+            Method::Kmeans => Landmarks::Rows(kmeans::like(given, found.numbers("centres")).ok()?),
+            _ => basis.landmarks_at(given, landmarks),
+        };
         let facts = std::mem::take(&mut found.facts);
         let (matrix, offset) = (found.numbers("matrix"), found.numbers("offset"));
         let warnings = facts["warnings"].as_array().into_iter().flatten();
@@ -67,7 +71,7 @@ impl BasisCheckpoint {
             expansion: Expansion {
                 kernel: self.kernel(basis)?,
                 matrix: MatRef::from_row_major_slice(&matrix, offset.len(), landmarks.len()).to_owned(),
-                landmarks: basis.landmarks_at(given, landmarks),
+                landmarks,
                 offset,
                 origin: has_origin.then(|| found.numbers("origin")),
             },
@@ -103,6 +107,10 @@ impl BasisCheckpoint {
             "warnings": fitted.warnings,
         });
         let Value::Object(facts) = facts else { return Ok(()) };
+        let centres = match landmarks {
+            Landmarks::Rows(rows) if fitted.method == Method::Kmeans => rows.to_dense(),
+            _ => Vec::new(),
+        };
         let by_row = (0..matrix.nrows()).flat_map(|i| matrix.row(i).iter().map(|v| v.to_bits()));
         let mut lists = vec![
             ("matrix", matrix.nrows() * matrix.ncols(), Box::new(by_row) as Box<dyn Iterator<Item = u64>>),
@@ -110,6 +118,7 @@ impl BasisCheckpoint {
             numbers("norms", &fitted.pivot_norms),
             numbers("offset", offset),
         ];
+        lists.push(numbers("centres", &centres));
         lists.extend(origin.as_ref().map(|origin| numbers("origin", origin)));
         lists.extend(fitted.eigenvalues.as_ref().map(|values| numbers("eigenvalues", values)));
         self.part.save(&facts, lists)
@@ -168,6 +177,7 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
         threshold,
         tol,
         nu,
+        candidates,
         landmarks,
         center,
         seed,
@@ -191,6 +201,7 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
         .and_setting("threshold", threshold)
         .and_setting("tol", tol)
         .and_setting("nu", nu)
+        .and_setting("candidates", candidates)
         .and_setting("center", center)
         .and_setting("seed", seed)
         .and_setting("rounding", rounding)

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::zeros::Zeros;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
+use crate::linalg::{lower_product, mirror, sum_in_order};
 use crate::monitor::Monitor;
 use crate::real::Real;
 
@@ -94,6 +95,25 @@ impl<T: Real> Columns<T> {
         Ok(())
     }
 
+    /// RᵀR of residual columns R = K(:, some) − G G_someᵀ, summed over panels in order. `own` has the rows of G at these some;
+    /// `fill` computes kernel values of a range of rows against them.
+    pub(super) fn products(
+        &self,
+        n: usize,
+        own: MatRef<'_, f64>,
+        fill: impl Fn(Range<usize>, &mut [T]) + Sync,
+        monitor: &Monitor,
+    ) -> Result<Mat<f64>> {
+        let (b, j, width) = (own.nrows(), own.ncols(), self.width);
+        let own = Mat::from_fn(j, b, |k, c| T::of(own[(c, k)]));
+        panel_products(n, b, monitor, |rows, t| {
+            let done = &self.g[rows.start * width..rows.end * width];
+            let done = MatRef::from_row_major_slice(done, rows.len(), width).subcols(0, j);
+            fill(rows, t);
+            subtract(t, done, own.as_ref());
+        })
+    }
+
     /// The first m columns, row-major n×m.
     pub(super) fn into_vec(self, n: usize, m: usize) -> Vec<T> {
         let Self { mut g, width, .. } = self;
@@ -111,9 +131,34 @@ impl<T: Real> Columns<T> {
 
 /// The next columns of G on a panel of rows, in the place of their kernel values t: (t − done·part) L⁻ᵀ.
 pub(super) fn next<T: Real>(t: &mut [T], done: MatRef<'_, T>, part: MatRef<'_, T>, l: MatRef<'_, T>) {
-    let mut new = MatMut::from_row_major_slice_mut(t, done.nrows(), l.nrows());
-    matmul(new.as_mut(), Accum::Add, done, part, -T::ONE, Par::Seq);
+    subtract(t, done, part);
+    let new = MatMut::from_row_major_slice_mut(t, done.nrows(), l.nrows());
     solve_lower_triangular_in_place(l, new.transpose_mut(), Par::Seq);
+}
+
+/// t − done·part in the place of t.
+pub(super) fn subtract<T: Real>(t: &mut [T], done: MatRef<'_, T>, part: MatRef<'_, T>) {
+    let t = MatMut::from_row_major_slice_mut(t, done.nrows(), part.ncols());
+    matmul(t, Accum::Add, done, part, -T::ONE, Par::Seq);
+}
+
+/// RᵀR in float64 for an R of n×b that `fill` computes panel by panel, row-major; the sum is in the panels' order.
+pub(super) fn panel_products<T: Real>(
+    n: usize,
+    b: usize,
+    monitor: &Monitor,
+    fill: impl Fn(Range<usize>, &mut [T]) + Sync,
+) -> Result<Mat<f64>> {
+    let one = |at: usize| {
+        let rows = at * PANEL..n.min((at + 1) * PANEL);
+        let mut t = vec![T::ZERO; rows.len() * b];
+        fill(rows.clone(), &mut t);
+        let t = MatRef::from_row_major_slice(&t, rows.len(), b);
+        lower_product(t.transpose(), t)
+    };
+    let mut sum = sum_in_order(n.div_ceil(PANEL), b, b, monitor, one)?;
+    mirror(&mut sum);
+    Ok(sum)
 }
 
 /// Takes a row's new coordinates out of its squared residual.

@@ -17,7 +17,7 @@ use super::settings::Basis;
 use super::shrink::shrink;
 use super::sparse::Novelty;
 use super::variance::variance;
-use super::{csi, gram_schmidt, kobl, kpca, nystrom, rpcholesky, sparse};
+use super::{csi, gram_schmidt, kfa, kmeans, kobl, kpca, nystrom, rpcholesky, sparse};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -38,7 +38,7 @@ impl Basis {
     }
 
     /// Fits, and hands back the rows' coordinates in the basis' precision where the options ask for them. Float32 rows are
-    /// read where they lie; `gram-schmidt`, `kpca` and `csi` take a copy of them in float64.
+    /// read where they lie; `gram-schmidt`, `kpca`, `kmeans` and `csi` take a copy of them in float64.
     ///
     /// ```
     /// use mercer::basis::Precision;
@@ -129,24 +129,38 @@ impl<'a> Fit<'a> {
         checkpoint.iter_mut().for_each(|checkpoint| checkpoint.set_kernel(kernel));
         let given = settings.landmarks.as_ref().unwrap_or(rows);
         let cap = settings.cap(given.n(), &mut warnings);
-        let precision = settings.precision.unwrap_or(rows.precision());
+        let mut precision = settings.precision.unwrap_or(rows.precision());
+        if precision == Precision::Single
+            && self.options.checkpoint.is_some()
+            && !settings.method.is_resumed()
+        {
+            precision = Precision::Double;
+            warnings.push(WITH_CHECKPOINT.into());
+        }
         let plan = MemoryPlan::new(self.options, precision);
         settings.check_plan(given.n(), plan)?;
         let sample = settings.sample(given.n(), cap, plan.budget, &mut warnings);
-        let selected = sample.as_ref().map(|places| (given.select(places), labels.map(|y| y.select(places))));
+        let selected = if settings.method == Method::Kmeans {
+            check_rows(kernel, given, 0)?;
+            Some((kmeans::centres(kernel, given, cap, settings.seed, self.options)?, None))
+        } else {
+            sample.as_ref().map(|places| (given.select(places), labels.map(|y| y.select(places))))
+        };
         let (chosen_from, their_labels) = match &selected {
             Some((rows, labels)) => (rows, labels.as_ref()),
             None => (given, labels),
         };
-        let own = settings.landmarks.is_none() && sample.is_none();
+        let own = settings.landmarks.is_none() && selected.is_none();
         if !own {
             check_rows(kernel, rows, 0)?;
         }
         let mut gram = Gram::with_rounding(kernel, chosen_from, self.rounding)?;
-        let plan = MemoryPlan { coordinates: plan.coordinates && own, ..plan };
-        let storage = settings.factor_storage(given.n(), cap, plan);
+        // What is read from a checkpoint is recomputed in other bits than those of the factor.
+        let plan = MemoryPlan { coordinates: plan.coordinates && own && !plan.checkpoint, ..plan };
+        let storage = settings.factor_storage(chosen_from.n(), cap.min(chosen_from.n()), plan);
         if storage == FactorStorage::Recomputed && settings.method.is_pivoted() {
-            warnings.extend(about_storage(plan, given.n(), cap));
+            let resumed = plan.checkpoint && settings.method.is_resumed();
+            warnings.extend(about_storage(plan, resumed, given.n(), cap));
         } else if precision == Precision::Single && gram.fits_f32() {
             gram = gram.in_f32();
         } else if precision == Precision::Single {
@@ -163,7 +177,12 @@ impl<'a> Fit<'a> {
         }
         fitted.n_rows = rows.n();
         fitted.warnings.splice(0..0, warnings);
-        if fitted.stop == Stop::Cap && fitted.n_components() == chosen_from.n() {
+        if settings.method == Method::Kmeans {
+            // The centres are no rows, and fewer than asked for where fewer rows are distinct.
+            fitted.pivots.clear();
+            fitted.stop =
+                if fitted.n_components() == cap && cap < given.n() { Stop::Cap } else { Stop::Rank };
+        } else if fitted.stop == Stop::Cap && fitted.n_components() == chosen_from.n() {
             fitted.stop = Stop::Rank;
         }
         if !own && fitted.expansion.origin.is_none() {
@@ -200,8 +219,16 @@ impl<'a> Fit<'a> {
         let (pivots, offset) = (Some(found.pivots), vec![0.0; m]);
         let mut fitted = self.assemble(gram, rows, pivots, found.coefficients, offset, found.stop);
         fitted.pivot_norms = found.norms;
-        fitted.residual = fitted.relative_residual(rows, self.monitor())?;
-        fitted.n_kernel_evaluations += (rows.n() * m) as u64;
+        // Of accepted rows nothing is left.
+        let mut accepted = vec![false; rows.n()];
+        fitted.pivots.iter().for_each(|&i| accepted[i] = true);
+        let others: Vec<usize> = (0..rows.n()).filter(|&i| !accepted[i]).collect();
+        let own = diagonal(gram.kernel(), rows);
+        let of_others: Vec<f64> = others.iter().map(|&i| own[i]).collect();
+        let left = fitted.expansion.residuals(&rows.select(&others), &of_others, self.monitor())?;
+        let (left, trace) = (left.iter().sum::<f64>(), own.iter().sum::<f64>());
+        fitted.residual = if trace > 0.0 { left / trace } else { 0.0 };
+        fitted.n_kernel_evaluations += (others.len() * m) as u64;
         Ok(fitted)
     }
 
@@ -227,8 +254,9 @@ impl<'a> Fit<'a> {
                 };
                 sparse::grow(&mut factor, novelty, settings.seed)?
             }
-            (Method::Nystrom, _) => nystrom::grow(&mut factor, settings.seed)?,
+            (Method::Nystrom | Method::Kmeans, _) => nystrom::grow(&mut factor, settings.seed)?,
             (Method::Rpcholesky, _) => rpcholesky::grow(&mut factor, settings.seed)?,
+            (Method::Kfa, _) => kfa::grow(&mut factor, settings.candidates, settings.seed)?,
             (Method::Csi, Some(labels)) => {
                 csi::grow(&mut factor, labels, settings.tol.unwrap_or_else(csi::default_tol))?
             }
@@ -352,11 +380,14 @@ impl FittedBasis {
     }
 }
 
+/// What the user should know of float32 with a checkpoint.
+const WITH_CHECKPOINT: &str = "with a checkpoint a basis is fitted in float64";
+
 /// What the user should know of a factor that is not kept.
-fn about_storage(plan: MemoryPlan, n: usize, cap: usize) -> Option<String> {
+fn about_storage(plan: MemoryPlan, resumed: bool, n: usize, cap: usize) -> Option<String> {
     let single = plan.precision == Precision::Single;
-    if plan.checkpoint {
-        return single.then(|| "with a checkpoint a basis is fitted in float64".into());
+    if resumed {
+        return single.then(|| WITH_CHECKPOINT.into());
     }
     Some(format!(
         "coordinates of {n} rows, {}, are more than the memory of {}: they are not kept, and kernel values are recomputed \

@@ -42,7 +42,8 @@ pub struct FittedBasis {
     pub method: Method,
     /// Kernel, landmarks, A and (centred `kpca` only) an offset.
     pub expansion: Expansion,
-    /// Rows chosen, in order; indices into the rows they were chosen from. Empty for exact `kpca`.
+    /// Rows chosen, in order; indices into the rows they were chosen from. Empty for exact `kpca`,
+    /// and for `kmeans`, whose landmarks are no rows.
     pub pivots: Vec<usize>,
     /// Norm of each pivot's residual when it was chosen. Empty for `kpca`.
     pub pivot_norms: Vec<f64>,

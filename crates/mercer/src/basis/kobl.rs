@@ -9,7 +9,8 @@
 //! differs the paper's rule holds r against r_1 = √k(x,x), so that a wide kernel, whose values are all near k(x,x), ends it at
 //!         once; `takes` keeps it. The paper updates every residual after every pivot. Residuals only fall, so an old one is an upper bound:
 //!         a few hundred candidates are kept exact, and as long as the best of them beats every other row's old
-//!         residual it is the true maximum. Pivots are those of the paper's loop, ties included.
+//!         residual it is the true maximum. Pivots are those of the paper's loop, ties included. Copies
+//!         of a row lose every tie with the first of them, so that they are no candidates
 
 use super::candidates::Candidates;
 use super::fitted::Stop;
@@ -134,14 +135,16 @@ pub(crate) fn grow(factor: &mut Pivoted, rule: StopRule) -> Result<Stop> {
     let floor = factor.floor();
     let mut first = None;
     let mut active = 320.min(2 * n / 5).max(1);
+    // The first of equal rows wins the tie with the others, of which nothing is left then.
+    let copies = factor.gram.copies();
     let most_active = (n / 128).clamp(320, 4_096).min(2 * n / 5).max(1);
     if let [square, count] = factor.place[..] {
         (first, active) = (Some(f64::from_bits(square)).filter(|square| !square.is_nan()), count as usize);
     }
     loop {
         factor.check()?;
-        let mut candidates = Candidates::new(factor, largest_rows(factor, active));
-        let beaten = largest_outside(factor, &candidates.rows);
+        let mut candidates = Candidates::new(factor, largest_rows(factor, &copies, active));
+        let beaten = largest_outside(factor, &copies, &candidates.rows);
         let stop = loop {
             let accepted = factor.pivots.len() + candidates.eliminated.len();
             if candidates.eliminated.len() == factor.room() {
@@ -185,9 +188,12 @@ pub(crate) fn grow(factor: &mut Pivoted, rule: StopRule) -> Result<Stop> {
     }
 }
 
-/// The `count` rows with the largest residuals, the farthest row of the tie rule among them.
-fn largest_rows(factor: &Pivoted, count: usize) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..factor.n()).filter(|&i| !factor.is_pivot[i]).collect();
+/// The `count` rows with the largest residuals, the farthest row of the tie rule among them. Copies of other rows, and rows
+/// of which only rounding is left, would take the place of rows that can become pivots.
+fn largest_rows(factor: &Pivoted, copies: &[bool], count: usize) -> Vec<usize> {
+    let floor = factor.floor();
+    let is_open = |&i: &usize| !factor.is_pivot[i] && !copies[i] && factor.residual[i] > floor;
+    let mut rows: Vec<usize> = (0..factor.n()).filter(is_open).collect();
     let by_residual =
         |a: &usize, b: &usize| factor.residual[*b].total_cmp(&factor.residual[*a]).then_with(|| a.cmp(b));
     if count < rows.len() {
@@ -202,9 +208,10 @@ fn largest_rows(factor: &Pivoted, count: usize) -> Vec<usize> {
     rows
 }
 
-/// The largest residual of all rows but these.
-fn largest_outside(factor: &Pivoted, rows: &[usize]) -> f64 {
-    let mut out = factor.is_pivot.clone();
+/// The largest residual of all rows but these and copies.
+fn largest_outside(factor: &Pivoted, copies: &[bool], rows: &[usize]) -> f64 {
+    let mut out: Vec<bool> =
+        factor.is_pivot.iter().zip(copies).map(|(pivot, copy)| *pivot || *copy).collect();
     rows.iter().for_each(|&i| out[i] = true);
     (0..factor.n()).filter(|&i| !out[i]).map(|i| factor.residual[i]).fold(f64::NEG_INFINITY, f64::max)
 }

@@ -1,7 +1,7 @@
 //! What a fit will take of memory, and what is done where that is more than the budget.
 
 use super::pivoted::FactorStorage;
-use super::{Basis, DEFAULT_COMPONENTS, Method, csi};
+use super::{Basis, DEFAULT_COMPONENTS, Method, csi, kfa};
 use crate::error::{Error, Result};
 use crate::options::{Options, bytes};
 use crate::random;
@@ -49,7 +49,7 @@ impl Basis {
     /// What becomes of the factor of n rows.
     pub(super) fn factor_storage(&self, n: usize, cap: usize, plan: MemoryPlan) -> FactorStorage {
         match plan.coordinates {
-            _ if plan.checkpoint && self.method.is_pivoted() => FactorStorage::Recomputed,
+            _ if plan.checkpoint && self.method.is_resumed() => FactorStorage::Recomputed,
             true => FactorStorage::Returned,
             false if plan.factor(n, cap) <= plan.budget.max(without_factor(n, cap)) => FactorStorage::Cached,
             false => FactorStorage::Recomputed,
@@ -84,14 +84,20 @@ impl Basis {
 
     fn memory_for(&self, n: usize, cap: usize, plan: MemoryPlan) -> u64 {
         let storage = self.factor_storage(n, cap, plan);
+        let all = match (self.method, self.candidates) {
+            (Method::Kfa, None) => kfa::bytes_of_all(n, cap),
+            _ => 0,
+        };
         match self.method {
             Method::GramSchmidt => 3 * 8 * (cap * cap) as u64,
             // Exact when it fits; from a factor when not.
             Method::Kpca if exact_kpca(n) <= plan.budget || self.n_components.is_none() => exact_kpca(n),
             Method::Kpca => 8 * (n * self.factor_columns(n)) as u64,
             Method::Csi => (n as u64 * csi_bytes(cap)).min(plan.budget.max(2 * cap as u64 * csi_bytes(cap))),
-            _ if storage == FactorStorage::Recomputed && !plan.coordinates => without_factor(n, cap),
-            _ => plan.factor(n, cap),
+            // Of n rows k-means keeps a few numbers each.
+            Method::Kmeans => without_factor(n, cap),
+            _ if storage == FactorStorage::Recomputed && !plan.coordinates => all + without_factor(n, cap),
+            _ => all + plan.factor(n, cap),
         }
     }
 
@@ -117,6 +123,9 @@ impl Basis {
             }
             Method::Kpca => {
                 "set n_components, for which an `rpcholesky` factor will do, or use method = `kobl`"
+            }
+            Method::Kfa if self.candidates.is_none() => {
+                "set candidates to a number, with which no n × n matrix is kept, or raise the budget (`memory`)"
             }
             _ => "lower n_components, or raise the budget (`memory`)",
         };

@@ -1,6 +1,6 @@
 //! The ways to choose a basis.
 
-use super::{UNCAPPED_ROWS, csi, gram_schmidt, kobl, kpca, nystrom, rpcholesky, sparse};
+use super::{UNCAPPED_ROWS, csi, gram_schmidt, kfa, kmeans, kobl, kpca, nystrom, rpcholesky, sparse};
 use crate::error::{Error, Result};
 use crate::spec::MethodSpec;
 
@@ -19,6 +19,10 @@ pub enum Method {
     Nystrom,
     /// Rows drawn in proportion to their squared distance from the span so far.
     Rpcholesky,
+    /// Of a few rows drawn so, the one that explains most of the kernel.
+    Kfa,
+    /// Centres of k-means clusters, which are no rows.
+    Kmeans,
     /// Rows that explain the kernel and the labels.
     Csi,
 }
@@ -36,8 +40,17 @@ pub(crate) enum DefaultSize {
 
 impl Method {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 7] =
-        [Self::GramSchmidt, Self::Kobl, Self::Sparse, Self::Kpca, Self::Nystrom, Self::Rpcholesky, Self::Csi];
+    pub const ALL: [Self; 9] = [
+        Self::GramSchmidt,
+        Self::Kobl,
+        Self::Sparse,
+        Self::Kpca,
+        Self::Nystrom,
+        Self::Rpcholesky,
+        Self::Kfa,
+        Self::Kmeans,
+        Self::Csi,
+    ];
 
     /// Their names, in the same order.
     pub(crate) const NAMES: [&'static str; Self::ALL.len()] = {
@@ -59,6 +72,8 @@ impl Method {
             Self::Kpca => &kpca::SPEC,
             Self::Nystrom => &nystrom::SPEC,
             Self::Rpcholesky => &rpcholesky::SPEC,
+            Self::Kfa => &kfa::SPEC,
+            Self::Kmeans => &kmeans::SPEC,
             Self::Csi => &csi::SPEC,
         }
     }
@@ -83,19 +98,24 @@ impl Method {
         match self {
             Self::GramSchmidt | Self::Kpca => DefaultSize::All,
             Self::Kobl | Self::Sparse | Self::Csi => DefaultSize::Rule,
-            Self::Nystrom | Self::Rpcholesky => DefaultSize::Fixed,
+            Self::Nystrom | Self::Rpcholesky | Self::Kfa | Self::Kmeans => DefaultSize::Fixed,
         }
     }
 
     /// Whether its pivots come from passes over all rows, for which a factor need not be kept.
     pub(crate) fn is_pivoted(self) -> bool {
-        matches!(self, Self::Kobl | Self::Sparse | Self::Nystrom | Self::Rpcholesky)
+        matches!(self, Self::Kobl | Self::Sparse | Self::Nystrom | Self::Rpcholesky | Self::Kfa)
+    }
+
+    /// Whether a checkpoint keeps every pass. It then recomputes the factor in every pass, of which `kfa` has too many.
+    pub(crate) fn is_resumed(self) -> bool {
+        self.is_pivoted() && self != Self::Kfa
     }
 
     /// Whether the first components are the smaller basis.
     pub(crate) fn is_nested(self) -> bool {
-        // Rows are drawn anew for every size.
-        self != Self::Nystrom
+        // Landmarks are found anew for every size.
+        !matches!(self, Self::Nystrom | Self::Kmeans)
     }
 
     /// The basis of n rows where nothing is said about it.

@@ -3,7 +3,7 @@
 //!   z(x) = A·k(x, landmarks),   A K_ll Aᵀ = I
 //!
 //! [`Basis`] holds the settings (`settings.rs`), `fit.rs` finds the basis, [`FittedBasis`] is the result (`fitted.rs`). One
-//! file an algorithm; five of them grow the factor in `pivoted.rs`.
+//! file an algorithm; six of them grow the factor in `pivoted.rs`.
 
 mod settings;
 mod method;
@@ -27,6 +27,9 @@ mod growing;
 pub(crate) mod kpca;
 pub(crate) mod nystrom;
 pub(crate) mod rpcholesky;
+pub(crate) mod kfa;
+pub(crate) mod clusters;
+pub(crate) mod kmeans;
 pub(crate) mod csi;
 pub(crate) mod loo;
 pub(crate) mod ridge;
@@ -47,5 +50,5 @@ pub use crate::kernel::Precision;
 /// Up to this many rows a basis without `n_components` is as large as its rule wants.
 pub const UNCAPPED_ROWS: usize = 5_000;
 
-/// Beyond [`UNCAPPED_ROWS`], and for `nystrom` and `rpcholesky` always, this is the size without `n_components`.
+/// Beyond [`UNCAPPED_ROWS`], and for `nystrom`, `rpcholesky`, `kfa` and `kmeans` always, this is the size without `n_components`.
 pub const DEFAULT_COMPONENTS: usize = 1_000;

@@ -1,4 +1,4 @@
-//! The partial Cholesky factor that `kobl`, `rpcholesky`, `sparse`, `nystrom` and `csi` grow, in blocks of pivots.
+//! The partial Cholesky factor that `kobl`, `rpcholesky`, `kfa`, `sparse`, `nystrom` and `csi` grow, in blocks of pivots.
 //!
 //!   K ≈ G Gᵀ,   G[:, new] = (K(:, P) − G G_Pᵀ) L⁻ᵀ,   L Lᵀ = the residual Gram matrix of the new pivots P
 //!
@@ -12,7 +12,7 @@
 //!         pass over the rows those of the pivots so far: about n·m²/192 in all. Memory 8·n·m bytes with G (4·n·m in single
 //!         precision), 17·n without
 //! differs A grows by one row a pivot, so that its size is known: an order that is not greedy (`sparse`, `nystrom`,
-//!         `rpcholesky`, `csi`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
+//!         `rpcholesky`, `kfa`, `csi`) leaves out rows whose coefficients a have eps·max k·‖a‖₁² > 1e−6, as `gram-schmidt` does;
 //!         residuals are clipped at 0 (rounding); below −1e−8·max k(x,x) the kernel is not positive semi-definite.
 //!         In float32, G and what is made of it for all rows take half the memory. Whatever decides on a pivot or enters
 //!         A is float64: rows of G at the candidates are recomputed, |candidates|·j kernel values a pass
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use super::candidates::Candidates;
 use super::checkpoint::BasisCheckpoint;
-use super::columns::{Columns, New, next, take};
+use super::columns::{Columns, New, next, panel_products, subtract, take};
 use super::expansion::Blocks;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ pub(crate) struct RoundingReport {
 /// A growing factor G of K with what is left of the diagonal.
 pub(crate) struct Pivoted<'a> {
     pub(super) gram: &'a Gram<'a>,
-    monitor: &'a Monitor,
+    pub(super) monitor: &'a Monitor,
     cap: usize,
     g: Factor,
     pub(crate) diagonal: Vec<f64>,
@@ -292,6 +292,37 @@ impl<'a> Pivoted<'a> {
 
     pub(super) fn is_f32(&self) -> bool {
         matches!(self.g, Factor::F32(_))
+    }
+
+    /// RᵀR for the candidates' residual columns R = (K − G Gᵀ)[:, candidates]: one pass over all rows. No candidate may be
+    /// eliminated yet.
+    pub(super) fn residual_products(&self, candidates: &Candidates) -> Result<Mat<f64>> {
+        let (gram, monitor, n) = (self.gram, self.monitor, self.n());
+        let own = candidates.g.as_ref();
+        match &self.g {
+            Factor::F64(columns) => {
+                let panel = gram.panel(&candidates.rows);
+                columns.products(n, own, |rows, out| gram.fill(&panel, rows, out), monitor)
+            }
+            Factor::F32(columns) => {
+                let panel = gram.f32_panel(&candidates.rows);
+                columns.products(n, own, |rows, out| gram.fill_f32(&panel, rows, out), monitor)
+            }
+            Factor::Recomputed => {
+                let (panel, before) = (gram.panel(&candidates.rows), gram.panel(&self.pivots));
+                let j = self.pivots.len();
+                let part = product(self.coefficients().transpose(), own.transpose());
+                panel_products(n, candidates.rows.len(), monitor, |rows, t| {
+                    let mut k = vec![0.0; rows.len() * j];
+                    if j > 0 {
+                        gram.fill(&before, rows.clone(), &mut k);
+                    }
+                    let done = MatRef::from_row_major_slice(&k, rows.len(), j);
+                    gram.fill(&panel, rows, t);
+                    subtract(t, done, part.as_ref());
+                })
+            }
+        }
     }
 
     /// (K − G Gᵀ)[:, i], at n kernel values. G must be kept.

@@ -2,7 +2,7 @@
 
 use super::kobl::Threshold;
 use super::method::{DefaultSize, Method};
-use super::{DEFAULT_COMPONENTS, UNCAPPED_ROWS, loo};
+use super::{DEFAULT_COMPONENTS, UNCAPPED_ROWS, kfa, loo};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -59,13 +59,15 @@ pub struct Basis {
     /// there are labels, at most [`UNCAPPED_ROWS`] rows and no `n_components`, and where the first components are the
     /// smaller basis. The number is the fewest that are kept.
     pub shrink: Option<usize>,
+    /// `kfa`: rows drawn for a pivot; None: all of them.
+    pub candidates: Option<usize>,
     /// Choose among these rows instead of the training rows.
     pub landmarks: Option<Rows<'static>>,
     /// `kpca`: centre in the kernel's space.
     pub center: bool,
     /// Seed of every random choice.
     pub seed: u64,
-    /// What `kobl`, `sparse`, `nystrom` and `rpcholesky` compute all rows' coordinates in; None: that of the rows.
+    /// What `kobl`, `sparse`, `nystrom`, `rpcholesky` and `kfa` compute all rows' coordinates in; None: that of the rows.
     pub precision: Option<Precision>,
     /// Relative rounding error of the kernel values: that of float64, unless they were precomputed in less.
     pub rounding: f64,
@@ -97,6 +99,9 @@ impl Basis {
             tol: values.number("tol"),
             nu: values.number("nu"),
             shrink: None,
+            candidates: words("candidates")
+                .and_then(|text| kfa::read(text).ok())
+                .unwrap_or_else(kfa::default_candidates),
             landmarks: None,
             center: values.flag("center"),
             seed: values.seed(),
@@ -133,6 +138,40 @@ impl Basis {
     /// Rows drawn in proportion to their squared distance from the span so far.
     pub fn rpcholesky(kernel: Kernel) -> Self {
         Self::new(Method::Rpcholesky, kernel)
+    }
+
+    /// Of a few rows drawn in proportion to their squared distance from the span, the one that explains most of the kernel.
+    ///
+    /// ```
+    /// use mercer::{Basis, Kernel, data::synth};
+    ///
+    /// let table = synth::generate("ringnorm?n=300&seed=1")?;
+    /// let residual = |basis: Basis| basis.n_components(40).fit(&table.rows).map(|fitted| fitted.residual);
+    /// let kernel = Kernel::rbf(0.05);
+    /// let best_of_ten = residual(Basis::kfa(kernel))?;
+    /// let best_of_all = residual(Basis::kfa(kernel).candidates(None))?;
+    /// assert!(best_of_all < best_of_ten && best_of_ten < residual(Basis::rpcholesky(kernel))?);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn kfa(kernel: Kernel) -> Self {
+        Self::new(Method::Kfa, kernel)
+    }
+
+    /// Centres of k-means clusters.
+    ///
+    /// ```
+    /// use mercer::basis::Landmarks;
+    /// use mercer::{Basis, Kernel, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 1.0, 10.0, 12.0], 4, 1)?;
+    /// let basis = Basis::kmeans(Kernel::rbf(0.1)).n_components(2).fit(&rows)?;
+    /// let Landmarks::Rows(centres) = &basis.expansion.landmarks else { unreachable!() };
+    /// assert_eq!(centres.to_dense(), [0.5, 11.0]);
+    /// assert!(basis.pivots.is_empty()); // The centres are no rows.
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn kmeans(kernel: Kernel) -> Self {
+        Self::new(Method::Kmeans, kernel)
     }
 
     /// Rows that explain the kernel and the labels.
@@ -179,6 +218,12 @@ impl Basis {
     /// Keeps only so many components as the left-out error asks for, at least these.
     pub fn shrink(mut self, fewest: usize) -> Self {
         self.shrink = Some(fewest);
+        self
+    }
+
+    /// Sets how many rows `kfa` draws for a pivot; None: it compares all rows.
+    pub fn candidates(mut self, candidates: Option<usize>) -> Self {
+        self.candidates = candidates;
         self
     }
 

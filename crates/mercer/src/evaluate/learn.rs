@@ -46,6 +46,10 @@ const OTHERS: usize = 1_000;
 const LARGER: f64 = 0.98;
 const ONE_MORE: f64 = 0.995;
 
+/// A member's left-out error is at most this factor of the best kernel's: the rows that were held out for weights have seen a
+/// smaller basis than those left out, which would speak for weaker members.
+const COMPARABLE: f64 = 1.1;
+
 /// A kernel that errs by more than this factor of the best is no member.
 const WORSE: f64 = 1.3;
 
@@ -146,6 +150,8 @@ struct Trial {
 struct Seen {
     labels: Labels,
     predictions: Vec<Mat<f64>>,
+    /// Those whose left-out errors are near the first one's.
+    comparable: Vec<usize>,
 }
 
 /// The rows that are looked at.
@@ -383,10 +389,12 @@ impl Sample<'_> {
     /// What trials predict for rows that they have not seen. Rows left out are not unseen where weights were learned from
     /// them; then it is those that were held out when weights were tried.
     fn seen(&self, trials: &[Trial], weights: Option<&FoundWeights>) -> Seen {
+        let near = |at: &usize| trials[*at].tried.error <= COMPARABLE * trials[0].tried.error;
+        let comparable = (1..trials.len()).filter(near).collect();
         let held_out = weights.filter(|found| found.rounds > 0 && found.held_out.nrows() > 0);
         let Some(found) = held_out else {
             let predictions = trials.iter().map(|trial| trial.left_out.clone()).collect();
-            return Seen { labels: self.labels.clone(), predictions };
+            return Seen { labels: self.labels.clone(), predictions, comparable };
         };
         let of_rows = |trial: &Trial| match &trial.weights {
             Some(_) => found.held_out.clone(),
@@ -394,7 +402,11 @@ impl Sample<'_> {
                 trial.left_out[(found.rows[i], j)]
             }),
         };
-        Seen { labels: self.labels.select(&found.rows), predictions: trials.iter().map(of_rows).collect() }
+        Seen {
+            labels: self.labels.select(&found.rows),
+            predictions: trials.iter().map(of_rows).collect(),
+            comparable,
+        }
     }
 }
 
@@ -407,7 +419,7 @@ impl Seen {
         let mut members = vec![0];
         let mut error = together(&members);
         loop {
-            let others = (0..self.predictions.len()).filter(|at| !members.contains(at));
+            let others = self.comparable.iter().copied().filter(|at| !members.contains(at));
             let with = |at: usize| [&members[..], &[at]].concat();
             let next = others.map(|at| (together(&with(at)), at)).min_by(|a, b| a.0.total_cmp(&b.0));
             match next {

@@ -82,6 +82,25 @@ fn kobl_agrees_with_the_textbook_on_nasty_rows_and_every_threshold() {
 }
 
 #[test]
+fn copies_of_rows_cost_kobl_no_passes() {
+    // Without room for the factor every pass computes the kernel values of all earlier pivots again.
+    let distinct = naive::random_rows(2_000, 6, 12);
+    let copied: Matrix = (0..2_000).map(|i| distinct[i * 7 % 200].clone()).collect();
+    let settings = basis(Method::Kobl, 0.2).threshold(Threshold::Constant(0.0)).n_components(200);
+    let run = |x: &Matrix| fit_within(&settings, &rows(x), None, 8 * 2_000 * 200 - 1).expect("fits");
+    let (a, b) = (run(&distinct), run(&copied));
+    assert_eq!((a.n_components(), b.n_components()), (200, 200));
+    assert!(b.n_kernel_evaluations <= a.n_kernel_evaluations, "{}", b.n_kernel_evaluations);
+    // The pivots are those of the loop that looks at every row.
+    let small: Matrix = copied[..400].to_vec();
+    let slow = naive::kobl(&gram(0.2, &small), &|_| 0.0, Some(60));
+    for data in [rows(&small), sparse(&small)] {
+        let fast = settings.clone().n_components(60).fit(&data).expect("fits");
+        assert_eq!(fast.pivots, slow.pivots);
+    }
+}
+
+#[test]
 fn ties_go_to_the_lowest_index() {
     // A regular grid: most residuals are tied at every step.
     let x: Matrix = (0..144).map(|i| vec![f64::from(i % 12), f64::from(i / 12)]).collect();
@@ -196,6 +215,180 @@ fn rpcholesky_in_blocks_has_the_law_of_one_pivot_at_a_time() {
         let deviation = f64::from(u32::try_from(trials).expect("small")).sqrt();
         assert!((fast[i] - slow[i]).abs() < 5.0 * deviation, "row {i}: {} against {}", fast[i], slow[i]);
     }
+}
+
+#[test]
+fn kfa_takes_the_best_of_the_candidates_drawn() {
+    for (n, p, candidates, seed) in [
+        (60, 2, Some(10), 1),
+        (250, 5, Some(10), 2),
+        (300, 20, Some(1), 3),
+        (120, 3, Some(40), 4),
+        (90, 4, None, 5),
+    ] {
+        let x = naive::random_rows(n, p, seed);
+        let gamma = naive::gamma_scale(&x, false);
+        let m = if p == 2 { 20 } else { n / 3 };
+        let slow = naive::kfa(&gram(gamma, &x), candidates, seed, m);
+        for data in [rows(&x), sparse(&x)] {
+            let fast = basis(Method::Kfa, gamma).candidates(candidates).seed(seed).n_components(m);
+            let fast = fast.fit(&data).expect("fits");
+            assert_eq!(fast.pivots, slow, "{n} {candidates:?}");
+            assert_eq!(fast.stop, Stop::Cap);
+        }
+    }
+}
+
+#[test]
+fn kfa_agrees_with_the_reference_on_nasty_rows() {
+    for (set, x) in naive::nasty_sets() {
+        let gamma = naive::gamma_scale(&x, false);
+        for candidates in [Some(3), Some(10), None] {
+            let slow = naive::kfa(&gram(gamma, &x), candidates, 7, 8);
+            let fast = basis(Method::Kfa, gamma).candidates(candidates).seed(7).n_components(8);
+            assert_eq!(fast.fit(&rows(&x)).expect("fits").pivots, slow, "{set}, {candidates:?}");
+        }
+    }
+}
+
+#[test]
+fn kfa_leaves_less_than_rpcholesky_and_all_candidates_leave_least() {
+    let table = synth::generate("ringnorm?n=600&seed=3").expect("rows");
+    let residual = |settings: Basis| -> f64 {
+        let fit =
+            |seed: u64| settings.clone().n_components(40).seed(seed).fit(&table.rows).expect("fits").residual;
+        (0..5).map(fit).sum()
+    };
+    let kernel = Kernel::rbf(0.02);
+    let drawn = residual(Basis::kfa(kernel));
+    assert!(residual(Basis::kfa(kernel).candidates(None)) < drawn);
+    assert!(drawn < 0.97 * residual(Basis::rpcholesky(kernel)));
+}
+
+#[test]
+fn a_smaller_kfa_is_the_beginning_of_a_larger_one() {
+    let x = rows(&naive::random_rows(300, 4, 9));
+    for candidates in [Some(10), None] {
+        let settings = basis(Method::Kfa, 0.1).candidates(candidates);
+        let large = settings.clone().n_components(70).fit(&x).expect("fits");
+        for m in [1, 7, 30] {
+            let small = settings.clone().n_components(m).fit(&x).expect("fits");
+            assert_eq!(small.pivots, large.pivots[..m]);
+            for i in 0..m {
+                for j in 0..m {
+                    let (a, b) = (small.expansion.matrix[(i, j)], large.expansion.matrix[(i, j)]);
+                    assert!((a - b).abs() <= 1e-12 * b.abs().max(1.0));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn kfa_stays_within_its_kernel_values() {
+    for (n, m, gamma) in [(250, 40, 0.01), (2_000, 150, 0.01), (2_000, 100, 1e-4), (20_000, 60, 0.05)] {
+        let table = synth::generate(&format!("ringnorm?n={n}&seed=1")).expect("rows");
+        for candidates in [1, 10] {
+            let settings = basis(Method::Kfa, gamma).candidates(Some(candidates)).n_components(m);
+            let fitted = settings.fit(&table.rows).expect("fits");
+            let (n, m, c) = (n as u64, fitted.n_components() as u64, candidates as u64);
+            // Columns for the scores and for the factor, the diagonal, and a block's values among itself for each pivot.
+            let budget = n * (3 * c * (m + 1) / 2 + m + 1) + 4 * c * m;
+            let used = fitted.n_kernel_evaluations;
+            assert!(used >= n * m && used <= budget, "n = {n}, c = {c}, m = {m}: {used} of {budget}");
+        }
+    }
+    let table = synth::generate("ringnorm?n=500&seed=1").expect("rows");
+    let fitted = basis(Method::Kfa, 0.01).candidates(None).n_components(100).fit(&table.rows).expect("fits");
+    // Two blocks of at most 96 pivots.
+    assert!(fitted.n_kernel_evaluations <= 2 * 500 * 500 + 2 * 500 * 101, "{}", fitted.n_kernel_evaluations);
+}
+
+#[test]
+fn kfa_without_room_for_the_coordinates_finds_the_same_basis() {
+    let table = synth::generate("ringnorm?n=1500&seed=5").expect("rows");
+    let settings = basis(Method::Kfa, 0.02).n_components(120).seed(3);
+    let kept = settings.fit(&table.rows).expect("fits");
+    let again = fit_within(&settings, &table.rows, None, 8 * 1_500 * 120 - 1).expect("fits in less");
+    assert!(again.warnings.iter().any(|w| w.contains("recomputed")), "{:?}", again.warnings);
+    assert_eq!((&again.pivots, again.stop), (&kept.pivots, kept.stop));
+    assert!((again.residual - kept.residual).abs() < 1e-10);
+    let all = settings.candidates(None);
+    let text = fit_within(&all, &table.rows, None, 8 * 1_500 * 1_500).expect_err("too little").to_string();
+    assert!(text.contains("hint: set candidates to a number"), "{text}");
+}
+
+#[test]
+fn kmeans_spans_the_means_of_its_clusters() {
+    let x = naive::random_rows(300, 3, 7);
+    for data in [rows(&x), sparse(&x)] {
+        let fitted = basis(Method::Kmeans, 0.2).n_components(25).fit(&data).expect("fits");
+        let Landmarks::Rows(centres) = &fitted.expansion.landmarks else { panic!("rows") };
+        assert_eq!((centres.n(), centres.is_sparse()), (25, data.is_sparse()));
+        assert_eq!((fitted.stop, fitted.n_components()), (Stop::Cap, 25));
+        assert!(fitted.pivots.is_empty() && fitted.pivot_norms.len() == 25);
+        // The same space as that of the centres given as rows, and the residual of the training rows.
+        let given = basis(Method::Nystrom, 0.2).landmarks(centres.clone()).fit(&data).expect("fits");
+        let (z, w) = (features(&fitted, &data), features(&given, &data));
+        let inner = |z: &Matrix| naive::matmul(z, &naive::transpose(z));
+        assert_close(&inner(&z), &inner(&w), 1e-9, "Z Zᵀ");
+        assert!((fitted.residual - given.residual).abs() < 1e-10);
+        // Every centre is the mean of the rows nearest to it, or nearly so after few rounds.
+        let centres: Matrix = centres.to_dense().chunks(3).map(<[f64]>::to_vec).collect();
+        let far = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let spread = |centres: &Matrix| -> f64 {
+            x.iter().map(|r| centres.iter().map(|c| far(r, c)).fold(f64::INFINITY, f64::min)).sum()
+        };
+        let drawn: Matrix = x[..25].to_vec();
+        assert!(spread(&centres) < 0.7 * spread(&drawn));
+    }
+}
+
+#[test]
+fn kmeans_leaves_less_than_any_rows_do_at_small_sizes() {
+    let table = synth::generate("ringnorm?n=900&seed=4").expect("rows");
+    let residual = |method: Method| {
+        let settings = basis(method, 0.01).n_components(30);
+        settings.fit(&table.rows).expect("fits").residual
+    };
+    assert!(residual(Method::Kmeans) < 0.97 * residual(Method::Nystrom));
+}
+
+#[test]
+fn kmeans_has_fewer_components_where_fewer_rows_are_distinct() {
+    let x: Matrix = (0..200).map(|i| vec![f64::from(i % 7), 1.0]).collect();
+    let fitted = basis(Method::Kmeans, 0.3).n_components(20).fit(&rows(&x)).expect("fits");
+    assert_eq!((fitted.n_components(), fitted.stop), (7, Stop::Rank));
+    assert!(fitted.residual < 1e-12);
+    let text = Basis::kmeans(Kernel::precomputed()).fit(&rows(&naive::identity(4))).expect_err("no rows");
+    assert!(text.to_string().contains("`kmeans` averages rows, which a precomputed kernel"), "{text}");
+    let opposite = rows(&vec![vec![1.0, 2.0], vec![-1.0, -2.0]]);
+    let text =
+        Basis::kmeans(Kernel::linear()).n_components(1).fit(&opposite).expect_err("nothing").to_string();
+    assert!(text.contains("the rows cancel in their means"), "{text}");
+    let wide = sparse(&naive::random_rows(4, 300, 1));
+    let text = fit_within(&basis(Method::Kmeans, 1.0), &wide, None, 20_000).expect_err("memory").to_string();
+    assert!(text.contains("4 centres of 300 columns need 29 kB") && text.contains("stay sparse"), "{text}");
+}
+
+#[test]
+fn kmeans_of_many_rows_looks_at_a_sample() {
+    let table = synth::generate("ringnorm?n=30000&seed=1").expect("rows");
+    let fitted = basis(Method::Kmeans, 0.01).n_components(10).fit(&table.rows).expect("fits");
+    assert_eq!((fitted.n_components(), fitted.n_rows), (10, 30_000));
+    let z = features(&fitted, &table.rows.slice(0..2_000));
+    let left: f64 = z.iter().map(|z| 1.0 - naive::dot(z, z)).sum::<f64>() / 2_000.0;
+    assert!((fitted.residual - left).abs() < 0.02);
+}
+
+#[test]
+fn csi_keeps_the_factor_of_a_sample_where_that_of_all_rows_would_not_fit() {
+    let table = synth::generate("ringnorm?n=2000&seed=6").expect("rows");
+    let labels =
+        Labels::decide(table.target.clone().expect("labels"), mercer::data::Task::Auto).expect("labels");
+    let settings = basis(Method::Csi, 0.02).n_components(100);
+    let small = fit_within(&settings, &table.rows, Some(&labels), 1_000_000).expect("fits");
+    assert_eq!(small.n_components(), 100);
 }
 
 #[test]
@@ -364,7 +557,9 @@ fn at_full_rank_the_features_give_the_kernel_back() {
     for (set, x) in naive::nasty_sets() {
         let gamma = naive::gamma_scale(&x, false);
         let k = gram(gamma, &x);
-        for method in [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::Kpca] {
+        for method in
+            [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::Kfa, Method::Kpca]
+        {
             let mut settings = basis(method, gamma);
             (settings.threshold, settings.nu) = (Some(Threshold::Constant(0.0)), Some(0.0));
             let fitted = settings.fit(&rows(&x)).expect("fits");
@@ -437,7 +632,9 @@ fn pivoted_bases_stay_within_their_kernel_values() {
 fn early_stop_keeps_the_last_pivot() {
     // Rank 5: a peer came back with 4 vectors and 12 % trace error, another with pivots padded by 0.
     let x = naive::random_rows(60, 5, 30);
-    for method in [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::GramSchmidt] {
+    let methods =
+        [Method::Kobl, Method::Sparse, Method::Nystrom, Method::Rpcholesky, Method::Kfa, Method::GramSchmidt];
+    for method in methods {
         let mut settings = Basis::new(method, Kernel::linear());
         settings.threshold = Some(Threshold::Constant(0.0));
         settings.nu = Some(0.0);
@@ -486,7 +683,7 @@ fn a_precomputed_kernel_gives_what_the_kernel_itself_gives() {
     let k = gram(0.4, &x);
     let cross = rows(&naive::cross_gram("rbf", 0.4, 3, 1.0, 1.0, &fresh, &x));
     let labels = Labels::Numbers(x.iter().map(|r| r[0]).collect());
-    for method in Method::ALL {
+    for method in Method::ALL.into_iter().filter(|m| *m != Method::Kmeans) {
         let own = basis(method, 0.4).n_components(12).fit_supervised(&rows(&x), &labels).expect("fits");
         let given = Basis::new(method, Kernel::precomputed()).n_components(12);
         let given = given.fit_supervised(&rows(&k), &labels).expect("fits");
@@ -501,7 +698,7 @@ fn a_kernel_rounded_to_float32_is_taken_for_what_it_is() {
     let x = naive::random_rows(200, 2, 37);
     let rounded: Matrix =
         gram(0.1, &x).iter().map(|r| r.iter().map(|v| f64::from(*v as f32)).collect()).collect();
-    for method in Method::ALL.into_iter().filter(|m| *m != Method::Csi) {
+    for method in Method::ALL.into_iter().filter(|m| ![Method::Csi, Method::Kmeans].contains(m)) {
         let mut settings = Basis::new(method, Kernel::precomputed()).threshold(Threshold::Constant(0.0));
         settings.rounding = f64::from(f32::EPSILON);
         let fitted = settings.fit(&rows(&rounded)).expect("fits");
@@ -580,7 +777,7 @@ fn given_landmarks_are_what_the_basis_is_chosen_from() {
 fn a_kernel_that_is_not_positive_semi_definite_is_named() {
     let x = rows(&naive::random_rows(60, 3, 35));
     let kernel = Kernel { shape: Shape::Sigmoid { coef0: -1.0 }, gamma: 1.0 };
-    for method in [Method::Kobl, Method::Rpcholesky, Method::GramSchmidt, Method::Kpca] {
+    for method in [Method::Kobl, Method::Rpcholesky, Method::Kfa, Method::GramSchmidt, Method::Kpca] {
         let error = Basis::new(method, kernel).fit(&x).expect_err("not PSD");
         let text = error.to_string();
         assert!(matches!(error, Error::Numerical(_)), "{text}");
@@ -605,6 +802,7 @@ fn bad_settings_are_refused_in_words_before_any_work() {
     refuse(&|b| b.tol = Some(2.0), "tol = 2, but it must lie between 0 and 1");
     refuse(&|b| b.threshold = Some(Threshold::Constant(1.5)), "a constant must lie between 0 and 1");
     refuse(&|b| b.threshold = Some(Threshold::Power(0.0)), "the power must be finite and above 0");
+    refuse(&|b| b.candidates = Some(0), "candidates = 0, but at least 1 is needed");
     refuse(&|b| b.center = true, "center = true is for the basis `kpca` alone");
     refuse(&|b| b.method = Method::Csi, "looks at the labels, but none were given");
     refuse(&|b| b.landmarks = Some(rows(&naive::random_rows(4, 2, 1))), "at least one row of 3 columns");

@@ -129,6 +129,9 @@ fn a_basis_that_is_done_is_read() {
     let (sparse, _) = table("ringnorm?n=40&seed=2");
     for method in Method::ALL {
         for (kind, of_kind) in ["plain", "precomputed", "landmarks", "loo"].into_iter().enumerate() {
+            if method == Method::Kmeans && of_kind == "precomputed" {
+                continue;
+            }
             let mut basis = Basis::new(method, Kernel::rbf(0.05));
             basis.center = method == Method::Kpca && kind == 0;
             match of_kind {

@@ -50,7 +50,7 @@ fn a_model_comes_back_as_it_was_for_every_kernel_and_kind_of_rows() {
             assert_eq!(again, map, "{name}");
         }
     }
-    for method in Method::ALL {
+    for method in Method::ALL.into_iter().filter(|m| *m != Method::Kmeans) {
         let k = rows(&naive::gram("rbf", 0.4, 3, 1.0, 1.0, &x));
         let given = Basis::new(method, Kernel::precomputed())
             .n_components(5)
@@ -324,6 +324,9 @@ fn columns_of_a_basis_are_the_columns_of_its_features() {
                 (Kernel::rbf(0.4), sparse(&x)),
                 (Kernel::precomputed(), k.clone()),
             ] {
+                if method == Method::Kmeans && kernel == Kernel::precomputed() {
+                    continue;
+                }
                 let mut basis = Basis::new(method, kernel).n_components(12);
                 basis.center = center;
                 let (all, z) = with_features(&basis, &data);
@@ -359,7 +362,9 @@ fn columns_of_a_basis_are_the_columns_of_its_features() {
                     assert_eq!(some.expansion.landmarks.len(), 60);
                 } else {
                     assert_eq!(some.expansion.landmarks.len(), 8, "{what}");
-                    assert_eq!(some.pivots, all.pivots[..8]);
+                    // Centres of clusters are no rows.
+                    let pivots = if method == Method::Kmeans { &[] } else { &all.pivots[..8] };
+                    assert_eq!(some.pivots, pivots);
                     assert_eq!(some.pivot_norms, all.pivot_norms[..8]);
                 }
             }

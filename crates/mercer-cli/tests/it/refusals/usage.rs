@@ -74,6 +74,8 @@ fn values_that_a_parameter_may_not_have() {
         ("kobl", "n-components 0"),
         ("kobl", "n-components 2.5"),
         ("kobl", "n-components 99999999999999999999"),
+        ("kfa", "candidates 0"),
+        ("kfa", "candidates some"),
         ("kobl", "threshold 2"),
         ("kobl", "threshold power:0"),
         ("kobl", "threshold steep"),

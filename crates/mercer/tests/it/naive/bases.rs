@@ -1,5 +1,10 @@
 //! Naive bases, from the whole kernel matrix.
 
+use std::collections::BTreeSet;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
 use super::{
     Matrix, center_columns, center_gram, cholesky, columns, diagonal, dot, frobenius, identity, invert_lower,
     jacobi_eigen, matmul, matvec, solve, solve_lower, submatrix, trace, transpose, zeros,
@@ -141,6 +146,72 @@ pub fn sparse(k: &Matrix, order: &[usize], nu: f64, cap: Option<usize>) -> Pivot
     }
     let coefficients = invert_lower(&cholesky(&submatrix(k, &pivots, &pivots)));
     from_coefficients(k, pivots, norms, coefficients, NOT_PSD)
+}
+
+/// `kfa`: the best of the candidates by ‖R_{:,i}‖²/R_ii, from the explicit residual matrix R. None: all rows are candidates.
+///
+/// It follows the draw in the header of `basis/kfa.rs`: a block of c to 4c rows (so that no more than 1.5·c a pivot are drawn
+/// in all) in proportion to R_ii; one uniform number for each of them that is left after an elimination, by which it stays or
+/// goes; a new block when fewer than half, or fewer than c, are left.
+pub fn kfa(k: &Matrix, candidates: Option<usize>, seed: u64, cap: usize) -> Vec<usize> {
+    let n = k.len();
+    let floor = RANK_FLOOR * max_diagonal(k);
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let mut r = k.clone();
+    let mut pivots: Vec<usize> = Vec::new();
+    let mut drawn = 0;
+    let mut block: Vec<usize> = Vec::new();
+    let mut then: Vec<f64> = Vec::new(); // R_ii when the block was drawn
+    let mut least = usize::MAX;
+    while pivots.len() < cap {
+        if block.len() < least {
+            let open: Vec<f64> = diagonal(&r).iter().map(|d| if *d > floor { *d } else { 0.0 }).collect();
+            let total: f64 = open.iter().sum();
+            if total == 0.0 {
+                break;
+            }
+            let Some(c) = candidates else {
+                block = (0..n).filter(|i| open[*i] > 0.0).collect();
+                least = 1;
+                then = diagonal(&r);
+                continue;
+            };
+            let c = c.min(n);
+            let size = (c + 3 * c * pivots.len() / 2 - drawn).clamp(c, 4 * c);
+            let mut chosen = BTreeSet::new();
+            for _ in 0..size {
+                let mut target = generator.random::<f64>() * total;
+                let row = (0..n).find(|i| {
+                    target -= open[*i];
+                    target < 0.0
+                });
+                chosen.insert(row.expect("the total is above the target"));
+            }
+            block = chosen.into_iter().collect();
+            drawn += block.len();
+            then = diagonal(&r);
+            least = c.max(size / 2).min(block.len());
+        }
+        let score = |i: usize| -> f64 { (0..n).map(|j| r[j][i] * r[j][i]).sum::<f64>() / r[i][i] };
+        let best = block.iter().map(|i| score(*i)).fold(f64::NEG_INFINITY, f64::max);
+        let pivot = block.iter().copied().find(|i| score(*i) >= best * (1.0 - 1e-10)).expect("a candidate");
+        let before = diagonal(&r);
+        eliminate(&mut r, pivot);
+        pivots.push(pivot);
+        let mut left = Vec::new();
+        for i in block {
+            if i == pivot {
+                continue;
+            }
+            let stays = candidates.is_none()
+                || (generator.random::<f64>() * before[i] < r[i][i] && r[i][i] > 1e-4 * then[i]);
+            if stays && r[i][i] > floor {
+                left.push(i);
+            }
+        }
+        block = left;
+    }
+    pivots
 }
 
 /// `nystrom`: K_nl K_ll⁺ K_ln, the eigenvalues of K_ll up to 1e−10 of the largest left out.

@@ -3,7 +3,7 @@
 //!   Matrix = rows of numbers; every function is plain loops, for n up to about 300
 //!
 //! kernels     formulas and the Gram matrix
-//! bases       gram-schmidt, kobl, sparse, nystrom, kpca, csi
+//! bases       gram-schmidt, kobl, sparse, nystrom, kfa, kpca, csi
 //! gammas      the rules for γ, and leave-one-out ridge by refitting
 //! reliefs     neighbours and the Relief family
 //! selectors   kffs, F-test, mutual information, Laplacian score, lasso; tails of t and F

@@ -1,0 +1,130 @@
+//! `mercer fit --method auto`: a predictor without choices.
+
+use std::time::Instant;
+
+use clap::ArgMatches;
+use mercer::basis::input_weights::FoundWeights;
+use mercer::data::Table;
+use mercer::evaluate::learn::{Attempt, Learned, Learner};
+use mercer::map::Facts;
+use mercer::{Error, Labels, Result};
+
+use super::output_target::OutputTarget;
+use super::source;
+use crate::args;
+use crate::context::Context;
+use crate::stderr::warn;
+use crate::text::{plural, short};
+
+/// The name under which `fit` does this.
+pub(super) const NAME: &str = "auto";
+
+/// Parameters that it has, and what they mean here.
+const PARAMETERS: [(&str, &str); 3] = [
+    ("n_components", "the most landmarks"),
+    ("input_weights", "whether columns are weighted"),
+    ("seed", "the seed"),
+];
+
+/// The most input weights that the summary names.
+const WEIGHTS_SHOWN: usize = 5;
+
+pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
+    let started = Instant::now();
+    let source = args::required(args, "data")?;
+    let mut learner = learner(args, context)?;
+    source::check_target(args)?;
+    let output = OutputTarget::checked(args::required(args, "output")?, &[source])?;
+    output.check_not_a_terminal()?;
+    let (Table { rows, names, named, .. }, labels, _) = source::read_labelled(args, context)?;
+    source::warn_of_constant_columns(&names, &rows);
+    context.info("looking for kernels, widths, sizes and input weights that predict left-out rows");
+    let learned = context.work(|monitor| {
+        learner.options.monitor = monitor.clone();
+        learner.fit(&rows, &labels)
+    })?;
+    learned.warnings.iter().for_each(|warning| warn(warning));
+    let summary = summary(&learned, &labels, &names);
+    let mut map = learned.map;
+    map.input_names = named.then_some(names);
+    map.facts = Facts {
+        source: Some(super::file_name(source).into()),
+        scale: Some(source::scale_name(learner.scale).into()),
+        seed: Some(learner.seed),
+        target: Some(args::text(args, "target").unwrap_or("target").into()),
+        task: Some(source::task_name(&labels).into()),
+        ..map.facts
+    };
+    output.write_model(context, &map)?;
+    context.info(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// The settings; an error for flags that mean nothing here.
+fn learner(args: &ArgMatches, context: &Context) -> Result<Learner> {
+    let default = Learner::default();
+    let settings = args::settings(args);
+    if let Some((name, value)) =
+        settings.iter().find(|(name, _)| PARAMETERS.iter().all(|(known, _)| known != name))
+    {
+        let known: Vec<String> = PARAMETERS.iter().map(|(name, what)| format!("{name} ({what})")).collect();
+        return Err(Error::Argument(format!(
+            "{name} = {value} is given, but `{NAME}` chooses it; it has {}\nhint: leave it out, or name a method",
+            known.join(", ")
+        )));
+    }
+    for (flag, why) in [("report", "it has no page yet"), ("checkpoint", "its search is short")] {
+        if args::text(args, flag).is_some() {
+            return Err(Error::Argument(format!("--{flag} is given, but not for `{NAME}`: {why}")));
+        }
+    }
+    let value = |name: &str| settings.iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
+    for (name, text) in &settings {
+        mercer::methods::parameter(name)?.parameter.check(text)?;
+    }
+    Ok(Learner {
+        scale: source::scale(args)?,
+        max_components: value("n_components").and_then(|m| m.parse().ok()).unwrap_or(default.max_components),
+        input_weights: value("input_weights") != Some("false"),
+        seed: value("seed").and_then(|seed| seed.parse().ok()).unwrap_or(default.seed),
+        options: args::options(args, &context.monitor)?,
+    })
+}
+
+fn summary(learned: &Learned, labels: &Labels, names: &[String]) -> String {
+    let member = |attempt: &&Attempt| attempt.is_member;
+    let members: Vec<String> = learned.tried.iter().filter(member).map(in_words).collect();
+    let mut lines = vec![format!("predicts by ridge on {}", members.join(" and on "))];
+    lines.push(match (labels, learned.missed, learned.log_loss) {
+        (Labels::Classes { .. }, Some(missed), Some(loss)) => format!(
+            "{:.1} % of left-out rows are predicted right, log loss {} (a little too good: the choices were made by the same rows)",
+            100.0 * (1.0 - missed),
+            short(loss)
+        ),
+        _ => format!("root mean squared error of left-out rows {}", short(learned.error.sqrt())),
+    });
+    lines.extend(learned.weights.as_ref().map(|found| heaviest(found, names)));
+    lines.join("\n")
+}
+
+/// The inputs with the largest weights.
+pub(super) fn heaviest(found: &FoundWeights, names: &[String]) -> String {
+    if found.rounds == 0 {
+        return "input weights do not help left-out rows: all are 1".into();
+    }
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|&a, &b| found.weights[b].total_cmp(&found.weights[a]));
+    let one = |j: usize| format!("{} {}", names[j], short(found.weights[j]));
+    let heaviest: Vec<String> = order.into_iter().take(WEIGHTS_SHOWN).map(one).collect();
+    format!("input weights (mean square 1), the largest: {}", heaviest.join(", "))
+}
+
+fn in_words(attempt: &Attempt) -> String {
+    format!(
+        "{} of the kernel {} with gamma = {}{}",
+        plural(attempt.size, "coordinate"),
+        attempt.kernel,
+        short(attempt.gamma),
+        if attempt.weighted { " of weighted inputs" } else { "" }
+    )
+}
