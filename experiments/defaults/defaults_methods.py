@@ -33,8 +33,6 @@ CLASSES[CENTRED] = CLASSES.pop("kpca")
 CLASSES[AUTO] = mercer.AutoFeatures
 
 GAMMAS: list[Setting] = [{"gamma": rule} for rule in ("scale", "median", "loo")]
-# Bases that are not in every version yet, and are asked for by name all the same.
-COMING = ("kfa", "kmeans")
 
 EXTRACTED: dict[str, list[Setting]] = {
     "klfe": [
@@ -97,7 +95,7 @@ SYSTEMS: dict[str, list[Setting]] = {
         *({"n_features": q} for q in (0.33, 20, None)),
         *({"basis": name} for name in ("kpca", "kobl")),
     ],
-    AUTO: [{"max_components": m} for m in (100, 300)],
+    AUTO: [*({"max_components": m} for m in (100, 300)), {"input_weights": False}],
 }
 SELECTED: dict[str, list[Setting]] = {
     "relief": [*({"n_neighbors": k} for k in (1, 5, 10)), {"power": 2}],
@@ -114,8 +112,8 @@ SELECTED: dict[str, list[Setting]] = {
 }
 BASES: dict[str, list[Setting]] = {
     "gram-schmidt": [{"tol": 1e-3}],
-    "kobl": [{"threshold": f} for f in ("linear", 0.0, 0.1, 0.01)],
-    "sparse": [{"nu": nu} for nu in (0.1, 0.03, 0.01, 0.001)],
+    "kobl": [*({"threshold": f} for f in ("linear", 0.0)), *({"tol": tol} for tol in (0.1, 0.01))],
+    "sparse": [*({"nu": nu} for nu in (0.1, 0.01)), *({"tol": tol} for tol in (0.1, 0.01))],
     "kpca": [{"center": True}, {"tol": 0.95}],
     "nystrom": [],
     "rpcholesky": [],
@@ -138,8 +136,8 @@ def kind_of(method: str) -> str:
 
 
 def registered() -> list[str]:
-    """List all methods that make features: the registry's, `AutoFeatures`, and the bases that are to come."""
-    bases = [*stage("basis"), *(name for name in COMING if name not in stage("basis"))]
+    """List all methods that make features: the registry's and `AutoFeatures`."""
+    bases = stage("basis")
     extractors = [CENTRED if name == "kpca" else name for name in EXTRACTORS]
     return [*bases, *extractors, *stage("system"), AUTO, *stage("select")]
 

@@ -10,7 +10,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(
 import defaults_report
 import defaults_sets as sets
 import numpy as np
-from defaults_methods import COMING, alternatives, fingerprint, kind_of, make, methods_of
+from defaults_methods import alternatives, fingerprint, kind_of, make, methods_of
 from lab import Job, Report, Results, main
 from sklearn.linear_model import RidgeClassifierCV, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -54,7 +54,7 @@ def cell(data: Path, *, method, setting, defaults, group, name, splits, most, se
             spent = time.process_time() - start
             found = z, model.transform(test)
         except (TypeError, InvalidParameterError) as error:
-            if not setting and method not in COMING:
+            if not setting:
                 raise
             return {"unavailable": _first_line(error)}
         except ValueError as error:

@@ -192,6 +192,7 @@ class Automatic(TypedDict):
 
     model: Model
     basis: Model
+    weights: Numbers | None
     advice: str
     warnings: list[str]
 
@@ -315,6 +316,7 @@ def fit_auto(
     y: Target,
     *,
     max_components: int,
+    input_weights: bool,
     input_names: list[str] | None = None,
     seed: int = 0,
     task: str = "auto",
@@ -337,7 +339,7 @@ def input_weights(
     y: Target,
     *,
     kernel: str = "rbf",
-    rounds: int = 2,
+    rounds: int = 3,
     seed: int = 0,
     task: str = "auto",
     verbose: int = 0,

@@ -34,8 +34,10 @@ class AutoFeatures(Mapped):
 
     Parameters
     ----------
-    max_components : int, default=1000
-        The most coordinates of a basis that are tried.
+    max_components : int, default=3000
+        The most coordinates of a basis that are tried; more only while the error of left-out rows falls.
+    input_weights : bool, default=True
+        Whether weights of the input columns are learned first, as `InputWeights` does, and kept if they help.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
@@ -53,6 +55,9 @@ class AutoFeatures(Mapped):
         The kernel that was chosen.
     n_components_ : int
         Number of features.
+    input_weights_ : ndarray of shape (n_features_in_,) or None
+        Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
+        tried.
     basis_ : KernelBasis
         The fitted basis that the features are made from.
     inner_scores_ : list of (str, float, float)
@@ -81,6 +86,7 @@ class AutoFeatures(Mapped):
     _method = "auto"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_components": [Interval(Integral, 1, None, closed="left")],
+        "input_weights": ["boolean"],
         "task": TASKS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -89,12 +95,14 @@ class AutoFeatures(Mapped):
     def __init__(
         self,
         *,
-        max_components: int = 1000,
+        max_components: int = 3000,
+        input_weights: bool = True,
         task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.max_components = max_components
+        self.input_weights = input_weights
         self.task = task
         self.random_state = random_state
         self.verbose = verbose
@@ -137,6 +145,7 @@ class AutoFeatures(Mapped):
             as_rows(rows),
             as_target(y),
             max_components=int(self.max_components),
+            input_weights=bool(self.input_weights),
             input_names=input_names(self),
             seed=as_seed(self.random_state),
             task=self.task,
@@ -148,6 +157,7 @@ class AutoFeatures(Mapped):
         basis.set_params(task=self.task, verbose=self.verbose)
         self._keep(basis, found["basis"], found["model"], rows)
         self.method_ = self.advice_.method
+        self.input_weights_ = found["weights"]
         self.kernel_ = self.basis_.kernel
         self.gamma_ = self.basis_.gamma_
         self.inner_scores_ = self.advice_.inner

@@ -41,7 +41,7 @@ def _grows(basis: KernelBasis) -> bool:
     """Return True if such a basis takes batches; else raise what is in the way, which scikit-learn passes on."""
     if basis.method != "sparse":
         raise AttributeError(
-            f"the basis {basis.method!r} looks at all rows at once; only 'sparse' grows batch by batch\n"
+            f"the basis {basis.method or 'kobl'!r} looks at all rows at once; only 'sparse' grows batch by batch\n"
             "hint: mercer.read_rows makes one matrix of batches, which need not fit into memory"
         )
     if basis.kernel == "precomputed" or basis.landmarks is not None:
@@ -64,13 +64,15 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : {"kobl", "gram-schmidt", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"}, default="kobl"
-        How landmarks are chosen: the row farthest from the span so far ("kobl"), rows in their own order
+    method : str or None, default=None
+        "kobl", "gram-schmidt", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans" or "csi". How landmarks are
+        chosen: the row farthest from the span so far ("kobl"), rows in their own order
         ("gram-schmidt"), rows in random order that are not nearly spanned ("sparse"), principal components ("kpca"),
         uniformly at random ("nystrom"), at random in proportion to the squared distance from the span
         ("rpcholesky"), of a few rows drawn so the one that explains most of the kernel ("kfa"), centres of k-means
         clusters, which are no rows ("kmeans"; not for a precomputed kernel), or rows that explain kernel and labels
-        ("csi", which needs `y`).
+        ("csi", which needs `y`). None: "kobl", unless `n_components` is given without `threshold` and `tol`: then
+        "kfa", or "rpcholesky" beyond 5000 rows, whose first landmarks count for more.
     kernel : str, default="rbf"
         "rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "matern12", "matern32", "matern52", "rq", "chi2"
         or "precomputed". With "precomputed", `fit` takes the square kernel matrix of the training rows and
@@ -128,6 +130,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_components_ : int
         Number of features m.
+    method_ : str
+        How landmarks were chosen.
     pivots_ : ndarray of shape (n_landmarks,)
         Indices of the chosen rows, in the order chosen, into the training rows (or into `landmarks`). Empty for
         "kpca", which uses all rows, unless the kernel matrix did not fit into memory, and for "kmeans".
@@ -184,7 +188,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "method": [StrOptions(set(_USED))],
+        "method": [StrOptions(set(_USED)), None],
         **{name: allowed(name) for used in _USED.values() for name in used if name != "seed"},
         "landmarks": ["array-like", "sparse matrix", None],
         "task": TASKS,
@@ -198,7 +202,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str = "kobl",
+        method: str | None = None,
         *,
         kernel: str = "rbf",
         gamma: float | str | None = None,
@@ -371,12 +375,20 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         landmarks = self.landmarks
         if landmarks is not None:
             landmarks = as_rows(check_array(landmarks, accept_sparse="csr", input_name="landmarks"))
-        return self.method, list(self._settings()), landmarks
+        return self._method(), list(self._settings()), landmarks
+
+    def _method(self) -> str:
+        """Return the method; "usual" leaves it to the number of rows."""
+        if self.method is not None:
+            return self.method
+        by_rule = self.n_components is None or self.threshold is not None or self.tol is not None
+        return "kobl" if by_rule else "usual"
 
     def _settings(self) -> Settings:
         """Return the settings that the method uses, and those that it refuses where they are not the defaults."""
         values = {**self.get_params(deep=False), "seed": as_seed(self.random_state), "center": self.center or None}
-        names = dict.fromkeys([*_USED[self.method], "center", "precision"])
+        used = _USED[{"usual": "rpcholesky"}.get(self._method(), self._method())]
+        names = dict.fromkeys([*used, "center", "precision"])
         return [(name, as_text(values[name])) for name in names if values[name] is not None]
 
     def _keep(self, model: _core.Model, X: Any) -> None:
@@ -396,6 +408,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def n_components_(self) -> int:
         """Number of features."""
         return self._fitted.n_features
+
+    @property
+    def method_(self) -> str:
+        """How landmarks were chosen."""
+        return self._fitted.method
 
     @property
     def pivots_(self) -> NDArray[np.intp]:

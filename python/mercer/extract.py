@@ -317,8 +317,8 @@ class GDA(_Extractor):
     reg : float, default=0.1
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
-        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
+        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
         `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
@@ -396,8 +396,8 @@ class KOC(_Extractor):
     Parameters
     ----------
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
-        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
+        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
         `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
@@ -550,8 +550,8 @@ class KPLS(_Extractor):
     n_components : int, default=None
         Number of features. None: two a class, 10 for numbers, or as many as there are; more than there are is refused.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
-        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
+        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
         `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
@@ -634,8 +634,8 @@ class KMFA(_Extractor):
         Share of the mean within-class scatter that is added to the diagonal; 0: none, on the range of the scatter
         alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
-        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
+        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
         `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
@@ -728,8 +728,8 @@ class KANMM(_Extractor):
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "rpcholesky" with as many components as the left-out error of the
-        labels asks for, at most 1000. Kernel settings live in the basis alone:
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
+        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
         `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It

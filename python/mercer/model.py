@@ -300,23 +300,28 @@ def load(path: str | os.PathLike[str]) -> FeatureMap:
     return FeatureMap(_core.Model.load(os.fspath(path)))
 
 
+def _is_ours(estimator: Any) -> bool:
+    """Return whether an estimator is one that a model file can hold."""
+    return isinstance(estimator, KernelBasis | Mapped) or hasattr(type(estimator), "features_")
+
+
 def _model_of(estimator: Any) -> _core.Model:
     if isinstance(estimator, FeatureMap):
         return estimator._model
-    if isinstance(estimator, KernelBasis | Mapped) or hasattr(estimator, "features_"):
+    if _is_ours(estimator):
         check_is_fitted(estimator)
         return cast("_core.Model", estimator._model)
     if not isinstance(estimator, Pipeline):
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
             f"hint: save a KernelBasis, a system ({', '.join(systems.__all__)}), an extractor "
-            f"({', '.join(extract.__all__)}), AutoFeatures, or a Pipeline of a StandardScaler or MinMaxScaler and one "
+            f"({', '.join(extract.__all__)}), AutoFeatures, AutoClassifier, AutoRegressor, or a Pipeline of a StandardScaler or MinMaxScaler and one "
             "of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
-        case [(KernelBasis() | Mapped()) as last]:
+        case [last] if _is_ours(last):
             return _model_of(last)
-        case [(StandardScaler() | MinMaxScaler()) as scaler, (KernelBasis() | Mapped()) as last]:
+        case [(StandardScaler() | MinMaxScaler()) as scaler, last] if _is_ours(last):
             model = _model_of(last)
             return model.with_scaling(*_scaling(scaler), input_names(scaler) or model.input_names)
         case steps:

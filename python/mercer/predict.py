@@ -213,7 +213,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
             Classes.
         """
         scores = self._predict(X)[:, self._order]
-        return self.classes_[scores.argmax(axis=1)]
+        predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        return predicted
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class.

@@ -16,8 +16,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import warn
-from mercer._input import FLOATS, as_given, as_target, categories_as_text
-from mercer.select import RandomState, Task
+from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text
+from mercer.select import RandomState
 
 __all__ = ["InputWeights"]
 
@@ -36,7 +36,7 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_features : int or None, default=None
         How many of the heaviest columns to keep. None: all.
-    rounds : int, default=2
+    rounds : int, default=3
         The most rounds.
     kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "rq"}, default="rbf"
         The kernel whose predictions are looked at.
@@ -82,7 +82,7 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "n_features": [Interval(Integral, 1, None, closed="left"), None],
         "rounds": [Interval(Integral, 0, None, closed="left")],
         "kernel": [StrOptions({"rbf", "laplacian", "matern12", "matern32", "matern52", "rq"})],
-        "task": [StrOptions({"auto", "classes", "numbers", "classification", "regression"})],
+        "task": TASKS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -93,7 +93,7 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_features: int | None = None,
         *,
-        rounds: int = 2,
+        rounds: int = 3,
         kernel: str = "rbf",
         task: Task = "auto",
         random_state: RandomState = None,
@@ -175,7 +175,8 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
         weights = self.weights_[self.support_].astype(rows.dtype)
         if sparse.issparse(rows):
-            return (rows[:, self.support_] @ sparse.diags_array(weights)).tocsr()
+            given: Any = rows
+            return (given[:, self.support_] @ sparse.diags_array(weights)).tocsr()
         return rows[:, self.support_] * weights
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:

@@ -30,8 +30,11 @@ from mercer import (
     KPLS,
     SKFE,
     TAKES,
+    AutoClassifier,
     AutoFeatures,
+    AutoRegressor,
     FScore,
+    InputWeights,
     IRelief,
     KernelBasis,
     KRelief,
@@ -65,6 +68,7 @@ EXPECTED_WARNINGS = [
     pytest.mark.filterwarnings("ignore:No features were selected"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:the means of .* classes span"),
+    pytest.mark.filterwarnings("ignore:no coordinate tells the labels apart"),
 ]
 
 
@@ -98,7 +102,7 @@ def contract(estimators):
         MutualInfo(),
         LaplacianScore(),
         LassoSelector(),
-        TAKES(0.5, weighted=False),
+        TAKES(),
         KRelief(0.5),
         SKRelief(0.5),
         EKS(),
@@ -137,6 +141,9 @@ def test_every_check_of_scikit_learn_passes(estimator, check):
         KPCA(1, basis=KernelBasis("kobl", gamma="median")),
         GDA(basis=KernelBasis("kobl", kernel="precomputed")),
         AutoFeatures(),
+        AutoClassifier(),
+        AutoRegressor(),
+        InputWeights(),
     ]
 )
 def test_every_check_of_scikit_learn_passes_with_other_settings(estimator, check):

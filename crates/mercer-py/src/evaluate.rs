@@ -197,7 +197,7 @@ pub(crate) fn advise<'py>(
 
 /// Features by such advice, for rows as they are: the map, the basis below it, and the advice as JSON.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, max_components, input_names=None, seed=0, task="auto", verbose=0))]
+#[pyo3(signature = (X, y, *, max_components, input_weights, input_names=None, seed=0, task="auto", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_auto<'py>(
@@ -205,6 +205,7 @@ pub(crate) fn fit_auto<'py>(
     X: PyRows<'py>,
     y: Target<'py>,
     max_components: usize,
+    input_weights: bool,
     input_names: Option<Vec<String>>,
     seed: u64,
     task: &str,
@@ -213,7 +214,7 @@ pub(crate) fn fit_auto<'py>(
     let mut warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
     let (scale, options) = (Scale::None, options(None)?);
-    let mut adviser = Adviser { scale, max_components, seed, options, ..Adviser::default() };
+    let mut adviser = Adviser { scale, max_components, input_weights, seed, options, ..Adviser::default() };
     let mut found = run(py, verbose, move |monitor| {
         adviser.options.monitor = monitor.clone();
         adviser.fit(&rows, &labels)
@@ -222,6 +223,7 @@ pub(crate) fn fit_auto<'py>(
     found.advice.warnings.splice(0..0, warnings.iter().cloned());
     warnings.extend(found.fitted.warnings);
     let out = PyDict::new(py);
+    out.set_item("weights", found.weights.map(|found| PyArray1::from_vec(py, found.weights)))?;
     let map = FeatureMap { input_names: input_names.clone(), ..found.fitted.map };
     out.set_item("basis", Model::of_basis(found.fitted.basis, map.scaling.clone(), input_names))?;
     out.set_item("model", Model::new(map))?;

@@ -64,7 +64,7 @@ pub(crate) fn fit_predictor<'py>(
 
 /// A weight for every input column: the weights, the rounds used, the errors of left-out rows and the width.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, kernel="rbf", rounds=2, seed=0, task="auto", verbose=0))]
+#[pyo3(signature = (X, y, *, kernel="rbf", rounds=3, seed=0, task="auto", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn input_weights<'py>(

@@ -45,17 +45,26 @@ fn every_command_has_a_manual_page() {
     let folder = folder();
     let (page, _) = done(folder.path(), &["man"]);
     assert!(page.contains(".TH") && page.contains("compare") && page.contains("mercer"), "{page}");
-    for command in
-        ["fit", "transform", "inspect", "compare", "advise", "methods", "demo", "completions", "man"]
-    {
+    for command in [
+        "fit",
+        "transform",
+        "predict",
+        "inspect",
+        "compare",
+        "advise",
+        "methods",
+        "demo",
+        "completions",
+        "man",
+    ] {
         let (page, _) = done(folder.path(), &["man", command]);
         assert!(page.contains(&format!("mercer\\-{command}")), "{page}");
         assert!(page.contains("Example"), "{page}");
     }
     fs::create_dir(folder.path().join("man1")).expect("a folder");
     let (_, stderr) = done(folder.path(), &["man", "--dir", "man1"]);
-    assert_eq!(stderr, "wrote 10 pages to man1\n");
+    assert_eq!(stderr, "wrote 11 pages to man1\n");
     let pages = fs::read_dir(folder.path().join("man1")).expect("a folder").count();
-    assert_eq!(pages, 10);
+    assert_eq!(pages, 11);
     assert_eq!(fs::read_to_string(folder.path().join("man1/mercer.1")).expect("a page"), page);
 }

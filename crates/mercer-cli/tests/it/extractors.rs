@@ -272,6 +272,7 @@ fn warnings_of_an_extractor_are_shown() {
     wave(folder.path());
     let few = ["wave.csv", "--target", "kind", "--method", "skfe", "--gamma", "1", "--max-iter", "2", "-q"];
     insta::assert_snapshot!(done(folder.path(), &to_model(&few)).1, @"warning: `skfe` ended after max_iter = 2 steps with the gradient at 3.3e-1 of its first, above tol = 1e-6; the alignment is 0.830812");
-    let large = ["synth:ringnorm?n=5100", "--method", "gda", "--basis-components", "20", "-q"];
+    let large =
+        ["synth:ringnorm?n=5100", "--method", "klfe", "--basis-components", "20", "--n-queries", "50", "-q"];
     insta::assert_snapshot!(done(folder.path(), &to_model(&large)).1, @"warning: 5100 rows are more than 5000: `gda` uses the basis `kobl` in place of `gram-schmidt`; set basis to choose");
 }

@@ -70,7 +70,7 @@ pub struct InputWeights {
 
 impl Default for InputWeights {
     fn default() -> Self {
-        Self { shape: Shape::Rbf, rounds: 2, seed: 0 }
+        Self { shape: Shape::Rbf, rounds: 3, seed: 0 }
     }
 }
 

@@ -31,9 +31,6 @@ use crate::random;
 use checkpoint::tried;
 use look::residual_finding;
 
-/// The basis of all that is tried.
-const BASIS: &str = "kobl";
-
 /// Rows and components with which kernels and widths are compared.
 const FIRST_ROWS: usize = 5_000;
 const FIRST_SIZE: usize = 300;
@@ -66,6 +63,8 @@ pub struct Adviser {
     pub rows: usize,
     /// The most components that are tried.
     pub max_components: usize,
+    /// Whether [`fit`](Self::fit) tries weights of the input columns.
+    pub input_weights: bool,
     /// Seed of every random choice.
     pub seed: u64,
     /// Memory, threads, monitor and checkpoint of all that is fitted.
@@ -77,7 +76,8 @@ impl Default for Adviser {
         Self {
             scale: Scale::Standard,
             rows: 5_000,
-            max_components: 1_000,
+            max_components: 3_000,
+            input_weights: true,
             seed: 0,
             options: Options::default(),
         }
@@ -89,8 +89,8 @@ impl Default for Adviser {
 struct Choice {
     shape: Shape,
     tried: Tried,
-    /// Whether the basis would go on beyond its size; if not, there is no size to be said.
-    capped: bool,
+    /// The basis of all that is tried.
+    method: Method,
 }
 
 impl Adviser {
@@ -133,8 +133,8 @@ impl Adviser {
         self.options.monitor.begin("looking at kernels", 0);
         let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
-        let linear = self.linear(&few_rows, &few_labels, journal)?;
-        let kernel = self.best_kernel(&few_rows, &few_labels, &mut advice, journal)?;
+        let linear = self.linear(&few_rows, &few_labels, n_all, journal)?;
+        let kernel = self.best_kernel(&few_rows, &few_labels, n_all, &mut advice, journal)?;
         let (verdict, mut choice) = verdict(linear, kernel, &few_labels, &mut advice);
         advice.verdict = verdict;
         self.options.monitor.begin("looking at sizes", 0);
@@ -154,7 +154,7 @@ impl Adviser {
         Ok((advice, fitted.filter(|_| all_rows)))
     }
 
-    fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
+    pub(super) fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
         let n = rows.n();
         if n != labels.len() {
             return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
@@ -176,11 +176,21 @@ impl Adviser {
     }
 
     /// The yardstick; None where the rows are all zero.
-    fn linear(&self, rows: &Rows, labels: &Labels, journal: &mut Journal) -> Result<Option<Choice>> {
+    fn linear(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        n_all: usize,
+        journal: &mut Journal,
+    ) -> Result<Option<Choice>> {
         let size = self.first_size(rows);
         let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.options.monitor);
         match tried(journal, "linear", work) {
-            Ok(tried) => Ok(tried.first().map(|&tried| Choice { shape: Shape::Linear, tried, capped: true })),
+            Ok(tried) => Ok(tried.first().map(|&tried| Choice {
+                shape: Shape::Linear,
+                tried,
+                method: Method::of_rows(n_all),
+            })),
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(_) => Ok(None),
         }
@@ -195,6 +205,7 @@ impl Adviser {
         &self,
         rows: &Rows,
         labels: &Labels,
+        n_all: usize,
         advice: &mut Advice,
         journal: &mut Journal,
     ) -> Result<Choice> {
@@ -204,7 +215,7 @@ impl Adviser {
                 widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.options.monitor)
             })?;
             let best = preferred(&tried, labels).unwrap_or(tried[0]);
-            Ok((Choice { shape, tried: best, capped: true }, tried))
+            Ok((Choice { shape, tried: best, method: Method::of_rows(n_all) }, tried))
         };
         let (rbf, mut curve) = try_shape(Shape::Rbf)?;
         let mut best = rbf;
@@ -276,8 +287,6 @@ impl Adviser {
         if let Some(enough) = enough(&sizes, rows.n()) {
             best.tried = Tried { gamma: best.tried.gamma, ..enough };
         }
-        let all = basis.n_components();
-        best.capped = best.tried.size < all || (all == cap && all < rows.n());
         let (m, after) = (best.tried.size, error_text(best.tried, labels));
         advice.findings.push(Finding {
             name: "size of the basis".into(),
@@ -302,10 +311,7 @@ impl Adviser {
         if choice.shape.uses_gamma() {
             settings.push(("gamma", choice.tried.gamma.to_string()));
         }
-        if choice.capped {
-            settings.push((size, choice.tried.size.to_string()));
-        }
-        settings.push(("threshold", "0".into()));
+        settings.push((size, choice.tried.size.to_string()));
         settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 }
@@ -318,10 +324,9 @@ impl Advice {
 
     /// Recommends the bare coordinates of the basis instead.
     pub(super) fn fall_back(&mut self) {
-        self.method = BASIS.into();
-        self.settings.retain(|(name, _)| {
-            ["kernel", "gamma", "basis_components", "threshold"].contains(&name.as_str())
-        });
+        let basis = self.settings.iter().find(|(name, _)| name == "basis").map(|(_, basis)| basis.clone());
+        self.method = basis.unwrap_or_else(|| self.method.clone());
+        self.settings.retain(|(name, _)| ["kernel", "gamma", "basis_components"].contains(&name.as_str()));
         for (name, _) in self.settings.iter_mut().filter(|(name, _)| name == "basis_components") {
             *name = "n_components".into();
         }

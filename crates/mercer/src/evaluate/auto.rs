@@ -1,15 +1,18 @@
 //! Features without choices: what [`Adviser`] recommends, fitted on all rows.
 //!
+//! Weights of the input columns are learned first, and kept where rows that are held out gain by them.
+//!
 //! The features are divided by the root of the penalty that leave-one-out prefers for ridge on them, so that a ridge
 //! penalty of 1, the usual default, is the right one. Distances only change their unit.
 
 use super::advice::Advice;
 use super::advise::Adviser;
 use crate::basis::Method;
+use crate::basis::input_weights::{FoundWeights, InputWeights};
 use crate::basis::loo::best_penalty;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::data::scale::Scaling;
+use crate::data::scale::{Scale, Scaling};
 use crate::error::{Error, Result};
 use crate::pipeline::FittedPipeline;
 
@@ -20,6 +23,8 @@ pub struct Automatic {
     pub fitted: FittedPipeline,
     /// The advice that was followed.
     pub advice: Advice,
+    /// Weights of the input columns, which are part of the map's scaling; None: they were not tried.
+    pub weights: Option<FoundWeights>,
 }
 
 impl Adviser {
@@ -35,10 +40,11 @@ impl Adviser {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, rows: &Rows, labels: &Labels) -> Result<Automatic> {
-        let (mut advice, fitted) = self.advise_and_fit(rows, labels)?;
-        let scaling = Scaling::fit(self.scale, rows).0;
+        let (scaling, weights) = self.options.run(|| self.preparation(rows, labels))?;
         let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
         let rows = scaled.as_ref().unwrap_or(rows);
+        let (mut advice, fitted) =
+            Self { scale: Scale::None, ..self.clone() }.advise_and_fit(rows, labels)?;
         let mut warnings = advice.warnings.clone();
         let mut fitted = match fitted {
             Some(fitted) => fitted,
@@ -64,6 +70,27 @@ impl Adviser {
         fitted.map.multiply(1.0 / penalty.sqrt());
         fitted.map = fitted.map.after(scaling.as_ref());
         fitted.warnings.splice(0..0, warnings);
-        Ok(Automatic { fitted, advice })
+        if weights.as_ref().is_some_and(|found| found.rounds > 0) {
+            advice.settings.push(("input_weights".into(), "true".into()));
+        }
+        Ok(Automatic { fitted, advice, weights })
+    }
+
+    /// What is done to rows first: the scaling, and then weights of the columns where they help.
+    fn preparation(&self, rows: &Rows, labels: &Labels) -> Result<(Option<Scaling>, Option<FoundWeights>)> {
+        self.check(&rows.to_f64(), labels)?;
+        let scaling = Scaling::fit(self.scale, rows).0;
+        if !self.input_weights || rows.p() < 2 {
+            return Ok((scaling, None));
+        }
+        let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
+        let settings = InputWeights { seed: self.seed, ..InputWeights::default() };
+        let found = settings.find(scaled.as_ref().unwrap_or(rows), labels, &self.options.monitor)?;
+        if found.rounds == 0 {
+            return Ok((scaling, Some(found)));
+        }
+        let weights = Scaling::of_factors(found.weights.clone());
+        let both = scaling.map_or_else(|| weights.clone(), |scaling| scaling.then(&weights));
+        Ok((Some(both), Some(found)))
     }
 }

@@ -44,7 +44,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Baudat & Anouar 2000; Mika et al. 1999",
     cost: "n·m² flops, m³/3",
     parameters: &[
-        BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"),
+        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("one less than there are classes"),
         BASIS_COMPONENTS,
         REG.default("0.1"),

@@ -42,7 +42,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Wang & Zhang 2007",
     cost: "n² distances, n·m² flops, m³",
     parameters: &[
-        BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"),
+        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("all with a positive eigenvalue"),
         BASIS_COMPONENTS,
         N_NEIGHBORS.default("5"),

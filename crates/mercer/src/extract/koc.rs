@@ -41,7 +41,10 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "extract/koc.rs",
     source: "Kim, Howland & Park 2005",
     cost: "n·m² flops, m·c²",
-    parameters: &[BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"), BASIS_COMPONENTS],
+    parameters: &[
+        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
+        BASIS_COMPONENTS,
+    ],
     help: "an orthonormal basis of the class centroids",
 };
 

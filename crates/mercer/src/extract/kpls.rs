@@ -58,7 +58,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Rosipal & Trejo 2001",
     cost: "n·m² flops, m²·q",
     parameters: &[
-        BASIS.none("rpcholesky, as large as the labels ask for, at most 1000"),
+        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("two a class; 10 for numbers"),
         BASIS_COMPONENTS,
     ],

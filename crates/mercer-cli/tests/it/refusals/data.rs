@@ -152,7 +152,7 @@ fn rows_that_a_method_can_make_nothing_of() {
     file("two.csv", "a,b,y\n1,0,0.5\n2,4,1.25\n");
     let commands: Vec<String> = [
         "wave.csv --target kind --method gda --n-components 5",
-        "wave.csv --target kind --method skfe --n-components 50",
+        "wave.csv --target kind --method skfe --n-components 500",
         "wave.csv --target kind --method klfe --basis kobl --n-components 500",
         "wave.csv --target kind --method kpls --basis-components 5 --n-components 9",
         "wave.csv --target kind --method kmfa --n-components 500",

@@ -104,6 +104,7 @@ fn values_that_a_parameter_may_not_have() {
         ("eks --selector rrelieff", "sigma 0"),
         ("eks --selector irelief", "width 0"),
         ("takes", "weighted=1"),
+        ("gda", "input-weights=some"),
         ("takes", "reweight=yes"),
         ("eks --selector fdr", "level 1"),
         ("eks --selector lasso", "cv 1"),

@@ -12,7 +12,8 @@ use crate::error::Result;
 impl Adviser {
     pub(super) fn journal(&self, all: &Rows, labels: &Labels) -> Result<Journal> {
         // Every field, so that a new one cannot be forgotten here.
-        let Self { scale, rows, max_components, seed, options } = self;
+        // Rows are weighted before they come here.
+        let Self { scale, rows, max_components, seed, options, input_weights: _ } = self;
         let Some(checkpoint) = &options.checkpoint else { return Ok(Journal::default()) };
         let about = About::new(all, Some(labels))
             .and_setting("scale", scale)

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Adviser, BASIS, Choice, measure};
+use super::{Adviser, Choice, measure};
 use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -99,9 +99,10 @@ impl Adviser {
             Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why)) => {
                 let why = first_line(&why);
                 advice.reasons.push(format!(
-                    "`{}` is best on inner folds, but cannot be fitted on all rows ({why}); the coordinates of `{BASIS}` \
+                    "`{}` is best on inner folds, but cannot be fitted on all rows ({why}); the coordinates of `{}` \
                      are advised instead",
-                    advice.method
+                    advice.method,
+                    choice.method.name()
                 ));
                 advice.fall_back();
                 advised = 0;
@@ -179,17 +180,18 @@ fn average(values: &[f64]) -> f64 {
 
 /// Methods worth trying on such labels, all on one basis.
 fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
+    let basis = choice.method.name();
     let with = |method: &str, own: &[(&str, String)]| {
-        let size = if method == BASIS { "n_components" } else { "basis_components" };
+        let size = if method == basis { "n_components" } else { "basis_components" };
         let mut settings = Adviser::settings(choice, size);
-        if method != BASIS {
-            settings.push(("basis".into(), BASIS.into()));
+        if method != basis {
+            settings.push(("basis".into(), basis.into()));
         }
         settings.extend(own.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
         Pipeline::new(method, &settings)
     };
     let features = FEATURES.min(choice.tried.size).to_string();
-    let mut all = vec![with(BASIS, &[])?];
+    let mut all = vec![with(basis, &[])?];
     match labels {
         Labels::Classes { .. } => {
             all.push(with("gda", &[("reg", format!("{:e}", choice.tried.penalty))])?);

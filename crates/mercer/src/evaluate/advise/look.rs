@@ -2,7 +2,7 @@
 
 use super::{Adviser, Choice, four};
 use crate::basis::loo::{Tried, best_penalty};
-use crate::basis::{Basis, FittedBasis, Threshold};
+use crate::basis::{Basis, FittedBasis};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -27,9 +27,8 @@ impl Adviser {
         rows: &Rows,
         labels: &Labels,
     ) -> Result<(FittedBasis, Rows<'static>)> {
-        let basis = Basis::kobl(Kernel { shape: choice.shape, gamma: choice.tried.gamma })
-            .n_components(choice.tried.size)
-            .threshold(Threshold::Constant(0.0));
+        let kernel = Kernel { shape: choice.shape, gamma: choice.tried.gamma };
+        let basis = Basis::new(choice.method, kernel).n_components(choice.tried.size);
         let (fitted, z) = basis.fit_with(rows, Some(labels), &self.inner_options().with_coordinates())?;
         Ok((fitted, z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?))
     }

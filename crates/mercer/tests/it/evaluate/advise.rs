@@ -165,7 +165,7 @@ fn where_the_method_fails_on_all_rows_the_coordinates_are_the_features_and_a_rea
     let names: Vec<&str> = (0..60).map(|i| if i < 30 { "a" } else { "b" }).collect();
     let (rows, labels) = (rows.select(&twice), Labels::classes(&names));
     let automatic = small().fit(&rows, &labels).expect("features");
-    assert_eq!((automatic.advice.method.as_str(), automatic.fitted.map.method.as_str()), ("kobl", "kobl"));
+    assert_eq!((automatic.advice.method.as_str(), automatic.fitted.map.method.as_str()), ("kfa", "kfa"));
     let said = |reason: &String| reason.contains("cannot be fitted on all rows");
     assert!(automatic.advice.reasons.iter().any(said), "{:?}", automatic.advice.reasons);
 }
