@@ -3,7 +3,7 @@
 >>> import mercer
 >>> from sklearn.datasets import make_moons
 >>> X, y = make_moons(200, noise=0.1, random_state=0)
->>> basis = mercer.KernelBasis("kobl", n_components=20).fit(X)
+>>> basis = mercer.KernelBasis(n_components=20).fit(X, y)
 >>> basis.transform(X).shape
 (200, 20)
 

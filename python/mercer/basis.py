@@ -624,7 +624,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _looks_at(self, y: Any) -> bool:
         """Return whether labels are looked at: they must be, or they are there and of use."""
         by_labels = self.gamma is None and self.kernel not in _NO_GAMMA
-        return self._needs_y() or (by_labels and y is not None and np.ndim(y) == 1)
+        return self._needs_y() or (by_labels and y is not None and np.asarray(y).ndim == 1)
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -33,7 +33,7 @@ def compare(
     y: Any,
     *,
     methods: str | Iterable[str] = "all",
-    gamma: float | str | Sequence[float | str] = "scale",
+    gamma: float | str | Sequence[float | str] = "loo",
     n_features: int | Sequence[int | None] | None = None,
     evaluators: str | Iterable[str] = ("knn", "ridge"),
     knn: int = 1,
@@ -68,7 +68,7 @@ def compare(
         "skfe", "gda", "koc", "akda-qr", "kpls", "kmfa", "kanmm", "kpca", and the other bases for their bare
         coordinates. "all": those that can serve such labels. Always there are "raw" (the columns as they are),
         "rbf-svm" (a support vector machine on them) and "kknn" (the nearest neighbour in the kernel's space).
-    gamma : float, rule or a sequence of them, default="scale"
+    gamma : float, rule or a sequence of them, default="loo"
         Width of the kernel, or the rule that finds it in every training part: "scale", "auto", "median", "align" or
         "loo".
     n_features : int, None or a sequence of them, default=None

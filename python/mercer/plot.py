@@ -78,9 +78,9 @@ def features(
     >>> from sklearn.datasets import load_iris
     >>> from mercer import KLFE, plot
     >>> X, y = load_iris(return_X_y=True)
-    >>> ax = plot.features(KLFE(n_neighbors=5).fit(X, y), X, y)
+    >>> ax = plot.features(KLFE().fit(X, y), X, y)
     >>> ax.get_xlabel(), ax.get_ylabel()
-    ('klfe0 (69 %)', 'klfe1 (19 %)')
+    ('klfe0 (50 %)', 'klfe1 (16 %)')
     """
     pyplot = _pyplot()
     drawn = features_of(estimator, X, y, max_points)

@@ -261,7 +261,7 @@ class TAKES(_System):
     >>> from sklearn.pipeline import make_pipeline
     >>> from mercer import TAKES
     >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
-    >>> model = make_pipeline(TAKES(n_features=5), KNeighborsClassifier(1))
+    >>> model = make_pipeline(TAKES(n_features=10), KNeighborsClassifier(1))
     >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
     True
     """
@@ -483,7 +483,7 @@ class SKRelief(KRelief):
     >>> from mercer import SKRelief
     >>> X, y = make_circles(300, factor=0.5, noise=0.05, random_state=0)
     >>> system = SKRelief(n_features=5, nu=0.2).fit(X, y)
-    >>> system.basis_.n_components_ < 30
+    >>> system.basis_.n_components_ < 100
     True
     """
 

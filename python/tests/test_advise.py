@@ -72,7 +72,7 @@ def test_the_estimator_is_that_of_the_settings_and_new_at_every_call(circles):
     assert type(estimator) in (GDA, KLFE, KernelBasis)
     basis = estimator if isinstance(estimator, KernelBasis) else estimator.basis
     assert basis.gamma == advice.settings["gamma"]
-    assert basis.threshold == 0.0
+    assert basis.method == "kfa"
     assert basis.n_components == advice.settings.get("basis_components", advice.settings.get("n_components"))
     assert advice.estimator() is not estimator
     with pytest.raises(Exception, match="not fitted"):
@@ -113,7 +113,7 @@ def test_numbers_have_advice_too():
     assert advice.verdict == "helps"
     assert isinstance(advice.estimator(), KPLS | KernelBasis)
     X, y = make_circles(100, random_state=0)
-    assert {name for name, _, _ in advise(X, y, task="numbers").inner} == {"kobl", "kpls", "raw"}
+    assert {name for name, _, _ in advise(X, y, task="numbers").inner} == {"kfa", "kpls", "raw"}
 
 
 def test_the_same_data_has_the_same_advice_in_any_form(circles):
@@ -145,7 +145,8 @@ def test_data_that_cannot_be_advised_on_is_refused(circles):
 def test_every_method_is_an_estimator_by_its_name(method):
     X, y = load_iris(return_X_y=True)
     estimator = estimator_of(method, {"gamma": 0.1, "seed": 3} if "seed" in CARDS[method]["parameters"] else {})
-    estimator.set_params(**({"max_iter": 5, "tol": 1.0} if method == "skfe" else {})).fit(X, y)
+    few = {"skfe": {"max_iter": 5, "tol": 1.0}, "k-relief": {"n_features": 10}}.get(method, {})
+    estimator.set_params(**few).fit(X, y)
     basis = getattr(estimator, "basis_", estimator)
     assert estimator.transform(X).shape == (150, estimator.n_components_)
     if "seed" in CARDS[method]["parameters"]:

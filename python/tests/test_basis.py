@@ -244,8 +244,11 @@ def test_numbers_are_classes_only_if_whole_and_few():
 
 def test_labels_are_not_looked_at_where_they_are_not_needed():
     X = rows()
-    with_y = KernelBasis(n_components=5).fit(X, [None] * len(X))
-    np.testing.assert_array_equal(with_y.pivots_, KernelBasis(n_components=5).fit(X).pivots_)
+    settings = {"n_components": 5, "gamma": "scale"}
+    with_y = KernelBasis(**settings).fit(X, [None] * len(X))
+    np.testing.assert_array_equal(with_y.pivots_, KernelBasis(**settings).fit(X).pivots_)
+    several = KernelBasis(n_components=5).fit(X, np.ones((len(X), 2)))
+    np.testing.assert_array_equal(several.pivots_, with_y.pivots_)
 
 
 # What comes out
@@ -277,7 +280,7 @@ def test_the_laws_of_a_basis_hold(method, kernel):
 
 
 def test_attributes_have_their_types_and_shapes():
-    basis = KernelBasis(n_components=6).fit(rows())
+    basis = KernelBasis("kobl", n_components=6).fit(rows())
     assert basis.pivots_.dtype == np.intp
     assert basis.pivots_.shape == basis.pivot_norms_.shape == basis.offset_.shape == (6,)
     assert (np.diff(basis.pivot_norms_) <= 1e-12).all()
@@ -298,7 +301,8 @@ def test_setting_parameters_after_the_fit_does_not_change_the_features():
     Z = basis.transform(X)
     basis.set_params(kernel="linear", method="gram-schmidt", degree=7)
     np.testing.assert_array_equal(basis.transform(X), Z)
-    assert basis.get_feature_names_out()[0] == "kobl0"
+    assert basis.get_feature_names_out()[0] == "kfa0"
+    assert basis.method_ == "kfa"
 
 
 def test_widths_by_rule_are_what_they_say():
@@ -309,7 +313,10 @@ def test_widths_by_rule_are_what_they_say():
         return KernelBasis(kernel=kernel, n_components=1, **settings).fit(X, labels(X)).gamma_
 
     above = np.triu_indices(len(X), 1)
-    assert width() == pytest.approx(1 / (p * X.var()), rel=100 * EPS)
+    assert width(gamma="scale") == pytest.approx(1 / (p * X.var()), rel=100 * EPS)
+    assert width() == width(gamma="loo")  # with labels
+    assert KernelBasis(n_components=1).fit(X).gamma_ == width(gamma="scale")
+    assert KernelBasis(n_components=1).fit(X[:3]).gamma_ == KernelBasis(gamma="median").fit(X[:3]).gamma_
     assert width(gamma="auto") == 1 / p
     median = np.median(euclidean_distances(X)[above] ** 2)
     assert width(gamma="median") == pytest.approx(1 / (2 * median), rel=1000 * EPS)
@@ -453,7 +460,7 @@ def test_a_transform_takes_no_memory_beyond_its_result():
         ({"n_components": 2.0}, "'n_components' parameter"),
         ({"n_components": True}, "n_components = true, but it must be a whole number"),
         ({"threshold": 1.5}, "'threshold' parameter"),
-        ({"threshold": None}, "'threshold' parameter"),
+        ({"threshold": "square"}, "'threshold' parameter"),
         ({"threshold": True}, "threshold = true, but it must be `linear`"),
         ({"threshold": ("power", -1)}, "threshold = power:-1, but it must be"),
         ({"threshold": ("power", None)}, "threshold = power:None, but it must be"),

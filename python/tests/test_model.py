@@ -299,7 +299,7 @@ def test_a_tampered_file_is_refused(data, path):
     for old, new in [
         (rb"\"name\":\"rbf\"", rb"\"name\":\"rbg\""),
         (rb"\"n_inputs\":4", rb"\"n_inputs\":5"),
-        (rb"\"kobl2\"]", rb"\"kobl2\" "),
+        (rb"\"kfa2\"]", rb"\"kfa2\" "),
         (b'"shape":[3,3]', b'"shape":[3,9]'),
     ]:
         changed = data.replace(old, new)

@@ -175,7 +175,7 @@ def test_of_a_pipeline_the_step_is_drawn_with_rows_taken_through_those_before():
     same_points(points_in(plot.features(model, wine.data, wine.target))[0], expected)
     nested = Pipeline([("inner", model[:2]), ("ridge", RidgeClassifier())]).fit(wine.data, wine.target)
     same_points(points_in(plot.features(nested, wine.data, wine.target))[0], expected)
-    search = GridSearchCV(model, {"klfe__n_neighbors": [1]}, cv=2).fit(wine.data, wine.target)
+    search = GridSearchCV(model, {"klfe__n_neighbors": [5]}, cv=2).fit(wine.data, wine.target)
     same_points(points_in(plot.features(search, wine.data, wine.target))[0], expected)
     names = [text.get_text() for text in plot.importance(model, wine.data).get_yticklabels()]
     assert sorted(names) == sorted(wine.feature_names)

@@ -13,7 +13,7 @@ from mercer._catalogue import CARDS, EXTRACTORS, as_text, stage
 # What a class has beyond its method's own parameters.
 MORE = {"basis", "verbose", "precision", "task", "categorical_features", "mode"}
 # What the basis of an extractor or a system has.
-OF_BASIS = {"basis_components", "kernel", "gamma", "degree", "coef0", "alpha"}
+OF_BASIS = {"basis_components", "kernel", "gamma", "degree", "coef0", "alpha", "input_weights"}
 
 
 def classes_of(module):

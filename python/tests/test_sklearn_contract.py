@@ -221,7 +221,7 @@ def test_two_bases_stand_side_by_side_in_a_union():
         [("wide", KernelBasis(gamma=0.1, n_components=3)), ("narrow", KernelBasis("csi", n_components=4))]
     )
     assert union.fit_transform(X, y).shape == (60, 7)
-    assert list(union.get_feature_names_out())[2:4] == ["wide__kobl2", "narrow__csi0"]
+    assert list(union.get_feature_names_out())[2:4] == ["wide__kfa2", "narrow__csi0"]
 
 
 @pytest.mark.parametrize(

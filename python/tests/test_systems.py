@@ -82,7 +82,7 @@ def test_takes_is_kobl_and_kffs():
     X, y = rings()
     takes = TAKES().fit(X, y)
     assert takes.basis_.method == "kobl"
-    Z = KernelBasis("kobl").fit_transform(X)
+    Z = KernelBasis("kobl", threshold="linear").fit_transform(X, y)
     kffs = KFFS("positive").fit(Z, y)
     np.testing.assert_array_equal(takes.scores_, kffs.scores_)
     np.testing.assert_array_equal(takes.error_path_, kffs.error_path_)
@@ -106,18 +106,18 @@ def relief_in_the_kernels_space(X, y, Z, k, power):
     return scores / len(X)
 
 
-@pytest.mark.parametrize(("kind", "method"), [(KRelief, "gram-schmidt"), (SKRelief, "sparse")])
+@pytest.mark.parametrize(("kind", "method"), [(KRelief, "kpca"), (SKRelief, "sparse")])
 @pytest.mark.parametrize(("k", "power"), [(1, 1), (3, 2)])
 def test_relief_looks_for_neighbours_in_the_kernels_space(kind, method, k, power):
     X, y = rings()
-    system = kind(n_neighbors=k, power=power).fit(X, y)
+    system = kind(10, n_neighbors=k, power=power).fit(X, y)
     assert system.basis_.method == method
     assert system.n_components_ == 10
-    Z = KernelBasis(method).fit_transform(X)
+    Z = KernelBasis(method, nu=0.01).fit_transform(X, y)
     # Stationary kernels have the neighbours of the rows.
     np.testing.assert_allclose(system.scores_, relief_in_the_kernels_space(X, y, Z, k, power), rtol=1e-9, atol=1e-12)
     assert set(system.get_support(indices=True)) == set(np.argsort(-system.scores_, kind="stable")[:10])
-    weighted = kind(n_neighbors=k, power=power, weighted=True).fit(X, y)
+    weighted = kind(10, n_neighbors=k, power=power, weighted=True).fit(X, y)
     positive = np.maximum(system.scores_, 0)
     positive /= np.linalg.norm(positive)
     np.testing.assert_allclose(weighted.components_.sum(axis=1), positive[system.get_support()], rtol=1e-9)
@@ -156,7 +156,7 @@ def test_eks_takes_every_selector_by_name(name):
     assert system.selector_._called() == name
     if name in ("relief", "relieff", "rrelieff", "multisurf"):
         return  # with neighbours in the kernel's space
-    by_hand = mercer.select.named(name, 4, 0).fit(basis.fit_transform(X), y)
+    by_hand = mercer.select.named(name, 4, 0).fit(basis.fit_transform(X, y), y)
     np.testing.assert_array_equal(system.get_support(), by_hand.get_support())
     np.testing.assert_array_equal(system.scores_, by_hand.scores_)
 
@@ -207,7 +207,7 @@ def test_eks_takes_any_selector_of_scikit_learn(selector):
     X, y = rings()
     basis = KernelBasis("kpca", n_components=12)
     system = EKS(selector, basis=basis).fit(X, y)
-    Z = basis.fit_transform(X)
+    Z = basis.fit_transform(X, y)
     by_hand = clone(selector).fit(Z, y)
     np.testing.assert_array_equal(system.get_support(), by_hand.get_support())
     np.testing.assert_array_equal(system.transform(X), system.basis_.transform(X)[:, by_hand.get_support()])
@@ -273,14 +273,14 @@ def test_a_basis_given_as_an_object_is_copied_and_searched_by_its_parameters(sys
     assert chosen.n_components_ == {2: 2, 0.2: 4}[search.best_params_["system__n_features"]]
 
 
-def test_many_rows_have_kobl_in_place_of_gram_schmidt_with_a_warning():
+def test_many_rows_have_rpcholesky_in_place_of_all_rows_with_a_warning():
     X = np.random.default_rng(0).normal(size=(5_001, 1))
     y = (np.sin(3 * X[:, 0]) > 0).astype(int)
     with pytest.warns(UserWarning, match="5001 rows are more than 5000") as caught:
         system = KRelief(3, n_queries=100).fit(X, y)
-    assert system.basis_.method == "kobl"
+    assert system.basis_.method == "rpcholesky"
     texts = [str(warning.message) for warning in caught]
-    assert texts[0].startswith("5001 rows are more than 5000: `k-relief` uses the basis `kobl` in place of")
+    assert texts[0].startswith("5001 rows are more than 5000: `k-relief` uses the basis `rpcholesky` in place of")
     assert caught[0].filename == __file__
     EKS(basis=KernelBasis("nystrom", n_components=20)).fit(X, y)  # silent
 
@@ -385,7 +385,7 @@ def test_a_pickled_copy_gives_the_same_bits_and_a_clone_the_same_fit(system):
 @each_system
 def test_setting_parameters_after_the_fit_does_not_change_the_features(system):
     X, y = rings()
-    system = clone(system).set_params(basis=KernelBasis("kobl", n_components=10)).fit(X, y)
+    system = clone(system).set_params(basis=KernelBasis("kobl", n_components=10), n_features=5).fit(X, y)
     Z = system.transform(X)
     system.set_params(basis=KernelBasis("kpca", kernel="precomputed"), n_features=1)
     np.testing.assert_array_equal(system.transform(X), Z)
@@ -429,7 +429,9 @@ def test_input_importance_is_the_mean_squared_slope(system):
 def test_columns_that_the_kernel_hardly_sees_hardly_matter():
     X, y = rings(300)
     X[:, 2:] *= 0.1
-    importance = EKS("mi", n_features=3, basis=KernelBasis("kpca", n_components=20)).fit(X, y).input_importance(X)
+    importance = (
+        EKS("mi", n_features=3, basis=KernelBasis("kpca", gamma="scale", n_components=20)).fit(X, y).input_importance(X)
+    )
     shares = (importance / importance.sum(axis=1, keepdims=True)).mean(axis=0)
     assert shares[:2].min() > 10 * shares[2:].max()
 

@@ -385,7 +385,7 @@ pub(crate) fn check_columns(
         return Err(Error::data(format!(
             "none of the {m} coordinates was kept: no score is good enough\n\
              hint: keep a number of them (n_features) with weighted = false, or try another kernel width (gamma), basis or \
-             selector; `kffs` gives no weight while its ensemble is wrong on half of the rows, as it is with many classes"
+             selector"
         )));
     }
     if let Some(j) = columns.iter().find(|j| **j >= m) {

@@ -216,7 +216,7 @@ impl System {
 
     /// The settings of its basis: `takes` has the paper's stop rule, unless something else is said about where it ends.
     pub(crate) fn basis_settings(&self, basis: Basis) -> Basis {
-        let open = basis.threshold.is_none() && basis.tol.is_none() && basis.method == Method::Kobl;
+        let open = basis.method == Method::Kobl && basis.ends_by_default();
         if self.name() == TAKES.name && open { basis.threshold(Threshold::Linear) } else { basis }
     }
 

@@ -60,14 +60,14 @@ fn inspect_shows_which_inputs_the_features_use() {
     let (out, stderr) = done(folder.path(), &["inspect", "model.mercer", "--importance", "wave.csv"]);
     insta::assert_snapshot!(out, @r"
     input   share   total  features that use it most
-    a      49.4 %  0.9887  gramschmidt1 70.9 %, gramschmidt0 29.1 %
-    noise  33.9 %  0.6786  gramschmidt0 64.1 %, gramschmidt1 35.9 %
-    b      16.6 %  0.3327  gramschmidt0 83.5 %, gramschmidt1 16.5 %
+    a      41.8 %  0.8369  kpca1 85.9 %, kpca0 14.1 %
+    b      32.1 %  0.6429  kpca0 56.5 %, kpca1 43.5 %
+    noise  26.0 %  0.5202  kpca0 99.7 %, kpca1 0.3 %
     ");
     insta::assert_snapshot!(stderr, @"mean squared derivatives of the features with respect to the inputs (after scaling), over 60 rows of wave.csv");
     let (own, stderr) = done(folder.path(), &["inspect", "model.mercer", "--importance"]);
     assert_eq!(own, out, "the slopes of a linear kernel are the same everywhere");
-    insta::assert_snapshot!(stderr, @"mean squared derivatives of the features with respect to the inputs (after scaling), over the model's 2 landmarks, as no data was given");
+    insta::assert_snapshot!(stderr, @"mean squared derivatives of the features with respect to the inputs (after scaling), over the model's 60 landmarks, as no data was given");
     let json = ["inspect", "model.mercer", "--importance", "wave.csv", "--format", "json"];
     let table: Value = serde_json::from_str(&done(folder.path(), &json).0).expect("JSON");
     assert_eq!((&table["averaged_over"], &table["rows"]), (&"wave.csv".into(), &60.into()));

@@ -53,7 +53,7 @@ fn methods_are_listed_by_stage() {
       --basis
           what      the basis in whose coordinates features are chosen or made
           allowed   gram-schmidt | kobl | sparse | kpca | nystrom | rpcholesky | kfa | kmeans | csi
-          left out  kobl
+          left out  kobl, with threshold = linear
       --n-features
           what     how many of the best to keep: a number, a share with a decimal point (0.5), `positive` for those with a score above 0, or `all`
           allowed  a number ≥ 1 | a share in (0, 1.0] | positive | all

@@ -164,6 +164,7 @@ fn the_help_fits_on_a_screen() {
     Commands:
       fit          Learn a map from rows to features, and store it
       transform    Turn rows into features with a stored model
+      predict      Predict classes or numbers with a stored model
       inspect      Show what a model contains, and which inputs its features use
       compare      Compare the features of many methods by cross-validation
       advise       Recommend whether to use a kernel, and which method, kernel width and basis size
@@ -187,6 +188,8 @@ fn the_help_fits_on_a_screen() {
       mercer compare train.csv --target class --report report.html
       mercer fit train.csv --target class --method takes -o model.mercer
       mercer transform model.mercer new.csv -o features.parquet
+      mercer fit train.csv --target class --method auto -o model.mercer
+      mercer predict model.mercer new.csv -o predictions.csv
       mercer inspect model.mercer --importance train.csv
 
     Results go to stdout, messages to stderr; the file name - stands for stdin or stdout.

@@ -65,15 +65,15 @@ fn a_system_that_cannot_be_fitted_is_refused_before_the_work() {
     error: `k-relief` needs classes, but the target was read as numbers
     hint: if the values are classes, give them as text, or override the choice (`--task classes`)
     ");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--nu", "0.2"]].concat()), @"error: `nu` is not a parameter of `takes` with `kobl`; it has basis, n_features, weighted, reweight, kernel, gamma, degree, coef0, alpha, n_components, threshold, precision, seed");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--cv", "3"]].concat()), @"error: `cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `kobl`; it has basis, selector, n_features, kernel, gamma, degree, coef0, alpha, n_components, tol, seed, threshold, precision");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--nu", "0.2"]].concat()), @"error: `nu` is not a parameter of `takes` with `kobl`; it has basis, n_features, weighted, reweight, kernel, gamma, degree, coef0, alpha, input_weights, n_components, threshold, tol, precision, seed");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--cv", "3"]].concat()), @"error: `cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `rpcholesky`; it has basis, selector, n_features, kernel, gamma, degree, coef0, alpha, input_weights, n_components, tol, seed, precision");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--selector", "best"]].concat()), @"error: selector = `best` is not known; use one of relief, relieff, rrelieff, irelief, multisurf, kffs, f, fpr, fdr, fwe, mi, laplacian, lasso");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["sk-relief", "--basis", "kobl", "--nu", "0.2"]].concat()), @r"
     error: nu = 0.2 is for the basis `sparse`, but basis = kobl
     hint: leave one of them out
     ");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--n-features", "1.5"]].concat()), @"error: n_features = 1.5, but it must be a whole number of at least 1, a share above 0 and at most 1, `positive` or `all`");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["k-relief", "--threshold", "0.1"]].concat()), @"error: `threshold` is not a parameter of `k-relief` with `gram-schmidt`; it has basis, n_features, n_neighbors, power, neighbors, n_queries, weighted, seed, kernel, gamma, degree, coef0, alpha, n_components, tol");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["k-relief", "--threshold", "0.1"]].concat()), @"error: `threshold` is not a parameter of `k-relief` with `kpca`, `rpcholesky`; it has basis, n_features, n_neighbors, power, neighbors, n_queries, weighted, seed, kernel, gamma, degree, coef0, alpha, input_weights, n_components, tol, center, precision");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--selector", "fdr", "--alpha", "0.01"]].concat()), @r"
     error: alpha = 0.01 is for the kernel `rq`, but kernel = rbf
     hint: leave it out; the level of fpr, fdr and fwe is `--level`
@@ -93,5 +93,5 @@ fn warnings_of_a_system_are_shown() {
     assert!(stderr.starts_with("warning: n_features = 500, but there are only "), "{stderr}");
     let large = ["synth:ringnorm?n=5100", "--method", "k-relief", "--n-components", "20", "-q"];
     let (_, stderr) = done(folder.path(), &to_model(&large));
-    insta::assert_snapshot!(stderr, @"warning: 5100 rows are more than 5000: `k-relief` uses the basis `kobl` in place of `gram-schmidt`; set basis to choose");
+    insta::assert_snapshot!(stderr, @"warning: 5100 rows are more than 5000: `k-relief` uses the basis `rpcholesky` in place of `kpca`; set basis to choose");
 }

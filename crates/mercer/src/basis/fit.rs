@@ -277,7 +277,9 @@ impl<'a> Fit<'a> {
         fitted.residual = residual;
         fitted.precision = gram.precision();
         if let Some(report) = factor.rounding_report() {
-            fitted.warnings.extend(about_rounding(&report, &fitted));
+            // Where it is made smaller afterwards it does not matter that it ended early.
+            let smaller = self.settings.shrinks(self.rows.n(), self.labels) && report.error <= pivoted::ERROR;
+            fitted.warnings.extend(about_rounding(&report, &fitted).filter(|_| !smaller));
             fitted.rounding_error = Some(report.error);
         }
         fitted.n_kernel_evaluations = gram.evaluations();

@@ -71,7 +71,7 @@ pub(crate) fn best(tried: &[Tried]) -> Option<Tried> {
 }
 
 /// A size whose error is within this factor of the smallest error will do.
-const NEARLY: f64 = 1.02;
+const NEARLY: f64 = 1.01;
 
 /// Of the same rows' bases, smallest first, the first that is nearly as good as the best, both by squared error and by rows
 /// missed.

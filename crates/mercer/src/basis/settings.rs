@@ -257,6 +257,11 @@ impl Basis {
         self
     }
 
+    /// Whether nothing was said about where `kobl` ends.
+    pub(crate) fn ends_by_default(&self) -> bool {
+        self.threshold.is_none() && self.tol.is_none_or(|tol| tol == super::kobl::default_tol())
+    }
+
     /// The kernel with its width as a number.
     pub(crate) fn resolve_kernel(
         &self,

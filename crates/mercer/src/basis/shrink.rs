@@ -1,6 +1,6 @@
 //! A smaller basis that predicts the labels as well: the first components that the left-out error asks for.
 //!
-//!   sizes m, m/√2, m/2, …, 10        the smallest whose left-out error is within 2 % of the least
+//!   sizes m, m/√2, m/2, …, 10        the smallest whose left-out error is within 1 % of the least
 //!
 //! cost    twice that of leave-one-out with all m components, about 6·n·m² flops
 //! differs of sizes that miss about as many rows (half a standard error) the smallest squared error decides

@@ -154,11 +154,7 @@ impl Extract for Skfe {
 
     fn default_settings(&self, basis: Basis) -> Basis {
         // All rows, as far as they are independent.
-        if basis.threshold.is_none() && basis.tol.is_none() {
-            basis.threshold(Threshold::Constant(0.0))
-        } else {
-            basis
-        }
+        if basis.ends_by_default() { basis.threshold(Threshold::Constant(0.0)) } else { basis }
     }
 
     fn sizes(&self) -> Sizes {

@@ -171,6 +171,25 @@ fn warnings_of_every_part_are_in_the_map() {
     assert_eq!(fitted.map.warnings, fitted.warnings);
 }
 
+#[test]
+fn methods_that_come_with_kobl_say_where_it_ends() {
+    let (x, labels) = table("ringnorm?n=150&seed=1");
+    let size = |method: &str, settings: &[(&str, &str)]| {
+        let pipeline = Pipeline::new(method, &[&[("gamma", "0.02")], settings].concat()).expect(method);
+        pipeline.fit(&x, Some(&labels), &Options::default()).expect(method).basis.n_components()
+    };
+    let (own, paper, all) =
+        (size("kobl", &[]), size("kobl", &[("threshold", "linear")]), size("kobl", &[("threshold", "0")]));
+    assert!(paper < own && own < all, "{paper} {own} {all}");
+    assert_eq!(size("takes", &[]), paper);
+    assert_eq!(size("takes", &[("basis", "kobl")]), paper);
+    assert_eq!(size("takes", &[("tol", "0.3")]), size("kobl", &[("tol", "0.3")]));
+    assert_eq!(size("skfe", &[]), all);
+    assert_eq!(size("skfe", &[("basis", "kobl")]), own);
+    let gda = size("gda", &[]);
+    assert!(gda < all, "{gda}: as large as the labels ask for");
+}
+
 fn comparison(methods: &[&str], settings: &[(&str, &str)]) -> Comparison {
     Comparison {
         methods: methods.iter().map(ToString::to_string).collect(),

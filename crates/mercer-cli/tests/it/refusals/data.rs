@@ -157,7 +157,6 @@ fn rows_that_a_method_can_make_nothing_of() {
         "wave.csv --target kind --method kpls --basis-components 5 --n-components 9",
         "wave.csv --target kind --method kmfa --n-components 500",
         "wave.csv --target kind --method eks --selector fwe --level 1e-200",
-        "same.csv --target y --method takes",
         "same.csv --target y --method gda",
         "same.csv --target y --method klfe",
         "same.csv --target y --method kanmm",
