@@ -315,8 +315,8 @@ def _model_of(estimator: Any) -> _core.Model:
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
             f"hint: save a KernelBasis, a system ({', '.join(systems.__all__)}), an extractor "
-            f"({', '.join(extract.__all__)}), AutoFeatures, AutoClassifier, AutoRegressor, or a Pipeline of a StandardScaler or MinMaxScaler and one "
-            "of these"
+            f"({', '.join(extract.__all__)}), AutoFeatures, AutoClassifier, AutoRegressor, or a Pipeline of a "
+            "StandardScaler or MinMaxScaler and one of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
         case [last] if _is_ours(last):

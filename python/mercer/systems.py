@@ -420,7 +420,7 @@ class SKRelief(KRelief):
 
     Parameters
     ----------
-    n_features : int, float, "positive" or None, default=10
+    n_features : int, float, "positive" or None, default=50
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
         or None for all. More than there are keeps all, with a warning.
     n_neighbors : int, default=1
@@ -492,7 +492,7 @@ class SKRelief(KRelief):
 
     def __init__(
         self,
-        n_features: NFeatures = 10,
+        n_features: NFeatures = 50,
         n_neighbors: int = 1,
         power: int = 1,
         weighted: bool = False,

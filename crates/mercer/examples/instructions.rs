@@ -16,8 +16,8 @@ use mercer::{Basis, FeatureMap, Gamma, Kernel, Monitor, Options, Pipeline, Resul
 type Job = (&'static str, fn() -> Result<()>);
 
 const JOBS: [Job; 19] = [
-    ("kobl", || fit("kobl", 2_000, &[("n_components", "100"), ("threshold", "0")])),
-    ("rpcholesky", || fit("rpcholesky", 2_000, &[("n_components", "100")])),
+    ("kobl", || fit("kobl", 2_000, &[("n_components", "100"), ("threshold", "0"), ("gamma", "scale")])),
+    ("rpcholesky", || fit("rpcholesky", 2_000, &[("n_components", "100"), ("gamma", "scale")])),
     ("kpca", || fit("kpca", 520, &[("n_components", "4"), ("gamma", "0.001")])),
     ("align", || width(Gamma::Align, 200)),
     ("loo", || width(Gamma::Loo, 80)),

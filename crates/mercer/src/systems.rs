@@ -75,7 +75,7 @@ pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
     cost: "sparse, then n² distances",
     parameters: &[
         BASIS.none("sparse"),
-        N_FEATURES.default("10"),
+        N_FEATURES.default("50"),
         N_NEIGHBORS.default("1"),
         POWER,
         NEIGHBORS,
@@ -154,7 +154,7 @@ impl System {
         Self::new(&K_RELIEF, |values| Relief::from_values(values).into())
     }
 
-    /// `relief` on a basis of few landmarks, the best 10 coordinates.
+    /// `relief` on a basis of few landmarks, the best 50 coordinates.
     pub fn sk_relief() -> Self {
         Self::new(&SK_RELIEF, |values| Relief::from_values(values).into())
     }

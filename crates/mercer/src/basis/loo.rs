@@ -70,16 +70,13 @@ pub(crate) fn best(tried: &[Tried]) -> Option<Tried> {
     tried.iter().copied().filter(|t| t.error.is_finite()).reduce(|a, b| if b.error < a.error { b } else { a })
 }
 
-/// A size whose error is within this factor of the smallest error will do.
-const NEARLY: f64 = 1.01;
-
-/// Of the same rows' bases, smallest first, the first that is nearly as good as the best, both by squared error and by rows
-/// missed.
-pub(crate) fn enough(tried: &[Tried], n: usize) -> Option<Tried> {
+/// Of the same rows' bases, smallest first, the first whose squared error is within a factor of the smallest, and which misses
+/// about as few rows.
+pub(crate) fn enough(tried: &[Tried], factor: f64, n: usize) -> Option<Tried> {
     let least = tried.iter().map(|t| t.error).fold(f64::INFINITY, f64::min);
     let fewest = tried.iter().map(|t| t.missed).fold(f64::INFINITY, f64::min);
     let margin = spread(fewest, n) / 2.0;
-    tried.iter().copied().find(|t| t.error <= NEARLY * least && t.missed <= fewest + margin)
+    tried.iter().copied().find(|t| t.error <= factor * least && t.missed <= fewest + margin)
 }
 
 /// Standard error of a share among n rows.

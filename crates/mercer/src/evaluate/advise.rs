@@ -44,6 +44,9 @@ const CLEARLY: f64 = 0.95;
 /// Between the laplacian and the rbf kernel, and between a size and the next, this share of the error is a difference.
 const SOMEWHAT: f64 = 0.98;
 
+/// The smallest size whose error is within this factor of the smallest error will do.
+const NEARLY: f64 = 1.01;
+
 /// Looks at data and says which features to use.
 ///
 /// ```
@@ -284,7 +287,7 @@ impl Adviser {
         residual_finding(&basis, &z, rows.n(), advice);
         let sizes = self.errors_by_size(&z, basis.n_components(), rows.n(), labels)?;
         advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
-        if let Some(enough) = enough(&sizes, rows.n()) {
+        if let Some(enough) = enough(&sizes, NEARLY, rows.n()) {
             best.tried = Tried { gamma: best.tried.gamma, ..enough };
         }
         let (m, after) = (best.tried.size, error_text(best.tried, labels));

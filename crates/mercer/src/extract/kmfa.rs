@@ -61,7 +61,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         Parameter::whole("k_within", 1, "nearest rows of its own class that a row is kept together with")
             .default("5"),
         Parameter::whole("k_between", 1, "nearest pairs of a class and the rest that are kept apart")
-            .default("20"),
+            .default("100"),
         REG.default("0.1"),
     ],
     help: "near rows of one class together, near rows of different classes apart",

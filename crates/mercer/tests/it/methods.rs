@@ -317,7 +317,7 @@ fn defaults_in_rust_are_those_of_the_registry() {
     // Some of them as numbers, as a reader of the documentation expects them.
     assert_eq!((Kpls::default().n_components, Kanmm::default().n_neighbors), (None, 5));
     let kmfa = Kmfa::default();
-    assert_eq!((kmfa.k_within, kmfa.k_between, kmfa.reg), (5, 20, 0.1));
+    assert_eq!((kmfa.k_within, kmfa.k_between, kmfa.reg), (5, 100, 0.1));
     let skfe = Skfe::default();
     assert_eq!((skfe.tol, skfe.max_iter), (1e-6, 50));
     assert_eq!(ReliefF::default().n_neighbors, 10);

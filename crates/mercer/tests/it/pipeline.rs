@@ -173,9 +173,9 @@ fn warnings_of_every_part_are_in_the_map() {
 
 #[test]
 fn methods_that_come_with_kobl_say_where_it_ends() {
-    let (x, labels) = table("ringnorm?n=150&seed=1");
+    let (x, labels) = table("moons?n=150&seed=1");
     let size = |method: &str, settings: &[(&str, &str)]| {
-        let pipeline = Pipeline::new(method, &[&[("gamma", "0.02")], settings].concat()).expect(method);
+        let pipeline = Pipeline::new(method, &[&[("gamma", "1")], settings].concat()).expect(method);
         pipeline.fit(&x, Some(&labels), &Options::default()).expect(method).basis.n_components()
     };
     let (own, paper, all) =
