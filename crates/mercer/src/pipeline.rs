@@ -74,7 +74,7 @@ pub enum Head {
 #[derive(Clone, Debug)]
 enum BasisChoice {
     /// This one.
-    Given(Basis),
+    Given(Box<Basis>),
     /// The one that the method comes with; how many rows there are may decide between two.
     OfMethod(Vec<PossibleBasis>),
 }
@@ -180,7 +180,7 @@ impl Pipeline {
             spec: basis.method.spec(),
             head: Head::Coordinates,
             settings: Vec::new(),
-            basis: BasisChoice::Given(basis),
+            basis: BasisChoice::Given(Box::new(basis)),
         }
     }
 
@@ -199,7 +199,7 @@ impl Pipeline {
 
     /// This pipeline on another basis.
     pub fn on(mut self, basis: Basis) -> Self {
-        self.basis = BasisChoice::Given(basis);
+        self.basis = BasisChoice::Given(Box::new(basis));
         self
     }
 
@@ -255,7 +255,7 @@ impl Pipeline {
     /// The basis for n rows, before it has seen any of them.
     pub(crate) fn basis_for(&self, n: usize, warnings: &mut Vec<String>) -> Result<Basis> {
         let possible = match &self.basis {
-            BasisChoice::Given(basis) => return Ok(basis.clone()),
+            BasisChoice::Given(basis) => return Ok(Basis::clone(basis)),
             BasisChoice::OfMethod(possible) => possible,
         };
         let method = self.head.default_basis(n, warnings).unwrap_or(possible[0].basis.method);
@@ -520,7 +520,7 @@ fn read<'a, S: AsRef<str>>(
         // The kernel's parameters are the method's own.
         let values = Values::new(own, settings)?;
         let basis = Basis::from_values(default(1), &values)?;
-        return Ok((values, BasisChoice::Given(basis)));
+        return Ok((values, BasisChoice::Given(Box::new(basis))));
     }
     if let (Some(name), Some(parameter)) = (basis, spec.parameter("basis")) {
         parameter.check(name)?;
@@ -531,7 +531,7 @@ fn read<'a, S: AsRef<str>>(
     let choices = possible.into_iter().map(|method| possible_basis(own, method, settings));
     let mut choices: Vec<PossibleBasis> = choices.collect::<Result<_>>()?;
     let choice = match (basis, choices.len()) {
-        (Some(_), 1) => BasisChoice::Given(choices.remove(0).basis),
+        (Some(_), 1) => BasisChoice::Given(Box::new(choices.remove(0).basis)),
         _ => BasisChoice::OfMethod(choices),
     };
     Ok((values, choice))

@@ -322,6 +322,10 @@ impl System {
     /// are kept as they are, with a warning: features that are 0 on every row serve nobody.
     pub(crate) fn select(&self, scores: &Scores, keep: Keep) -> (Selection, Option<Vec<f64>>) {
         let mut selection = scores.keep(keep);
+        // That there are fewer than the default is no news.
+        if keep == Keep::from_values(&Values::defaults(self.spec)) {
+            selection.warnings.clear();
+        }
         let helpless = keep == Keep::Positive && selection.columns.is_empty() && scores.chosen.is_none();
         if helpless {
             selection = scores.keep(Keep::All);

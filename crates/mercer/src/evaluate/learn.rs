@@ -169,11 +169,11 @@ impl Learner {
         self.options.run(|| {
             let scaling = Scaling::fit(self.scale, rows).0;
             let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
-            self.fit_scaled(scaled.as_ref().unwrap_or(rows), labels, scaling)
+            self.fit_scaled(scaled.as_ref().unwrap_or(rows), labels, scaling.as_ref())
         })
     }
 
-    fn fit_scaled(&self, rows: &Rows, labels: &Labels, scaling: Option<Scaling>) -> Result<Learned> {
+    fn fit_scaled(&self, rows: &Rows, labels: &Labels, scaling: Option<&Scaling>) -> Result<Learned> {
         let chosen = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let sample = Sample { rows: rows.select(&chosen), labels: labels.select(&chosen), learner: self };
         sample.labels.require_two("fit")?;
@@ -198,7 +198,7 @@ impl Learner {
             }
             let trial = if all_rows { trial } else { self.on_all_rows(trial, rows, labels)? };
             if members.contains(&at) {
-                maps.push(trial.member(labels, scaling.as_ref()));
+                maps.push(trial.member(labels, scaling));
             }
             if at == 0 {
                 first = Some(trial);
@@ -211,7 +211,7 @@ impl Learner {
         };
         let missed = classes.as_ref().map(|_| missed(&left_out, &seen.labels));
         let basis = first.basis.clone();
-        let mut map = first.features(scaling.as_ref());
+        let mut map = first.features(scaling);
         map.predictor = Some(Predictor { members: maps, classes, sharpness });
         let warnings = map.warnings.clone();
         Ok(Learned { map, basis, tried, error, missed, log_loss, weights, warnings })
