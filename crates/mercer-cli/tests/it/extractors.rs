@@ -159,7 +159,7 @@ fn the_summary_has_class_means_and_the_alignment() {
     fitting `skfe` in the coordinates of `kobl`, which needs up to 14 kB besides the data
     warning: `skfe` ended after max_iter = 2 steps while the alignment, 0.600856, still rose by 1.4e-2 a step
     hint: raise max_iter
-    10 components, residual 0.6639, 930 kernel values, stopped by the limit on components
+    10 components, residual 0.6639, 900 kernel values, stopped by the limit on components
     extracted 2 features from 10 coordinates; eigenvalues 2.917, 1.602; alignment with the labels from 0.5362 to 0.6009 in 2 steps
     ");
     insta::assert_snapshot!(done(folder.path(), &["inspect", "model.mercer"]).0, @r"
@@ -176,7 +176,7 @@ fn the_summary_has_class_means_and_the_alignment() {
     file                format 1, 2 kB
     basis               kobl
     coordinates         10
-    kernel evaluations  930
+    kernel evaluations  900
     residual            0.6639
     rows                60
     seed                0
@@ -253,7 +253,7 @@ fn an_extractor_that_cannot_be_fitted_is_refused() {
     hint: lower it, or leave it out
     ");
     insta::assert_snapshot!(late(&["klfe", "--basis", "kobl", "--n-components", "500"]), @r"
-    error: n_components = 500, but only 13 can be had: in other directions misses are not farther away than hits (no positive eigenvalue)
+    error: n_components = 500, but only 24 can be had: in other directions misses are not farther away than hits (no positive eigenvalue)
     hint: lower it, or leave it out
     ");
     insta::assert_snapshot!(late(&["kpls", "--basis-components", "5", "--n-components", "9"]), @r"

@@ -982,7 +982,7 @@ fn a_basis_shrinks_to_what_the_labels_ask_for() {
     let options = mercer::Options::default().with_coordinates();
     let (small, z) = settings.clone().shrink(0).fit_with(&table.rows, Some(&labels), &options).expect("fits");
     let m = small.n_components();
-    assert!((10..200).contains(&m), "{m} of {}", all.n_components());
+    assert!((10..=200).contains(&m), "{m} of {}", all.n_components());
     assert_eq!(small.pivots, all.pivots[..m]);
     assert_eq!((small.stop, small.expansion.landmarks.len()), (Stop::Rule, m));
     assert!(small.orthogonality_loss(None).expect("loss") < 1e-8);
