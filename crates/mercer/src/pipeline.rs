@@ -43,7 +43,8 @@ use crate::systems::System;
 ///
 /// let rows = Rows::dense(vec![0.0, 1.0, 4.0, 5.0], 4, 1)?;
 /// let labels = Labels::classes(&["a", "a", "b", "b"]);
-/// let pipeline = Pipeline::extract(Klfe::default()).on(Basis::kobl(Kernel::linear()));
+/// let klfe = Klfe { n_components: None, n_neighbors: 1 };
+/// let pipeline = Pipeline::extract(klfe).on(Basis::kobl(Kernel::linear()));
 /// let fitted = pipeline.fit(&rows, Some(&labels), &Options::default())?;
 /// assert!((fitted.map.eigenvalues[0] - 46.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())

@@ -126,7 +126,7 @@ impl Comparison {
     /// use mercer::{Labels, evaluate::Comparison};
     ///
     /// let classes = Labels::classes(&["a", "b"]);
-    /// assert_eq!(Comparison::all(&classes).len(), 19);
+    /// assert_eq!(Comparison::all(&classes).len(), 21);
     /// let numbers = Labels::Numbers(vec![0.5, 1.5]);
     /// assert_eq!(Comparison::all(&numbers)[..3], ["eks", "kpls", "gram-schmidt"]); // the others need classes
     /// ```

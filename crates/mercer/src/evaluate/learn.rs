@@ -60,7 +60,7 @@ const WORSE: f64 = 1.3;
 ///
 /// let train = synth::generate("ringnorm?n=400&seed=1")?;
 /// let test = synth::generate("ringnorm?n=400&seed=2")?;
-/// let labels = |table: &mercer::Table| Labels::decide(table.target.clone().unwrap(), Task::Auto);
+/// let labels = |table: &mercer::data::Table| Labels::decide(table.target.clone().unwrap(), Task::Auto);
 /// let learned = Learner::default().fit(&train.rows, &labels(&train)?)?;
 /// let predicted = learned.map.predictor.as_ref().unwrap().predict(&test.rows)?;
 /// let (Labels::Classes { codes: found, .. }, Labels::Classes { codes: truth, .. }) = (predicted, labels(&test)?) else {

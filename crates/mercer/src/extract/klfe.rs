@@ -23,7 +23,7 @@ use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 /// let rows = Rows::dense(vec![0.0, 1.0, 4.0, 5.0], 4, 1)?;
 /// let labels = Labels::classes(&["a", "a", "b", "b"]);
 /// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
-/// let map = Klfe::default().fit(&rows, &labels, basis)?;
+/// let map = Klfe { n_components: None, n_neighbors: 1 }.fit(&rows, &labels, basis)?;
 /// assert!((map.eigenvalues[0] - 46.0).abs() < 1e-12); // 16 + 9 + 9 + 16 for misses, 4 less for hits
 /// assert!((map.transform(&rows)?[(3, 0)] - 5.0 * 46f64.sqrt()).abs() < 1e-12);
 /// assert_eq!(map.feature_names, ["klfe0"]);
