@@ -1,6 +1,7 @@
 //! γ by leave-one-out: the width whose basis predicts each label best from all the others.
 //!
-//! The prediction is ridge with an intercept ([`ridge`](super::ridge)), its penalty the best for that width.
+//! The prediction is ridge with an intercept ([`ridge`](super::ridge)), its penalty the best for that width, on an `rpcholesky`
+//! basis or, where they are few, on all rows.
 //!
 //! cost    n·m² flops a width, m ≤ 300, on at most 5 000 rows; 8 widths × 13 penalties. Distances between few long rows
 //!         are computed once for all widths (n² numbers)
