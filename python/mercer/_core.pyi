@@ -277,6 +277,7 @@ def margins_accumulate(
 def margins_merge(state: Margins, other: Margins) -> Margins: ...
 def kernel_alignment(K: Rows, y: Target, *, center: bool = False, task: str = "auto") -> tuple[float, list[str]]: ...
 def relevant_dimension(K: Rows, y: Target, *, task: str = "auto") -> tuple[int, float, list[str]]: ...
+def group_folds(groups: list[int], k: int, *, repeats: int = 1, seed: int = 0) -> Splits: ...
 def folds(y: Target, k: int, *, repeats: int = 1, seed: int = 0, task: str = "auto") -> tuple[Splits, list[str]]: ...
 def splits(
     y: Target, test_share: float, *, repeats: int = 1, seed: int = 0, task: str = "auto"
@@ -295,6 +296,8 @@ def compare(
     folds: int = 5,
     repeats: int = 1,
     test_share: float | None = None,
+    splits: list[tuple[list[int], list[int]]] | None = None,
+    score: str | None = None,
     seed: int = 0,
     memory: int | None = None,
     n_threads: int | None = None,

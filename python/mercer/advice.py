@@ -24,13 +24,6 @@ from mercer.select import RandomState
 
 __all__ = ["Advice", "Finding", "advise"]
 
-_HEADLINES = {
-    "helps": "A kernel helps here.",
-    "makes no difference": "A kernel makes no clear difference here: the plain columns do as well.",
-    "hurts": "A kernel hurts here: the plain columns do better.",
-}
-
-
 class Finding(NamedTuple):
     """One cheap look at the data: what was looked at, what was seen and what it means here."""
 
@@ -62,6 +55,11 @@ class Advice:
         Sizes of the basis, and the leave-one-out error of ridge with each, at the width chosen.
     inner : list of (str, float, float)
         Candidates with mean score and standard error on inner folds, best first; "raw" is the columns.
+    headline : str
+        The answer in a sentence.
+    score : dict or None
+        How well ridge on the recommended features predicts rows that were held out: `measure`, `value`, `chance` (the
+        mean with shuffled labels) and `p_value`. None where too few rows are there.
     rows : int
         Rows looked at.
     scale : {"standard", "min-max", "none"}
@@ -86,6 +84,8 @@ class Advice:
         self.loo_by_size: NDArray[np.float64] = pairs["loo_by_size"]
         self.inner: list[tuple[str, float, float]] = [(name, mean, error) for name, mean, error in found["inner"]]
         self.rows: int = found["rows"]
+        self.headline: str = found["headline"]
+        self.score: dict[str, Any] | None = found["score"]
         self.scale = scale
         self.task = task
         self.warnings: list[str] = found["warnings"]
@@ -157,7 +157,7 @@ class Advice:
         def indented(text: str, mark: str = "  ") -> str:
             return textwrap.fill(text, 100, initial_indent=mark, subsequent_indent=" " * len(mark))
 
-        lines = [_HEADLINES[self.verdict], "", "Use", f"  {self.code()}", "", "Why"]
+        lines = [self.headline, "", "Use", f"  {self.code()}", "", "Why"]
         lines += [indented(reason, "  - ") for reason in self.reasons]
         lines += ["", f"What was seen, on {self.rows} rows"]
         for finding in self.findings:
@@ -178,7 +178,7 @@ class Advice:
         items = "".join(f"<li>{escape(text)}</li>" for text in [*self.reasons, *self.warnings])
         inner = [[name, f"{mean:.4f} ± {error:.4f}"] for name, mean, error in self.inner]
         return (
-            f"<div><p><b>{escape(_HEADLINES[self.verdict])}</b></p><pre>{escape(self.code())}</pre><ul>{items}</ul>"
+            f"<div><p><b>{escape(self.headline)}</b></p><pre>{escape(self.code())}</pre><ul>{items}</ul>"
             f"{table(['looked at', 'seen', 'meaning'], [list(finding) for finding in self.findings])}"
             f"{table(['on inner folds', 'score'], inner)}</div>"
         )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.base import clone
+from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_consistent_length
 
 from mercer import _core
@@ -24,7 +27,7 @@ __all__ = ["compare"]
 
 _COLUMNS = (
     *("method", "basis", "gamma_rule", "gamma", "evaluator", "asked", "mean", "standard_error", "second"),
-    *("n_features", "kernel_values", "fit_seconds", "scores", "failed"),
+    *("n_features", "kernel_values", "fit_seconds", "scores", "baseline", "failed"),
 )
 
 
@@ -40,6 +43,10 @@ def compare(
     folds: int = 5,
     repeats: int = 1,
     test_share: float | None = None,
+    cv: Any = None,
+    groups: Any = None,
+    score: str | None = None,
+    estimators: Mapping[str, Any] | None = None,
     scale: str = "standard",
     kernel: str = "rbf",
     task: Task = "auto",
@@ -66,8 +73,9 @@ def compare(
     methods : "all", a name or a sequence of names, default="all"
         Methods of the catalogue, as the command line calls them: "takes", "k-relief", "sk-relief", "eks", "klfe",
         "skfe", "gda", "koc", "akda-qr", "kpls", "kmfa", "kanmm", "kpca", and the other bases for their bare
-        coordinates. "all": those that can serve such labels. Always there are "raw" (the columns as they are),
-        "rbf-svm" (a support vector machine on them) and "kknn" (the nearest neighbour in the kernel's space).
+        coordinates. "all": those that can serve such labels. Always there are "raw" (the columns as they are, by every
+        evaluator and by a linear model), "rbf-svm" (a support vector machine on them), "kknn" (the nearest neighbour in
+        the kernel's space) and "dummy" (the largest class, or the mean).
     gamma : float, rule or a sequence of them, default="loo"
         Width of the kernel, or the rule that finds it in every training part: "scale", "auto", "median", "align" or
         "loo".
@@ -84,6 +92,19 @@ def compare(
         How often they are dealt out anew; with `test_share` the number of splits.
     test_share : float, default=None
         Splits by chance, with this share of the rows for testing, in place of folds.
+    cv : splitter or iterable, default=None
+        Splits of your own in place of folds: anything with `split(X, y, groups)`, such as
+        `sklearn.model_selection.TimeSeriesSplit`, or pairs of training and test rows.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group, such as those of one patient, are never on both sides of a split. Without `cv` they make
+        `folds` folds.
+    score : str, default=None
+        What candidates are compared by: "accuracy", "balanced_accuracy", "roc_auc", "f1" (mean over the classes),
+        "log_loss" (evaluators "knn" and "ridge"), "r2", "rmse", "mae" or "mse". None: accuracy, balanced accuracy
+        where the smallest class has less than half of an even share, or R².
+    estimators : dict, default=None
+        Models of your own, by name, fitted and scored on the same splits; they see the columns as they are given, so
+        put a scaler before a model that needs one. Their `method` is the name, and "own" is their evaluator.
     scale : {"standard", "min-max", "none"}, default="standard"
         How columns are brought to one scale.
     kernel : str, default="rbf"
@@ -108,11 +129,13 @@ def compare(
     frame : pandas.DataFrame
         A row a candidate, best first: `method`, `basis`, `gamma_rule`, `gamma` (median over the splits), `evaluator`,
         `asked` (number of features asked for, if any), `mean` and `standard_error` of the measure over the splits,
-        `second` (mean of the second measure), and means of `n_features`, `kernel_values` (kernel values that a
+        `second` (mean of the second measure), `baseline` (whether it has no kernel features), and means of `n_features`, `kernel_values` (kernel values that a
         prediction costs) and `fit_seconds` (as if the candidate were alone); `scores`, one a split; `failed`, why a
-        candidate has no scores or too few. `frame.attrs` has `measure` ("accuracy" or "r2"), `second`
-        ("balanced_accuracy" or "mse"), `classes`, `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After
-        Ctrl-C it holds the splits that were finished, with a warning.
+        candidate has no scores or too few. `frame.attrs` has `measure` and `second` (what was measured),
+        `recommended` (the index of the smallest features that are within a standard error of the best), `chance` (the
+        `score` that the best candidate has with shuffled labels, and the `p_value` of the best one), `classes`,
+        `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After Ctrl-C it holds the splits that were finished,
+        with a warning.
 
     Examples
     --------
@@ -121,8 +144,8 @@ def compare(
     >>> X, y = make_circles(200, factor=0.6, noise=0.15, random_state=0)
     >>> frame = mercer.compare(X, y, methods=["klfe", "gda"], evaluators="ridge", n_neighbors=5)
     >>> sorted(frame["method"])
-    ['gda', 'kknn', 'klfe', 'raw', 'rbf-svm']
-    >>> scores = frame.set_index("method")["mean"]
+    ['dummy', 'gda', 'kknn', 'klfe', 'raw', 'raw', 'rbf-svm']
+    >>> scores = frame.groupby("method")["mean"].max()
     >>> bool(scores["gda"] > scores["raw"] + 0.2)
     True
     >>> frame.attrs["measure"], frame.attrs["splits"]
@@ -130,6 +153,13 @@ def compare(
     """
     pandas = _pandas()
     rows, target = rows_and_target(X, y)
+    seed = as_seed(random_state)
+    folds, repeats = _whole("folds", folds, least=2), _whole("repeats", repeats)
+    splits = _given_splits(X, y, cv, groups, folds=folds, repeats=repeats, seed=seed)
+    if splits is None and estimators:
+        how: dict[str, Any] = {"repeats": repeats, "seed": seed, "task": task}
+        dealt = _core.folds(target, folds, **how) if test_share is None else _core.splits(target, test_share, **how)
+        splits = [(train.tolist(), test.tolist()) for train, test in dealt[0]]
     evaluators = settings.pop("judges", evaluators)  # as it was called once
     if isinstance(methods, str) and methods == "all":
         methods = []
@@ -143,16 +173,94 @@ def compare(
         evaluators=_names("evaluators", evaluators),
         knn=_whole("knn", knn),
         scale=scale,
-        folds=_whole("folds", folds, least=2),
-        repeats=_whole("repeats", repeats),
+        folds=folds,
+        repeats=repeats,
         test_share=test_share,
-        seed=as_seed(random_state),
+        splits=splits,
+        score=score,
+        seed=seed,
         memory=None if memory is None else _whole("memory", memory),
         n_threads=_threads(n_jobs),
         task=task,
         verbose=int(verbose),
     )
-    return _frame(pandas, json.loads(found))
+    outcome = json.loads(found)
+    if estimators and splits is not None:
+        _add_estimators(outcome, estimators, X, y, splits)
+    return _frame(pandas, outcome)
+
+
+def _given_splits(
+    X: Any, y: Any, cv: Any, groups: Any, *, folds: int, repeats: int, seed: int
+) -> list[tuple[list[int], list[int]]] | None:
+    """Return the splits that `cv` and `groups` ask for; None: they ask for none."""
+    if cv is None and groups is None:
+        return None
+    if cv is None:
+        _, codes = np.unique(np.asarray(groups), return_inverse=True)
+        check_consistent_length(X, codes)
+        pairs: Any = _core.group_folds(codes.tolist(), folds, repeats=repeats, seed=seed)
+    elif hasattr(cv, "split"):
+        pairs = cv.split(X, y, groups)
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        pairs = cv
+    else:
+        raise ValueError(
+            f"cv = {cv!r}, but a splitter such as TimeSeriesSplit(), or pairs of training and test rows are needed\n"
+            "hint: a number of folds is `folds`"
+        )
+    return [(np.asarray(train).tolist(), np.asarray(test).tolist()) for train, test in pairs]
+
+
+# Names of scikit-learn's scorers, and by what a scorer's value is multiplied: errors are negative there.
+_SCORERS = {
+    "accuracy": ("accuracy", 1.0),
+    "balanced_accuracy": ("balanced_accuracy", 1.0),
+    "roc_auc": ("roc_auc_ovr", 1.0),
+    "f1": ("f1_macro", 1.0),
+    "log_loss": ("neg_log_loss", -1.0),
+    "r2": ("r2", 1.0),
+    "rmse": ("neg_root_mean_squared_error", -1.0),
+    "mae": ("neg_mean_absolute_error", -1.0),
+    "mse": ("neg_mean_squared_error", -1.0),
+}
+
+
+def _add_estimators(
+    outcome: dict[str, Any],
+    estimators: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    splits: list[tuple[list[int], list[int]]],
+) -> None:
+    """Fit and score models of the user's on the splits, and put them among the entries."""
+    y = np.asarray(y)
+    empty = {name: None for name in _COLUMNS} | {"scores": [], "baseline": True, "evaluator": "own"}
+    scorers = [(get_scorer(name), sign) for name, sign in (_SCORERS[outcome[key]] for key in ("measure", "second"))]
+    for name, estimator in estimators.items():
+        scores: list[list[float]] = [[], []]
+        start, failed = time.process_time(), None
+        try:
+            for train, test in splits:
+                fitted = clone(estimator).fit(_safe_indexing(X, train), y[train])
+                for kept, (scorer, sign) in zip(scores, scorers, strict=True):
+                    kept.append(sign * scorer(fitted, _safe_indexing(X, test), y[test]))
+        except Exception as error:
+            failed = str(error)
+        seconds = (time.process_time() - start) / max(len(scores[0]), 1)
+        first, second = scores
+        entry = empty | {"method": name, "scores": first, "failed": failed, "fit_seconds": seconds}
+        if first and second:
+            spread = float(np.std(first, ddof=1) / len(first) ** 0.5) if len(first) > 1 else None
+            entry |= {"mean": float(np.mean(first)), "standard_error": spread, "second": float(np.mean(second))}
+        outcome["entries"].append(entry)
+    recommended = outcome["recommended"]
+    chosen = None if recommended is None else outcome["entries"][recommended]
+    sign = _SCORERS[outcome["measure"]][1]
+    outcome["entries"].sort(
+        key=lambda entry: (entry["failed"] is not None, entry["mean"] is None, -sign * (entry["mean"] or 0.0))
+    )
+    outcome["recommended"] = None if chosen is None else outcome["entries"].index(chosen)
 
 
 def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:

@@ -41,7 +41,7 @@ _MARKERS = "os^Dv<>pdh*"  # not as many as colours, so that pairs repeat late
 _DASHES = ("-", "--", ":", "-.")
 _ACROSS = ((1, 2), (6, 2), (6, 2, 1, 2), (1, 5), (12, 3), (12, 3, 1, 3, 1, 3))
 _GREY = "#767676"
-_BASELINES = ("raw", "kknn", "rbf-svm")
+_BASELINES = ("raw", "kknn", "rbf-svm", "dummy")
 
 
 def features(

@@ -65,9 +65,12 @@ pub(crate) fn header_option(args: &ArgMatches) -> Option<bool> {
 }
 
 pub(crate) fn read_options(args: &ArgMatches) -> ReadOptions {
+    let groups: Option<String> = args.try_get_one("groups").ok().flatten().cloned();
     ReadOptions {
         target: text(args, "target").map(String::from),
-        drop: names(args, "drop"),
+        // Groups of rows are no input.
+        drop: names(args, "drop").into_iter().chain(groups.clone()).collect(),
+        keep: groups.into_iter().collect(),
         header: header_option(args),
         // The other half of the budget is for the computation.
         memory: Some(memory(args) / 2),

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use clap_complete::Shell;
-use mercer::evaluate::Evaluator;
+use mercer::evaluate::{Evaluator, Measure};
 use mercer::kernel::Gamma;
 use mercer::methods::{self, Kind, MethodSpec, Stage};
 
@@ -219,7 +219,7 @@ fn compare() -> Command {
         .arg(data())
         .arg(target())
         .arg(words("methods", "methods", "NAME,…").help(
-            "The methods; the baselines `raw`, `kknn` and `rbf-svm` are always added [default: all that can handle the target]",
+            "The methods; the baselines `raw`, `kknn`, `rbf-svm` and `dummy` are always added [default: all that can handle the target]",
         ))
         .arg(words("gammas", "gamma", "X|RULE,…").help(format!(
             "Values of the kernel's γ, or rules that choose it on each training part: a number > 0 | {} [default: loo]",
@@ -232,6 +232,12 @@ fn compare() -> Command {
             "Models that are fitted on the features: {}",
             Evaluator::NAMES.join(", ")
         )))
+        .arg(
+            Arg::new("score").long("score").value_name("NAME").help(format!(
+                "What methods are compared by: {} [default: accuracy, balanced-accuracy where classes are uneven, r2]",
+                Measure::ALL.map(Measure::name).join(", ")
+            )),
+        )
         .arg(
             number("knn", "K", "1", "Number of neighbours of the evaluator `knn`")
                 .value_parser(value_parser!(u32).range(1..)),
@@ -248,6 +254,21 @@ fn compare() -> Command {
                 .conflicts_with("folds")
                 .value_parser(share)
                 .help("Instead of folds: random splits with this share of the rows for testing, as many as --repeats"),
+        )
+        .arg(
+            Arg::new("groups")
+                .long("groups")
+                .value_name("COL")
+                .allow_negative_numbers(true)
+                .conflicts_with("test-share")
+                .help("Keep rows with the same value of this column together in a fold; it is no input"),
+        )
+        .arg(
+            Arg::new("ordered")
+                .long("ordered")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["test-share", "groups", "repeats"])
+                .help("The rows are in the order of time: each fold is tested by what was learned from the rows before it"),
         )
         .arg(seed("0"))
         .arg(

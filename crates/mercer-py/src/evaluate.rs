@@ -3,7 +3,7 @@
 
 use mercer::data::Scale;
 use mercer::evaluate::advise::Adviser;
-use mercer::evaluate::{Comparison, Evaluator, Predictions, Split, folds as parts, svm};
+use mercer::evaluate::{Comparison, Evaluator, Measure, Predictions, Split, folds as parts, svm};
 use mercer::{FeatureMap, Options};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -36,6 +36,19 @@ pub(crate) fn folds<'py>(
     let (splits, more) = parts::folds(&labels, k, repeats, seed).map_err(exception)?;
     warnings.extend(more);
     Ok((sides(py, splits), warnings))
+}
+
+/// k folds that keep the rows of a group together.
+#[pyfunction]
+#[pyo3(signature = (groups, k, *, repeats=1, seed=0))]
+pub(crate) fn group_folds(
+    py: Python<'_>,
+    groups: Vec<i64>,
+    k: usize,
+    repeats: usize,
+    seed: u64,
+) -> PyResult<Vec<Sides<'_>>> {
+    Ok(sides(py, parts::group_folds(&groups, k, repeats, seed).map_err(exception)?))
 }
 
 /// Splits by chance with this share of every class for testing; and warnings.
@@ -115,7 +128,7 @@ pub(crate) fn svm_dual<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     X, y, methods, settings, *, gammas, sizes, evaluators, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
-    seed=0, memory=None, n_threads=None, task="auto", verbose=0
+    splits=None, score=None, seed=0, memory=None, n_threads=None, task="auto", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -133,6 +146,8 @@ pub(crate) fn compare<'py>(
     folds: usize,
     repeats: usize,
     test_share: Option<f64>,
+    splits: Option<Vec<(Vec<usize>, Vec<usize>)>>,
+    score: Option<&str>,
     seed: u64,
     memory: Option<u64>,
     n_threads: Option<usize>,
@@ -157,6 +172,8 @@ pub(crate) fn compare<'py>(
         folds,
         repeats,
         test_share,
+        splits: splits.map(|all| all.into_iter().map(|(train, test)| Split { train, test }).collect()),
+        score: score.map(Measure::named).transpose().map_err(exception)?,
         seed,
         options: Options { threads: n_threads, ..options(memory)? },
     };

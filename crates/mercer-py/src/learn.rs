@@ -39,7 +39,7 @@ pub(crate) fn fit_predictor<'py>(
         learner.options.monitor = monitor.clone();
         learner.fit(&rows, &labels)
     })?;
-    let Learned { map, basis, tried, error, missed, log_loss, weights, warnings } = learned;
+    let Learned { map, basis, tried, error, missed, log_loss, weights, warnings, .. } = learned;
     let attempts = tried.iter().map(|attempt| {
         let out = PyDict::new(py);
         out.set_item("kernel", attempt.kernel)?;

@@ -23,7 +23,7 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::evaluate::{advise, compare, evaluate, fit_auto, folds, splits, svm_dual};
+    use crate::evaluate::{advise, compare, evaluate, fit_auto, folds, group_folds, splits, svm_dual};
     #[pymodule_export]
     use crate::evidence::{
         margins_accumulate, margins_merge, margins_of_nothing, moments_accumulate, moments_finish,

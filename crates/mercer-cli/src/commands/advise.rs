@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use mercer::data::{Scaling, Table};
-use mercer::evaluate::advice::{Advice, Verdict};
+use mercer::evaluate::advice::Advice;
 use mercer::evaluate::advise::Adviser;
 use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::{Error, Labels, Options, Pipeline, Result, Rows, report};
@@ -80,20 +80,19 @@ fn command(args: &ArgMatches, advice: &Advice) -> String {
 }
 
 fn text(advice: &Advice) -> String {
-    let verdict = match advice.verdict {
-        Verdict::Helps => "A kernel helps here.",
-        Verdict::MakesNoDifference => {
-            "A kernel makes no clear difference here: the plain columns do as well."
-        }
-        Verdict::Hurts => "A kernel hurts here: the plain columns do better.",
-    };
     let reasons: Vec<String> = advice.reasons.iter().map(|reason| format!("  {reason}")).collect();
     let findings: Vec<Vec<String>> = advice
         .findings
         .iter()
         .map(|f| vec![format!("  {}", f.name), f.value.clone(), f.meaning.clone()])
         .collect();
-    format!("{verdict}\n{}\n\n{}", reasons.join("\n"), table(&findings, ..0))
+    format!(
+        "{}\n  task: {}\n{}\n\n{}",
+        advice.headline(),
+        advice.task(),
+        reasons.join("\n"),
+        table(&findings, ..0)
+    )
 }
 
 /// Diagnostics of the recommended method, fitted on all rows; None, with a warning, if that fails.

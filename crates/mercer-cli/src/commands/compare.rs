@@ -5,8 +5,9 @@ use std::time::Instant;
 use clap::ArgMatches;
 use mercer::data::{Scaling, Table};
 use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::evaluate::folds::{group_folds, ordered_folds};
 use mercer::evaluate::outcome::{Entry, Outcome};
-use mercer::evaluate::{Comparison, Evaluator};
+use mercer::evaluate::{Comparison, Evaluator, Measure};
 use mercer::methods;
 use mercer::report;
 use mercer::{Error, Labels, Options, Pipeline, Result, Rows};
@@ -41,8 +42,14 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         comparison.sizes.extend(CHART_SIZES.map(Some));
     }
 
-    let (Table { rows, names, .. }, labels, warnings) = source::read_labelled(args, context)?;
+    let (Table { rows, names, kept, .. }, labels, warnings) = source::read_labelled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
+    let Comparison { folds, repeats, seed, .. } = comparison;
+    if args.get_flag("ordered") {
+        comparison.splits = Some(ordered_folds(rows.n(), folds)?);
+    } else if let Some((_, groups)) = kept.first() {
+        comparison.splits = Some(group_folds(groups, folds, repeats, seed)?);
+    }
     comparison.check(&rows, &labels)?;
     context.announce_resume(comparison.options.checkpoint.as_ref());
     context.info(&announcement(&comparison, &labels));
@@ -132,6 +139,8 @@ fn from_args(args: &ArgMatches, context: &Context) -> Result<Comparison> {
         folds: args::count(args, "folds"),
         repeats: args::count(args, "repeats"),
         test_share: args.get_one("test-share").copied(),
+        splits: None,
+        score: args::text(args, "score").map(Measure::named).transpose()?,
         seed: args.get_one("seed").copied().unwrap_or_default(),
         options: args::options(args, &context.monitor)?,
     })
@@ -201,7 +210,7 @@ pub(super) fn run_comparison(
     Ok(outcome)
 }
 
-/// Diagnostics of the best of these candidates, baselines excluded, fitted on all rows; None, with a warning, if that fails.
+/// Diagnostics of the recommended candidate, fitted on all rows; None, with a warning, if that fails.
 pub(super) fn diagnostics(
     comparison: &Comparison,
     entries: &[&Entry],
@@ -226,14 +235,18 @@ pub(super) fn diagnostics(
     }
 }
 
-/// The best entry that is not a baseline, and how to fit it again.
+/// The recommended entry, and how to fit it again; else the best one that is not a baseline.
 fn best_pipeline<'a>(
     comparison: &Comparison,
     entries: &[&'a Entry],
     labels: &Labels,
     n: usize,
 ) -> Result<Option<(&'a Entry, Pipeline)>> {
-    for &entry in entries.iter().filter(|entry| entry.mean().is_some()) {
+    let shown = Outcome { entries: entries.iter().map(|e| (*e).clone()).collect(), ..Outcome::default() };
+    let recommended =
+        shown.recommended().and_then(|e| shown.entries.iter().position(|other| std::ptr::eq(e, other)));
+    let first = recommended.map(|at| entries[at]);
+    for entry in first.into_iter().chain(entries.iter().copied()).filter(|entry| entry.mean().is_some()) {
         if let Some(pipeline) = comparison.pipeline(entry, labels, n)? {
             return Ok(Some((entry, pipeline)));
         }
@@ -247,6 +260,7 @@ pub(super) fn settings(comparison: &Comparison) -> Vec<(String, String)> {
     let mut all = vec![
         ("gamma".to_string(), comparison.gammas.join(", ")),
         ("evaluators".to_string(), evaluators.join(", ")),
+        ("score".to_string(), comparison.score.map_or("usual", Measure::name).to_string()),
         ("scale".to_string(), source::scale_name(comparison.scale).to_string()),
     ];
     match comparison.test_share {

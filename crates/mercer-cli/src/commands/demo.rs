@@ -13,7 +13,7 @@ use mercer::{Error, Labels, Result, report};
 use super::compare::{CHART_SIZES, diagnostics, run_comparison, settings};
 use super::output_target::OutputTarget;
 use super::page::{about, write_page};
-use super::ranking::{self, BASELINES, Relation, described, relation_to, score};
+use super::ranking::{self, described, score};
 use crate::args;
 use crate::context::Context;
 use crate::stderr::warn;
@@ -101,29 +101,28 @@ fn listed(outcome: &Outcome, entries: &[&Entry]) -> String {
 
 /// The results in a few sentences.
 fn summary(outcome: &Outcome, entries: &[&Entry]) -> String {
-    let baseline = |name: &str| entries.iter().find(|e| e.method == name && e.mean().is_some()).copied();
-    let methods: Vec<&Entry> = entries
-        .iter()
-        .filter(|e| !BASELINES.contains(&e.method.as_str()) && e.mean().is_some())
-        .copied()
-        .collect();
+    let baseline = |name: &str, evaluator: &str| {
+        entries.iter().find(|e| e.method == name && e.evaluator == evaluator && e.mean().is_some()).copied()
+    };
+    let methods: Vec<&Entry> =
+        entries.iter().filter(|e| !e.is_baseline() && e.mean().is_some()).copied().collect();
     let mut sentences = Vec::new();
-    if let (Some(raw), Some(best)) = (baseline("raw"), methods.first()) {
+    if let (Some(raw), Some(best)) = (baseline("raw", "knn"), methods.first()) {
         sentences.push(format!(
             "On the plain columns the nearest neighbour has an accuracy of {} on test rows. On the features of {} it is {}: {}.",
             score(outcome, raw),
             best.method,
-            match relation_to(best, raw) {
-                Relation::Better => "clearly better",
-                Relation::Worse => "clearly worse",
-                Relation::Unclear => "not clearly different",
+            match best.clearly_better(raw) {
+                Some(true) => "clearly better",
+                Some(false) => "clearly worse",
+                None => "not clearly different",
             },
             described(outcome, best),
         ));
         let (alone, asking): (Vec<&Entry>, Vec<&Entry>) =
             methods.iter().partition(|entry| Method::named(&entry.method).is_ok());
         let clearly =
-            |entries: &[&Entry]| entries.iter().filter(|e| relation_to(e, raw) == Relation::Better).count();
+            |entries: &[&Entry]| entries.iter().filter(|e| e.clearly_better(raw) == Some(true)).count();
         sentences.push(format!(
             "Coordinates of a basis alone are clearly better than the plain columns for {} of {} bases; features selected or \
              extracted with the labels for {} of {}.",
@@ -133,18 +132,18 @@ fn summary(outcome: &Outcome, entries: &[&Entry]) -> String {
             plural(asking.len(), "method"),
         ));
     }
-    if let (Some(svm), Some(best)) = (baseline("rbf-svm"), methods.first()) {
-        let relation = match relation_to(best, svm) {
-            Relation::Better => "clearly less than",
-            Relation::Worse => "clearly more than",
-            Relation::Unclear => "not clearly different from",
+    if let (Some(svm), Some(best)) = (baseline("rbf-svm", "rbf-svm"), methods.first()) {
+        let relation = match best.clearly_better(svm) {
+            Some(true) => "clearly less than",
+            Some(false) => "clearly more than",
+            None => "not clearly different from",
         };
         sentences.push(format!(
             "A support vector machine, tuned by inner folds, has an accuracy of {}, {relation} the nearest neighbour on \
              these features.",
             score(outcome, svm)
         ));
-        let equals = |entry: &&&Entry| relation_to(entry, best) == Relation::Unclear;
+        let equals = |entry: &&&Entry| entry.clearly_better(best).is_none();
         let cost = |entry: &Entry| entry.kernel_values().unwrap_or(f64::INFINITY);
         if let Some(cheap) = methods.iter().filter(equals).min_by(|a, b| cost(a).total_cmp(&cost(b))) {
             sentences.push(format!(

@@ -10,6 +10,7 @@ use mercer::map::Facts;
 use mercer::{Error, Labels, Result};
 
 use super::output_target::OutputTarget;
+use super::page::{about, write_page};
 use super::source;
 use crate::args;
 use crate::context::Context;
@@ -36,6 +37,8 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     source::check_target(args)?;
     let output = OutputTarget::checked(args::required(args, "output")?, &[source])?;
     output.check_not_a_terminal()?;
+    let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
+    output.check_distinct("the model", report, "the report")?;
     let (Table { rows, names, named, .. }, labels, _) = source::read_labelled(args, context)?;
     source::warn_of_constant_columns(&names, &rows);
     context.info("looking for kernels, widths, sizes and input weights that predict left-out rows");
@@ -45,6 +48,11 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     })?;
     learned.warnings.iter().for_each(|warning| warn(warning));
     let summary = summary(&learned, &labels, &names);
+    let page = report.map(|target| {
+        let settings = vec![("scale".to_string(), source::scale_name(learner.scale).to_string())];
+        let about = about(args, Some(&labels), learner.seed, settings);
+        (target, mercer::report::learned(&learned, &names, &about))
+    });
     let mut map = learned.map;
     map.input_names = named.then_some(names);
     map.facts = Facts {
@@ -57,6 +65,9 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     };
     output.write_model(context, &map)?;
     context.info(&format!("{summary}\nwrote {}, {:.2} s", output.name(), started.elapsed().as_secs_f64()));
+    if let Some((target, page)) = page {
+        write_page(target, &page, context)?;
+    }
     Ok(())
 }
 
@@ -73,10 +84,10 @@ fn learner(args: &ArgMatches, context: &Context) -> Result<Learner> {
             known.join(", ")
         )));
     }
-    for (flag, why) in [("report", "it has no page yet"), ("checkpoint", "its search is short")] {
-        if args::text(args, flag).is_some() {
-            return Err(Error::Argument(format!("--{flag} is given, but not for `{NAME}`: {why}")));
-        }
+    if args::text(args, "checkpoint").is_some() {
+        return Err(Error::Argument(format!(
+            "--checkpoint is given, but not for `{NAME}`: its search is short"
+        )));
     }
     let value = |name: &str| settings.iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
     for (name, text) in &settings {

@@ -1,13 +1,11 @@
 //! A comparison as a table: text, Markdown, CSV or JSON.
 
+use mercer::evaluate::measures::Measure;
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::{Error, Result};
 
 use super::output_target::OutputTarget;
 use crate::text::{short, table};
-
-/// The methods that are always compared, without kernel features.
-pub(super) const BASELINES: [&str; 3] = ["raw", "kknn", "rbf-svm"];
 
 /// Format of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,9 +55,8 @@ pub(super) const NUMBER_COLUMNS: std::ops::RangeFrom<usize> = 3..;
 
 /// The header and one line per candidate that has scores.
 pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
-    let share = outcome.measure != "r2";
-    let rules: Vec<_> =
-        entries.iter().filter(|e| !BASELINES.contains(&e.method.as_str())).map(|e| &e.gamma_rule).collect();
+    let share = Measure::named(&outcome.second).is_ok_and(Measure::is_share);
+    let rules: Vec<_> = entries.iter().filter(|e| !e.is_baseline()).map(|e| &e.gamma_rule).collect();
     let several = rules.windows(2).any(|two| two[0] != two[1]);
     let words = |name: &str| name.replace('_', " ");
     let heads =
@@ -170,22 +167,42 @@ pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
     texts
 }
 
-/// One sentence that compares the best method with the best baseline.
+/// The recommended features and the best, beside the best baseline and chance.
 pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
-    let is_baseline = |entry: &&&Entry| BASELINES.contains(&entry.method.as_str());
-    let scored = || entries.iter().filter(|entry| entry.mean().is_some());
-    let Some(method) = scored().find(|entry| !is_baseline(entry)) else {
-        return "no method has a score".into();
+    let shown = Outcome { entries: entries.iter().map(|e| (*e).clone()).collect(), ..outcome.clone() };
+    let Some((best, chosen)) = shown.best().zip(shown.recommended()) else {
+        return "no method has a score on every split".into();
     };
-    let Some(baseline) = scored().find(is_baseline) else {
-        return format!("best features: {}", described(outcome, method));
-    };
-    let relation = match relation_to(method, baseline) {
-        Relation::Better => "clearly better than",
-        Relation::Worse => "clearly worse than",
-        Relation::Unclear => "not clearly different from",
-    };
-    format!("best features: {}; {relation} {}", described(outcome, method), described(outcome, baseline))
+    let mut lines = vec![if std::ptr::eq(best, chosen) {
+        format!("best features: {}", described(outcome, best))
+    } else {
+        format!(
+            "recommended: {}\n  the fewest features that are within a standard error of the best, {}",
+            described(outcome, chosen),
+            described(outcome, best)
+        )
+    }];
+    let scored = shown.entries.iter().filter(|entry| entry.is_baseline() && entry.mean().is_some());
+    if let Some(baseline) = scored.into_iter().next() {
+        let relation = match chosen.clearly_better(baseline) {
+            Some(true) => "clearly better than",
+            Some(false) => "clearly worse than",
+            None => "not clearly different from",
+        };
+        lines.push(format!("  {relation} {}", described(outcome, baseline)));
+    }
+    lines.extend(outcome.chance.map(|chance| {
+        let reached = value(outcome, chance.score);
+        if chance.p_value <= 0.05 {
+            format!("  with shuffled labels the best of all candidates has {reached}")
+        } else {
+            format!(
+                "no better than chance: with shuffled labels the best of all candidates has {reached} (p = {:.2})",
+                chance.p_value
+            )
+        }
+    }));
+    lines.join("\n")
 }
 
 /// A candidate and its score.
@@ -197,30 +214,32 @@ pub(super) fn described(outcome: &Outcome, entry: &Entry) -> String {
     };
     let basis = entry.basis.as_ref().filter(|basis| **basis != entry.method);
     let on = basis.map_or_else(String::new, |basis| format!(" on {basis}"));
-    format!("{}{on}{evaluator}, {}", entry.method, score(outcome, entry))
+    let features = match entry.features().filter(|q| *q > 0.0 && !entry.is_baseline()) {
+        Some(1.0) => " from one feature".into(),
+        Some(q) => format!(" from {} features", count(q)),
+        None => String::new(),
+    };
+    format!("{}{on}{evaluator}, {}{features}", entry.method, score(outcome, entry))
 }
 
 /// `97.2 ± 0.5 %`.
 pub(super) fn score(outcome: &Outcome, entry: &Entry) -> String {
-    let percent = outcome.measure != "r2";
-    let (factor, digits, unit) = if percent { (100.0, 1, " %") } else { (1.0, 3, "") };
+    let (factor, digits, unit) = units(outcome);
     let error = entry.standard_error().map_or_else(String::new, |e| format!(" ± {:.digits$}", factor * e));
     entry.mean().map_or_else(|| "-".into(), |mean| format!("{:.digits$}{error}{unit}", factor * mean))
 }
 
-/// The difference between two candidates.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Relation {
-    Better,
-    Worse,
-    /// Their means are no farther apart than three standard errors of the difference.
-    Unclear,
+/// A score without its error.
+fn value(outcome: &Outcome, value: f64) -> String {
+    let (factor, digits, unit) = units(outcome);
+    format!("{:.digits$}{unit}", factor * value)
 }
 
-pub(super) fn relation_to(one: &Entry, other: &Entry) -> Relation {
-    match one.clearly_better(other) {
-        Some(true) => Relation::Better,
-        Some(false) => Relation::Worse,
-        None => Relation::Unclear,
+/// Factor, digits and unit of the measure.
+fn units(outcome: &Outcome) -> (f64, usize, &'static str) {
+    if Measure::named(&outcome.measure).is_ok_and(Measure::is_share) {
+        (100.0, 1, " %")
+    } else {
+        (1.0, 3, "")
     }
 }

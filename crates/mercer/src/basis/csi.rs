@@ -6,7 +6,8 @@
 //! K − G Gᵀ ≈ L Lᵀ, L n×δ, in which column i is L·L_iᵀ/√d_i.
 //!
 //! cost    n·δ·(δ+4j) flops for the j-th pivot, n·(m+δ+1) kernel values in all
-//! stops   at the cap, when the relative residual falls to tol (1e−4), or where only rounding is left
+//! stops   at the cap; without one when the mean squared residual falls to tol (0.01) of what varies (basis/variance.rs); or
+//!         where only rounding is left
 //! source  Bach & Jordan 2005 (κ = 0.99, δ = 40); asked for by SK-Relief, sec. 6 and EKS, sec. 5
 //! differs where not all rows fit into memory, it sees a sample of them (basis/memory.rs). Residual columns of the look-ahead
 //!         are kept unfactored and factored afresh a step, instead of updating a QR;
@@ -37,10 +38,15 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     help: "rows that explain the kernel and the labels; needs labels",
 };
 
-const TOL: Parameter =
-    Parameter::share("tol", false, false, "relative residual at which it stops").default("1e-4");
+const TOL: Parameter = Parameter::share(
+    "tol",
+    false,
+    false,
+    "mean squared residual, relative to what varies, at which it stops",
+)
+.default("0.01");
 
-/// The relative residual at which it stops unless told otherwise.
+/// The mean squared residual, relative to what varies, at which it stops unless told otherwise.
 pub(crate) fn default_tol() -> f64 {
     Values::defaults(&SPEC).number("tol").unwrap_or_default()
 }
@@ -54,8 +60,8 @@ pub(crate) const DELTA: usize = 40;
 /// Gains this close, relative to the largest, are tied: on the last dimension of a kernel of finite rank all of them are.
 const GAIN_TIE: f64 = 1e-10;
 
-/// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<Stop> {
+/// Grows the factor until the mean squared residual falls to `least`.
+pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, least: f64) -> Result<Stop> {
     let n = factor.n();
     let mut side = Side::new(labels);
     let mut ahead = LookAhead::default();
@@ -67,7 +73,7 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<St
     let mut unsound = vec![false; n];
     while factor.room() > 0 {
         factor.check()?;
-        if factor.relative_residual() <= tol {
+        if factor.mean_residual() <= least {
             return Ok(Stop::Rule);
         }
         let mut gains = gains(factor, &side, &ahead.factor(factor));

@@ -250,7 +250,7 @@ impl<'a> Fit<'a> {
             (Method::Sparse, _) => {
                 let novelty = match settings.nu {
                     Some(nu) => Novelty::Share(nu),
-                    None => Novelty::Least(self.least(gram, &factor)),
+                    None => Novelty::Least(self.least(gram, &factor, kobl::default_tol)),
                 };
                 sparse::grow(&mut factor, novelty, settings.seed)?
             }
@@ -258,12 +258,17 @@ impl<'a> Fit<'a> {
             (Method::Rpcholesky, _) => rpcholesky::grow(&mut factor, settings.seed)?,
             (Method::Kfa, _) => kfa::grow(&mut factor, settings.candidates, settings.seed)?,
             (Method::Csi, Some(labels)) => {
-                csi::grow(&mut factor, labels, settings.tol.unwrap_or_else(csi::default_tol))?
+                // A size that is asked for ends it, unless a tolerance is asked for, too.
+                let least = match (settings.n_components, settings.tol) {
+                    (Some(_), None) => 0.0,
+                    _ => self.least(gram, &factor, csi::default_tol),
+                };
+                csi::grow(&mut factor, labels, least)?
             }
             _ => {
                 let rule = match settings.threshold {
                     Some(threshold) => StopRule::Threshold(threshold),
-                    None => StopRule::Least(self.least(gram, &factor)),
+                    None => StopRule::Least(self.least(gram, &factor, kobl::default_tol)),
                 };
                 kobl::grow(&mut factor, rule)?
             }
@@ -287,8 +292,8 @@ impl<'a> Fit<'a> {
     }
 
     /// What is left of a row, squared, that is small beside what varies.
-    fn least(&self, gram: &Gram, factor: &Pivoted) -> f64 {
-        let tol = self.settings.tol.unwrap_or_else(kobl::default_tol);
+    fn least(&self, gram: &Gram, factor: &Pivoted, default: fn() -> f64) -> f64 {
+        let tol = self.settings.tol.unwrap_or_else(default);
         tol * variance(gram, &factor.diagonal, self.settings.seed)
     }
 

@@ -221,7 +221,7 @@ impl InputWeights {
             let options = Options::watched(monitor).with_coordinates();
             let (basis, z) = settings.fit_with(&weighted, None, &options)?;
             let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-            let expansion = ridge_on(&basis, &z, labels, monitor)?.expansion;
+            let expansion = ridge_on(&basis.expansion, &z, labels, monitor)?.expansion;
             let seen = weighted.select(&random::sample(rows.n(), SLOPE_ROWS, self.seed));
             let last = found.len() == rounds;
             let next = if last { None } else { next_weights(&weights, &expansion, &seen, monitor)? };

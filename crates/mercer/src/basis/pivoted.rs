@@ -399,6 +399,11 @@ impl<'a> Pivoted<'a> {
         triangular(&self.coefficients)
     }
 
+    /// Mean squared residual.
+    pub(crate) fn mean_residual(&self) -> f64 {
+        self.residual.iter().sum::<f64>() / self.n() as f64
+    }
+
     /// Mean squared residual over mean k(x,x).
     pub(crate) fn relative_residual(&self) -> f64 {
         self.residual.iter().sum::<f64>() / self.diagonal.iter().sum::<f64>()

@@ -7,7 +7,6 @@
 use faer::{Mat, MatRef};
 
 use super::expansion::Expansion;
-use super::fitted::FittedBasis;
 use super::loo::{Tried, best_of};
 use super::ridge::Ridge;
 use crate::data::labels::Labels;
@@ -26,9 +25,9 @@ pub(crate) struct Predictions {
     pub(crate) left_out: Mat<f64>,
 }
 
-/// Ridge on the coordinates z, which a basis gives its rows.
+/// Ridge on the coordinates z, which an expansion gives its rows.
 pub(crate) fn ridge_on(
-    basis: &FittedBasis,
+    coordinates: &Expansion,
     z: &Rows,
     labels: &Labels,
     monitor: &Monitor,
@@ -42,18 +41,25 @@ pub(crate) fn ridge_on(
     let weights = ridge.weights(tried.absolute);
     let means = target_means(labels, c);
     let directions = Mat::from_fn(c, weights.nrows(), |j, d| unit * weights[(d, j)]);
-    let about = Mat::from_fn(ridge.means.len(), 1, |d, _| ridge.means[d]);
-    let own = product(directions.as_ref(), about.as_ref());
-    let offset: Vec<f64> = (0..c).map(|j| own[(j, 0)] - means[j]).collect();
     let mut left_out = ridge.left_out_predictions(z, y, tried.absolute, monitor)?;
     for (j, column) in left_out.col_iter_mut().enumerate() {
         column.iter_mut().for_each(|v| *v = unit * *v + means[j]);
     }
     Ok(Predictions {
-        expansion: basis.expansion.composed(directions.as_ref(), &offset, &[]),
+        expansion: coordinates.regression(directions.as_ref(), &ridge.means, &means),
         tried,
         left_out,
     })
+}
+
+impl Expansion {
+    /// ȳ + W(z − z̄) of its coordinates z, for c×m weights W.
+    pub(crate) fn regression(&self, weights: MatRef<f64>, z_mean: &[f64], y_mean: &[f64]) -> Self {
+        let z_mean = Mat::from_fn(z_mean.len(), 1, |d, _| z_mean[d]);
+        let at_mean = product(weights, z_mean.as_ref());
+        let offset: Vec<f64> = y_mean.iter().enumerate().map(|(j, y)| at_mean[(j, 0)] - y).collect();
+        self.composed(weights, &offset, &[])
+    }
 }
 
 /// The mean of every target column.

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::held_out::Score;
+
 /// Whether kernel features suit the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
@@ -46,6 +48,11 @@ pub struct Advice {
     pub loo_by_size: Vec<(usize, f64)>,
     /// (candidate, mean score, standard error) of the inner folds, best first.
     pub inner: Vec<(String, f64, f64)>,
+    /// How well ridge on the recommended features predicts rows that were held out, beside shuffled labels; None where too
+    /// few rows are there.
+    pub score: Option<Score>,
+    /// Number of classes; None: the labels are numbers.
+    pub classes: Option<usize>,
     /// Rows looked at.
     pub rows: usize,
     /// What the user should know.
@@ -64,6 +71,28 @@ impl Verdict {
 }
 
 impl Advice {
+    /// The answer in a sentence.
+    pub fn headline(&self) -> &'static str {
+        match self.verdict {
+            _ if self.score.is_some_and(|score| !score.is_above_chance()) => {
+                "Nothing here predicts the labels better than chance."
+            }
+            Verdict::Helps => "A kernel helps here.",
+            Verdict::MakesNoDifference => {
+                "A kernel makes no clear difference here: the plain columns do as well."
+            }
+            Verdict::Hurts => "A kernel hurts here: the plain columns do better.",
+        }
+    }
+
+    /// Classification or regression.
+    pub fn task(&self) -> String {
+        match self.classes {
+            Some(c) => format!("classification, {c} classes"),
+            None => "regression".into(),
+        }
+    }
+
     /// The arguments of `mercer fit` that follow it, beside data, target and output.
     ///
     /// ```
@@ -91,6 +120,11 @@ impl Advice {
             "verdict": self.verdict.name(), "method": self.method, "settings": settings, "reasons": self.reasons,
             "findings": findings, "alignments": self.alignments, "loo_by_gamma": self.loo_by_gamma,
             "loo_by_size": self.loo_by_size, "inner": self.inner, "rows": self.rows, "warnings": self.warnings,
+            "headline": self.headline(), "task": self.task(),
+            "score": self.score.map(|score| json!({
+                "measure": score.measure.name().replace('-', "_"), "value": score.value, "chance": score.chance,
+                "p_value": score.p_value,
+            })),
         })
     }
 }

@@ -15,6 +15,9 @@ mod inner;
 mod checkpoint;
 
 use super::advice::{Advice, Finding, Verdict};
+use super::evaluator::Evaluator;
+use super::folds::folds;
+use super::held_out::{self, Score};
 use super::measures::Measure;
 use crate::basis::loo::{Tried, enough, spread, widths_tried};
 use crate::basis::{Basis, Method};
@@ -34,6 +37,10 @@ use look::residual_finding;
 /// Rows and components with which kernels and widths are compared.
 const FIRST_ROWS: usize = 5_000;
 const FIRST_SIZE: usize = 300;
+
+/// Rows and folds with which the linear support vector machine is tried.
+const LINEAR_ROWS: usize = 2_000;
+const LINEAR_FOLDS: usize = 5;
 
 /// Sizes tried after that, while the error falls.
 const LARGER_SIZES: [usize; 2] = [1_000, 3_000];
@@ -99,7 +106,22 @@ struct Choice {
 impl Adviser {
     /// Looks at the rows, which are not scaled yet.
     pub fn advise(&self, rows: &Rows, labels: &Labels) -> Result<Advice> {
-        Ok(self.advise_and_fit(rows, labels)?.0)
+        let mut advice = self.advise_and_fit(rows, labels)?.0;
+        self.options.monitor.begin("trying it on rows held out", 0);
+        advice.score = self.options.run(|| self.held_out_score(&rows.to_f64(), labels, &advice))?;
+        if let Some(score) = advice.score {
+            advice.findings.push(chance_finding(score));
+        }
+        Ok(advice)
+    }
+
+    /// How well what is advised predicts rows that were held out.
+    fn held_out_score(&self, rows: &Rows, labels: &Labels, advice: &Advice) -> Result<Option<Score>> {
+        let chosen = random::sample(rows.n(), self.rows, self.seed);
+        let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        let scaled = Scaling::fit(self.scale, &rows).0.map(|scaling| scaling.apply(&rows)).transpose()?;
+        let rows = scaled.as_ref().unwrap_or(&rows);
+        held_out::score(&advice.pipeline()?, rows, &labels, self.seed, &self.inner_options())
     }
 
     /// The advice, and what came of following it where all rows were looked at.
@@ -132,7 +154,7 @@ impl Adviser {
             Some(scaling) => scaling.apply(&rows)?,
             None => rows,
         };
-        let mut advice = Advice { rows: rows.n(), ..Advice::default() };
+        let mut advice = Advice { rows: rows.n(), classes: labels.n_classes(), ..Advice::default() };
         self.options.monitor.begin("looking at kernels", 0);
         let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
@@ -178,7 +200,8 @@ impl Adviser {
         labels.require_two("advise")
     }
 
-    /// The yardstick; None where the rows are all zero.
+    /// The yardstick: ridge on the columns, or the linear support vector machine where that misses fewer rows. None where the
+    /// rows are all zero.
     fn linear(
         &self,
         rows: &Rows,
@@ -187,7 +210,13 @@ impl Adviser {
         journal: &mut Journal,
     ) -> Result<Option<Choice>> {
         let size = self.first_size(rows);
-        let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.options.monitor);
+        let work = || {
+            let mut tried = widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.options.monitor)?;
+            if let (Labels::Classes { .. }, Some(first)) = (labels, tried.first_mut()) {
+                first.missed = first.missed.min(self.missed_by_svm(rows, labels)?);
+            }
+            Ok(tried)
+        };
         match tried(journal, "linear", work) {
             Ok(tried) => Ok(tried.first().map(|&tried| Choice {
                 shape: Shape::Linear,
@@ -197,6 +226,24 @@ impl Adviser {
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(_) => Ok(None),
         }
+    }
+
+    /// The share of rows that a linear support vector machine of other folds misses.
+    fn missed_by_svm(&self, rows: &Rows, labels: &Labels) -> Result<f64> {
+        let chosen = random::sample(rows.n(), LINEAR_ROWS, self.seed);
+        let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        let (splits, _) = folds(&labels, LINEAR_FOLDS.min(rows.n()), 1, self.seed)?;
+        let mut missed = 0.0;
+        for split in &splits {
+            let [train, test] =
+                [&split.train, &split.test].map(|part| (rows.select(part), labels.select(part)));
+            let monitor = &self.options.monitor;
+            let svm = Evaluator::LinearSvm { c: None };
+            let found = svm.predict(&train.0, &train.1, &test.0, self.seed, monitor)?;
+            let right = Measure::Accuracy.of(&test.1, &found.predictions)?;
+            missed += (1.0 - right) * split.test.len() as f64;
+        }
+        Ok(missed / rows.n() as f64)
     }
 
     fn first_size(&self, rows: &Rows) -> usize {
@@ -227,11 +274,7 @@ impl Adviser {
             let better = laplacian.tried.error < SOMEWHAT * rbf.tried.error;
             advice.findings.push(Finding {
                 name: "rbf against laplacian".into(),
-                value: format!(
-                    "left-out squared error {} against {}",
-                    four(rbf.tried.error),
-                    four(laplacian.tried.error)
-                ),
+                value: format!("leave-one-out R² {} against {}", r2(rbf.tried, labels), r2(laplacian.tried, labels)),
                 meaning: if better {
                     "differences in single columns tell more than the distance as a whole: the laplacian kernel".into()
                 } else {
@@ -353,15 +396,13 @@ fn verdict(
     advice: &mut Advice,
 ) -> (Verdict, Choice) {
     let name = kernel.shape.name();
-    let (y, c, _) = labels.centered();
-    let nothing = y.iter().map(|v| v * v).sum::<f64>() / (labels.len() * c) as f64;
+    let nothing = error_of_mean(labels);
     let least = linear.map_or(kernel.tried.error, |linear| linear.tried.error.min(kernel.tried.error));
     if least > SOMEWHAT * nothing {
         advice.reasons.push(format!(
             "neither the columns nor the {name} kernel predict rows from all the others better than the mean of the labels \
-             does (squared error {} at best, {} for the mean): no features will help much",
-            four(least),
-            four(nothing)
+             does (leave-one-out R² {} at best): no features will help much",
+            four(1.0 - least / nothing.max(f64::MIN_POSITIVE))
         ));
         return (Verdict::MakesNoDifference, linear.unwrap_or(kernel));
     }
@@ -389,20 +430,50 @@ fn verdict(
         },
     );
     advice.reasons.push(format!(
-        "predicted from all the others, rows have a squared error of {} in the columns and of {} in the space of the \
+        "predicted from all the others, rows have a leave-one-out R² of {} in the columns and of {} in the space of the \
          {name} kernel ({}): {meaning}",
-        four(linear.tried.error),
-        four(kernel.tried.error),
+        r2(linear.tried, labels),
+        r2(kernel.tried, labels),
         errors_text(linear.tried, kernel.tried, labels),
     ));
     (verdict, choice)
+}
+
+/// The mean squared error of predicting the mean, in the unit of [`Tried::error`].
+fn error_of_mean(labels: &Labels) -> f64 {
+    let (y, c, _) = labels.centered();
+    y.iter().map(|v| v * v).sum::<f64>() / (labels.len() * c) as f64
+}
+
+/// The share of the labels' variance that is predicted; of classes, of their one-hot columns.
+fn r2(tried: Tried, labels: &Labels) -> String {
+    four(1.0 - tried.error / error_of_mean(labels).max(f64::MIN_POSITIVE))
+}
+
+fn chance_finding(score: Score) -> Finding {
+    let Score { measure, value, chance, p_value } = score;
+    let text = |v: f64| if measure.is_share() { format!("{:.1} %", 100.0 * v) } else { format!("{v:.3}") };
+    Finding {
+        name: "rows held out".into(),
+        value: format!(
+            "{} {} by ridge on the features, {} with shuffled labels, p = {p_value:.3}",
+            measure.words(),
+            text(value),
+            text(chance)
+        ),
+        meaning: if score.is_above_chance() {
+            "the features predict rows that they were not learned from".into()
+        } else {
+            "no better than chance: the features do not predict rows that they were not learned from".into()
+        },
+    }
 }
 
 /// The leave-one-out error as people say it.
 fn error_text(tried: Tried, labels: &Labels) -> String {
     match labels {
         Labels::Classes { .. } => format!("{:.1} % of left-out rows missed", 100.0 * tried.missed),
-        Labels::Numbers(_) => format!("left-out squared error {}", four(tried.error)),
+        Labels::Numbers(_) => format!("leave-one-out R² {}", r2(tried, labels)),
     }
 }
 
@@ -412,13 +483,13 @@ fn errors_text(one: Tried, other: Tried, labels: &Labels) -> String {
         Labels::Classes { .. } => {
             format!("{:.1} % against {}", 100.0 * one.missed, error_text(other, labels))
         }
-        Labels::Numbers(_) => format!("{} against {}", error_text(one, labels), four(other.error)),
+        Labels::Numbers(_) => format!("{} against {}", error_text(one, labels), r2(other, labels)),
     }
 }
 
 /// What features are measured by.
 fn measure(labels: &Labels) -> Measure {
-    if matches!(labels, Labels::Classes { .. }) { Measure::Accuracy } else { Measure::R2 }
+    Measure::usual(labels)
 }
 
 /// Four digits, as text.

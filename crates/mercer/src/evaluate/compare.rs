@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::evaluator::Evaluator;
 use super::folds::{Split, folds, splits};
+use super::measures::Measure;
 use super::outcome::{Entry, Outcome};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -57,7 +58,8 @@ const WARNINGS: usize = 10;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Names of the catalogue; empty: [`all`](Self::all). The baselines `raw`, `rbf-svm` and `kknn` are always there.
+    /// Names of the catalogue; empty: [`all`](Self::all). The baselines `raw`, `rbf-svm`, `kknn` and `dummy`
+    /// are always there.
     pub methods: Vec<String>,
     /// Parameters, as text, for every method that has them.
     pub settings: Vec<(String, String)>,
@@ -75,6 +77,10 @@ pub struct Comparison {
     pub repeats: usize,
     /// Some: splits by chance, with this share for testing, in place of folds.
     pub test_share: Option<f64>,
+    /// Some: these splits, in place of folds.
+    pub splits: Option<Vec<Split>>,
+    /// What candidates are sorted by; None: [`Measure::usual`].
+    pub score: Option<Measure>,
     /// Seed of the folds, the methods and the evaluators.
     pub seed: u64,
     /// Memory, threads, monitor and checkpoint of all that is fitted.
@@ -99,6 +105,10 @@ struct Scored {
     kernel_values: usize,
     seconds: f64,
     confusion: Vec<Vec<usize>>,
+    /// One a test row; empty for a measure that is no mean over rows.
+    losses: Vec<f32>,
+    /// The score of the same predictions with shuffled labels, one a shuffle.
+    by_chance: Vec<f64>,
 }
 
 impl Default for Comparison {
@@ -113,6 +123,8 @@ impl Default for Comparison {
             folds: 5,
             repeats: 1,
             test_share: None,
+            splits: None,
+            score: None,
             seed: 0,
             options: Options::default(),
         }
@@ -190,14 +202,16 @@ impl Comparison {
             )));
         }
         self.evaluators.iter().try_for_each(|evaluator| evaluator.check(labels))?;
+        self.score.map_or(Ok(()), |score| score.check(labels, &self.evaluators))?;
         if self.sizes.is_empty() || self.sizes.contains(&Some(0)) {
             return Err(Error::argument(
                 "numbers of features must be at least 1, and one of them, or the method's own, must be asked for",
             ));
         }
-        let (splits, mut warnings) = match self.test_share {
-            Some(share) => splits(labels, share, self.repeats, self.seed)?,
-            None => folds(labels, self.folds, self.repeats, self.seed)?,
+        let (splits, mut warnings) = match (&self.splits, self.test_share) {
+            (Some(given), _) => (checked(given, rows.n())?, Vec::new()),
+            (None, Some(share)) => splits(labels, share, self.repeats, self.seed)?,
+            (None, None) => folds(labels, self.folds, self.repeats, self.seed)?,
         };
         let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
         let plan = Plan::new(self, rows, labels, most)?;
@@ -264,8 +278,42 @@ impl Comparison {
             }
         }
         let interrupted = done.len() < splits.len();
-        Ok(Results { plan, n_splits: splits.len(), done, interrupted, warnings })
+        let measures = self.measures(labels);
+        Ok(Results { plan, n_splits: splits.len(), done, interrupted, warnings, measures })
     }
+
+    /// The measure that candidates are sorted by, and the second one.
+    fn measures(&self, labels: &Labels) -> [Measure; 2] {
+        let first = self.score.unwrap_or_else(|| Measure::usual(labels));
+        let second = match (labels, first) {
+            (Labels::Classes { .. }, Measure::Accuracy) => Measure::BalancedAccuracy,
+            (Labels::Classes { .. }, _) => Measure::Accuracy,
+            (Labels::Numbers(_), Measure::R2) => Measure::Rmse,
+            (Labels::Numbers(_), _) => Measure::R2,
+        };
+        [first, second]
+    }
+}
+
+/// Splits that were given, if each has rows on both sides and all of them exist.
+fn checked(splits: &[Split], n: usize) -> Result<Vec<Split>> {
+    if splits.is_empty() {
+        return Err(Error::argument("no splits were given; at least one is needed"));
+    }
+    for (at, split) in splits.iter().enumerate() {
+        if split.train.is_empty() || split.test.is_empty() {
+            return Err(Error::argument(format!(
+                "split {} has {} training rows and {} test rows, but at least one of each is needed",
+                at + 1,
+                split.train.len(),
+                split.test.len()
+            )));
+        }
+        if let Some(row) = split.train.iter().chain(&split.test).find(|&&row| row >= n) {
+            return Err(Error::argument(format!("split {} has row {row}, but there are {n} rows", at + 1)));
+        }
+    }
+    Ok(splits.to_vec())
 }
 
 /// What is to be done.
@@ -282,11 +330,12 @@ struct Results {
     done: Vec<SplitResults>,
     interrupted: bool,
     warnings: Vec<String>,
+    measures: [Measure; 2],
 }
 
 impl Results {
     fn outcome(self, rows: &Rows, labels: &Labels) -> (Outcome, Work) {
-        let [measure, second] = results::measures(labels).map(|m| m.name().replace('-', "_"));
+        let [measure, second] = self.measures.map(|m| m.name().replace('-', "_"));
         let count = self.done.len();
         let mut sums: Vec<Sum> = self.plan.entries.into_iter().map(Sum::new).collect();
         let mut work = Work::default();
@@ -312,8 +361,11 @@ impl Results {
             n_splits: self.n_splits,
             interrupted: self.interrupted,
             warnings: all.finish(),
+            ..Outcome::default()
         };
+        outcome.entries.iter_mut().for_each(|entry| entry.rows = rows.n());
         outcome.sort();
+        outcome.chance = outcome.by_chance();
         (outcome, work)
     }
 }
@@ -342,6 +394,8 @@ impl Sum {
                 entry.n_features.push(scored.n_features);
                 entry.kernel_values.push(scored.kernel_values);
                 entry.seconds.push(scored.seconds);
+                entry.losses.extend(scored.losses);
+                entry.by_chance.push(scored.by_chance);
                 if entry.confusion.is_empty() {
                     entry.confusion = scored.confusion;
                 } else {

@@ -1,8 +1,8 @@
 //! What a fitted method looks like: the numbers that a page or a plot shows.
 //!
-//! cost    the fit; one pass over the coordinates; slopes of the features at up to 1500 rows
-
-use std::borrow::Cow;
+//! Points and importance are of rows that were held out, where there are labels (`held_out.rs`).
+//!
+//! cost    the fit, and three on a part of the rows; one pass over the coordinates; slopes at up to 1500 rows
 
 use crate::basis::{Expansion, FittedBasis};
 use crate::data::labels::Labels;
@@ -15,13 +15,15 @@ use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Head, Pipeline};
 use crate::random;
 
+use super::held_out::{HeldOut, Trial};
+
 /// Rows that are drawn as points, and whose slopes are looked at.
 pub const POINTS: usize = 1_500;
 
 /// Rows whose squared coordinates are added up together.
 const SUM_ROWS: usize = 1_024;
 
-/// Numbers about one fitted method on the rows that it was fitted on.
+/// Numbers about one fitted method.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FitDiagnostics {
     /// The method.
@@ -40,13 +42,18 @@ pub struct FitDiagnostics {
     pub scores: Vec<f64>,
     /// Names of the best two or three features (one, if there is one only), best first.
     pub point_names: Vec<String>,
-    /// These features of a seeded sample of rows: `points[i]` has one number a name.
+    /// These features of rows that were held out, where `held_out` is there, else of a seeded sample of the rows that the
+    /// method was fitted on: `points[i]` has one number a name.
     pub points: Vec<Vec<f64>>,
-    /// The labels of the sampled rows.
+    /// The labels of these rows.
     pub point_labels: Option<Labels>,
-    /// Each input and its share of the features' dependence on the inputs, in the inputs' order; empty where the kernel
-    /// has no slopes.
+    /// The rows held out, and how well they are predicted; None without labels, or where too few rows are there.
+    pub held_out: Option<HeldOut>,
+    /// Each input and its share, in the inputs' order: of the squared slopes of ridge on the features where `held_out` is
+    /// there, else of the features themselves. Empty where the kernel has no slopes.
     pub importance: Vec<(String, f64)>,
+    /// Each input and its weight before the kernel; empty where inputs are not weighted.
+    pub weights: Vec<(String, f64)>,
     /// Number of features.
     pub n_features: usize,
     /// Kernel values that a row costs.
@@ -67,7 +74,7 @@ impl FitDiagnostics {
     /// let (found, fitted) =
     ///     FitDiagnostics::of(&pipeline, &table.rows, Some(&labels), &names, 0, &Options::default())?;
     /// assert_eq!((found.basis.as_str(), found.point_names.as_slice()), ("kobl", ["gda0".to_string()].as_slice()));
-    /// assert_eq!((found.points.len(), fitted.map.n_features()), (200, 1));
+    /// assert_eq!((found.points.len(), fitted.map.n_features()), (67, 1));
     /// let shares: f64 = found.importance.iter().map(|(_, share)| share).sum();
     /// assert!((shares - 1.0).abs() < 1e-12);
     /// # Ok::<(), mercer::Error>(())
@@ -92,11 +99,15 @@ impl FitDiagnostics {
         let FittedBasis { expansion, residual, pivot_norms, eigenvalues, method, .. } = &fitted.basis;
         let residuals = residuals(expansion, *residual, rows, monitor)?;
         let map = &fitted.map;
-        let mut chosen = random::sample(rows.n(), POINTS, seed);
-        chosen.sort_unstable();
-        let sample = rows.select(&chosen);
-        let shown: Vec<usize> = fitted.best().into_iter().take(3).collect();
-        let features = map.transform(&sample)?;
+        let trial =
+            labels.map(|labels| Trial::of(pipeline, rows, labels, seed, options)).transpose()?.flatten();
+        let seen = match trial {
+            Some(trial) => Seen::held_out(trial, labels)?,
+            None => Seen::fitted(&fitted, rows, labels, seed, monitor)?,
+        };
+        let named = |values: Vec<f64>| -> Vec<(String, f64)> {
+            values.into_iter().enumerate().map(|(j, value)| (input_name(input_names, j), value)).collect()
+        };
         let own_values = matches!(pipeline.head, Head::Extract(_));
         let kernel = map.expansion.kernel;
         let diagnostics = Self {
@@ -111,15 +122,64 @@ impl FitDiagnostics {
                 descending(eigenvalues.clone().unwrap_or_default())
             },
             scores: map.scores.clone(),
-            point_names: shown.iter().map(|&j| map.feature_names[j].clone()).collect(),
-            points: (0..sample.n()).map(|i| shown.iter().map(|&j| features[(i, j)]).collect()).collect(),
-            point_labels: labels.map(|labels| labels.select(&chosen)),
-            importance: importance(map, &sample, input_names, monitor)?,
+            point_names: seen.names,
+            points: seen.points,
+            point_labels: seen.labels,
+            held_out: seen.held_out,
+            importance: named(seen.importance),
+            weights: named(fitted.weights.as_ref().map(|found| found.weights.clone()).unwrap_or_default()),
             n_features: map.n_features(),
             kernel_values: map.expansion.landmarks.len(),
         };
         Ok((diagnostics, fitted))
     }
+}
+
+/// The best features of some rows, and what they depend on.
+struct Seen {
+    names: Vec<String>,
+    points: Vec<Vec<f64>>,
+    labels: Option<Labels>,
+    held_out: Option<HeldOut>,
+    importance: Vec<f64>,
+}
+
+impl Seen {
+    /// Of rows that were held out.
+    fn held_out(trial: Trial, labels: Option<&Labels>) -> Result<Self> {
+        let (names, points) = best_features(&trial.fitted, &trial.test)?;
+        let labels = labels.map(|labels| labels.select(&trial.held_out.rows));
+        Ok(Self { names, points, labels, held_out: Some(trial.held_out), importance: trial.importance })
+    }
+
+    /// Of rows that the method was fitted on.
+    fn fitted(
+        fitted: &FittedPipeline,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        seed: u64,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let mut chosen = random::sample(rows.n(), POINTS, seed);
+        chosen.sort_unstable();
+        let sample = rows.select(&chosen);
+        let (names, points) = best_features(fitted, &sample)?;
+        let labels = labels.map(|labels| labels.select(&chosen));
+        let importance = importance(&fitted.map, &sample, monitor)?;
+        Ok(Self { names, points, labels, held_out: None, importance })
+    }
+}
+
+/// The names of the best three features, and their values.
+fn best_features(fitted: &FittedPipeline, rows: &Rows) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
+    let shown: Vec<usize> = fitted.best().into_iter().take(3).collect();
+    let features = fitted.map.transform(rows)?;
+    let names = shown.iter().map(|&j| fitted.map.feature_names[j].clone()).collect();
+    Ok((names, (0..rows.n()).map(|i| shown.iter().map(|&j| features[(i, j)]).collect()).collect()))
+}
+
+fn input_name(names: &[String], j: usize) -> String {
+    names.get(j).cloned().unwrap_or_else(|| format!("x{}", j + 1))
 }
 
 fn descending(mut values: Vec<f64>) -> Vec<f64> {
@@ -171,12 +231,7 @@ pub fn residuals(expansion: &Expansion, left: f64, rows: &Rows, monitor: &Monito
 }
 
 /// Each input's share of the features' squared slopes; none for kernels without slopes.
-fn importance(
-    map: &FeatureMap,
-    rows: &Rows,
-    names: &[String],
-    monitor: &Monitor,
-) -> Result<Vec<(String, f64)>> {
+fn importance(map: &FeatureMap, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
     let slopes = match map.input_importance(rows, monitor) {
         Ok(slopes) => slopes,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
@@ -188,8 +243,5 @@ fn importance(
     if !(all > 0.0 && all.is_finite()) {
         return Ok(Vec::new());
     }
-    let name = |j: usize| {
-        names.get(j).map_or_else(|| Cow::Owned(format!("x{}", j + 1)), |n| Cow::Borrowed(n.as_str()))
-    };
-    Ok(sums.iter().enumerate().map(|(j, sum)| (name(j).into_owned(), sum / all)).collect())
+    Ok(sums.into_iter().map(|sum| sum / all).collect())
 }

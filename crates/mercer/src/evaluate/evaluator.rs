@@ -2,6 +2,8 @@
 //!
 //! Each is fitted on the training rows alone, hyperparameters such as its penalty included, and predicts the test rows.
 
+use faer::Mat;
+
 use super::measures::Predictions;
 use super::{knn, linear_svm, ridge, svm};
 use crate::data::labels::Labels;
@@ -43,10 +45,21 @@ pub enum Evaluator {
 pub struct Evaluation {
     /// One per test row.
     pub predictions: Predictions,
+    /// For classes one column each, the higher the likelier; None where there are none.
+    pub scores: Option<Mat<f64>>,
+    /// For classes one column each; None: the evaluator has no probabilities.
+    pub probabilities: Option<Mat<f64>>,
     /// Kernel values that one prediction costs: for `rbf-svm` the number of distinct support vectors, otherwise 0.
     pub support: usize,
     /// Warnings for the user.
     pub warnings: Vec<String>,
+}
+
+impl Evaluation {
+    /// Predictions alone.
+    pub fn of(predictions: Predictions) -> Self {
+        Self { predictions, scores: None, probabilities: None, support: 0, warnings: Vec::new() }
+    }
 }
 
 impl Evaluator {
@@ -144,7 +157,7 @@ impl Evaluator {
         }
         match *self {
             Self::Knn { n_neighbors } => {
-                let predictions = knn::predict(train, labels, test, n_neighbors, monitor)?;
+                let found = knn::vote(train, labels, test, n_neighbors, monitor)?;
                 let few = n_neighbors > train.n();
                 let warning = || {
                     format!(
@@ -152,7 +165,7 @@ impl Evaluator {
                         train.n()
                     )
                 };
-                Ok(Evaluation { predictions, support: 0, warnings: few.then(warning).into_iter().collect() })
+                Ok(Evaluation { warnings: few.then(warning).into_iter().collect(), ..found })
             }
             Self::Ridge => ridge::predict(train, labels, test, true, monitor),
             Self::Linear => ridge::predict(train, labels, test, false, monitor),
@@ -207,11 +220,10 @@ fn one_class(labels: &Labels, n: usize) -> Option<Evaluation> {
     let Labels::Classes { codes, names } = labels else { return None };
     let only = *codes.first()?;
     codes.iter().all(|&code| code == only).then(|| Evaluation {
-        predictions: Predictions::Classes(vec![only; n]),
-        support: 0,
         warnings: vec![format!(
             "the training rows have one class only, `{}`, which is predicted for every row",
             names[only]
         )],
+        ..Evaluation::of(Predictions::Classes(vec![only; n]))
     })
 }

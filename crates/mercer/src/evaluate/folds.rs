@@ -56,6 +56,73 @@ pub fn folds(labels: &Labels, k: usize, repeats: usize, seed: u64) -> Result<(Ve
     Ok((out, small_classes(labels, k)))
 }
 
+/// k folds that keep groups together: rows of one group, such as those of one patient, are never on both sides. Groups are
+/// dealt out by their size, the largest first, each to the smallest fold; groups of one size in random order.
+///
+/// ```
+/// use mercer::evaluate::folds::group_folds;
+///
+/// let patients = ["a", "a", "b", "b", "b", "c"];
+/// for split in group_folds(&patients, 3, 1, 0)? {
+///     assert!(split.test.iter().all(|&i| split.train.iter().all(|&j| patients[i] != patients[j])));
+/// }
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn group_folds<G: Ord>(groups: &[G], k: usize, repeats: usize, seed: u64) -> Result<Vec<Split>> {
+    let mut names: Vec<&G> = groups.iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    if k < 2 || k > names.len() {
+        return Err(Error::argument(format!(
+            "{k} folds of {} groups, but there must be at least 2 folds and no more than groups",
+            names.len()
+        )));
+    }
+    require_repeats(repeats)?;
+    let place: Vec<usize> = groups.iter().filter_map(|group| names.binary_search(&group).ok()).collect();
+    let mut sizes = vec![0usize; names.len()];
+    place.iter().for_each(|&at| sizes[at] += 1);
+    let mut generator = random::generator(seed);
+    let mut out = Vec::with_capacity(k * repeats);
+    for _ in 0..repeats {
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        order.shuffle(&mut generator);
+        order.sort_by_key(|&at| std::cmp::Reverse(sizes[at]));
+        let (mut fold, mut rows) = (vec![0; names.len()], vec![0usize; k]);
+        for at in order {
+            let smallest = (0..k).min_by_key(|&held| rows[held]).unwrap_or(0);
+            fold[at] = smallest;
+            rows[smallest] += sizes[at];
+        }
+        out.extend((0..k).map(|held| parted(groups.len(), |i| fold[place[i]] == held)));
+    }
+    Ok(out)
+}
+
+/// k splits of rows in the order of time: each tests the next part of the rows, and is trained on all before it.
+///
+/// ```
+/// use mercer::evaluate::folds::ordered_folds;
+///
+/// let splits = ordered_folds(8, 3)?;
+/// assert_eq!((&splits[0].train[..], &splits[0].test[..]), (&[0, 1][..], &[2, 3][..]));
+/// assert_eq!((&splits[2].train[..], &splits[2].test[..]), (&[0, 1, 2, 3, 4, 5][..], &[6, 7][..]));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn ordered_folds(n: usize, k: usize) -> Result<Vec<Split>> {
+    if k < 2 || k + 1 > n {
+        return Err(Error::argument(format!(
+            "{k} splits in order of {n} rows, but there must be at least 2 splits and more rows than splits"
+        )));
+    }
+    let size = n / (k + 1);
+    let split = |at: usize| {
+        let start = n - (k - at) * size;
+        Split { train: (0..start).collect(), test: (start..start + size).collect() }
+    };
+    Ok((0..k).map(split).collect())
+}
+
 /// Random splits: this share of every class (numbers: of the rows) is for testing, `repeats` times; and warnings. A class
 /// of two rows or more has at least one in either part.
 ///

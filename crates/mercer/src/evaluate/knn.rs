@@ -8,9 +8,10 @@
 
 use std::sync::OnceLock;
 
+use faer::Mat;
 use rayon::prelude::*;
 
-use super::evaluator::check_rows;
+use super::evaluator::{Evaluation, check_rows};
 use super::measures::Predictions;
 use super::rescale::rescaled;
 use crate::data::labels::Labels;
@@ -107,6 +108,37 @@ pub fn predict_in_kernel(
             distances.of_nearest(test, k, monitor, mean).map(Predictions::Numbers)
         }
     }
+}
+
+/// [`predict`], with the votes: scores are their shares, and probabilities count the classes' shares of all rows as one more
+/// vote.
+pub(super) fn vote(
+    train: &Rows,
+    labels: &Labels,
+    test: &Rows,
+    k: usize,
+    monitor: &Monitor,
+) -> Result<Evaluation> {
+    let Labels::Classes { codes, names } = labels else {
+        return Ok(Evaluation::of(predict(train, labels, test, k, monitor)?));
+    };
+    let c = names.len();
+    let mut shares = vec![0.0; c];
+    codes.iter().for_each(|&code| shares[code] += 1.0 / codes.len() as f64);
+    let scaled = rescaled(train, test);
+    let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
+    let distances = Distances::new(Kernel::linear(), Some(Metric::Euclidean), train);
+    let of = |near: &[usize]| -> (usize, Vec<usize>) {
+        (majority(near, codes, c), near.iter().map(|&j| codes[j]).collect())
+    };
+    let found = distances.of_nearest(test, k.min(train.n()), monitor, of)?;
+    let (predicted, votes): (Vec<usize>, Vec<Vec<usize>>) = found.into_iter().unzip();
+    let predictions = Predictions::Classes(predicted);
+    let count = |i: usize, j: usize| votes[i].iter().filter(|&&code| code == j).count() as f64;
+    let scores = Mat::from_fn(votes.len(), c, |i, j| count(i, j) / votes[i].len() as f64);
+    let probabilities =
+        Mat::from_fn(votes.len(), c, |i, j| (count(i, j) + shares[j]) / (votes[i].len() + 1) as f64);
+    Ok(Evaluation { scores: Some(scores), probabilities: Some(probabilities), ..Evaluation::of(predictions) })
 }
 
 /// Share of the test rows whose nearest training row (L2) has another class.

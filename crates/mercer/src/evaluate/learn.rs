@@ -13,6 +13,8 @@
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
 //!         with the rows
 
+use std::borrow::Cow;
+
 use faer::Mat;
 
 use crate::basis::input_weights::{FoundWeights, InputWeights};
@@ -26,11 +28,14 @@ use crate::error::{Error, Result};
 use crate::extract::Coordinates;
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
-use crate::linalg::{Cholesky, product};
+use crate::linalg::Cholesky;
 use crate::map::predictor::softmax;
 use crate::map::{FeatureMap, Predictor};
 use crate::options::Options;
 use crate::random;
+
+use super::held_out::Score;
+use super::measures::{Measure, Predictions};
 
 /// Rows and components with which kernels and widths are compared.
 const FIRST_ROWS: usize = 5_000;
@@ -113,8 +118,21 @@ pub struct Learned {
     pub log_loss: Option<f64>,
     /// Weights of the input columns; None: they were not tried.
     pub weights: Option<FoundWeights>,
+    /// What is predicted for rows that were left out.
+    pub left_out: LeftOut,
     /// What the user should know.
     pub warnings: Vec<String>,
+}
+
+/// Predictions of rows that were left out, or held out where columns are weighted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    /// The labels of these rows.
+    pub labels: Labels,
+    /// What is predicted.
+    pub predictions: Predictions,
+    /// How good the predictions are, beside shuffled labels.
+    pub score: Score,
 }
 
 /// One kernel, and how a basis of it did.
@@ -210,11 +228,12 @@ impl Learner {
             Labels::Numbers(_) => None,
         };
         let missed = classes.as_ref().map(|_| missed(&left_out, &seen.labels));
+        let left_out = LeftOut::of(&left_out, seen.labels, self.seed)?;
         let basis = first.basis.clone();
         let mut map = first.features(scaling);
         map.predictor = Some(Predictor { members: maps, classes, sharpness });
         let warnings = map.warnings.clone();
-        Ok(Learned { map, basis, tried, error, missed, log_loss, weights, warnings })
+        Ok(Learned { map, basis, tried, error, missed, log_loss, weights, left_out, warnings })
     }
 
     fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
@@ -271,12 +290,7 @@ impl Learner {
             Error::Numerical("the coordinates are too nearly dependent for their ridge to be solved".into())
         })?;
         factor.solve(&mut solution);
-        let directions = solution.transpose().to_owned();
-        let about = Mat::from_fn(m, 1, |d, _| summary.mean[d]);
-        let own = product(directions.as_ref(), about.as_ref());
-        let offset: Vec<f64> =
-            (0..directions.nrows()).map(|j| own[(j, 0)] - summary.target_mean[j]).collect();
-        let expansion = basis.expansion.composed(directions.as_ref(), &offset, &[]);
+        let expansion = basis.expansion.regression(solution.transpose(), &summary.mean, &summary.target_mean);
         Ok(Trial { basis, expansion, ..trial })
     }
 }
@@ -326,7 +340,7 @@ impl Sample<'_> {
         let settings = self.learner.basis(Kernel { shape, gamma }, size, rows.n());
         let (basis, z) = settings.fit_with(&rows, Some(&self.labels), &options)?;
         let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-        let found = ridge_on(&basis, &z, &self.labels, &options.monitor)?;
+        let found = ridge_on(&basis.expansion, &z, &self.labels, &options.monitor)?;
         let tried = Tried { gamma, ..found.tried };
         Ok(Trial {
             shape,
@@ -410,6 +424,22 @@ impl Sample<'_> {
     }
 }
 
+impl LeftOut {
+    fn of(scores: &Mat<f64>, labels: Labels, seed: u64) -> Result<Self> {
+        let largest = |i: usize| {
+            (0..scores.ncols())
+                .reduce(|a, b| if scores[(i, b)] > scores[(i, a)] { b } else { a })
+                .unwrap_or(0)
+        };
+        let predictions = match labels {
+            Labels::Classes { .. } => Predictions::Classes((0..scores.nrows()).map(largest).collect()),
+            Labels::Numbers(_) => Predictions::Numbers((0..scores.nrows()).map(|i| scores[(i, 0)]).collect()),
+        };
+        let score = Score::of(Measure::usual(&labels), &labels, &predictions, seed)?;
+        Ok(Self { labels, predictions, score })
+    }
+}
+
 impl Seen {
     /// The trials whose mean predicts best, the first one among them; another member must make a difference.
     fn members(&self) -> Vec<usize> {
@@ -461,10 +491,10 @@ impl Trial {
 }
 
 /// Rows with weighted columns.
-fn weigh(rows: &Rows, weights: Option<&[f64]>) -> Result<Rows<'static>> {
+fn weigh<'r>(rows: &'r Rows<'r>, weights: Option<&[f64]>) -> Result<Cow<'r, Rows<'r>>> {
     match weights {
-        Some(weights) => Scaling::of_factors(weights.to_vec()).apply(rows),
-        None => Ok(rows.select(&(0..rows.n()).collect::<Vec<_>>())),
+        Some(weights) => Ok(Cow::Owned(Scaling::of_factors(weights.to_vec()).apply(rows)?)),
+        None => Ok(Cow::Borrowed(rows)),
     }
 }
 

@@ -61,7 +61,12 @@ pub(super) fn predict(
             "`linear-svm` with c = {c} stopped before it converged; scale the columns, or lower c"
         ));
     }
-    Ok(Evaluation { predictions: machine.predict(test), support: 0, warnings })
+    let classes = labels.n_classes().unwrap_or(0);
+    Ok(Evaluation {
+        warnings,
+        scores: Some(machine.decisions(test, classes)),
+        ..Evaluation::of(machine.predict(test))
+    })
 }
 
 /// Weights, and whether the solver converged.
@@ -112,6 +117,24 @@ fn fit(rows: &Rows, labels: &Labels, grid: &[f64], seed: u64, monitor: &Monitor)
 }
 
 impl Machine {
+    /// ⟨w, x⟩ of every class, the intercept included; −∞ for a class without rows.
+    fn decisions(&self, rows: &Rows, c: usize) -> Mat<f64> {
+        let mut out = Mat::from_fn(rows.n(), c, |_, _| f64::NEG_INFINITY);
+        let mut set = |class: usize, sign: f64, values: &[f64]| {
+            values.iter().enumerate().for_each(|(i, v)| out[(i, class)] = sign * v);
+        };
+        for (at, w) in self.weights.iter().enumerate() {
+            let values = scores(rows, w);
+            if self.weights.len() == 1 {
+                set(self.classes[0], -1.0, &values);
+                set(self.classes[1], 1.0, &values);
+            } else {
+                set(self.classes[at], 1.0, &values);
+            }
+        }
+        out
+    }
+
     fn predict(&self, rows: &Rows) -> Predictions {
         let scores: Vec<Vec<f64>> = self.weights.iter().map(|w| scores(rows, w)).collect();
         let class = |i: usize| {

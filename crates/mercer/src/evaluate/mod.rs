@@ -13,6 +13,7 @@ mod smo;
 pub mod svm;
 pub mod evaluator;
 pub mod outcome;
+pub mod held_out;
 pub mod diagnostics;
 pub mod advice;
 pub mod compare;

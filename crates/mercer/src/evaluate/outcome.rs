@@ -2,16 +2,22 @@
 
 use serde_json::{Value, json};
 
+use super::measures::Measure;
+
 /// A difference of more than this many standard errors is called clear. Splits share rows, which makes the standard error
 /// about a third too small, and the best of many candidates is partly lucky: with a lower limit clear differences were
 /// often found on labels that are pure noise.
 pub const CLEAR: f64 = 3.0;
 
+/// What features are compared with: the columns as they are, a support vector machine, the nearest neighbour in the kernel's
+/// space, and the largest class or the mean.
+pub const BASELINES: [&str; 4] = ["raw", "rbf-svm", "kknn", "dummy"];
+
 /// A candidate and its results on every finished split.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// The method: a name of the catalogue, or a baseline: `raw` (the columns as they are), `kknn` (nearest neighbour by
-    /// the kernel's distance), `rbf-svm`.
+    /// the kernel's distance), `rbf-svm`, `dummy` (the largest class or the mean).
     pub method: String,
     /// The basis below it; None: baselines.
     pub basis: Option<String>,
@@ -35,8 +41,25 @@ pub struct Entry {
     pub seconds: Vec<f64>,
     /// Confusion matrix, true class first, over all splits; empty for numbers.
     pub confusion: Vec<Vec<usize>>,
+    /// The loss of every test row, split after split: what the measure is a mean of. Empty where it is none.
+    pub losses: Vec<f32>,
+    /// The scores of its predictions with shuffled labels, for every split one number a shuffle.
+    pub by_chance: Vec<Vec<f64>>,
+    /// Rows of the data.
+    pub rows: usize,
+    /// Whether a lower score is better.
+    pub lower_is_better: bool,
     /// Why it has no scores, or too few.
     pub failed: Option<String>,
+}
+
+/// What the best of all candidates would reach with shuffled labels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chance {
+    /// The mean over shuffles of the best candidate's score.
+    pub score: f64,
+    /// The share of shuffles whose best does as well as the best with the labels themselves, these counted as one shuffle.
+    pub p_value: f64,
 }
 
 /// All candidates of a comparison.
@@ -58,11 +81,18 @@ pub struct Outcome {
     pub n_splits: usize,
     /// Whether it was stopped early; the entries then hold the finished splits.
     pub interrupted: bool,
+    /// What shuffled labels would give; None without scores.
+    pub chance: Option<Chance>,
     /// Warnings, each once.
     pub warnings: Vec<String>,
 }
 
 impl Entry {
+    /// Whether it has no kernel features.
+    pub fn is_baseline(&self) -> bool {
+        BASELINES.contains(&self.method.as_str())
+    }
+
     /// Mean score; None without scores.
     ///
     /// ```
@@ -82,8 +112,9 @@ impl Entry {
         standard_error(&self.scores)
     }
 
-    /// The difference of the means, this one less the other, and its standard error. The error is that of paired differences
-    /// where both have all splits, because a hard split is hard for both. None without scores.
+    /// How much better it is in the mean than another, and the standard error of that. Where the measure is a mean over rows
+    /// the error is that of the rows' paired differences, because a hard row is hard for both; else that of the splits'. None
+    /// without scores.
     ///
     /// ```
     /// use mercer::evaluate::outcome::Entry;
@@ -93,8 +124,15 @@ impl Entry {
     /// assert!((lead - 0.25).abs() < 1e-15 && error.unwrap() < 1e-15); // the same on every split
     /// ```
     pub fn lead_over(&self, other: &Self) -> Option<(f64, Option<f64>)> {
-        let lead = self.mean()? - other.mean()?;
-        let error = if self.scores.len() == other.scores.len() {
+        let sign = if self.lower_is_better { -1.0 } else { 1.0 };
+        let lead = sign * (self.mean()? - other.mean()?);
+        let error = if self.losses.len() == other.losses.len() && self.losses.len() > 1 {
+            let apart: Vec<f64> =
+                self.losses.iter().zip(&other.losses).map(|(a, b)| f64::from(b - a)).collect();
+            // A row that was tested several times is one row.
+            let times = (self.losses.len() as f64 / self.rows.max(1) as f64).max(1.0);
+            standard_error(&apart).map(|error| error * times.sqrt())
+        } else if self.scores.len() == other.scores.len() {
             let scores = self.scores.iter().zip(&other.scores).map(|(a, b)| a - b).collect();
             Self { scores, ..Self::default() }.standard_error()
         } else {
@@ -153,6 +191,7 @@ impl Entry {
             "standard_error": self.standard_error(), "second": self.second_mean(), "n_features": self.features(),
             "kernel_values": self.kernel_values(), "fit_seconds": self.fit_seconds(), "scores": self.scores,
             "second_scores": self.second, "gammas": self.gammas, "confusion": self.confusion, "failed": self.failed,
+            "baseline": self.is_baseline(),
         })
     }
 }
@@ -166,8 +205,12 @@ impl Outcome {
     /// Sorts the entries, best first: highest mean, then fewest kernel values, then by name. Candidates that failed on any
     /// split come last, because their means are over other rows.
     pub fn sort(&mut self) {
-        let key =
-            |e: &Entry| (e.mean().unwrap_or(f64::NEG_INFINITY), e.kernel_values().unwrap_or(f64::INFINITY));
+        let lower = Measure::named(&self.measure).is_ok_and(|measure| !measure.higher_is_better());
+        self.entries.iter_mut().for_each(|entry| entry.lower_is_better = lower);
+        let sign = if lower { -1.0 } else { 1.0 };
+        let key = |e: &Entry| {
+            (e.mean().map_or(f64::NEG_INFINITY, |v| sign * v), e.kernel_values().unwrap_or(f64::INFINITY))
+        };
         self.entries.sort_by(|a, b| {
             let ((mean_a, cost_a), (mean_b, cost_b)) = (key(a), key(b));
             let names = || (&a.method, &a.evaluator, a.asked).cmp(&(&b.method, &b.evaluator, b.asked));
@@ -178,11 +221,67 @@ impl Outcome {
         });
     }
 
+    /// The best features: those that no other is better than; None if no method has a score on every split.
+    pub fn best(&self) -> Option<&Entry> {
+        self.entries.iter().find(|e| !e.is_baseline() && e.mean().is_some() && e.failed.is_none())
+    }
+
+    /// Of the features that are within a standard error of the best, those that are fewest; then the fewest kernel values.
+    ///
+    /// ```
+    /// use mercer::evaluate::outcome::{Entry, Outcome};
+    ///
+    /// let of = |method: &str, scores: &[f64], q: usize| Entry {
+    ///     method: method.into(), scores: scores.to_vec(), n_features: vec![q; 3], ..Entry::default()
+    /// };
+    /// let entries = vec![of("sparse", &[0.97, 0.98, 0.99], 232), of("kpls", &[0.98, 0.97, 0.98], 8)];
+    /// let outcome = Outcome { entries, ..Outcome::default() };
+    /// assert_eq!((outcome.best().unwrap().method.as_str(), outcome.recommended().unwrap().method.as_str()), ("sparse", "kpls"));
+    /// ```
+    pub fn recommended(&self) -> Option<&Entry> {
+        let best = self.best()?;
+        let near = |e: &&Entry| {
+            !e.is_baseline()
+                && e.failed.is_none()
+                && best.lead_over(e).is_some_and(|(lead, error)| lead <= error.unwrap_or(0.0))
+        };
+        let size =
+            |e: &Entry| (e.features().unwrap_or(f64::INFINITY), e.kernel_values().unwrap_or(f64::INFINITY));
+        self.entries.iter().filter(near).reduce(|a, b| if size(b) < size(a) { b } else { a })
+    }
+
+    /// The best candidate's score beside those that the best would have with shuffled labels: the best of many looks good by
+    /// luck too.
+    pub(super) fn by_chance(&self) -> Option<Chance> {
+        let lower = self.best()?.lower_is_better;
+        let better = |a: f64, b: f64| if lower { a < b } else { a > b };
+        let scored: Vec<&Entry> = self
+            .entries
+            .iter()
+            .filter(|e| e.failed.is_none() && e.mean().is_some() && e.method != "dummy")
+            .collect();
+        let best = scored.first()?.mean()?;
+        let shuffles =
+            scored.iter().flat_map(|e| &e.by_chance).map(Vec::len).min().filter(|count| *count > 0)?;
+        let mean = |entry: &Entry, at: usize| {
+            entry.by_chance.iter().map(|split| split[at]).sum::<f64>() / entry.by_chance.len() as f64
+        };
+        let most: Vec<f64> = (0..shuffles)
+            .filter_map(|at| {
+                scored.iter().map(|e| mean(e, at)).reduce(|a, b| if better(b, a) { b } else { a })
+            })
+            .collect();
+        let as_good = most.iter().filter(|v| !better(best, **v)).count();
+        Some(Chance { score: average(&most)?, p_value: (as_good + 1) as f64 / (most.len() + 1) as f64 })
+    }
+
     /// All results as JSON, for other programs.
     pub fn to_json(&self) -> Value {
         json!({
             "measure": self.measure, "second": self.second, "rows": self.rows, "inputs": self.inputs,
             "classes": self.classes, "splits": self.n_splits, "finished": self.n_finished(), "interrupted": self.interrupted,
+            "chance": self.chance.map(|chance| json!({ "score": chance.score, "p_value": chance.p_value })),
+            "recommended": self.recommended().and_then(|e| self.entries.iter().position(|other| std::ptr::eq(e, other))),
             "warnings": self.warnings, "entries": self.entries.iter().map(Entry::to_json).collect::<Vec<_>>(),
         })
     }

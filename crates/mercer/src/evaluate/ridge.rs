@@ -58,7 +58,15 @@ pub(super) fn predict(
             Predictions::Numbers(fits.iter().map(|fit| fit * unit + mean).collect())
         }
     };
-    Ok(Evaluation { predictions, support: 0, warnings: Vec::new() })
+    let scores = match labels {
+        Labels::Classes { codes, .. } => {
+            let shares = shares(codes, c);
+            Some(Mat::from_fn(test.n(), c, |i, j| fits[i * c + j] + shares[j]))
+        }
+        Labels::Numbers(_) => None,
+    };
+    let probabilities = scores.as_ref().map(|scores| probabilities(scores, train.n()));
+    Ok(Evaluation { scores, probabilities, ..Evaluation::of(predictions) })
 }
 
 fn check_memory(rows: &Rows, penalised: bool) -> Result<()> {
@@ -232,11 +240,28 @@ fn fits(means: &[f64], weights: MatRef<'_, f64>, rows: &Rows, monitor: &Monitor)
     Ok(all)
 }
 
+/// The share of the rows that each class has.
+fn shares(codes: &[usize], c: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; c];
+    codes.iter().for_each(|&code| shares[code] += 1.0 / codes.len() as f64);
+    shares
+}
+
+/// Fitted values of one-hot columns are least-squares estimates of probabilities: cut off at 1/n and made to add up to 1.
+fn probabilities(scores: &Mat<f64>, n: usize) -> Mat<f64> {
+    let mut p = scores.clone();
+    for i in 0..p.nrows() {
+        let row = |j: usize| scores[(i, j)].max(1.0 / n as f64);
+        let sum: f64 = (0..p.ncols()).map(row).sum();
+        (0..p.ncols()).for_each(|j| p[(i, j)] = row(j) / sum);
+    }
+    p
+}
+
 /// The class with the largest fitted value, after its share of the training rows is added back. Only classes with
 /// training rows count; the first of equal ones wins.
 fn largest(fits: &[f64], codes: &[usize], c: usize) -> Vec<usize> {
-    let mut shares = vec![0.0; c];
-    codes.iter().for_each(|&code| shares[code] += 1.0 / codes.len() as f64);
+    let shares = shares(codes, c);
     let present: Vec<usize> = (0..c).filter(|&j| shares[j] > 0.0).collect();
     let best = |fits: &[f64]| {
         let mut best = (f64::NEG_INFINITY, present[0]);

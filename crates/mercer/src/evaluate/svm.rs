@@ -8,6 +8,7 @@
 //! source  Cortes & Vapnik 1995; Drucker et al. 1996; scikit-learn's `SVC` and `SVR` solve the same problems
 //! differs rows whose squares would overflow or underflow are multiplied by a power of two, if γ is set by rule
 
+use faer::Mat;
 use rayon::prelude::*;
 
 use super::evaluator::{Evaluation, Evaluator, check_rows};
@@ -57,8 +58,8 @@ pub(super) fn predict(
             "`rbf-svm` with c = {c} stopped before it converged; scale the columns, or lower c"
         ));
     }
-    let predictions = machine.predict(train, test, monitor)?;
-    Ok(Evaluation { predictions, support: machine.support.len(), warnings })
+    let (predictions, scores) = machine.predict_scored(train, test, monitor)?;
+    Ok(Evaluation { support: machine.support.len(), warnings, scores, ..Evaluation::of(predictions) })
 }
 
 /// Dual coefficients of the training rows and the bias, for two classes (the first is positive) or for numbers (in units of
@@ -212,9 +213,19 @@ impl Machine {
     }
 
     fn predict(&self, train: &Rows, test: &Rows, monitor: &Monitor) -> Result<Predictions> {
+        Ok(self.predict_scored(train, test, monitor)?.0)
+    }
+
+    /// With a score a class: its votes, and the sum of their decision values squeezed into less than a vote.
+    fn predict_scored(
+        &self,
+        train: &Rows,
+        test: &Rows,
+        monitor: &Monitor,
+    ) -> Result<(Predictions, Option<Mat<f64>>)> {
         let panel = Panel::new(self.kernel, &train.select(&self.support));
         let starts: Vec<usize> = (0..test.n()).step_by(PANEL).collect();
-        let parts: Result<Vec<Vec<f64>>> = starts
+        let parts: Result<Vec<Vec<Vec<f64>>>> = starts
             .into_par_iter()
             .map(|start| {
                 monitor.check()?;
@@ -225,28 +236,42 @@ impl Machine {
                 Ok((0..rows.n()).map(|i| self.answer(&values[i * l..(i + 1) * l])).collect())
             })
             .collect();
-        let answers = parts?.into_iter().flatten();
+        let answers: Vec<Vec<f64>> = parts?.into_iter().flatten().collect();
         Ok(match self.output {
-            Output::Classes(_) => Predictions::Classes(answers.map(|code| code as usize).collect()),
-            Output::Numbers(_) => Predictions::Numbers(answers.collect()),
+            Output::Classes(c) => {
+                let most = |scores: &Vec<f64>| {
+                    // Decision values do not break ties of votes.
+                    let most = scores.iter().map(|v| v.round()).fold(0.0, f64::max);
+                    scores.iter().position(|v| v.round() == most).unwrap_or(0)
+                };
+                let predicted = answers.iter().map(most).collect();
+                let scores = Mat::from_fn(answers.len(), c, |i, j| answers[i][j]);
+                (Predictions::Classes(predicted), Some(scores))
+            }
+            Output::Numbers(_) => (Predictions::Numbers(answers.iter().map(|one| one[0]).collect()), None),
         })
     }
 
-    /// The class or the number, from a row's kernel values against the support vectors.
-    fn answer(&self, line: &[f64]) -> f64 {
+    /// The score of every class, or the number, from a row's kernel values against the support vectors.
+    fn answer(&self, line: &[f64]) -> Vec<f64> {
         let value = |decision: &Decision| {
             decision.terms.iter().map(|&(at, a)| a * line[at]).sum::<f64>() + decision.bias
         };
         match self.output {
-            Output::Numbers(unit) => self.decisions.first().map_or(0.0, value) * unit.deviation + unit.mean,
+            Output::Numbers(unit) => {
+                vec![self.decisions.first().map_or(0.0, value) * unit.deviation + unit.mean]
+            }
             Output::Classes(c) => {
-                let mut votes = vec![0usize; c];
+                let (mut votes, mut sums) = (vec![0usize; c], vec![0.0; c]);
                 for decision in &self.decisions {
                     let (first, second) = decision.classes;
-                    votes[if value(decision) > 0.0 { first } else { second }] += 1;
+                    let value = value(decision);
+                    votes[if value > 0.0 { first } else { second }] += 1;
+                    sums[first] += value;
+                    sums[second] -= value;
                 }
-                let most = votes.iter().copied().max().unwrap_or(0);
-                votes.iter().position(|&v| v == most).unwrap_or(0) as f64
+                let score = |(votes, sum): (usize, f64)| votes as f64 + sum / (3.0 * (sum.abs() + 1.0));
+                votes.into_iter().zip(sums).map(score).collect()
             }
         }
     }

@@ -24,7 +24,7 @@ use super::text::{counted, escaped, joined, name, shell_word, short};
 /// ```
 pub fn advice(advice: &Advice, diagnostics: Option<&FitDiagnostics>, about: &About) -> String {
     let mut page = Page::default();
-    let mut facts = vec![("rows used", advice.rows.to_string())];
+    let mut facts = vec![("rows used", advice.rows.to_string()), ("task", advice.task())];
     if !about.target.is_empty() {
         facts.push(("target", name(&about.target)));
     }
@@ -51,6 +51,9 @@ fn answer(advice: &Advice) -> String {
         }
         Verdict::Hurts => "Kernel features hurt here: the plain columns do better",
     };
+    if advice.score.is_some_and(|score| !score.is_above_chance()) {
+        return format!("<b>{}</b>", advice.headline());
+    }
     match (advice.verdict, advice.method.is_empty()) {
         (_, true) => format!("<b>{verdict}.</b>"),
         (Verdict::Helps, false) => format!("<b>{verdict}.</b> Use <b>{}</b>.", escaped(&advice.method)),

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use crate::evaluate::diagnostics::FitDiagnostics;
-use crate::evaluate::outcome::{CLEAR, Entry, Outcome};
+use crate::evaluate::measures::Measure;
+use crate::evaluate::outcome::{Chance, Entry, Outcome};
 
 use super::About;
 use super::page::{Page, folded, table};
@@ -38,11 +39,11 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
     results(&mut page, outcome, &listed);
     sizes::chart(&mut page, outcome);
     if let Some(best) = listed.first() {
-        confusion::matrix(&mut page, outcome, best);
+        confusion::of_entry(&mut page, outcome, best);
     }
     if let Some(diagnostics) = diagnostics {
         page.section(&format!("A closer look at {}", escaped(&diagnostics.method)));
-        page.add("<p class=\"soft\">The best of the methods, fitted on all rows.</p>");
+        page.add("<p class=\"soft\">The recommended method; what is drawn are rows that were held out.</p>");
         features::facts(&mut page, diagnostics);
         page.below(|page| features::charts(page, diagnostics));
     }
@@ -52,7 +53,7 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
 
 /// Whether an entry is a baseline.
 pub(super) fn is_baseline(entry: &Entry) -> bool {
-    matches!(entry.method.as_str(), "raw" | "kknn" | "rbf-svm")
+    entry.is_baseline()
 }
 
 /// The name of a candidate, in one line. The rule for γ is included only if there are several.
@@ -61,6 +62,7 @@ pub(super) fn candidate(outcome: &Outcome, entry: &Entry) -> String {
         "raw" => "plain columns".to_string(),
         "rbf-svm" => return "SVM with an rbf kernel".to_string(),
         "kknn" => return "nearest neighbour in kernel space".to_string(),
+        "dummy" => return "largest class or mean".to_string(),
         other => other.to_string(),
     };
     if let Some(basis) = entry.basis.as_deref().filter(|basis| *basis != entry.method && !basis.is_empty()) {
@@ -78,16 +80,14 @@ pub(super) fn candidate(outcome: &Outcome, entry: &Entry) -> String {
 
 /// Whether a measure is a share, to be shown as percent.
 pub(super) fn is_share(measure: &str) -> bool {
-    measure.contains("accuracy")
+    Measure::named(measure).is_ok_and(Measure::is_share)
 }
 
 /// The name of a measure in a sentence.
 pub(super) fn measure_name(measure: &str) -> &str {
-    match measure {
-        "balanced_accuracy" => "balanced accuracy",
-        "r2" => "R²",
-        "mse" => "mean squared error",
-        other => other,
+    match Measure::named(measure) {
+        Ok(measure) => measure.words(),
+        Err(_) => measure,
     }
 }
 
@@ -143,50 +143,94 @@ fn facts(page: &mut Page, outcome: &Outcome, about: &About) {
     page.facts(&facts);
 }
 
-// One sentence: the best candidate, and whether it is clearly better than the baselines.
+// The recommended features and the best, whether they are clearly better than the baselines, and how far above chance.
 fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
-    let measure = &outcome.measure;
     if outcome.entries.is_empty() {
         return "Nothing was compared.".to_string();
     }
-    let Some(best) = listed.first() else {
+    let Some(first) = listed.first() else {
         return "No candidate has a score; the reasons are below.".to_string();
     };
-    let error = best.standard_error().filter(|e| e.is_finite());
-    let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
-    let mut text = format!(
-        "Best is <b>{}</b> with {} {}{spread}",
-        escaped(&candidate(outcome, best)),
-        article(measure),
-        score(measure, best.mean()),
-    );
-    if let Some(q) = best.features().filter(|_| !is_baseline(best)) {
-        let _ = write!(text, " from {} features", count(Some(q)));
-    }
-    let first = |fits: &dyn Fn(&Entry) -> bool| listed.iter().find(|e| fits(e)).copied();
-    let rivals = if is_baseline(best) {
-        vec![(first(&|e| !is_baseline(e)), None)]
-    } else {
-        vec![
-            (first(&|e| e.method == "raw"), Some("the plain columns")),
-            (first(&|e| e.method == "rbf-svm"), Some("an SVM with an rbf kernel")),
-        ]
+    let Some(best) = outcome.recommended().or_else(|| listed.iter().find(|e| !is_baseline(e)).copied())
+    else {
+        return format!("Best is {}.", described(outcome, first));
     };
+    let mut text = if is_baseline(first) {
+        format!(
+            "Best is {}. Of the kernel features {} is recommended",
+            described(outcome, first),
+            described(outcome, best)
+        )
+    } else {
+        format!("Recommended: {}", described(outcome, best))
+    };
+    let rivals = [
+        (Some(*first).filter(|top| !std::ptr::eq(*top, best) && !is_baseline(top)), None),
+        (listed.iter().find(|e| e.method == "raw").copied(), Some("the plain columns")),
+        (listed.iter().find(|e| e.method == "rbf-svm").copied(), Some("an SVM with an rbf kernel")),
+    ];
     let comparisons: Vec<String> = rivals
         .into_iter()
         .filter_map(|(rival, called)| {
             let rival = rival?;
             let called = called.map_or_else(
-                || format!("the best kernel features, <b>{}</b>", escaped(&candidate(outcome, rival))),
-                str::to_string,
+                || {
+                    format!(
+                        "the best, <b>{}</b> with {} features",
+                        escaped(&candidate(outcome, rival)),
+                        count(rival.features())
+                    )
+                },
+                |called| match rival.evaluator.as_str() {
+                    own if own.is_empty() || own == rival.method => called.to_string(),
+                    evaluator => format!("{called} ({})", escaped(evaluator)),
+                },
             );
-            Some(against(measure, best, rival, &called))
+            Some(against(&outcome.measure, best, rival, &called))
         })
         .collect();
     if !comparisons.is_empty() {
-        let _ = write!(text, ": {}", comparisons.join(", and "));
+        let _ = write!(text, ": {}", comparisons.join("; "));
     }
-    text + "."
+    text.push('.');
+    if let Some(chance) = outcome.chance {
+        text.push_str(&by_chance(&outcome.measure, chance));
+    }
+    text
+}
+
+// A candidate with its score and size.
+fn described(outcome: &Outcome, entry: &Entry) -> String {
+    let measure = &outcome.measure;
+    let error = entry.standard_error().filter(|e| e.is_finite());
+    let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
+    let mut text = format!(
+        "<b>{}</b> with {} {}{spread}",
+        escaped(&candidate(outcome, entry)),
+        article(measure),
+        score(measure, entry.mean()),
+    );
+    if let Some(q) = entry.features().filter(|_| !is_baseline(entry)) {
+        let _ = write!(
+            text,
+            " from {}",
+            if q == 1.0 { "one feature".into() } else { format!("{} features", count(Some(q))) }
+        );
+    }
+    text
+}
+
+// What shuffled labels give.
+fn by_chance(measure: &str, chance: Chance) -> String {
+    let reached = score(measure, Some(chance.score));
+    if chance.p_value <= 0.05 {
+        format!(" With shuffled labels the best candidate has {reached}.")
+    } else {
+        format!(
+            " <b>No candidate is better than chance:</b> with shuffled labels the best has {reached} (p\u{a0}=\u{a0}{:.2}).",
+            chance.p_value
+        )
+    }
 }
 
 fn article(measure: &str) -> String {
@@ -198,24 +242,19 @@ fn article(measure: &str) -> String {
 }
 
 fn against(measure: &str, best: &Entry, rival: &Entry, called: &str) -> String {
-    let (Some((difference, paired)), Some(other)) = (best.lead_over(rival), rival.mean()) else {
+    let (Some((lead, paired)), Some(other)) = (best.lead_over(rival), rival.mean()) else {
         return String::new();
     };
     let unit = if is_share(measure) { "\u{a0}points" } else { "" };
     let error = paired.filter(|e| e.is_finite());
     let spread = error.map_or_else(String::new, |e| format!(" ±\u{a0}{}", uncertainty(measure, e)));
-    if error.is_some_and(|e| difference <= CLEAR * e) || difference <= 0.0 {
-        return format!(
-            "no clear difference from {called} ({}; difference {}{spread})",
-            score(measure, Some(other)),
-            uncertainty(measure, difference.max(0.0)),
-        );
+    let difference = uncertainty(measure, lead.abs());
+    let other = score(measure, Some(other));
+    match best.clearly_better(rival) {
+        Some(true) => format!("{difference}{spread}{unit} better than {called}, {other}"),
+        Some(false) => format!("{difference}{spread}{unit} worse than {called}, {other}"),
+        None => format!("not clearly different from {called}, {other} (difference {difference}{spread})"),
     }
-    format!(
-        "{}{spread}{unit} better than {called} ({})",
-        uncertainty(measure, difference),
-        score(measure, Some(other)),
-    )
 }
 
 fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {

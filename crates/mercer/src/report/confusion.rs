@@ -15,19 +15,24 @@ const PAIRS_SHOWN: usize = 10;
 const MAX_TINT: f64 = 0.5;
 
 /// The confusion matrix of an entry; nothing for numbers.
-pub(super) fn matrix(page: &mut Page, outcome: &Outcome, entry: &Entry) {
-    let counts = &entry.confusion;
+pub(super) fn of_entry(page: &mut Page, outcome: &Outcome, entry: &Entry) {
+    let caption =
+        format!("<b>{}</b>, test rows of all splits together.", escaped(&candidate(outcome, entry)));
+    matrix(page, &entry.confusion, &outcome.classes, &caption);
+}
+
+/// How often classes are predicted as others, true class first; `caption` is HTML.
+pub(super) fn matrix(page: &mut Page, counts: &[Vec<usize>], classes: &[String], caption: &str) {
     if counts.iter().flatten().sum::<usize>() == 0 {
         return;
     }
     page.section("Which classes are confused");
-    let class = |k: usize| outcome.classes.get(k).map_or_else(|| format!("{k}"), |text| name(text));
-    let letters = outcome.classes.iter().map(|class| width(class)).max().unwrap_or(0);
+    let class = |k: usize| classes.get(k).map_or_else(|| format!("{k}"), |text| name(text));
+    let letters = classes.iter().map(|class| width(class)).max().unwrap_or(0);
     let table = table(counts, letters.clamp(3, 10), &class);
     let caption = format!(
-        "<p class=\"soft\"><b>{}</b>, all splits together. Rows are true classes, columns predicted ones; percentages are of \
+        "<p class=\"soft\">{caption} Rows are true classes, columns predicted ones; percentages are of \
          the row. Framed cells are correct predictions; elsewhere a stronger tint means more frequent confusion.</p>",
-        escaped(&candidate(outcome, entry)),
     );
     let worst = worst(counts, &class);
     if counts.len() > CLASSES_SHOWN {

@@ -1,6 +1,8 @@
 //! Charts of a fitted method, shared by the pages.
 
 use crate::evaluate::diagnostics::FitDiagnostics;
+use crate::evaluate::held_out::{HeldOut, Score};
+use crate::evaluate::measures::Measure;
 
 use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer};
@@ -30,6 +32,31 @@ pub(super) fn facts(page: &mut Page, diagnostics: &FitDiagnostics) {
     page.facts(&facts);
 }
 
+/// How well rows are predicted that were held out, as a sentence.
+pub(super) fn score_text(held_out: &HeldOut) -> String {
+    let HeldOut { n_train, rows, score, .. } = held_out;
+    let Score { measure, value, chance, .. } = *score;
+    let rows = format!(
+        "{} held out ({} were for learning)",
+        counted(rows.len(), "row", "rows"),
+        counted(*n_train, "other", "others")
+    );
+    let (value, chance) = (measured(measure, value), measured(measure, chance));
+    if score.is_above_chance() {
+        format!("Ridge on the features has {value} on {rows}; shuffled labels give {chance}.")
+    } else {
+        format!(
+            "<b>No better than chance:</b> ridge on the features has {value} on {rows}, and shuffled labels give {chance}. \
+             What the features show of these labels is noise."
+        )
+    }
+}
+
+/// A score with its measure.
+pub(super) fn measured(measure: Measure, value: f64) -> String {
+    format!("{} {}", measure.words(), if measure.is_share() { percent(value) } else { short(value) })
+}
+
 /// All charts for which there is data.
 pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics) {
     scatter::best_features(page, diagnostics);
@@ -41,6 +68,7 @@ pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics) {
         page.panels(|page| curves.iter().for_each(|(chart, caption)| page.figure(chart, caption)));
     }
     importance(page, diagnostics);
+    weights(page, &diagnostics.weights);
 }
 
 fn residuals(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
@@ -131,40 +159,89 @@ fn importance(page: &mut Page, diagnostics: &FitDiagnostics) {
     if inputs.is_empty() {
         return;
     }
-    inputs.sort_by(|a, b| b.1.total_cmp(&a.1));
     page.section("Which inputs matter");
-    let most = inputs[0].1.max(f64::MIN_POSITIVE);
-    let bars = |inputs: &[(&str, f64)]| -> String {
-        let row = |(input, share): &(&str, f64)| {
-            let length = (share / most).clamp(0.0, 1.0);
-            format!(
-                "<tr><th scope=\"row\">{}</th><td><span class=\"bar\" style=\"--share:{length:.4}\"></span>{}</td></tr>",
-                name(input),
-                percent(*share),
-            )
-        };
-        let rows = joined(inputs.iter().map(row));
-        let letters = inputs.iter().map(|(input, _)| width(input)).max().unwrap_or(0);
-        format!(
-            "<table class=\"bars\" style=\"--names:{}ch\"><tbody>{rows}</tbody></table>",
-            letters.clamp(3, NAME_WIDTH) + 3
-        )
+    let caption = match &diagnostics.held_out {
+        Some(held_out) => of_predictions(held_out),
+        None => "Share of the features’ dependence on each input: how much the features move when that input moves a \
+                 little, averaged over the rows. What matters for a target may be other inputs."
+            .to_string(),
     };
-    let (shown, others) = inputs.split_at(inputs.len().min(INPUTS_SHOWN));
-    page.add(&bars(shown));
-    let rest: f64 = others.iter().map(|(_, share)| share).sum();
-    page.add(
-        "<p class=\"soft\">Share of the features’ dependence on each input: how much the features move when that input \
-         moves a little, averaged over the rows. Inputs with short bars could be dropped with little change; a long \
-         bar does not mean that the input is a cause.</p>",
+    bars(page, inputs, percent, &caption);
+}
+
+/// What the shares of the inputs are, and what the largest are worth.
+fn of_predictions(held_out: &HeldOut) -> String {
+    let mut text = String::from(
+        "Share of each input in what is predicted: how much ridge on the features changes its predictions when that input \
+         moves a little, averaged over the rows held out. A long bar does not mean that the input is a cause.",
     );
+    if !held_out.score.is_above_chance() {
+        text.push_str(" As the predictions are no better than chance, neither is this order.");
+        return text;
+    }
+    if let Some(inputs) = held_out.inputs {
+        let measure = held_out.score.measure;
+        let first = if inputs.count == 1 {
+            "The first input alone".into()
+        } else {
+            format!("The first {} inputs alone", inputs.count)
+        };
+        text.push_str(&format!(
+            " {first}: {}; all others without {}: {}; all inputs: {}.",
+            measured(measure, inputs.alone),
+            if inputs.count == 1 { "it" } else { "them" },
+            measured(measure, inputs.without),
+            measured(measure, held_out.score.value)
+        ));
+    }
+    text
+}
+
+/// Weights of the inputs before the kernel.
+pub(super) fn weights(page: &mut Page, weights: &[(String, f64)]) {
+    if weights.is_empty() {
+        return;
+    }
+    page.section("Weights of the inputs");
+    if weights.iter().all(|(_, weight)| *weight == 1.0) {
+        page.add("<p>Weights do not help to predict rows held out: all inputs have the weight 1.</p>");
+        return;
+    }
+    let weights = weights.iter().map(|(input, weight)| (input.as_str(), *weight)).collect();
+    let caption = "Inputs are multiplied by these weights before the kernel sees them (mean square 1). They are learned \
+                   from the labels, and used because rows held out are then predicted better.";
+    bars(page, weights, short, caption);
+}
+
+/// One bar an input, the longest first; those beyond [`INPUTS_SHOWN`] are folded.
+fn bars(page: &mut Page, mut inputs: Vec<(&str, f64)>, text: fn(f64) -> String, caption: &str) {
+    inputs.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let most = inputs[0].1.max(f64::MIN_POSITIVE);
+    let (shown, others) = inputs.split_at(inputs.len().min(INPUTS_SHOWN));
+    let rows = joined(shown.iter().map(|(input, value)| {
+        let length = (value / most).clamp(0.0, 1.0);
+        format!(
+            "<tr><th scope=\"row\">{}</th><td><span class=\"bar\" style=\"--share:{length:.4}\"></span>{}</td></tr>",
+            name(input),
+            text(*value),
+        )
+    }));
+    let letters = shown.iter().map(|(input, _)| width(input)).max().unwrap_or(0);
+    page.add(&format!(
+        "<table class=\"bars\" style=\"--names:{}ch\"><tbody>{rows}</tbody></table>",
+        letters.clamp(3, NAME_WIDTH) + 3
+    ));
+    page.add(&format!("<p class=\"soft\">{caption}</p>"));
     if !others.is_empty() {
-        let summary =
-            format!("{} with {} together", counted(others.len(), "more input", "more inputs"), percent(rest));
-        let rows = joined(others.iter().take(1000).map(|(input, share)| {
-            format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>", name(input), percent(*share))
+        let summary = format!(
+            "{} with at most {} each",
+            counted(others.len(), "more input", "more inputs"),
+            text(others[0].1)
+        );
+        let rows = joined(others.iter().take(1000).map(|(input, value)| {
+            format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>", name(input), text(*value))
         }));
-        page.add(&folded(&summary, &table("", &[("input", false), ("share", true)], &rows)));
+        page.add(&folded(&summary, &table("", &[("input", false), ("value", true)], &rows)));
     }
 }
 

@@ -1,7 +1,8 @@
 //! Stage 8: reports. Results become one self-contained page; nothing is computed here.
 //!
 //! A page is one HTML file without scripts: it loads nothing, follows the light or dark theme, and is readable on a phone and
-//! in print. [`comparison`] shows the results of a comparison, [`model`] a fitted method, [`advice`] a recommendation.
+//! in print. [`comparison`] shows the results of a comparison, [`model`] a fitted method, [`learned`] a predictor, [`advice`] a
+//! recommendation.
 
 mod text;
 mod ink;
@@ -15,9 +16,11 @@ mod confusion;
 mod comparison;
 mod model;
 mod advice;
+mod learned;
 
 pub use advice::advice;
 pub use comparison::comparison;
+pub use learned::learned;
 pub use model::model;
 
 /// The origin of a page: data, command, seed and settings, so that it can be reproduced.

@@ -29,8 +29,12 @@ pub fn model(diagnostics: &FitDiagnostics, about: &About) -> String {
     } else {
         format!(" on {}", escaped(&diagnostics.basis))
     };
+    let score = diagnostics
+        .held_out
+        .as_ref()
+        .map_or_else(String::new, |held_out| format!(" {}", features::score_text(held_out)));
     let answer = format!(
-        "<b>{}</b>{below} computes {} per row from {}.",
+        "<b>{}</b>{below} computes {} per row from {}.{score}",
         escaped(&diagnostics.method),
         counted(diagnostics.n_features, "feature", "features"),
         counted(diagnostics.kernel_values, "kernel value", "kernel values"),

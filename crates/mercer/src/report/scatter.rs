@@ -5,6 +5,7 @@ use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer, key, title};
+use super::features::score_text;
 use super::ink::{Ink, STEPS_OF_SCALE};
 use super::page::{Page, folded};
 use super::text::{counted, joined, name, short};
@@ -30,15 +31,29 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     if width == 0 || drawn == 0 {
         return;
     }
-    page.section(if width == 1 { "The feature" } else { "The best features" });
+    let what = if width == 1 { "The feature" } else { "The best features" };
+    let of = match (&diagnostics.held_out, &diagnostics.point_labels) {
+        (Some(_), _) => " of rows held out",
+        (None, Some(_)) => " of the rows that they were learned from",
+        (None, None) => "",
+    };
+    page.section(&format!(
+        "{what}{}",
+        if width == 1 { of.replace("they were", "it was") } else { of.into() }
+    ));
+    match (&diagnostics.held_out, &diagnostics.point_labels) {
+        (Some(held_out), _) => page.add(&format!("<p>{}</p>", score_text(held_out))),
+        (None, Some(_)) => {
+            page.add("<p>These rows were used to learn the features: new rows will lie less far apart.</p>")
+        }
+        (None, None) => {}
+    }
     let (groups, legend) = groups(diagnostics);
     page.add(&legend);
     let (coloured, reading) = match &diagnostics.point_labels {
-        Some(Labels::Classes { .. }) => (
-            "coloured by class",
-            "Classes that lie apart are easy to separate for any model; where they overlap, these features alone do not \
-             separate them.",
-        ),
+        Some(Labels::Classes { .. }) => {
+            ("coloured by class", "Where classes overlap, these features alone do not separate them.")
+        }
         Some(Labels::Numbers(_)) => (
             "coloured by the target",
             "Where the colour changes smoothly, the target can be predicted from these features.",

@@ -7,6 +7,7 @@
 //! refusals     what is refused, in words
 //! compare      methods side by side
 //! diagnostics  the numbers that describe a fitted map
+//! truth        what is said of noise, of linear targets and of rows not seen
 //! advise       what is recommended, on data whose answer is known
 
 mod advise;
@@ -17,6 +18,7 @@ mod nasty;
 mod refusals;
 pub(crate) mod compare;
 mod diagnostics;
+mod truth;
 
 use mercer::evaluate::{Evaluation, Evaluator, Predictions};
 use mercer::{Labels, Monitor, Rows};

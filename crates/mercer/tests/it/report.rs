@@ -157,9 +157,9 @@ fn the_answer_calls_a_difference_clear_only_if_it_exceeds_three_standard_errors(
     let svm = Entry { method: "rbf-svm".into(), scores: vec![0.86, 0.88, 0.96], ..Entry::default() };
     let entries = vec![candidate("gda", &[0.90, 0.90, 0.96]), candidate("raw", &[0.88, 0.88, 0.94]), svm];
     let text = answer(&outcome(entries));
-    assert!(text.starts_with("Best is gda, knn with an accuracy of 92.0 % ± 2.0"), "{text}");
-    assert!(text.contains("2.0 ± 0.0 points better than the plain columns (90.0 %)"), "{text}");
-    assert!(text.contains("no clear difference from an SVM with an rbf kernel (90.0 %"), "{text}");
+    assert!(text.starts_with("Recommended: gda, knn with an accuracy of 92.0 % ± 2.0"), "{text}");
+    assert!(text.contains("2.0 ± 0.0 points better than the plain columns (knn), 90.0 %"), "{text}");
+    assert!(text.contains("not clearly different from an SVM with an rbf kernel, 90.0 %"), "{text}");
 }
 
 #[test]
@@ -167,13 +167,16 @@ fn the_answer_says_so_where_the_plain_columns_are_best() {
     let entries = vec![candidate("raw", &[0.9, 0.9, 0.9]), candidate("gda", &[0.7, 0.7, 0.7])];
     let text = answer(&outcome(entries));
     assert!(text.contains("Best is plain columns, knn"), "{text}");
-    assert!(text.contains("20.0 ± 0.0 points better than the best kernel features, gda, knn"), "{text}");
+    assert!(text.contains("gda, knn with an accuracy of 70.0 % ± 0.0 is recommended: 20.0 ± 0.0 points worse than the plain columns"), "{text}");
 }
 
 #[test]
 fn one_split_and_no_split_have_answers_too() {
     let text = answer(&outcome(vec![candidate("gda", &[0.9]), candidate("raw", &[0.8])]));
-    assert!(text.contains("90.0 %: 10.0 points better than the plain columns (80.0 %"), "{text}");
+    assert!(
+        text.contains("90.0 %: not clearly different from the plain columns (knn), 80.0 % (difference 10.0)"),
+        "{text}"
+    );
     let failed = Entry { failed: Some("why & how".into()), ..candidate("gda", &[]) };
     let page = comparison(&outcome(vec![failed]), None, &About::default());
     assert!(page.contains("No candidate has a score") && page.contains("why &amp; how"));

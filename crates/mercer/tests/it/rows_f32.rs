@@ -207,7 +207,7 @@ fn every_pipeline_serves_float32_rows() {
         }
         assert_map_serves(name, &narrow.map, &x);
         let (seen, _) = FitDiagnostics::of(&pipeline, &x.narrow, Some(&y), &[], 0, &options).expect(name);
-        assert_eq!((seen.n_features, seen.points.len()), (narrow.map.n_features(), 150), "{name}");
+        assert_eq!((seen.n_features, seen.points.len()), (narrow.map.n_features(), 50), "{name}");
         assert!(narrow.map.input_importance(&x.narrow, &monitor).is_ok(), "{name}");
     }
 }

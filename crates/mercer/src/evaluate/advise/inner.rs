@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Adviser, Choice, measure};
+use super::{Adviser, Choice, measure, short};
 use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::folds::folds;
+use crate::evaluate::measures::Measure;
 use crate::evaluate::outcome;
 use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
@@ -117,7 +118,7 @@ impl Adviser {
             .collect();
         inner.sort_by(|a, b| b.1.total_cmp(&a.1));
         advice.inner = inner;
-        explain(advice, &raw, &scores[advised], measure(&labels).name());
+        explain(advice, &raw, &scores[advised], measure(&labels));
         Ok(fitted)
     }
 
@@ -194,7 +195,7 @@ fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
     let mut all = vec![with(basis, &[])?];
     match labels {
         Labels::Classes { .. } => {
-            all.push(with("gda", &[("reg", format!("{:e}", choice.tried.penalty))])?);
+            all.push(with("gda", &[("reg", short(choice.tried.penalty).to_string())])?);
             all.push(with("klfe", &[("n_components", features), ("n_neighbors", "5".into())])?);
         }
         Labels::Numbers(_) => all.push(with("kpls", &[("n_components", features)])?),
@@ -202,10 +203,11 @@ fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
     Ok(all)
 }
 
-fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: &str) {
+fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: Measure) {
     let text = |score: f64| {
-        if measure == "accuracy" { format!("{:.1} %", 100.0 * score) } else { format!("{score:.3}") }
+        if measure.is_share() { format!("{:.1} %", 100.0 * score) } else { format!("{score:.3}") }
     };
+    let measure = measure.words();
     let (near_raw, near) = (average(&raw.nearest), average(&best.nearest));
     advice.findings.push(Finding {
         name: "nearest neighbour".into(),

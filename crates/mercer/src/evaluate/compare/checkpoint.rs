@@ -19,13 +19,13 @@ pub(super) fn journals(
     comparison: &Comparison,
     rows: &Rows,
     labels: &Labels,
-    splits: usize,
+    count: usize,
 ) -> Result<Vec<Journal>> {
     let Some(checkpoint) = &comparison.options.checkpoint else {
-        return Ok((0..splits).map(|_| Journal::default()).collect());
+        return Ok((0..count).map(|_| Journal::default()).collect());
     };
     let about = about(comparison, rows, labels);
-    (0..splits).map(|at| Journal::open(checkpoint, &format!("split-{at}"), about.clone())).collect()
+    (0..count).map(|at| Journal::open(checkpoint, &format!("split-{at}"), about.clone())).collect()
 }
 
 /// All that a comparison depends on.
@@ -41,6 +41,8 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         folds,
         repeats,
         test_share,
+        splits,
+        score,
         seed,
         options,
     } = comparison;
@@ -54,6 +56,8 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         .and_setting("folds", folds)
         .and_setting("repeats", repeats)
         .and_setting("test_share", test_share)
+        .and_setting("splits", splits)
+        .and_setting("score", score)
         .and_setting("seed", seed)
         .and_setting("memory", &options.memory)
 }
@@ -90,11 +94,24 @@ impl CandidateResult {
             Self::Skipped => Value::Null,
             Self::Failed(text) => json!(text),
             Self::Scored(scored) => {
-                let Scored { score, second, gamma, n_features, kernel_values, seconds, confusion } = scored;
+                let Scored {
+                    score,
+                    second,
+                    gamma,
+                    n_features,
+                    kernel_values,
+                    seconds,
+                    confusion,
+                    losses,
+                    by_chance,
+                } = scored;
+                let by_chance: Vec<u64> = by_chance.iter().map(|v| v.to_bits()).collect();
+                let losses: Vec<u32> = losses.iter().map(|v| v.to_bits()).collect();
                 let [score, second, seconds] = [score, second, seconds].map(|v| v.to_bits());
                 json!({
                     "score": score, "second": second, "gamma": gamma.map(f64::to_bits), "n_features": n_features,
                     "kernel_values": kernel_values, "seconds": seconds, "confusion": confusion,
+                    "losses": losses, "by_chance": by_chance,
                 })
             }
         }
@@ -108,6 +125,7 @@ impl CandidateResult {
         }
         let number = |name: &str| value[name].as_u64().map(f64::from_bits);
         let count = |value: &Value| value.as_u64().map(|count| count as usize);
+        let loss = |value: &Value| value.as_u64().and_then(|v| u32::try_from(v).ok()).map(f32::from_bits);
         let counts = |row: &Value| row.as_array()?.iter().map(count).collect::<Option<Vec<_>>>();
         Some(Self::Scored(Scored {
             score: number("score")?,
@@ -116,6 +134,12 @@ impl CandidateResult {
             n_features: count(&value["n_features"])?,
             kernel_values: count(&value["kernel_values"])?,
             seconds: number("seconds")?,
+            losses: value["losses"].as_array()?.iter().map(loss).collect::<Option<_>>()?,
+            by_chance: value["by_chance"]
+                .as_array()?
+                .iter()
+                .map(|v| v.as_u64().map(f64::from_bits))
+                .collect::<Option<_>>()?,
             confusion: value["confusion"].as_array()?.iter().map(counts).collect::<Option<_>>()?,
         }))
     }

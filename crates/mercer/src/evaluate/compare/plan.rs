@@ -6,14 +6,14 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::outcome::Entry;
+use crate::evaluate::outcome::{self, Entry};
 use crate::extract::Sizes;
 use crate::kernel::{Gamma, Shape};
 use crate::methods::{self, MethodSpec, Stage};
 use crate::pipeline::{Head, Pipeline};
 
 /// What features are compared with.
-pub(super) const BASELINES: [&str; 3] = ["raw", "rbf-svm", "kknn"];
+pub(super) const BASELINES: [&str; 4] = outcome::BASELINES;
 
 /// Parameters of the kernel, which baselines look at too.
 const KERNEL: [&str; 4] = ["kernel", "degree", "coef0", "alpha"];
@@ -26,8 +26,10 @@ pub(super) struct Plan {
     pub(super) rules: Vec<Option<Gamma>>,
     /// The methods.
     pub(super) methods: Vec<MethodPlan>,
-    /// One a candidate, without scores, in the order: `raw`, `rbf-svm`, `kknn`, then method by method, rule by rule, size by
-    /// size, evaluator by evaluator.
+    /// The linear model of the columns, where it is not among the evaluators.
+    pub(super) linear: Option<Evaluator>,
+    /// One a candidate, without scores, in the order: `raw` by every evaluator, `raw` by the linear model, `rbf-svm`, `dummy`,
+    /// `kknn`, then method by method, rule by rule, size by size, evaluator by evaluator.
     pub(super) entries: Vec<Entry>,
     /// Bytes that a split needs beside the rows of the caller.
     pub(super) memory: u64,
@@ -70,7 +72,13 @@ impl Plan {
                  {MANY_ROWS_COMPONENTS} components, and where a method's own would span all rows it is `kobl`"
             ));
         }
-        let mut plan = Self { shape, rules, methods, entries: Vec::new(), memory: 0, warnings };
+        let linear = match labels {
+            Labels::Classes { .. } => Evaluator::LinearSvm { c: None },
+            Labels::Numbers(_) => Evaluator::Ridge,
+        };
+        let linear = Some(linear)
+            .filter(|linear| comparison.evaluators.iter().all(|evaluator| evaluator.name() != linear.name()));
+        let mut plan = Self { shape, rules, methods, linear, entries: Vec::new(), memory: 0, warnings };
         plan.list(comparison);
         plan.memory = plan.estimate(comparison, rows, n)?;
         Ok(plan)
@@ -87,7 +95,9 @@ impl Plan {
         };
         let mut entries: Vec<Entry> =
             evaluators.iter().map(|evaluator| entry("raw", evaluator, None)).collect();
+        entries.extend(self.linear.iter().map(|linear| entry("raw", linear.name(), None)));
         entries.push(entry("rbf-svm", "rbf-svm", Some(&"scale".into())));
+        entries.push(entry("dummy", "dummy", None));
         let names: Vec<Option<&String>> =
             (0..self.rules.len()).map(|at| self.rules[at].and(comparison.gammas.get(at))).collect();
         entries.extend(self.kknn_rules().map(|at| entry("kknn", "kknn", at.and_then(|at| names[at]))));

@@ -9,7 +9,7 @@ use super::{CandidateResult, Comparison, Scored};
 use crate::checkpoint::Journal;
 use crate::data::labels::Labels;
 use crate::error::Result;
-use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::evaluator::{Evaluation, Evaluator};
 use crate::evaluate::measures::{Measure, Predictions, confusion};
 
 /// What a split found.
@@ -26,6 +26,8 @@ pub(super) struct Recorder<'a> {
     pub(super) data: &'a Data,
     pub(super) found: SplitResults,
     pub(super) journal: &'a mut Journal,
+    /// What candidates are sorted by, and the second measure.
+    measures: [Measure; 2],
     /// Candidates that were settled since the last piece was recorded.
     settled: Vec<usize>,
     /// Warnings that were recorded.
@@ -48,7 +50,8 @@ impl<'a> Recorder<'a> {
         found: SplitResults,
         journal: &'a mut Journal,
     ) -> Self {
-        Self { comparison, data, found, journal, settled: Vec::new(), n_recorded: 0 }
+        let measures = comparison.measures(&data.train_labels);
+        Self { comparison, data, found, journal, measures, settled: Vec::new(), n_recorded: 0 }
     }
 
     /// Every evaluator on one set of features.
@@ -94,16 +97,21 @@ impl<'a> Recorder<'a> {
                     kernel_values: cost.kernel_values + support,
                     ..cost
                 };
-                self.found.warnings.extend(evaluation.warnings);
-                self.score(at, cost, &evaluation.predictions)?;
+                self.found.warnings.extend(evaluation.warnings.iter().cloned());
+                self.score(at, cost, &evaluation)?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn score(&mut self, at: usize, cost: CostSoFar, predictions: &Predictions) -> Result<()> {
+    pub(super) fn score(&mut self, at: usize, cost: CostSoFar, evaluation: &Evaluation) -> Result<()> {
         let truth = &self.data.test_labels;
-        let [first, second] = measures(truth).map(|measure| measure.of(truth, predictions));
+        let [measure, other] = self.measures;
+        if measure == Measure::LogLoss && evaluation.probabilities.is_none() {
+            self.settle(at, CandidateResult::Skipped);
+            return Ok(());
+        }
+        let [first, second] = [measure, other].map(|measure| measure.of_evaluation(truth, evaluation));
         let result = match attempt(first.and_then(|score| Ok((score, second?))))? {
             Err(text) => CandidateResult::Failed(text),
             Ok((score, _)) if !score.is_finite() => {
@@ -116,7 +124,14 @@ impl<'a> Recorder<'a> {
                 n_features: cost.n_features,
                 kernel_values: cost.kernel_values,
                 seconds: cost.seconds,
-                confusion: match (truth, predictions) {
+                losses: measure.losses(truth, evaluation).unwrap_or_default(),
+                by_chance: self
+                    .data
+                    .shuffled
+                    .iter()
+                    .filter_map(|labels| measure.of_evaluation(labels, evaluation).ok())
+                    .collect(),
+                confusion: match (truth, &evaluation.predictions) {
                     (Labels::Classes { codes, names }, Predictions::Classes(predicted)) => {
                         confusion(codes, predicted, names.len())
                     }
@@ -169,13 +184,5 @@ impl<'a> Recorder<'a> {
             let results = settled.into_iter().map(|at| (at, found.results[at].clone())).collect();
             Outcomes { results, warnings: found.warnings[recorded..].to_vec() }.to_json()
         })
-    }
-}
-
-/// The measure that candidates are sorted by, and the second one.
-pub(super) fn measures(labels: &Labels) -> [Measure; 2] {
-    match labels {
-        Labels::Classes { .. } => [Measure::Accuracy, Measure::BalancedAccuracy],
-        Labels::Numbers(_) => [Measure::R2, Measure::Mse],
     }
 }

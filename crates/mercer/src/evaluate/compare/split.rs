@@ -9,6 +9,7 @@
 
 use std::time::Instant;
 
+use faer::Mat;
 use serde_json::{Value, json};
 
 use super::features::{Request, features};
@@ -21,13 +22,20 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::evaluator::{Evaluation, Evaluator};
 use crate::evaluate::folds::Split;
 use crate::evaluate::knn;
+use crate::evaluate::measures::Predictions;
 use crate::kernel::gamma::scale;
 use crate::kernel::{Kernel, Shape};
 use crate::options::Options;
 use crate::pipeline::{Found, Head, Pipeline};
+use crate::random;
+
+/// How often test labels are shuffled; fewer times where there are many rows, which leave less to chance.
+const SHUFFLES: usize = 99;
+const LEAST_SHUFFLES: usize = 19;
+const SHUFFLED_ROWS: usize = 1_000_000;
 
 /// What was computed, so that tests can see that nothing is computed twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +51,8 @@ pub(super) struct Data {
     pub(super) train_labels: Labels,
     pub(super) test: Rows<'static>,
     pub(super) test_labels: Labels,
+    /// The test labels in other orders, for scores by chance.
+    pub(super) shuffled: Vec<Labels>,
     /// Seconds for the scaling.
     scaling_seconds: f64,
     /// Those of the comparison, with a monitor of the split's own and without a checkpoint, as the journal is one.
@@ -110,11 +120,16 @@ pub(super) fn run(
             return Ok(SplitResults { results, ..found });
         }
     };
+    let test_labels = labels.select(&split.test);
+    let shuffled = (0..SHUFFLES.min(SHUFFLED_ROWS / split.test.len().max(1)).max(LEAST_SHUFFLES))
+        .map(|at| test_labels.select(&random::permutation(split.test.len(), comparison.seed + at as u64)))
+        .collect();
     let data = Data {
         train,
         train_labels: labels.select(&split.train),
         test,
-        test_labels: labels.select(&split.test),
+        test_labels,
+        shuffled,
         scaling_seconds: start.elapsed().as_secs_f64(),
         options: Options {
             memory: comparison.options.memory,
@@ -146,7 +161,9 @@ impl<'a> Part<'a> {
 
     fn baselines(&mut self) -> Result<()> {
         let data = self.data;
-        let evaluators = &self.log.comparison.evaluators;
+        let linear = self.plan.linear.iter();
+        let evaluators: Vec<Evaluator> =
+            self.log.comparison.evaluators.iter().chain(linear).cloned().collect();
         let plain = CostSoFar {
             seconds: data.scaling_seconds,
             gamma: None,
@@ -165,6 +182,12 @@ impl<'a> Part<'a> {
             let svm = Evaluator::RbfSvm { c: None, gamma: None };
             let cost = CostSoFar { gamma: scale(Shape::Rbf, &data.train).ok(), n_features: 0, ..plain };
             self.log.evaluate(at, &svm, cost, None)?;
+            self.log.record(&baseline(at))?;
+        }
+        at += 1;
+        if !self.log.recall(&baseline(at)) {
+            let evaluation = dummy(&data.train_labels, data.test.n());
+            self.log.score(at, CostSoFar { n_features: 0, ..plain }, &evaluation)?;
             self.log.record(&baseline(at))?;
         }
         for rule in self.plan.kknn_rules() {
@@ -202,7 +225,7 @@ impl<'a> Part<'a> {
                     n_features: 0,
                     kernel_values: data.train.n(),
                 };
-                self.log.score(at, cost, &predictions)
+                self.log.score(at, cost, &Evaluation::of(predictions))
             }
         }
     }
@@ -341,6 +364,27 @@ impl<'a> Part<'a> {
         found.warnings.extend(basis.warnings.iter().cloned());
         // Evaluators and sizes work in float64, whatever the basis was asked for.
         Ok(FittedSplit { basis, train: train.into_f64(), test: test.into_f64(), data })
+    }
+}
+
+/// The largest class of the training part, or its mean, for every row; the probabilities are the classes' shares.
+fn dummy(labels: &Labels, n: usize) -> Evaluation {
+    match labels {
+        Labels::Classes { codes, names } => {
+            let size = |class: usize| codes.iter().filter(|&&code| code == class).count();
+            let sizes: Vec<usize> = (0..names.len()).map(size).collect();
+            let largest =
+                (0..sizes.len()).reduce(|a, b| if sizes[b] > sizes[a] { b } else { a }).unwrap_or(0);
+            let shares = Mat::from_fn(n, names.len(), |_, j| sizes[j] as f64 / codes.len() as f64);
+            Evaluation {
+                probabilities: Some(shares),
+                ..Evaluation::of(Predictions::Classes(vec![largest; n]))
+            }
+        }
+        Labels::Numbers(values) => {
+            let mean = values.iter().map(|v| v / values.len() as f64).sum();
+            Evaluation::of(Predictions::Numbers(vec![mean; n]))
+        }
     }
 }
 

@@ -87,7 +87,7 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
     let (splits, _) = folds(labels, 3, 1, 5).expect("folds");
     let measures = match labels {
         Labels::Classes { .. } => [Measure::Accuracy, Measure::BalancedAccuracy],
-        Labels::Numbers(_) => [Measure::R2, Measure::Mse],
+        Labels::Numbers(_) => [Measure::R2, Measure::Rmse],
     };
     let parts: Vec<_> = splits.iter().map(|split| parts(rows, labels, split)).collect();
     let evaluators = [Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge];
@@ -179,7 +179,7 @@ fn baselines_are_plain_evaluators() {
     let (rows, labels) = table("blobs?n=70&seed=2");
     let comparison = Comparison { methods: texts(&["raw"]), ..Comparison::default() };
     let outcome = comparison.run(&rows, &labels).expect("compared");
-    assert_eq!(outcome.entries.len(), 4, "raw with two evaluators, rbf-svm, kknn");
+    assert_eq!(outcome.entries.len(), 6, "raw with three evaluators, rbf-svm, dummy, kknn");
     let (splits, _) = folds(&labels, 5, 1, 0).expect("folds");
     for (at, split) in splits.iter().enumerate() {
         let [(train, known), (test, truth)] = parts(&rows, &labels, split);
@@ -237,7 +237,7 @@ fn a_test_row_changes_its_own_prediction_and_nothing_else() {
 fn every_method_of_the_registry_is_compared_without_a_failure() {
     for (spec, methods, measure, second) in [
         ("waveform?n=150&seed=1", 21, "accuracy", "balanced_accuracy"),
-        ("friedman?n=120&seed=1", 11, "r2", "mse"),
+        ("friedman?n=120&seed=1", 11, "r2", "rmse"),
     ] {
         let (rows, labels) = table(spec);
         let evaluators: Vec<Evaluator> = Evaluator::NAMES
@@ -248,7 +248,7 @@ fn every_method_of_the_registry_is_compared_without_a_failure() {
         let count = evaluators.len();
         let comparison = Comparison { evaluators, folds: 3, ..Comparison::default() };
         let outcome = comparison.run(&rows, &labels).expect("compared");
-        assert_eq!(outcome.entries.len(), (methods + 1) * count + 2, "{spec}");
+        assert_eq!(outcome.entries.len(), (methods + 1) * count + 3, "{spec}");
         assert_eq!((outcome.measure.as_str(), outcome.second.as_str()), (measure, second));
         for entry in &outcome.entries {
             let what = format!("{} {}", entry.method, entry.evaluator);
@@ -351,7 +351,7 @@ fn many_rows_stand_on_a_capped_basis_and_it_is_said_once() {
         found.expect("there").n_features[0]
     };
     assert!(own("kobl") <= 500 && own("nystrom") == 500);
-    let kernel = |e: &&Entry| !["raw", "kknn", "rbf-svm"].contains(&e.method.as_str());
+    let kernel = |e: &&Entry| !e.is_baseline();
     assert!(outcome.entries.iter().filter(kernel).all(|entry| entry.kernel_values[0] <= 500));
     let said = outcome.warnings.iter().filter(|text| text.contains("more than 1000 rows")).count();
     assert_eq!(said, 1, "{:?}", outcome.warnings);
@@ -423,8 +423,8 @@ fn a_stop_keeps_whole_splits_alone() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("pool");
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
-            // 21 methods and `raw` with two evaluators, and two baselines: one split is over, another has begun.
-            while monitor.progress().done <= 46 {
+            // 21 methods and `raw` with two evaluators, and four baselines: one split is over, another has begun.
+            while monitor.progress().done <= 48 {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
             monitor.stop();

@@ -1,8 +1,9 @@
 //! The diagnostics of a fit against their definitions.
 
 use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::evaluate::folds::splits;
 use mercer::methods::{Stage, names};
-use mercer::{Error, FittedPipeline, Kernel, Labels, Monitor, Options, Pipeline, Rows};
+use mercer::{Error, FittedPipeline, Kernel, Labels, Options, Pipeline, Rows};
 
 use super::compare::table;
 
@@ -52,23 +53,27 @@ fn every_method_has_diagnostics() {
         let q = map.n_features();
         assert_eq!((seen.n_features, seen.kernel_values), (q, map.expansion.landmarks.len()), "{method}");
         assert_eq!(seen.point_names.len(), q.min(3), "{method}");
-        let z = map.transform(&rows).expect("features");
+        // Points are of the third that is held out, by the method fitted on the others.
+        let split = splits(&labels, 1.0 / 3.0, 1, 1).expect("splits").0.remove(0);
+        let (train, test) = (rows.select(&split.train), rows.select(&split.test));
+        let pipeline = Pipeline::new::<&str>(&method, &[]).expect("a pipeline");
+        let part =
+            pipeline.fit(&train, Some(&labels.select(&split.train)), &Options::default()).expect("fitted");
+        let z = part.map.transform(&test).expect("features");
+        assert_eq!(seen.points.len(), test.n(), "{method}");
         for (at, name) in seen.point_names.iter().enumerate() {
-            let j = map.feature_names.iter().position(|other| other == name).expect("a feature");
-            assert_eq!(j, fitted.best()[at], "{method}: best first");
+            let j = part.best()[at];
+            assert_eq!(&part.map.feature_names[j], name, "{method}: best first");
             for (i, point) in seen.points.iter().enumerate() {
                 assert!((point[at] - z[(i, j)]).abs() <= 1e-12 * z.norm_max(), "{method}");
             }
         }
-        assert_eq!(seen.point_labels.as_ref(), Some(&labels), "{method}: all rows are drawn");
-        let slopes = map.input_importance(&rows, &Monitor::default()).expect("slopes");
-        let all: f64 = slopes.col_iter().map(|column| column.iter().sum::<f64>()).sum();
+        let held_out = seen.held_out.as_ref().expect("held out");
+        assert_eq!((held_out.n_train, &held_out.rows), (split.train.len(), &split.test), "{method}");
+        assert_eq!(seen.point_labels.as_ref(), Some(&labels.select(&split.test)), "{method}");
         assert_eq!(seen.importance.len(), rows.p(), "{method}");
-        for (j, (name, share)) in seen.importance.iter().enumerate() {
-            let sum: f64 = slopes.col(j).iter().sum();
-            assert!((share - sum / all).abs() < 1e-12, "{method}");
-            assert_eq!(name, &format!("x{}", j + 1));
-        }
+        let all: f64 = seen.importance.iter().map(|(_, share)| share).sum();
+        assert!((all - 1.0).abs() < 1e-12 && seen.importance[4].0 == "x5", "{method}");
         assert!(seen.spectrum.is_sorted_by(|a, b| a >= b), "{method}");
         assert_eq!(seen.scores, map.scores, "{method}");
     }
@@ -86,7 +91,7 @@ fn points_are_a_seeded_sample_of_many_rows() {
             .0
     };
     let (one, again, other) = (of(1), of(1), of(2));
-    assert_eq!((one.points.len(), one.point_labels.as_ref().map(Labels::len)), (1500, Some(1500)));
+    assert_eq!((one.points.len(), one.point_labels.as_ref().map(Labels::len)), (1333, Some(1333)));
     assert!(one == again && one.points != other.points);
     assert_eq!(one.importance[1].0, "right");
 }

@@ -84,6 +84,7 @@ fn entry(method: &str, basis: Option<&str>, evaluator: &str, mean: f64, chance: 
         confusion: vec![vec![right, 300 - right], vec![(300 - right) / 3, 300 - (300 - right) / 3]],
         failed: None,
         scores,
+        ..Entry::default()
     }
 }
 
@@ -138,6 +139,7 @@ pub(super) fn classes() -> Outcome {
         n_splits: 10,
         interrupted: false,
         warnings: vec!["class `inner ring` has 290 rows, `outer ring` 310".into()],
+        ..Outcome::default()
     };
     outcome.sort();
     outcome
@@ -191,6 +193,7 @@ fn diagnostics(generator: &str, named: &str) -> FitDiagnostics {
         importance: sums.iter().enumerate().map(|(j, sum)| (format!("x{}", j + 1), sum / total)).collect(),
         n_features: 3,
         kernel_values: 60,
+        ..FitDiagnostics::default()
     }
 }
 
@@ -269,6 +272,7 @@ pub(super) fn nasty_outcome() -> Outcome {
             seconds: wild.to_vec(),
             confusion: vec![vec![1, 2], Vec::new(), vec![0, 0, 0, 7]],
             failed: (k % 2 == 0).then(|| (*text).into()),
+            ..Entry::default()
         })
         .collect();
     for size in 1..4 {
@@ -305,6 +309,7 @@ pub(super) fn nasty_diagnostics() -> FitDiagnostics {
         importance: ATTACKS.iter().zip(&wild).map(|(text, share)| ((*text).into(), *share)).collect(),
         n_features: 0,
         kernel_values: usize::MAX,
+        ..FitDiagnostics::default()
     }
 }
 
@@ -324,6 +329,7 @@ pub(super) fn nasty_advice() -> Advice {
         inner: (0..9).map(|k| (text(k), f64::NAN, f64::INFINITY)).collect(),
         rows: 0,
         warnings: attacks(),
+        ..Advice::default()
     }
 }
 
@@ -374,5 +380,6 @@ pub(super) fn advised() -> Advice {
         ],
         rows: 600,
         warnings: Vec::new(),
+        ..Advice::default()
     }
 }
