@@ -24,6 +24,7 @@ from mercer.select import RandomState
 
 __all__ = ["Advice", "Finding", "advise"]
 
+
 class Finding(NamedTuple):
     """One cheap look at the data: what was looked at, what was seen and what it means here."""
 

@@ -129,9 +129,9 @@ def compare(
     frame : pandas.DataFrame
         A row a candidate, best first: `method`, `basis`, `gamma_rule`, `gamma` (median over the splits), `evaluator`,
         `asked` (number of features asked for, if any), `mean` and `standard_error` of the measure over the splits,
-        `second` (mean of the second measure), `baseline` (whether it has no kernel features), and means of `n_features`, `kernel_values` (kernel values that a
-        prediction costs) and `fit_seconds` (as if the candidate were alone); `scores`, one a split; `failed`, why a
-        candidate has no scores or too few. `frame.attrs` has `measure` and `second` (what was measured),
+        `second` (mean of the second measure), `baseline` (whether it has no kernel features), and means of
+        `n_features`, `kernel_values` (kernel values that a prediction costs) and `fit_seconds` (as if the candidate
+        were alone); `scores`, one a split; `failed`, why a candidate has no scores or too few. `frame.attrs` has `measure` and `second` (what was measured),
         `recommended` (the index of the smallest features that are within a standard error of the best), `chance` (the
         `score` that the best candidate has with shuffled labels, and the `p_value` of the best one), `classes`,
         `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After Ctrl-C it holds the splits that were finished,
@@ -235,7 +235,7 @@ def _add_estimators(
 ) -> None:
     """Fit and score models of the user's on the splits, and put them among the entries."""
     y = np.asarray(y)
-    empty = {name: None for name in _COLUMNS} | {"scores": [], "baseline": True, "evaluator": "own"}
+    empty: dict[str, Any] = dict.fromkeys(_COLUMNS) | {"scores": [], "baseline": True, "evaluator": "own"}
     scorers = [(get_scorer(name), sign) for name, sign in (_SCORERS[outcome[key]] for key in ("measure", "second"))]
     for name, estimator in estimators.items():
         scores: list[list[float]] = [[], []]

@@ -5,6 +5,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use mercer::basis::input_weights::FoundWeights;
 use mercer::data::Table;
+use mercer::evaluate::held_out::Score;
 use mercer::evaluate::learn::{Attempt, Learned, Learner};
 use mercer::map::Facts;
 use mercer::{Error, Labels, Result};
@@ -15,7 +16,7 @@ use super::source;
 use crate::args;
 use crate::context::Context;
 use crate::stderr::warn;
-use crate::text::{plural, short};
+use crate::text::{percent, plural, short};
 
 /// The name under which `fit` does this.
 pub(super) const NAME: &str = "auto";
@@ -113,6 +114,14 @@ fn summary(learned: &Learned, labels: &Labels, names: &[String]) -> String {
             short(loss)
         ),
         _ => format!("root mean squared error of left-out rows {}", short(learned.error.sqrt())),
+    });
+    let Score { measure, value, chance, p_value } = learned.left_out.score;
+    let text = |v: f64| if measure.is_share() { percent(v) } else { short(v) };
+    let chance = format!("{} {}, {} with shuffled labels", measure.words(), text(value), text(chance));
+    lines.push(if learned.left_out.score.is_above_chance() {
+        format!("above chance: {chance}")
+    } else {
+        format!("no better than chance: {chance} (p = {p_value:.2})")
     });
     lines.extend(learned.weights.as_ref().map(|found| heaviest(found, names)));
     lines.join("\n")

@@ -145,7 +145,7 @@ fn numbers_are_evaluated_by_r2() {
     let data = "synth:friedman?n=80&seed=1";
     let more = ["--methods", "kpls,nystrom", "--test-share", "0.25", "--repeats", "2"];
     let (out, stderr) = done(folder.path(), &[&["compare", data], &more[..]].concat());
-    assert!(out.lines().next().expect("a head").contains(" r2 ") && out.contains(" mse "), "{out}");
+    assert!(out.lines().next().expect("a head").contains(" r2 ") && out.contains(" rmse "), "{out}");
     assert!(stderr.contains("on 2 splits, 0.25 of the rows for testing"), "{stderr}");
     let error = refused(folder.path(), 1, &["compare", data, "--methods", "gda"]);
     assert!(error.contains("`gda` needs classes"), "{error}");
@@ -198,6 +198,7 @@ fn a_page_shows_the_comparison() {
     let more = ["--methods", "klfe,gda", "--gamma", "1", "--evaluators", "knn"];
     let (out, stderr) = compare(folder.path(), &[&more[..], &["--report", "page.html"]].concat());
     assert!(stderr.contains("wrote the report page.html"), "{stderr}");
+    assert!(stderr.contains("with shuffled labels the best of all candidates has"), "{stderr}");
     assert_eq!(
         out.lines().filter(|line| line.starts_with("klfe ")).count(),
         1,
@@ -208,9 +209,11 @@ fn a_page_shows_the_comparison() {
     assert!(page.contains("<svg") && page.contains("wave.csv"), "{page}");
     let parent = folder.path().display().to_string();
     assert!(!page.contains(&parent));
-    let mut names = out.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    let best = names.find(|name| !["raw", "kknn", "rbf-svm"].contains(name)).expect("a method");
-    assert!(page.contains(&format!("A closer look at {best}")), "the best of the table, {best}: {page}");
+    let line = stderr.lines().find(|l| l.starts_with("recommended: ") || l.starts_with("best features: "));
+    let named = line.and_then(|line| line.split_once(": ")).expect("a recommendation").1;
+    let best = named.split_whitespace().next().expect("a method");
+    assert!(page.contains(&format!("A closer look at {best}")), "what is recommended, {best}: {page}");
+    assert!(page.contains("of rows held out"), "{page}");
 
     let (page, stderr) = compare(folder.path(), &[&more[..], &["--report", "-", "-q"]].concat());
     assert!(page.starts_with("<!") && page.contains("<svg"), "the page alone: {page}");
@@ -256,4 +259,23 @@ fn ctrl_c_shows_what_is_finished() {
     assert!(stderr.ends_with("interrupted\n"), "{stderr}");
     let out = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(out.lines().any(|line| line.starts_with("kobl ")), "{out}");
+}
+
+#[test]
+fn scores_groups_and_time_can_be_asked_for() {
+    let folder = folder();
+    let rows: String = (0..60).map(|i| format!("{},{},{},{}\n", i % 7, i % 5, i / 6, i % 2)).collect();
+    fs::write(folder.path().join("visits.csv"), format!("a,b,patient,ill\n{rows}")).expect("written");
+    let base = ["compare", "visits.csv", "--target", "ill", "--methods", "kobl", "--evaluators", "ridge"];
+    let with = |more: &[&'static str]| [&base[..], more].concat();
+    let (out, stderr) =
+        done(folder.path(), &with(&["--score", "roc-auc", "--groups", "patient", "--folds", "4"]));
+    assert!(out.lines().next().expect("a head").contains(" roc auc "), "{out}");
+    assert!(stderr.contains("60 rows of 2 inputs"), "groups are no input: {stderr}");
+    let (out, _) = done(folder.path(), &with(&["--ordered", "--folds", "3"]));
+    assert!(out.contains("dummy"), "{out}");
+    let error = refused(folder.path(), 2, &with(&["--score", "guess"]));
+    assert!(error.contains("`guess` is not known; use one of accuracy"), "{error}");
+    let error = refused(folder.path(), 1, &with(&["--groups", "patient", "--folds", "11"]));
+    assert!(error.contains("11 folds of 10 groups"), "{error}");
 }

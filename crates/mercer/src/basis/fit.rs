@@ -259,10 +259,9 @@ impl<'a> Fit<'a> {
             (Method::Kfa, _) => kfa::grow(&mut factor, settings.candidates, settings.seed)?,
             (Method::Csi, Some(labels)) => {
                 // A size that is asked for ends it, unless a tolerance is asked for, too.
-                let least = match (settings.n_components, settings.tol) {
-                    (Some(_), None) => 0.0,
-                    _ => self.least(gram, &factor, csi::default_tol),
-                };
+                let by_size = settings.n_components.is_some()
+                    && settings.tol.is_none_or(|tol| tol == csi::default_tol());
+                let least = if by_size { 0.0 } else { self.least(gram, &factor, csi::default_tol) };
                 csi::grow(&mut factor, labels, least)?
             }
             _ => {

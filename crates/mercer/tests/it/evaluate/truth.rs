@@ -25,7 +25,8 @@ fn noise(n: usize) -> (Rows<'static>, Labels) {
 #[test]
 fn features_of_noise_look_like_noise() {
     let (rows, labels) = noise(300);
-    let pipeline = Pipeline::new("gda", &[("gamma", "5"), ("reg", "0.001")]).expect("a pipeline");
+    let pipeline = Pipeline::new("gda", &[("basis", "gram-schmidt"), ("gamma", "5"), ("reg", "0.001")])
+        .expect("a pipeline");
     let (seen, fitted) = FitDiagnostics::of(&pipeline, &rows, Some(&labels), &[], 0, &Options::default())
         .expect("diagnostics");
     // The two classes lie apart among the rows that the feature was learned from.
