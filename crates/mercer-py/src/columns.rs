@@ -23,7 +23,7 @@ pub(crate) struct Columns {
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
     match run(py, 0, |_| Stored::load(path))? {
-        Stored::Features(map) => Ok(Bound::new(py, Model::new(*map))?.into_any()),
+        Stored::Features(map) => Ok(Bound::new(py, Model::new(map))?.into_any()),
         Stored::Columns(selected) => Ok(Bound::new(py, Columns { selected: Arc::new(selected) })?.into_any()),
     }
 }

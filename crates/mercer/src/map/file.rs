@@ -120,7 +120,7 @@ impl FeatureMap {
 
     pub(super) fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, String> {
         match Model::from_bytes(bytes)? {
-            Model::Features(map) => Ok(*map),
+            Model::Features(map) => Ok(map),
             Model::Columns(selected) => Err(format!(
                 "the model keeps columns by `{}`; it is no map to features in kernel space\n\
                  hint: `mercer transform`, `mercer.load` and, in Rust, `Model::load` read it",
@@ -183,7 +183,7 @@ impl Model {
             None => {
                 let mut map = FeatureMap::from_section(&section)?;
                 map.predictor = file.predictor(&map)?;
-                Ok(Self::Features(Box::new(map)))
+                Ok(Self::Features(map))
             }
             Some(other) => Err(format!("it is a model of the kind `{other}`, which is not known")),
         }

@@ -26,9 +26,10 @@ use crate::error::{Error, Result};
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a file holds one, and nobody holds many")]
 pub enum Model {
     /// A map from rows to features in kernel space.
-    Features(Box<FeatureMap>),
+    Features(FeatureMap),
     /// Some of the input columns.
     Columns(SelectedColumns),
 }

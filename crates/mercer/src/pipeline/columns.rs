@@ -9,7 +9,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::map::SelectedColumns;
 use crate::methods;
-use crate::options::Options;
+use crate::options::{Options, bytes};
 use crate::select::stability::check_resamples;
 use crate::select::{Columns, Keep, Overlap, Selector};
 
@@ -99,7 +99,14 @@ impl ColumnSelection {
             let has_choice =
                 model.n_features() < rows.p() || scores.chosen.is_some() || self.keep == Keep::Positive;
             let mut overlap = None;
-            if self.resamples > 0 && has_choice {
+            let half = (rows.n_stored() * size_of::<f64>() / 2) as u64;
+            if self.resamples > 0 && has_choice && half > options.memory {
+                warnings.push(format!(
+                    "stability is left out: half of the rows takes {}, more than the memory budget of {}",
+                    bytes(half),
+                    bytes(options.memory)
+                ));
+            } else if self.resamples > 0 && has_choice {
                 match self.selector.stability(rows, labels, self.keep, self.resamples, self.seed, monitor) {
                     Ok(found) => (model.stability, overlap) = (Some(found.shares), Some(found.overlap)),
                     Err(error @ (Error::Interrupted | Error::Argument(_))) => return Err(error),

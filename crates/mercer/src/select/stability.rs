@@ -162,7 +162,7 @@ impl Overlap {
         for pair in halves.chunks_exact(2) {
             let (a, b): (f64, f64) = (pair[0].iter().sum(), pair[1].iter().sum());
             common += pair[0].iter().zip(&pair[1]).map(|(a, b)| a * b).sum::<f64>();
-            kept += (a + b) / 2.0;
+            kept += f64::midpoint(a, b);
             expected += a * b / p;
             // Of the hypergeometric distribution: a of p columns are marked, and b are drawn.
             variance += b * (a / p) * (1.0 - a / p) * (p - b) / (p - 1.0).max(1.0);

@@ -121,6 +121,13 @@ fn noise_is_called_noise_and_all_columns_leave_no_choice() {
     assert_eq!(fit(&[("n_features", "2")], 10).model, found.model, "the same seed, the same columns");
     assert!(fit(&[], 10).overlap.is_none() && fit(&[], 10).model.stability.is_none());
     assert!(fit(&[("n_features", "2")], 0).model.stability.is_none());
+    let selection = ColumnSelection::new("f", &[("n_features", "2")]).expect("settings");
+    let small = selection.fit(&rows, Some(&labels), &Options::default().memory(3_999)).expect("columns");
+    assert!(
+        small.overlap.is_none() && small.warnings[0].contains("more than the memory budget"),
+        "{:?}",
+        small.warnings
+    );
 }
 
 #[test]
