@@ -3,6 +3,8 @@
 use mercer::Result;
 use mercer::data::table::plain_names;
 use mercer::map::SelectedColumns;
+use mercer::pipeline::FittedColumns;
+use mercer::select::Overlap;
 use serde_json::{Value, json};
 
 use super::ranking::{Form, NUMBER_COLUMNS, csv_text, markdown};
@@ -14,14 +16,34 @@ const COLUMNS_SHOWN: usize = 30;
 /// Decimals of a share of resamples.
 const SHARE_DIGITS: usize = 2;
 
-/// The table; JSON is left to the caller, who knows more.
-pub(super) fn formatted(model: &SelectedColumns, form: Form) -> Result<String> {
-    match form {
-        Form::Json => Ok(format!("{:#}\n", Value::from(entries(model)))),
-        Form::Csv => csv_text(&lines(model, &model.best(), true)),
-        Form::Markdown => Ok(markdown(&lines(model, &model.best(), false))),
-        Form::Text => Ok(text(model, COLUMNS_SHOWN)),
-    }
+/// The columns that were found, and for people a last line if the choice may be chance.
+pub(super) fn formatted(found: &FittedColumns, resamples: usize, form: Form) -> Result<String> {
+    let model = &found.model;
+    let table = match form {
+        Form::Json => return Ok(format!("{:#}\n", json(found, resamples))),
+        Form::Csv => return csv_text(&lines(model, &model.best(), true)),
+        Form::Markdown => markdown(&lines(model, &model.best(), false)),
+        Form::Text => text(model, COLUMNS_SHOWN),
+    };
+    Ok(about_noise(found).map_or(table.clone(), |noise| format!("{table}\n{noise}\n")))
+}
+
+/// A sentence if halves of the rows agree on the columns no more than by chance.
+pub(super) fn about_noise(found: &FittedColumns) -> Option<String> {
+    let Overlap { mean, by_chance, .. } = found.overlap.filter(|overlap| overlap.may_be_chance)?;
+    Some(format!(
+        "The columns kept change from one half of the rows to the other (overlap {mean:.SHARE_DIGITS$}, by chance \
+         {by_chance:.SHARE_DIGITS$}): these scores may be noise, or many columns equally good."
+    ))
+}
+
+fn json(found: &FittedColumns, resamples: usize) -> Value {
+    let model = &found.model;
+    let resamples = found.overlap.map(|Overlap { mean, by_chance, may_be_chance }| {
+        json!({ "count": resamples, "overlap": mean, "by_chance": by_chance, "may_be_noise": may_be_chance })
+    });
+    json!({ "method": model.method, "rows": model.facts.rows, "inputs": model.n_inputs, "kept": model.feature_names(),
+            "resamples": resamples, "columns": entries(model) })
 }
 
 /// The best columns: all that are kept, and others up to this many in all.

@@ -4,12 +4,10 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use mercer::data::Table;
-use mercer::map::Facts;
+use mercer::map::{Facts, SelectedColumns};
 use mercer::methods;
-use mercer::pipeline::{ColumnSelection, FittedColumns};
-use mercer::select::Overlap;
+use mercer::pipeline::ColumnSelection;
 use mercer::{Error, Result};
-use serde_json::json;
 
 use super::output_target::OutputTarget;
 use super::ranking::Form;
@@ -41,18 +39,17 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let labels = labels.as_ref();
     selection.check(labels)?;
     let (_, rows) = source::scaled(scale, &names, rows)?;
-    let FittedColumns { mut model, overlap, warnings } =
-        context.work(|_| selection.fit(&rows, labels, &options))?;
-    warnings.iter().for_each(|warning| warn(warning));
-    model.facts = Facts {
+    let mut found = context.work(|_| selection.fit(&rows, labels, &options))?;
+    found.warnings.iter().for_each(|warning| warn(warning));
+    found.model.facts = Facts {
         source: Some(super::file_name(data).into()),
         scale: Some(source::scale_name(scale).into()),
         target: labels.map(|_| args::text(args, "target").unwrap_or("target").into()),
         task: labels.map(|labels| source::task_name(labels).into()),
-        ..model.facts
+        ..found.model.facts
     };
-    model.input_names = Some(names);
-    if model.columns.is_empty() {
+    found.model.input_names = Some(names);
+    if found.model.columns.is_empty() {
         let text = "no column is kept: no score is good enough";
         if output.is_some() {
             return Err(Error::Data(format!(
@@ -63,48 +60,37 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         warn(text);
     }
 
-    let noise = overlap.filter(|overlap| overlap.may_be_chance).map(about_noise);
-    let text = match (form, &noise) {
-        (Form::Json, _) => {
-            let resamples = overlap.map(|Overlap { mean, by_chance, may_be_chance }| {
-                json!({ "count": selection.resamples, "overlap": mean, "by_chance": by_chance, "may_be_noise": may_be_chance })
-            });
-            let all = json!({ "method": model.method, "rows": rows.n(), "inputs": rows.p(), "kept": model.feature_names(),
-                              "resamples": resamples, "columns": column_table::entries(&model) });
-            format!("{all:#}\n")
-        }
-        (Form::Text | Form::Markdown, Some(noise)) => {
-            format!("{}\n{noise}\n", column_table::formatted(&model, form)?)
-        }
-        _ => column_table::formatted(&model, form)?,
-    };
+    let text = column_table::formatted(&found, selection.resamples, form)?;
     table.unwrap_or(OutputTarget::Stdout).write_text(context, &text)?;
     if matches!(form, Form::Json | Form::Csv) || table.is_some() {
-        noise.iter().for_each(|noise| warn(noise));
+        column_table::about_noise(&found).iter().for_each(|noise| warn(noise));
     }
-    let kept = model.feature_names();
-    if kept.len() == rows.p() && model.stability.is_none() && selection.resamples > 0 {
-        context.info("every column is kept, so there is no stability to show\nhint: keep fewer, such as `--n-features 5`");
-    }
-    context.info(&format!(
-        "{} keeps {} of {} columns{}{} ({:.2} s)",
-        model.method,
-        kept.len(),
-        rows.p(),
-        if kept.is_empty() { "" } else { ": " },
-        first(&kept, COLUMNS_SHOWN),
-        started.elapsed().as_secs_f64()
-    ));
+    let mut summary = summary(&found.model, selection.resamples);
     if let Some(OutputTarget::File(file)) = table {
-        context.info(&format!("wrote {file}"));
+        summary += &["\nwrote ", file].concat();
     }
     if let Some(output) = output {
         // Columns without names of their own are matched by place.
-        model.input_names = model.input_names.filter(|_| named);
-        output.write_columns(context, &model)?;
-        context.info(&format!("wrote {}", output.name()));
+        found.model.input_names = found.model.input_names.filter(|_| named);
+        output.write_columns(context, &found.model)?;
+        summary += &["\nwrote ", output.name()].concat();
     }
+    context.info(&format!("{summary}\n{:.2} s", started.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// What is kept, and why there is no stability if there is none.
+fn summary(model: &SelectedColumns, resamples: usize) -> String {
+    let (kept, p) = (model.feature_names(), model.n_inputs);
+    let named = if kept.is_empty() { String::new() } else { format!(": {}", first(&kept, COLUMNS_SHOWN)) };
+    let summary = format!("{} keeps {} of {p} columns{named}", model.method, kept.len());
+    if kept.len() == p && model.stability.is_none() && resamples > 0 {
+        return format!(
+            "{summary}\nevery column is kept, so there is no stability to show\n\
+             hint: keep fewer, such as `--n-features 5`"
+        );
+    }
+    summary
 }
 
 /// The selection that `--method` and the flags describe.
@@ -128,11 +114,4 @@ fn selection(args: &ArgMatches) -> Result<ColumnSelection> {
         seed,
         ..ColumnSelection::new(method, &settings)?
     })
-}
-
-fn about_noise(Overlap { mean, by_chance, .. }: Overlap) -> String {
-    format!(
-        "The columns kept change from one half of the rows to the other (overlap {mean:.2}, by chance {by_chance:.2}): these \
-         scores may be noise, or many columns equally good."
-    )
 }
