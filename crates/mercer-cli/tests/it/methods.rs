@@ -72,6 +72,7 @@ fn methods_are_listed_by_stage() {
     let (about, _) = done(folder.path(), &["methods", "relieff"]);
     let last = "`mercer select --method relieff` for columns, `mercer fit --method eks --selector relieff` for coordinates.\n";
     assert!(about.ends_with(last), "{about}");
+    assert!(about.contains("default  10\n"), "its own default: {about}");
     let (about, _) = done(folder.path(), &["methods", "input-weights"]);
     assert!(
         about.contains("--rounds") && about.ends_with("`mercer select --method input-weights`.\n"),
@@ -79,7 +80,6 @@ fn methods_are_listed_by_stage() {
     );
     let (about, _) = done(folder.path(), &["methods", "input-weights", "--format", "json"]);
     assert!(about.contains("\"rounds\""), "{about}");
-    assert!(about.contains("default  10\n"), "its own default: {about}");
     let (about, _) = done(folder.path(), &["methods", "eks"]);
     assert!(about.contains("those of its basis and its selector"), "{about}");
     let (about, _) = done(folder.path(), &["methods", "klfe"]);
