@@ -19,7 +19,7 @@ from mercer.auto import AutoFeatures
 from mercer.basis import KernelBasis
 from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
-from mercer.model import FeatureMap, load, save
+from mercer.model import FeatureMap, SelectedColumns, load, save
 from mercer.predict import AutoClassifier, AutoRegressor
 from mercer.rows import read_rows
 from mercer.select import (
@@ -69,6 +69,7 @@ __all__ = [
     "Relief",
     "ReliefF",
     "SKRelief",
+    "SelectedColumns",
     "__version__",
     "advise",
     "compare",

@@ -28,6 +28,48 @@ class Evaluation(TypedDict):
     support: int
     warnings: list[str]
 
+class Columns:
+    """Columns that a selector has kept, and the scores of all. It cannot be changed.
+
+    Threads share it, and a pickle holds the bytes of a model file. Arrays are made when they are asked for; they are
+    read-only.
+    """
+
+    def __new__(cls, data: bytes) -> Columns: ...
+    @staticmethod
+    def of(
+        method: str,
+        scores: Numbers,
+        ranking: list[int],
+        columns: list[int],
+        *,
+        weights: Numbers | None = None,
+        pvalues: Numbers | None = None,
+        input_names: list[str] | None = None,
+        settings: list[tuple[str, str]] | None = None,
+    ) -> Columns: ...
+    def save(self, path: str) -> None: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def n_inputs(self) -> int: ...
+    @property
+    def input_names(self) -> list[str] | None: ...
+    @property
+    def columns(self) -> NDArray[np.intp]: ...
+    @property
+    def ranking(self) -> NDArray[np.intp]: ...
+    @property
+    def scores(self) -> Numbers: ...
+    @property
+    def weights(self) -> Numbers | None: ...
+    @property
+    def pvalues(self) -> Numbers | None: ...
+    @property
+    def stability(self) -> Numbers | None: ...
+    @property
+    def facts(self) -> str: ...
+
 class Model:
     """A fitted map from rows to features, z(x) = matrix · k(scaled x, landmarks) − offset. It cannot be changed.
 
@@ -252,6 +294,7 @@ def grow(
     input_names: list[str] | None = None,
     verbose: int = 0,
 ) -> tuple[Model, list[str]]: ...
+def load(path: str) -> Model | Columns: ...
 def f_accumulate(
     state: FSums | None, X: Rows, y: Target, classes: list[str] | None = None, *, verbose: int = 0
 ) -> FSums: ...

@@ -1,4 +1,4 @@
-"""Model files: `save`, `load`, and the read-only `FeatureMap` that `load` returns."""
+"""Model files: `save`, `load`, and the read-only `FeatureMap` or `SelectedColumns` that `load` returns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import _core, extract, systems
+from mercer import _core, extract, select, systems
 from mercer._fit import input_names
 from mercer._input import FLOATS, as_given, as_rows, in_frame
+from mercer._kept import Kept, weighted
 from mercer._mapped import Mapped
 from mercer.basis import KernelBasis
 
@@ -220,15 +221,7 @@ class FeatureMap:
         names = self._model.input_names
         if names is None or not hasattr(frame, "columns"):
             return frame  # Without names: by position.
-        there = {str(column) for column in frame.columns}
-        missing = [name for name in names if name not in there]
-        if not missing:
-            return frame[names]
-        shown = ", ".join(f"`{name}`" for name in missing[:5]) + (", …" if len(missing) > 5 else "")
-        raise ValueError(
-            f"{len(missing)} of the model's {len(names)} input columns are missing: {shown}\n"
-            "hint: rename the columns, or pass an array with the columns in the model's order"
-        )
+        return frame[present(names, frame.columns, "input columns")]
 
     def __repr__(self) -> str:
         features, landmarks = self._model.n_features, self._model.n_landmarks
@@ -248,12 +241,185 @@ class FeatureMap:
         return FeatureMap, (self._model,)
 
 
+class SelectedColumns:
+    """Columns that a selector has kept, read from a model file. It cannot be changed or fitted again.
+
+    `load` makes it; the file may come from `save`, from a selector's own `save`, or from `mercer select`.
+
+    Examples
+    --------
+    >>> import mercer, os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mercer.ReliefF(2).fit(X, y).save(os.path.join(folder, "iris.mercer"))
+    ...     selected = mercer.load(os.path.join(folder, "iris.mercer"))
+    >>> selected
+    SelectedColumns(method='relieff', 2 of 4 columns)
+    >>> selected.get_feature_names_out()
+    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    >>> selected.transform(X).shape
+    (150, 2)
+    """
+
+    __slots__ = ("_columns",)
+    _columns: _core.Columns
+
+    def __init__(self, columns: _core.Columns) -> None:
+        object.__setattr__(self, "_columns", columns)
+
+    @property
+    def method(self) -> str:
+        """The selector's name."""
+        return self._columns.method
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """One score an input column, high is good."""
+        return self._columns.scores
+
+    @property
+    def ranking(self) -> NDArray[np.intp]:
+        """The place of every input column; 1 is the best."""
+        return self._columns.ranking
+
+    @property
+    def pvalues(self) -> NDArray[np.float64] | None:
+        """Probability of scores as good by chance, one an input column; None if the selector has none."""
+        return self._columns.pvalues
+
+    @property
+    def stability(self) -> NDArray[np.float64] | None:
+        """Share of halves of the rows in which an input column is kept, as `mercer select` finds it, or None."""
+        return self._columns.stability
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What each kept column is multiplied by; None: they stay as they are."""
+        return self._columns.weights
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What else the file tells about the fit, such as the settings."""
+        return cast("dict[str, Any]", json.loads(self._columns.facts))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of input columns."""
+        return self._columns.n_inputs
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the input columns; there is no such attribute where the training data had none."""
+        names = self._columns.input_names
+        if names is None:
+            raise AttributeError("the selector was fitted on columns without names: no feature_names_in_")
+        return np.asarray(names, dtype=object)
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Return which columns are kept.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return their places instead of one boolean a column.
+
+        Returns
+        -------
+        support : ndarray
+            One boolean an input column, or the places of those kept.
+        """
+        columns = self._columns.columns
+        return columns if indices else np.isin(np.arange(self.n_features_in_), columns)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns that are kept.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; here because scikit-learn passes it.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            Names; "x2" is the third of columns without names.
+        """
+        names = self._columns.input_names or [f"x{at}" for at in range(self.n_features_in_)]
+        return np.asarray(names, dtype=object)[self._columns.columns]
+
+    def transform(self, X: Any) -> Any:
+        """Return the kept columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows. Columns of a dataframe are matched by name, and those that are not kept need not be there.
+
+        Returns
+        -------
+        kept : {array, sparse matrix} of shape (n_samples, n_kept)
+            The kept columns as they are, or multiplied by their weights where `InputWeights` was saved, in the order of
+            the training data.
+        """
+        X, columns = self._choose_columns(X)
+        kept: Any = check_array(
+            X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
+        )
+        if columns is not None:
+            if kept.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {kept.shape[1]} features, but the columns were selected among {self.n_features_in_}\n"
+                    "hint: pass all columns in their order, or a dataframe with their names"
+                )
+            kept = kept[:, columns]
+        if self.weights is None:
+            return kept
+        floats: Any = kept if kept.dtype in FLOATS else kept.astype(np.float64)
+        return weighted(floats, self.weights)
+
+    def _choose_columns(self, X: Any) -> tuple[Any, NDArray[np.intp] | None]:
+        """Return the rows, and the places of the kept columns among theirs; None: they have no others."""
+        if self._columns.input_names is None or not hasattr(X, "columns"):
+            return X, self._columns.columns  # Without names: by position.
+        names = self.get_feature_names_out().tolist()
+        return X[present(names, X.columns, "kept columns")], None
+
+    def __repr__(self) -> str:
+        kept = len(self._columns.columns)
+        weighted = ", weighted" if self.weights is not None else ""
+        return f"SelectedColumns(method={self.method!r}, {kept} of {self.n_features_in_} columns{weighted})"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"SelectedColumns are read-only: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"SelectedColumns are read-only: {name} cannot be deleted")
+
+    def __reduce__(self) -> tuple[type[SelectedColumns], tuple[_core.Columns]]:
+        return SelectedColumns, (self._columns,)
+
+
+def present(names: list[str], columns: Any, what: str) -> list[str]:
+    """Return names of columns, or refuse a frame that lacks some of them."""
+    there = {str(column) for column in columns}
+    missing = [name for name in names if name not in there]
+    if not missing:
+        return names
+    shown = ", ".join(f"`{name}`" for name in missing[:5]) + (", …" if len(missing) > 5 else "")
+    raise ValueError(
+        f"{len(missing)} of the model's {len(names)} {what} are missing: {shown}\n"
+        "hint: rename the columns, or pass an array with the columns in the model's order"
+    )
+
+
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator as a model file, which `load` and the command line read.
 
     Parameters
     ----------
-    estimator : KernelBasis, system, extractor, AutoFeatures, AutoClassifier, AutoRegressor, FeatureMap or Pipeline
+    estimator : KernelBasis, system, extractor, selector, InputWeights, AutoFeatures, AutoClassifier, AutoRegressor, \
+            FeatureMap, SelectedColumns or Pipeline
         Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
         `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the
         others; the scaling becomes part of the file.
@@ -274,10 +440,10 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> bool(abs(again.transform(X) - model.transform(X)).max() < 1e-12)
     True
     """
-    _model_of(estimator).save(os.fspath(path))
+    _stored(estimator).save(os.fspath(path))
 
 
-def load(path: str | os.PathLike[str]) -> FeatureMap:
+def load(path: str | os.PathLike[str]) -> FeatureMap | SelectedColumns:
     """Read a model file, checking all of it. There is no code in such a file.
 
     Parameters
@@ -287,8 +453,8 @@ def load(path: str | os.PathLike[str]) -> FeatureMap:
 
     Returns
     -------
-    feature_map : FeatureMap
-        The fitted map.
+    model : FeatureMap or SelectedColumns
+        The fitted map, or the columns that a selector has kept.
 
     Examples
     --------
@@ -297,12 +463,30 @@ def load(path: str | os.PathLike[str]) -> FeatureMap:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.mercer'
     """
-    return FeatureMap(_core.Model.load(os.fspath(path)))
+    model = _core.load(os.fspath(path))
+    return SelectedColumns(model) if isinstance(model, _core.Columns) else FeatureMap(model)
 
 
 def _is_ours(estimator: Any) -> bool:
     """Return whether an estimator is one that a model file can hold."""
     return isinstance(estimator, KernelBasis | Mapped) or hasattr(type(estimator), "features_")
+
+
+def _stored(estimator: Any) -> _core.Model | _core.Columns:
+    """Return what a model file holds of an estimator."""
+    if isinstance(estimator, SelectedColumns):
+        return estimator._columns
+    if isinstance(estimator, Kept):
+        return estimator._stored()
+    if isinstance(estimator, Pipeline):
+        match _steps(estimator):
+            case [Kept() as selector]:
+                return selector._stored()
+    return _model_of(estimator)
+
+
+def _steps(pipeline: Pipeline) -> list[Any]:
+    return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
 
 
 def _model_of(estimator: Any) -> _core.Model:
@@ -315,10 +499,11 @@ def _model_of(estimator: Any) -> _core.Model:
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved as a model file\n"
             f"hint: save a KernelBasis, a system ({', '.join(systems.__all__)}), an extractor "
-            f"({', '.join(extract.__all__)}), AutoFeatures, AutoClassifier, AutoRegressor, or a Pipeline of a "
-            "StandardScaler or MinMaxScaler and one of these"
+            f"({', '.join(extract.__all__)}), AutoFeatures, AutoClassifier, AutoRegressor, a Pipeline of a "
+            "StandardScaler or MinMaxScaler and one of these, a selector "
+            f"({', '.join(select.__all__)}) or InputWeights"
         )
-    match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
+    match _steps(estimator):
         case [last] if _is_ours(last):
             return _model_of(last)
         case [(StandardScaler() | MinMaxScaler()) as scaler, last] if _is_ours(last):
@@ -329,7 +514,7 @@ def _model_of(estimator: Any) -> _core.Model:
             raise TypeError(
                 f"a pipeline of {names} cannot be saved as a model file\n"
                 "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis, a system or an "
-                "extractor; pickle keeps any pipeline"
+                "extractor; a selector is saved alone; pickle keeps any pipeline"
             )
 
 

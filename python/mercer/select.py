@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from mercer._input import (
     text_explained,
     with_categories,
 )
+from mercer._kept import Kept, stored
 
 __all__ = [
     "KFFS",
@@ -50,7 +52,7 @@ RandomState = int | np.random.RandomState | None
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]
 
 
-class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """What all selectors share: a class of its own is its parameters and what they are called in the catalogue."""
 
     _method: ClassVar[str]
@@ -124,9 +126,11 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the selector's name in the catalogue."""
         return self._method
 
-    def _settings(self) -> list[tuple[str, str]]:
+    def _settings(self, *, with_seed: bool = True) -> list[tuple[str, str]]:
         settings = []
         for name in CARDS[self._called()]["parameters"]:
+            if name == "seed" and not with_seed:
+                continue
             value = as_seed(self.random_state) if name == "seed" else getattr(self, self._names.get(name, name))
             if value is not None:
                 settings.append((name, as_text(value)))
@@ -161,6 +165,12 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         # Through a matrix, text in one column would make objects of all of them.
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._transform(X)
+
+    def _stored(self) -> _core.Columns:
+        check_is_fitted(self)
+        # A RandomState would be drawn from, and what it gives now is not what the fit got.
+        settings = self._settings(with_seed=isinstance(getattr(self, "random_state", None), Integral))
+        return stored(self, self._called(), self.scores_, settings)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "support_")

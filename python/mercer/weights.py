@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -17,12 +16,13 @@ from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import warn
 from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text
+from mercer._kept import Kept, stored, weighted
 from mercer.select import RandomState
 
 __all__ = ["InputWeights"]
 
 
-class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Weigh input columns by what they tell about the labels, so that a kernel sees what matters.
 
     A column's weight is the root of the mean squared slope of kernel ridge predictions along it; with the weights the
@@ -173,11 +173,8 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
-        weights = self.weights_[self.support_].astype(rows.dtype)
-        if sparse.issparse(rows):
-            given: Any = rows
-            return (given[:, self.support_] @ sparse.diags_array(weights)).tocsr()
-        return rows[:, self.support_] * weights
+        given: Any = rows
+        return weighted(given[:, self.support_], self.weights_[self.support_])
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Return which columns are kept.
@@ -211,6 +208,12 @@ class InputWeights(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         names: NDArray[np.object_] = _check_feature_names_in(self, input_features)
         return names[self.support_]
+
+    def _stored(self) -> _core.Columns:
+        check_is_fitted(self)
+        given = {"n_features": self.n_features, "kernel": self.kernel, "rounds": self.rounds}
+        settings = [(name, str(value)) for name, value in given.items() if value is not None]
+        return stored(self, "input-weights", self.weights_, settings, weights=self.weights_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

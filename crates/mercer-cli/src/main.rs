@@ -78,6 +78,7 @@ fn start(matches: &ArgMatches) -> Result<()> {
     let context = Context::new(matches.get_flag("quiet"));
     match matches.subcommand() {
         Some(("fit", args)) => commands::fit::run(args, &context),
+        Some(("select", args)) => commands::select::run(args, &context),
         Some(("transform", args)) => commands::transform::run(args, &context),
         Some(("predict", args)) => commands::predict::run(args, &context),
         Some(("inspect", args)) => commands::inspect::run(args, &context),

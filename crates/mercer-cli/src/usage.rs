@@ -10,12 +10,12 @@ use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use clap_complete::Shell;
 use mercer::evaluate::{Evaluator, Measure};
 use mercer::kernel::Gamma;
-use mercer::methods::{self, Kind, MethodSpec, Stage};
+use mercer::methods::{self, Kind, MethodSpec, SharedParameter, Stage};
 
 use crate::args::flag_name;
 use flags::{
     checkpoint, data, format, header, list, memory, model, output, parameter, reading, report, seed, share,
-    target, words,
+    table_format, target, words,
 };
 
 /// Parameters that `compare` has as lists or for all methods at once.
@@ -28,6 +28,7 @@ Examples:
   mercer compare train.csv --target class --report report.html
   mercer fit train.csv --target class --method takes -o model.mercer
   mercer transform model.mercer new.csv -o features.parquet
+  mercer select train.csv --target class --method relieff --n-features 10 -o chosen.csv
   mercer fit train.csv --target class --method auto -o model.mercer
   mercer predict model.mercer new.csv -o predictions.csv
   mercer inspect model.mercer --importance train.csv
@@ -44,6 +45,13 @@ Examples:
   mercer fit rows.parquet --method rpcholesky --n-components 200 --gamma median -o model.mercer
   mercer fit 'synth:ringnorm?n=2000&seed=1' --method csi --gamma loo -o model.mercer
   mercer fit rows.parquet --method kobl --n-components 2000 --checkpoint kept -o model.mercer";
+
+const SELECT_EXAMPLES: &str = "\
+Examples:
+  mercer select train.csv --target class --method relieff --n-features 10
+  mercer select train.csv --target class --method f --n-features 0.2 -o chosen.csv -m chosen.mercer
+  mercer select train.csv --target price --method mi --n-features 5 --permutations 200 --resamples 50
+  mercer transform chosen.mercer new.csv -o columns.csv";
 
 const TRANSFORM_EXAMPLES: &str = "\
 Examples:
@@ -119,6 +127,7 @@ pub(crate) fn command() -> Command {
         )
         .subcommands([
             fit(),
+            select(),
             transform(),
             predict(),
             inspect(),
@@ -135,8 +144,8 @@ pub(crate) fn command() -> Command {
 pub(crate) fn for_completions() -> Command {
     let words = |words: Vec<&'static str>| PossibleValuesParser::new(words);
     let fits: Vec<&str> = fits().map(|spec| spec.name).collect();
-    let parameters = |mut command: Command| {
-        for parameter in methods::parameters() {
+    let parameters = |mut command: Command, all: Vec<SharedParameter>| {
+        for parameter in all {
             let choices = match parameter.parameter.kind {
                 Kind::Choice(choices) => choices.to_vec(),
                 // A number goes through as well: completions only propose.
@@ -153,10 +162,17 @@ pub(crate) fn for_completions() -> Command {
     let (all, fitted) =
         (methods::all().map(|spec| spec.name).collect(), [fits.clone(), vec!["auto"]].concat());
     command()
-        .mut_subcommand("fit", |fit| parameters(fit).mut_arg("method", |arg| arg.value_parser(words(fitted))))
+        .mut_subcommand("fit", |fit| {
+            parameters(fit, methods::parameters()).mut_arg("method", |arg| arg.value_parser(words(fitted)))
+        })
+        .mut_subcommand("select", |select| {
+            let selectors = methods::column_selector_specs().map(|spec| spec.name).collect();
+            parameters(select, methods::column_selector_parameters())
+                .mut_arg("method", |arg| arg.value_parser(words(selectors)))
+        })
         .mut_subcommand("compare", |compare| {
             let compared = [vec!["all"], fits].concat();
-            parameters(compare)
+            parameters(compare, methods::parameters())
                 .mut_arg("methods", |arg| arg.value_parser(words(compared)))
                 .mut_arg("gammas", |arg| arg.value_parser(words(Gamma::RULES.to_vec())))
                 .mut_arg("evaluators", |arg| arg.value_parser(words(Evaluator::NAMES.to_vec())))
@@ -205,6 +221,51 @@ fn fit() -> Command {
         .arg(memory("the fit"))
         .arg(checkpoint("the basis"))
         .args(methods::parameters().iter().map(parameter))
+}
+
+fn select() -> Command {
+    let names: Vec<&str> = methods::column_selector_specs().map(|spec| spec.name).collect();
+    let count = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).value_parser(value_parser!(u32))
+    };
+    let parameters = methods::column_selector_parameters();
+    let own = parameters.iter().filter(|parameter| parameter.name != "seed");
+    Command::new("select")
+        .about("Score the columns of a file, and keep the best")
+        .after_help(SELECT_EXAMPLES)
+        .arg(data())
+        .arg(target())
+        .arg(
+            Arg::new("method")
+                .long("method")
+                .value_name("NAME")
+                .required(true)
+                .help(format!("One of {}, see `mercer methods`", names.join(", "))),
+        )
+        .arg(output("FILE", "File for the table [default: standard output, also -]"))
+        .arg(
+            Arg::new("model")
+                .long("model")
+                .short('m')
+                .value_name("chosen.mercer")
+                .value_hint(ValueHint::FilePath)
+                .help("File for a model with which `mercer transform` keeps these columns, unscaled; - for standard output"),
+        )
+        .arg(table_format())
+        .arg(count("resamples", "R").default_value("10").help(
+            "Random halves of the rows on which the selection is made again; the column `stability` is the share of them that \
+             keep a column; 0: none",
+        ))
+        .arg(count("permutations", "N").default_value("0").help(
+            "p-values by this many permutations of the labels; 0: the method's own, where it has them",
+        ))
+        .arg(seed("0"))
+        .args(reading())
+        .mut_arg("scale", |scale| {
+            scale.help("Scaling of the inputs before they are scored; the model keeps them unscaled [default: standard]")
+        })
+        .arg(memory("the rows"))
+        .args(own.map(parameter))
 }
 
 fn compare() -> Command {
@@ -271,13 +332,7 @@ fn compare() -> Command {
                 .help("The rows are in the order of time: each fold is tested by what was learned from the rows before it"),
         )
         .arg(seed("0"))
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("HOW")
-                .value_parser(PossibleValuesParser::new(["text", "json", "csv", "markdown"]))
-                .help("Format of the table [default: text, or that of the output's file extension]"),
-        )
+        .arg(table_format())
         .arg(output("FILE", "File for the table [default: standard output, also -]"))
         .arg(report("the comparison"))
         .args(reading())

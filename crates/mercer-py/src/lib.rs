@@ -1,4 +1,4 @@
-//! Python: functions that take arrays and give arrays back, and one class, the fitted model. No arithmetic here.
+//! Python: functions that take arrays and give arrays back, and two classes, the fitted models. No arithmetic here.
 
 #![expect(clippy::needless_pass_by_value, reason = "Python hands its objects over by value")]
 
@@ -9,6 +9,7 @@ mod labels;
 mod evidence;
 mod select;
 mod model;
+mod columns;
 mod fit;
 mod metrics;
 mod evaluate;
@@ -22,6 +23,8 @@ mod _core {
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::columns::{Columns, load};
     #[pymodule_export]
     use crate::evaluate::{advise, compare, evaluate, fit_auto, folds, group_folds, splits, svm_dual};
     #[pymodule_export]

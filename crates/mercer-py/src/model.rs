@@ -47,7 +47,7 @@ type PickledFit = (f64, f64, String, Option<f64>, u64, usize, String);
 type Reduced<'py> = (Bound<'py, PyType>, (Bound<'py, PyBytes>, Option<PickledFit>));
 
 /// Arrays that describe a model; to write into them would change nothing, so they are read-only.
-type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+pub(crate) type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
 impl BasisFit {
     fn of(basis: &FittedBasis) -> Self {

@@ -2,13 +2,15 @@
 //!
 //!   f(x) = M·k(scale(x), landmarks) − b
 //!
-//! `file.rs` writes and reads it.
+//! `columns.rs` has the other model, which keeps input columns as they are. `file.rs` writes and reads both.
 
 mod file;
 mod facts;
 mod features;
 mod extracted;
 mod prepared;
+mod columns;
+mod model;
 pub(crate) mod predictor;
 
 use std::io::{Read, Write};
@@ -24,12 +26,14 @@ use crate::extract::Directions;
 use crate::monitor::Monitor;
 use crate::whole_file::temporary;
 
+pub use columns::{COLUMNS_FORMAT_VERSION, SelectedColumns};
 pub use facts::Facts;
 pub use features::StoredFeatures;
+pub use model::Model;
 pub use predictor::Predictor;
 pub use prepared::PreparedMap;
 
-/// The file format written; files up to it are read.
+/// The format of files that hold a [`FeatureMap`]; that of [`SelectedColumns`] is newer.
 pub const FORMAT_VERSION: u64 = 1;
 
 /// A fitted map from rows to features: what every method ends as.

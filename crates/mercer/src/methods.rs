@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::basis::input_weights::InputWeights;
 use crate::basis::{Basis, Method};
 use crate::error::{Error, Result};
 use crate::extract::{self, Extractor, Queries};
 use crate::select::{self, Keep, Selector};
-use crate::spec::{Registered, Values};
+use crate::spec::{FromValues, Registered, Values};
 use crate::systems;
 
 pub use crate::spec::{Kind, MethodSpec, Parameter, Stage};
@@ -72,14 +73,17 @@ pub struct SharedParameter {
 /// assert!(neighbours.none.as_ref().unwrap().contains("relieff: 10"));
 /// ```
 pub fn parameters() -> Vec<SharedParameter> {
-    let specs: Vec<&'static MethodSpec> = all().collect();
+    parameters_among(&all().collect::<Vec<_>>())
+}
+
+fn parameters_among(specs: &[&'static MethodSpec]) -> Vec<SharedParameter> {
     let mut names: Vec<&'static str> = Vec::new();
     for parameter in specs.iter().flat_map(|spec| spec.parameters) {
         if !names.contains(&parameter.name) {
             names.push(parameter.name);
         }
     }
-    names.into_iter().map(|name| shared(name, &specs)).collect()
+    names.into_iter().map(|name| shared(name, specs)).collect()
 }
 
 fn shared(name: &'static str, specs: &[&'static MethodSpec]) -> SharedParameter {
@@ -151,6 +155,57 @@ pub fn selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<(Selec
     check_names(settings)?;
     let values = Values::new(&[spec], settings)?;
     Ok((build(&values), Keep::from_values(&values)))
+}
+
+/// A selector of input columns, and how many of them to keep: any of the selectors, or `input-weights`, which scores input
+/// columns but no coordinates.
+///
+/// ```
+/// let (selector, _) = mercer::methods::column_selector("input-weights", &[("rounds", "2")])?;
+/// assert_eq!(selector.name(), "input-weights");
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn column_selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<(Selector, Keep)> {
+    let entry = column_selectors().find(|(spec, _)| spec.name == name);
+    let (spec, build) = entry.ok_or_else(|| {
+        let names: Vec<&str> = column_selectors().map(|(spec, _)| spec.name).collect();
+        let other = method(name).map(|_| {
+            format!("\nhint: `{name}` makes features in kernel space: `mercer fit --method {name}`")
+        });
+        Error::argument(format!(
+            "method = `{name}` selects no columns; use one of {}{}",
+            names.join(", "),
+            other.unwrap_or_default()
+        ))
+    })?;
+    let values = Values::new(&[spec], settings)?;
+    Ok((build(&values), Keep::from_values(&values)))
+}
+
+/// What selects input columns.
+///
+/// ```
+/// let names: Vec<&str> = mercer::methods::column_selector_specs().map(|spec| spec.name).collect();
+/// assert!(names.contains(&"relieff") && names.contains(&"input-weights"));
+/// ```
+pub fn column_selector_specs() -> impl Iterator<Item = &'static MethodSpec> {
+    column_selectors().map(|(spec, _)| spec)
+}
+
+/// Every parameter of what selects input columns, once.
+///
+/// ```
+/// let all = mercer::methods::column_selector_parameters();
+/// assert!(all.iter().any(|parameter| parameter.name == "rounds"));
+/// ```
+pub fn column_selector_parameters() -> Vec<SharedParameter> {
+    parameters_among(&column_selector_specs().collect::<Vec<_>>())
+}
+
+fn column_selectors() -> impl Iterator<Item = Registered<Selector>> {
+    let weights: Registered<Selector> =
+        (&select::input_weights::SPEC, |values| InputWeights::from_values(values).into());
+    select::ALL.into_iter().chain([weights])
 }
 
 /// An extractor from its name and its own settings that differ from the defaults, as text, without those of a basis.

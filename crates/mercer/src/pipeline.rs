@@ -5,6 +5,10 @@
 //! [`Pipeline::fit`] does all of it. A comparison fits the basis once for all methods that share it, and calls the same
 //! steps one by one.
 
+mod columns;
+
+pub use columns::{ColumnSelection, FittedColumns};
+
 use crate::basis::input_weights::{FoundWeights, InputWeights};
 use crate::basis::{Basis, FittedBasis, Method, Precision};
 use crate::data::labels::Labels;

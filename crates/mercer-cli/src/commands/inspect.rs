@@ -5,12 +5,13 @@ use faer::Mat;
 use mercer::basis::Landmarks;
 use mercer::data::read;
 use mercer::data::table::plain_names;
-use mercer::map::{FORMAT_VERSION, Predictor};
+use mercer::map::{COLUMNS_FORMAT_VERSION, FORMAT_VERSION, Facts, Model, Predictor, SelectedColumns};
 use mercer::options::bytes;
-use mercer::{FeatureMap, Kernel, Result, Rows, Shape};
+use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
 use serde_json::{Map, Value, json};
 
 use crate::args;
+use crate::commands::column_table;
 use crate::commands::fit::{alignment, best_scores, shares};
 use crate::context::Context;
 use crate::stdout::print;
@@ -33,6 +34,20 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::text(args, "importance");
     super::one_from_input(file, data.unwrap_or_default())?;
     let (model, size) = super::load(file)?;
+    let model = match model {
+        Model::Features(model) => model,
+        Model::Columns(selected) if data.is_some() => {
+            return Err(Error::Argument(format!(
+                "--importance is given, but the model keeps columns by `{}` as they are\n\
+                 hint: leave it out: the columns are shown with their scores",
+                selected.method
+            )));
+        }
+        Model::Columns(selected) => {
+            let json = || format!("{:#}\n", selected_json(&selected, size));
+            return print(&if args::is_json(args) { json() } else { selected_text(&selected, size) });
+        }
+    };
     if let Some(source) = data {
         return importance(args, &model, source, context);
     }
@@ -120,13 +135,57 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "eigenvalues": model.eigenvalues,
         "scores": model.scores,
         "predicts": model.predictor.as_ref().map(predicts),
-        "facts": facts(model),
+        "facts": facts(&model.facts),
     })
 }
 
+fn selected_json(model: &SelectedColumns, size: u64) -> Value {
+    json!({
+        "format": COLUMNS_FORMAT_VERSION,
+        "bytes": size,
+        "method": model.method,
+        "n_inputs": model.n_inputs,
+        "inputs": model.input_names,
+        "features": model.feature_names(),
+        "weights": model.weights,
+        "columns": column_table::entries(model),
+        "facts": facts(&model.facts),
+    })
+}
+
+/// The facts, and the columns with their scores.
+fn selected_text(model: &SelectedColumns, size: u64) -> String {
+    let kept = model.feature_names();
+    let inputs = match &model.input_names {
+        Some(names) => counted(names),
+        None => format!("{}, matched by position", model.n_inputs),
+    };
+    let mut lines = vec![
+        ("method", model.method.clone()),
+        ("keeps", format!("{} of {} columns: {}", kept.len(), model.n_inputs, first(&kept, ITEMS_SHOWN))),
+        ("inputs", inputs),
+        ("values", if model.weights.is_some() { "multiplied by weights" } else { "as they are" }.into()),
+        ("file", format!("format {COLUMNS_FORMAT_VERSION}, {}", bytes(size))),
+    ];
+    let facts = facts(&model.facts);
+    let other = facts.iter().filter(|(name, _)| *name != "error_path");
+    lines.extend(other.map(|(name, value)| {
+        (if name == "scale" { "scored with scale" } else { name.as_str() }, fact(value))
+    }));
+    format!("{}\n{}", aligned(lines), column_table::text(model, INPUTS_SHOWN))
+}
+
 /// What the model remembers of how it was made.
-fn facts(model: &FeatureMap) -> Map<String, Value> {
-    serde_json::from_str(&model.facts.to_json()).unwrap_or_default()
+fn facts(facts: &Facts) -> Map<String, Value> {
+    serde_json::from_str(&facts.to_json()).unwrap_or_default()
+}
+
+/// Names and what they stand for, `_` in names as spaces.
+fn aligned(lines: Vec<(&str, String)>) -> String {
+    table(
+        &lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(),
+        ..0,
+    )
 }
 
 /// The kernel's name and its parameters.
@@ -172,13 +231,10 @@ fn text(model: &FeatureMap, size: u64) -> String {
     lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.extend(model.predictor.as_ref().map(|predictor| ("predicts", predicts(predictor))));
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
-    let facts = facts(model);
+    let facts = facts(&model.facts);
     let other = facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));
     lines.extend(other.map(|(name, value)| (name.as_str(), fact(value))));
-    table(
-        &lines.into_iter().map(|(name, value)| vec![name.replace('_', " "), value]).collect::<Vec<_>>(),
-        ..0,
-    )
+    aligned(lines)
 }
 
 /// What a predictor predicts, and with what.

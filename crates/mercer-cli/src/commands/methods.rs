@@ -11,7 +11,7 @@ use crate::text::table;
 
 pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     let all = methods::to_json();
-    let spec = args::text(args, "name").map(methods::method).transpose()?;
+    let spec = args::text(args, "name").map(named).transpose()?;
     let text = match (spec, args::text(args, "format")) {
         (None, Some("json")) => format!("{:#}\n", parsed(&all)),
         (Some(spec), Some("json")) => format!("{:#}\n", one(spec, &parsed(&all))),
@@ -25,6 +25,16 @@ pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     print(&text)
 }
 
+/// A method of the catalogue, or one that selects columns of the data alone.
+fn named(name: &str) -> Result<&'static MethodSpec> {
+    methods::column_selector_specs().find(|spec| spec.name == name).map_or_else(|| methods::method(name), Ok)
+}
+
+/// Whether a method is for `mercer select` alone.
+fn is_for_columns_alone(spec: &MethodSpec) -> bool {
+    methods::method(spec.name).is_err()
+}
+
 /// The stages with their headings and the flags that choose their methods.
 const STAGES: [(Stage, &str, &str); 4] = [
     (
@@ -32,7 +42,11 @@ const STAGES: [(Stage, &str, &str); 4] = [
         "Bases: coordinates of the kernel's space",
         "`--method NAME`, or `--basis NAME` for another method's basis",
     ),
-    (Stage::Select, "Selectors: scores of columns", "`--method eks --selector NAME`"),
+    (
+        Stage::Select,
+        "Selectors: scores of columns",
+        "`mercer select --method NAME` for columns, `mercer fit --method eks --selector NAME` for coordinates",
+    ),
     (Stage::Extract, "Extractors: directions in a basis' coordinates", "`--method NAME`"),
     (Stage::System, "Systems: a basis and a selector", "`--method NAME`"),
 ];
@@ -102,7 +116,12 @@ fn list() -> String {
     let mut lines = Vec::new();
     for (stage, heading, how) in STAGES {
         lines.push(format!("{heading} ({how})"));
-        lines.extend(of_stage(stage).map(|spec| format!("  {:width$}  {}", spec.name, spec.help)));
+        let line = |spec: &MethodSpec| format!("  {:width$}  {}", spec.name, spec.help);
+        lines.extend(of_stage(stage).map(line));
+        if stage == Stage::Select {
+            lines
+                .extend(methods::column_selector_specs().filter(|spec| is_for_columns_alone(spec)).map(line));
+        }
         lines.push(String::new());
     }
     lines.push("`mercer methods NAME` describes one of them.\n".into());
@@ -130,8 +149,14 @@ fn describe(spec: &MethodSpec) -> String {
         // `akda-qr` has a basis of its own, and the kernel's parameters among its own.
         (Stage::Basis, _) | (Stage::Extract, "akda-qr") => "",
         (Stage::System | Stage::Extract, _) => "\nand those of its basis: `mercer methods BASIS`.\n",
+        (Stage::Select, name) if is_for_columns_alone(spec) => {
+            return format!("{text}\nOn the command line: `mercer select --method {name}`.\n");
+        }
         (Stage::Select, name) => {
-            return format!("{text}\nOn the command line: `--method eks --selector {name}`.\n");
+            return format!(
+                "{text}\nOn the command line: `mercer select --method {name}` for columns, \
+                 `mercer fit --method eks --selector {name}` for coordinates.\n"
+            );
         }
     });
     text
@@ -143,6 +168,15 @@ fn one(spec: &MethodSpec, all: &Value) -> Value {
         let entries = all[list].as_array().into_iter().flatten();
         entries.clone().find(|entry| entry["name"] == json!(name)).cloned().unwrap_or_default()
     };
+    if is_for_columns_alone(spec) {
+        let parameters: Vec<Value> = spec
+            .parameters
+            .iter()
+            .map(|p| json!({ "name": p.name, "default": p.default, "none": p.none, "help": p.help }))
+            .collect();
+        return json!({ "name": spec.name, "stage": spec.stage.name(), "source": spec.source, "cost": spec.cost,
+                       "file": spec.file, "help": spec.help, "parameters": parameters });
+    }
     let mut found = among("methods", spec.name);
     found["parameters"] = spec.parameters.iter().map(|p| among("parameters", p.name)).collect();
     found

@@ -2,6 +2,7 @@
 
 pub(crate) mod fit;
 mod learn;
+pub(crate) mod select;
 pub(crate) mod predict;
 pub(crate) mod transform;
 pub(crate) mod inspect;
@@ -15,6 +16,7 @@ mod output_target;
 mod source;
 mod page;
 mod ranking;
+mod column_table;
 
 use std::fs;
 use std::io::Read;
@@ -22,6 +24,7 @@ use std::io::Read;
 use clap::ArgMatches;
 use mercer::data::read::ReadOptions;
 use mercer::data::table::plain_names;
+use mercer::map::Model;
 use mercer::methods::{self as catalogue, Stage};
 use mercer::{Error, FeatureMap, Result};
 
@@ -29,18 +32,22 @@ use crate::{args, quote};
 
 /// How rows for a model are read: its inputs by name, or by position where it has no names.
 fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
-    let inputs = model.input_names.clone();
+    options_for_inputs(args, model.input_names.clone(), model.expansion.landmarks.p())
+}
+
+/// How rows of these inputs are read: by name, or p of them by position.
+fn options_for_inputs(args: &ArgMatches, inputs: Option<Vec<String>>, p: usize) -> ReadOptions {
     ReadOptions {
         header: args::header_option(args),
         by_place: inputs.is_none(),
-        columns: Some(inputs.unwrap_or_else(|| plain_names(model.expansion.landmarks.p()))),
+        columns: Some(inputs.unwrap_or_else(|| plain_names(p))),
         memory: Some(args::memory(args) / 2),
         ..ReadOptions::default()
     }
 }
 
 /// A model and its size in bytes, from a file or from standard input (`-`).
-fn load(file: &str) -> Result<(FeatureMap, u64)> {
+fn load(file: &str) -> Result<(Model, u64)> {
     let (bytes, name) = if file == "-" {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
@@ -49,7 +56,7 @@ fn load(file: &str) -> Result<(FeatureMap, u64)> {
         (fs::read(file), file)
     };
     let bytes = bytes.map_err(|source| Error::Io { path: name.into(), source })?;
-    Ok((FeatureMap::read_from(&bytes[..], name)?, bytes.len() as u64))
+    Ok((Model::read_from(&bytes[..], name)?, bytes.len() as u64))
 }
 
 /// An error if both the model and the rows would be read from standard input.
@@ -75,6 +82,6 @@ fn check_no_selector(name: &str, flag: &str) -> Result<()> {
     }
     Err(Error::Argument(format!(
         "`{name}` is a selector: it scores columns, and needs a basis for coordinates in kernel space\n\
-         hint: `{flag} eks --selector {name}`"
+         hint: `{flag} eks --selector {name}`; `mercer select --method {name}` keeps columns of the data"
     )))
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{IsTerminal, stdout};
 
 use mercer::data::write::{check_place, write_text};
+use mercer::map::SelectedColumns;
 use mercer::{Error, FeatureMap, Result};
 
 use crate::context::Context;
@@ -61,6 +62,13 @@ impl<'a> OutputTarget<'a> {
     }
 
     pub(super) fn write_model(self, context: &Context, model: &FeatureMap) -> Result<()> {
+        match self {
+            Self::Stdout => model.write_to(&mut stdout().lock(), "standard output"),
+            Self::File(path) => context.write(|| model.save(path)),
+        }
+    }
+
+    pub(super) fn write_columns(self, context: &Context, model: &SelectedColumns) -> Result<()> {
         match self {
             Self::Stdout => model.write_to(&mut stdout().lock(), "standard output"),
             Self::File(path) => context.write(|| model.save(path)),

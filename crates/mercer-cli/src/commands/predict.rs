@@ -4,6 +4,7 @@ use clap::ArgMatches;
 use faer::Mat;
 use mercer::data::read::{self, ReadOptions};
 use mercer::data::write;
+use mercer::map::Model;
 use mercer::{Error, Labels, Result};
 
 use super::output_target::OutputTarget;
@@ -22,7 +23,16 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         write::check_output(output).map_err(bad_usage)?;
     }
     super::one_from_input(file, source)?;
-    let (model, _) = super::load(file)?;
+    let model = match super::load(file)?.0 {
+        Model::Features(model) => model,
+        Model::Columns(selected) => {
+            return Err(Error::Argument(format!(
+                "the model keeps columns by `{}` and predicts nothing\n\
+                 hint: `mercer fit --method auto` makes a model that predicts; `mercer transform` writes the columns",
+                selected.method
+            )));
+        }
+    };
     let Some(predictor) = &model.predictor else {
         return Err(Error::Argument(format!(
             "the model makes features by `{}` and predicts nothing\n\

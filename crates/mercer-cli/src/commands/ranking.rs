@@ -94,7 +94,7 @@ pub(super) fn count(mean: f64) -> String {
     if mean.fract() == 0.0 { format!("{mean}") } else { format!("{mean:.1}") }
 }
 
-fn markdown(lines: &[Vec<String>]) -> String {
+pub(super) fn markdown(lines: &[Vec<String>]) -> String {
     let row = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         format!("| {} |\n", cells.join(" | "))
@@ -109,9 +109,6 @@ fn markdown(lines: &[Vec<String>]) -> String {
 
 /// All numbers in full precision; missing ones are empty.
 fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
-    let broken = |e: std::io::Error| Error::Io { path: "the table".into(), source: e };
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let mut write = |cells: &[String]| out.write_record(cells).map_err(|e| broken(e.into()));
     let heads = [
         "method",
         "basis",
@@ -128,11 +125,11 @@ fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
         "splits",
         "failed",
     ];
-    write(&heads.map(String::from))?;
+    let mut lines = vec![heads.map(String::from).to_vec()];
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
     for entry in entries {
-        write(&[
+        lines.push(vec![
             entry.method.clone(),
             text(&entry.basis),
             entry.evaluator.clone(),
@@ -147,7 +144,17 @@ fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
             number(entry.fit_seconds()),
             entry.scores.len().to_string(),
             text(&entry.failed),
-        ])?;
+        ]);
+    }
+    csv_text(&lines)
+}
+
+/// Lines of cells as CSV.
+pub(super) fn csv_text(lines: &[Vec<String>]) -> Result<String> {
+    let broken = |e: std::io::Error| Error::Io { path: "the table".into(), source: e };
+    let mut out = csv::Writer::from_writer(Vec::new());
+    for cells in lines {
+        out.write_record(cells).map_err(|e| broken(e.into()))?;
     }
     let bytes = out.into_inner().map_err(|e| broken(e.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

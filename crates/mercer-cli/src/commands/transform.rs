@@ -1,8 +1,9 @@
-//! `mercer transform`: a model and rows in, features out.
+//! `mercer transform`: a model and rows in, features or selected columns out.
 
 use clap::ArgMatches;
 use mercer::data::read::{self, ReadOptions};
 use mercer::data::write;
+use mercer::map::Model;
 use mercer::{Error, Result};
 
 use super::output_target::OutputTarget;
@@ -21,15 +22,37 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     }
     super::one_from_input(file, source)?;
     let (model, _) = super::load(file)?;
-    let options = ReadOptions { keep, ..super::options_for(args, &model) };
-    let table = read::read(source, &options)?;
+    // Of selected columns with names nothing else is read.
+    let model = match model {
+        Model::Columns(selected) if selected.columns.is_empty() => {
+            return Err(Error::Argument("the model keeps no column, so there is nothing to write".into()));
+        }
+        Model::Columns(selected) if selected.input_names.is_some() => {
+            Model::Columns(selected.of_kept_inputs())
+        }
+        other => other,
+    };
+    let options = match &model {
+        Model::Features(map) => super::options_for(args, map),
+        Model::Columns(selected) => {
+            super::options_for_inputs(args, selected.input_names.clone(), selected.n_inputs)
+        }
+    };
+    let table = read::read(source, &ReadOptions { keep, ..options })?;
     let memory = args::memory(args) / 2;
-    let features = context.work(|monitor| model.transform_within(&table.rows, memory, monitor))?;
-    let (names, kept) = (&model.feature_names, &table.kept);
+    let features = context.work(|monitor| match &model {
+        Model::Features(map) => map.transform_within(&table.rows, memory, monitor),
+        Model::Columns(selected) => selected.transform_within(&table.rows, memory),
+    })?;
+    let (names, what) = match &model {
+        Model::Features(map) => (map.feature_names.clone(), "features"),
+        Model::Columns(selected) => (selected.feature_names(), "columns"),
+    };
+    let (names, kept) = (&names, &table.kept);
     match target {
         OutputTarget::File(output) => {
             context.write(|| write::write_features(output, names, features.view(), kept))?;
-            context.info(&format!("wrote {output}: {} rows of {} features", table.rows.n(), names.len()));
+            context.info(&format!("wrote {output}: {} rows of {} {what}", table.rows.n(), names.len()));
         }
         OutputTarget::Stdout => {
             write::write_csv(&mut std::io::stdout().lock(), names, features.view(), kept)?;

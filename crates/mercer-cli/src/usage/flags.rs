@@ -103,7 +103,7 @@ pub(super) fn model() -> Arg {
         .value_name("MODEL")
         .required(true)
         .value_hint(ValueHint::FilePath)
-        .help("A model that `mercer fit` or `mercer.save` wrote; - for standard input")
+        .help("A model that `mercer fit`, `mercer select` or `mercer.save` wrote; - for standard input")
 }
 
 pub(super) fn output(name: &'static str, help: &'static str) -> Arg {
@@ -131,6 +131,15 @@ pub(super) fn format() -> Arg {
         .default_value("text")
         .value_parser(PossibleValuesParser::new(["text", "json"]))
         .help("Output format")
+}
+
+/// The format of a table, which may also follow from the name of its file.
+pub(super) fn table_format() -> Arg {
+    Arg::new("format")
+        .long("format")
+        .value_name("HOW")
+        .value_parser(PossibleValuesParser::new(["text", "json", "csv", "markdown"]))
+        .help("Format of the table [default: text, or that of the output's file extension]")
 }
 
 /// The flag of a method's parameter; the library checks its value.

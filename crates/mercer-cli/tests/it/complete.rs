@@ -13,6 +13,8 @@ fn every_shell_gets_every_command_and_every_word() {
         assert_eq!(stderr, "");
         for word in [
             "compare",
+            "select",
+            "input-weights",
             "advise",
             "completions",
             "basis-components",
@@ -47,6 +49,7 @@ fn every_command_has_a_manual_page() {
     assert!(page.contains(".TH") && page.contains("compare") && page.contains("mercer"), "{page}");
     for command in [
         "fit",
+        "select",
         "transform",
         "predict",
         "inspect",
@@ -63,8 +66,8 @@ fn every_command_has_a_manual_page() {
     }
     fs::create_dir(folder.path().join("man1")).expect("a folder");
     let (_, stderr) = done(folder.path(), &["man", "--dir", "man1"]);
-    assert_eq!(stderr, "wrote 11 pages to man1\n");
+    assert_eq!(stderr, "wrote 12 pages to man1\n");
     let pages = fs::read_dir(folder.path().join("man1")).expect("a folder").count();
-    assert_eq!(pages, 11);
+    assert_eq!(pages, 12);
     assert_eq!(fs::read_to_string(folder.path().join("man1/mercer.1")).expect("a page"), page);
 }

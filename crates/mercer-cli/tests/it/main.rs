@@ -6,6 +6,7 @@ mod targets;
 mod systems;
 mod extractors;
 mod transform;
+mod select;
 mod predict;
 mod inspect;
 mod compare;

@@ -34,7 +34,7 @@ fn methods_are_listed_by_stage() {
     insta::assert_snapshot!(list.lines().filter(|line| !line.starts_with("  ")).collect::<Vec<_>>().join("\n"), @r"
     Bases: coordinates of the kernel's space (`--method NAME`, or `--basis NAME` for another method's basis)
 
-    Selectors: scores of columns (`--method eks --selector NAME`)
+    Selectors: scores of columns (`mercer select --method NAME` for columns, `mercer fit --method eks --selector NAME` for coordinates)
 
     Extractors: directions in a basis' coordinates (`--method NAME`)
 
@@ -70,8 +70,16 @@ fn methods_are_listed_by_stage() {
     and those of its basis: `mercer methods BASIS`.
     ");
     let (about, _) = done(folder.path(), &["methods", "relieff"]);
-    assert!(about.ends_with("On the command line: `--method eks --selector relieff`.\n"), "{about}");
+    let last = "`mercer select --method relieff` for columns, `mercer fit --method eks --selector relieff` for coordinates.\n";
+    assert!(about.ends_with(last), "{about}");
     assert!(about.contains("default  10\n"), "its own default: {about}");
+    let (about, _) = done(folder.path(), &["methods", "input-weights"]);
+    assert!(
+        about.contains("--rounds") && about.ends_with("`mercer select --method input-weights`.\n"),
+        "{about}"
+    );
+    let (about, _) = done(folder.path(), &["methods", "input-weights", "--format", "json"]);
+    assert!(about.contains("\"rounds\""), "{about}");
     let (about, _) = done(folder.path(), &["methods", "eks"]);
     assert!(about.contains("those of its basis and its selector"), "{about}");
     let (about, _) = done(folder.path(), &["methods", "klfe"]);

@@ -6,6 +6,7 @@ mod files;
 mod data;
 mod models;
 mod places;
+mod columns;
 
 use std::fs;
 use std::path::Path;

@@ -163,6 +163,7 @@ fn the_help_fits_on_a_screen() {
 
     Commands:
       fit          Learn a map from rows to features, and store it
+      select       Score the columns of a file, and keep the best
       transform    Turn rows into features with a stored model
       predict      Predict classes or numbers with a stored model
       inspect      Show what a model contains, and which inputs its features use
@@ -188,6 +189,7 @@ fn the_help_fits_on_a_screen() {
       mercer compare train.csv --target class --report report.html
       mercer fit train.csv --target class --method takes -o model.mercer
       mercer transform model.mercer new.csv -o features.parquet
+      mercer select train.csv --target class --method relieff --n-features 10 -o chosen.csv
       mercer fit train.csv --target class --method auto -o model.mercer
       mercer predict model.mercer new.csv -o predictions.csv
       mercer inspect model.mercer --importance train.csv

@@ -59,7 +59,7 @@ fn a_system_that_cannot_be_fitted_is_refused_before_the_work() {
     ");
     insta::assert_snapshot!(refuse(2, &["wave.csv", "--method", "relief"]), @r"
     error: `relief` is a selector: it scores columns, and needs a basis for coordinates in kernel space
-    hint: `--method eks --selector relief`
+    hint: `--method eks --selector relief`; `mercer select --method relief` keeps columns of the data
     ");
     insta::assert_snapshot!(refuse(1, &["numbers.csv", "--target", "y", "--method", "k-relief"]), @r"
     error: `k-relief` needs classes, but the target was read as numbers

@@ -17,6 +17,11 @@ pub struct StoredFeatures {
 }
 
 impl StoredFeatures {
+    /// Features that are n·q numbers, row after row.
+    pub(super) fn new(values: Scratch, n: usize, q: usize) -> Self {
+        Self { values, n, q }
+    }
+
     /// All of them.
     pub fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_row_major_slice(&self.values, self.n, self.q)

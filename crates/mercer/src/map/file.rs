@@ -5,6 +5,9 @@
 //! `origin`, `scores`, `pivots`, `pivot_norms`, `eigenvalues`; and a JSON header under `mercer` in the metadata with
 //! everything else. A predictor's maps are there under `predictor.0.`, `predictor.1.`, …, with headers of their own in the
 //! header. There is no code in it.
+//!
+//! Selected columns have the header's `kind` `columns`, and tensors `columns`, `scores`, `ranking` and, where there are,
+//! `weights`, `pvalues`, `stability`. Programs that know maps alone refuse such a file by its format.
 
 use std::collections::HashMap;
 
@@ -13,7 +16,7 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde_json::{Value, json};
 
-use super::{FORMAT_VERSION, Facts, FeatureMap, Predictor};
+use super::{COLUMNS_FORMAT_VERSION, FORMAT_VERSION, Facts, FeatureMap, Model, Predictor, SelectedColumns};
 use crate::basis::{Expansion, Landmarks};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
@@ -105,7 +108,7 @@ impl FeatureMap {
         };
         json!({
             "format": FORMAT_VERSION,
-            "written_by": concat!("mercer ", env!("CARGO_PKG_VERSION")),
+            "written_by": WRITTEN_BY,
             "method": self.method,
             "kernel": { "name": kernel.shape.name(), "gamma": kernel.gamma, "degree": degree, "coef0": coef0, "alpha": alpha },
             "n_inputs": self.expansion.landmarks.p(),
@@ -116,14 +119,14 @@ impl FeatureMap {
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, String> {
-        let file = ModelFile::open(bytes)?;
-        let mut map = Self::from_section(&Section {
-            tensors: &file.tensors,
-            header: &file.header,
-            prefix: String::new(),
-        })?;
-        map.predictor = file.predictor(&map)?;
-        Ok(map)
+        match Model::from_bytes(bytes)? {
+            Model::Features(map) => Ok(map),
+            Model::Columns(selected) => Err(format!(
+                "the model keeps columns by `{}`; it is no map to features in kernel space\n\
+                 hint: `mercer transform`, `mercer.load` and, in Rust, `Model::load` read it",
+                selected.method
+            )),
+        }
     }
 
     fn from_section(file: &Section) -> Doubt<Self> {
@@ -164,15 +167,77 @@ impl FeatureMap {
             pivots: file.whole("pivots")?.unwrap_or_default(),
             pivot_norms: list("pivot_norms")?,
             eigenvalues: list("eigenvalues")?,
-            facts: file
-                .header
-                .get("facts")
-                .and_then(Value::as_object)
-                .map(Facts::from_map)
-                .unwrap_or_default(),
+            facts: file.facts(),
             predictor: None,
             warnings: Vec::new(),
         })
+    }
+}
+
+impl Model {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Doubt<Self> {
+        let file = ModelFile::open(bytes)?;
+        let section = Section { tensors: &file.tensors, header: &file.header, prefix: String::new() };
+        match file.header.get("kind").and_then(Value::as_str) {
+            Some(COLUMNS) => SelectedColumns::from_section(&section).map(Self::Columns),
+            None => {
+                let mut map = FeatureMap::from_section(&section)?;
+                map.predictor = file.predictor(&map)?;
+                Ok(Self::Features(map))
+            }
+            Some(other) => Err(format!("it is a model of the kind `{other}`, which is not known")),
+        }
+    }
+}
+
+/// The kind of a file of selected columns.
+const COLUMNS: &str = "columns";
+
+impl SelectedColumns {
+    pub(super) fn to_bytes(&self) -> std::result::Result<Vec<u8>, SafeTensorError> {
+        let whole =
+            |values: &[usize]| values.iter().flat_map(|v| (*v as u64).to_le_bytes()).collect::<Vec<u8>>();
+        let floats = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+        let mut parts = vec![
+            ("columns", Dtype::U64, self.columns.len(), whole(&self.columns)),
+            ("ranking", Dtype::U64, self.ranking.len(), whole(&self.ranking)),
+            ("scores", Dtype::F64, self.scores.len(), floats(&self.scores)),
+        ];
+        let lists = [("weights", &self.weights), ("pvalues", &self.pvalues), ("stability", &self.stability)];
+        for (name, values) in lists {
+            parts.extend(values.as_ref().map(|values| (name, Dtype::F64, values.len(), floats(values))));
+        }
+        let mut views = Vec::with_capacity(parts.len());
+        for (name, dtype, length, bytes) in &parts {
+            views.push((*name, TensorView::new(*dtype, vec![*length], bytes)?));
+        }
+        let header = json!({
+            "format": COLUMNS_FORMAT_VERSION,
+            "written_by": WRITTEN_BY,
+            "kind": COLUMNS,
+            "method": self.method,
+            "n_inputs": self.n_inputs,
+            "input_names": self.input_names,
+            "facts": self.facts.to_map(),
+        });
+        serialize(views, Some(HashMap::from([("mercer".to_string(), header.to_string())])))
+    }
+
+    fn from_section(file: &Section) -> Doubt<Self> {
+        let p = file.number("n_inputs")? as usize;
+        let selected = Self {
+            method: file.text("method")?,
+            n_inputs: p,
+            input_names: file.names("input_names", p)?,
+            columns: file.whole("columns")?.ok_or("`columns` is missing")?,
+            weights: file.list("weights", None)?,
+            scores: file.list("scores", Some(p))?.ok_or("`scores` is missing")?,
+            ranking: file.whole("ranking")?.ok_or("`ranking` is missing")?,
+            pvalues: file.list("pvalues", Some(p))?,
+            stability: file.list("stability", Some(p))?,
+            facts: file.facts(),
+        };
+        selected.check_itself().map(|()| selected).map_err(|why| format!("the file is damaged: {why}"))
     }
 }
 
@@ -189,6 +254,9 @@ struct Section<'f, 'a> {
     /// What the names of its tensors start with.
     prefix: String,
 }
+
+/// The program that writes files.
+const WRITTEN_BY: &str = concat!("mercer ", env!("CARGO_PKG_VERSION"));
 
 /// Name, type, shape and bytes.
 type Tensor = (String, Dtype, Vec<usize>, Vec<u8>);
@@ -207,7 +275,7 @@ impl<'a> ModelFile<'a> {
     fn open(bytes: &'a [u8]) -> Doubt<Self> {
         let foreign = |what: &str| {
             format!(
-                "not a mercer model: {what}\nhint: models are written by `mercer fit -o` and `mercer.save`"
+                "not a mercer model: {what}\nhint: models are written by `mercer fit -o`, `mercer select -m` and `mercer.save`"
             )
         };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| {
@@ -235,9 +303,9 @@ impl<'a> ModelFile<'a> {
             serde_json::from_str(header).map_err(|e| format!("the header is damaged: {e}"))?;
         let version =
             header.get("format").and_then(Value::as_u64).ok_or("the header has no format version")?;
-        if version > FORMAT_VERSION {
+        if version > COLUMNS_FORMAT_VERSION {
             return Err(format!(
-                "the file has format {version}, newer than this program's {FORMAT_VERSION}\nhint: update mercer"
+                "the file has format {version}, newer than this program's {COLUMNS_FORMAT_VERSION}\nhint: update mercer"
             ));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| format!("the file is damaged: {e}"))?;
@@ -280,6 +348,11 @@ impl<'a> ModelFile<'a> {
 }
 
 impl<'a> Section<'_, 'a> {
+    /// How the model was made.
+    fn facts(&self) -> Facts {
+        self.header.get("facts").and_then(Value::as_object).map(Facts::from_map).unwrap_or_default()
+    }
+
     fn kernel(&self) -> Doubt<Kernel> {
         let kernel = self.header.get("kernel").ok_or("the header has no kernel")?;
         let number = |key: &str| {

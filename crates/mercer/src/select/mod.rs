@@ -14,6 +14,8 @@ pub mod f_test;
 pub mod mutual_info;
 pub mod laplacian;
 pub mod lasso;
+pub mod input_weights;
+pub mod stability;
 mod by_column;
 mod coordinate_descent;
 mod folded;
@@ -37,6 +39,7 @@ pub use mutual_info::MutualInfo;
 pub use relief::Relief;
 pub use relieff::ReliefF;
 pub use rrelieff::RReliefF;
+pub use stability::{Overlap, Stability};
 
 use crate::data::labels::Labels;
 use crate::data::needs::{Needs, missing_labels};

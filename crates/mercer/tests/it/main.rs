@@ -11,6 +11,7 @@ mod basis;
 mod growing;
 mod checkpoint;
 mod select;
+mod columns;
 mod extract;
 mod map;
 mod transform_f32;

@@ -1,0 +1,117 @@
+//! `mercer select`: rows in, the best columns out, as a table and as a model.
+
+use std::time::Instant;
+
+use clap::ArgMatches;
+use mercer::data::Table;
+use mercer::map::{Facts, SelectedColumns};
+use mercer::methods;
+use mercer::pipeline::ColumnSelection;
+use mercer::{Error, Result};
+
+use super::output_target::OutputTarget;
+use super::ranking::Form;
+use super::{column_table, source};
+use crate::args;
+use crate::context::Context;
+use crate::stderr::warn;
+use crate::text::first;
+
+/// The most columns that the summary names.
+const COLUMNS_SHOWN: usize = 5;
+
+pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
+    let started = Instant::now();
+    let data = args::required(args, "data")?;
+    let selection = selection(args)?;
+    let scale = source::scale(args)?;
+    let options = args::options(args, &context.monitor)?;
+    let target =
+        |name: &str| args::text(args, name).map(|path| OutputTarget::checked(path, &[data])).transpose();
+    let (table, output) = (target("output")?, target("model")?);
+    let form = Form::of(args::text(args, "format"), table)?;
+    if let Some(output) = output {
+        output.check_not_a_terminal()?;
+        output.check_distinct("the model", Some(table.unwrap_or(OutputTarget::Stdout)), "the table")?;
+    }
+
+    let (Table { rows, names, named, .. }, labels, _) = source::read(args, context)?;
+    let labels = labels.as_ref();
+    selection.check(labels)?;
+    let (_, rows) = source::scaled(scale, &names, rows)?;
+    let mut found = context.work(|_| selection.fit(&rows, labels, &options))?;
+    found.warnings.iter().for_each(|warning| warn(warning));
+    found.model.facts = Facts {
+        source: Some(super::file_name(data).into()),
+        scale: Some(source::scale_name(scale).into()),
+        target: labels.map(|_| args::text(args, "target").unwrap_or("target").into()),
+        task: labels.map(|labels| source::task_name(labels).into()),
+        ..found.model.facts
+    };
+    found.model.input_names = Some(names);
+    if found.model.columns.is_empty() {
+        let text = "no column is kept: no score is good enough";
+        if output.is_some() {
+            return Err(Error::Data(format!(
+                "{text}, so there is no model to write\n\
+                 hint: leave `--model` out, raise `--level` of fpr, fdr and fwe, or keep a number of columns by another method"
+            )));
+        }
+        warn(text);
+    }
+
+    let text = column_table::formatted(&found, selection.resamples, form)?;
+    table.unwrap_or(OutputTarget::Stdout).write_text(context, &text)?;
+    if matches!(form, Form::Json | Form::Csv) || table.is_some() {
+        column_table::about_noise(&found).iter().for_each(|noise| warn(noise));
+    }
+    let mut summary = summary(&found.model, selection.resamples);
+    if let Some(OutputTarget::File(file)) = table {
+        summary += &["\nwrote ", file].concat();
+    }
+    if let Some(output) = output {
+        // Columns without names of their own are matched by place.
+        found.model.input_names = found.model.input_names.filter(|_| named);
+        output.write_columns(context, &found.model)?;
+        summary += &["\nwrote ", output.name()].concat();
+    }
+    context.info(&format!("{summary}\n{:.2} s", started.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// What is kept, and why there is no stability if there is none.
+fn summary(model: &SelectedColumns, resamples: usize) -> String {
+    let (kept, p) = (model.feature_names(), model.n_inputs);
+    let named = if kept.is_empty() { String::new() } else { format!(": {}", first(&kept, COLUMNS_SHOWN)) };
+    let summary = format!("{} keeps {} of {p} columns{named}", model.method, kept.len());
+    if kept.len() == p && model.stability.is_none() && resamples > 0 {
+        return format!(
+            "{summary}\nevery column is kept, so there is no stability to show\n\
+             hint: keep fewer, such as `--n-features 5`"
+        );
+    }
+    summary
+}
+
+/// The selection that `--method` and the flags describe.
+fn selection(args: &ArgMatches) -> Result<ColumnSelection> {
+    let method = args::required(args, "method")?;
+    let seed: u64 = args.get_one("seed").copied().unwrap_or_default();
+    let has_seed = methods::column_selector_specs().any(|spec| spec.name == method && spec.has("seed"));
+    let parameters = methods::column_selector_parameters();
+    let mut settings: Vec<(&str, String)> = parameters
+        .iter()
+        .filter(|parameter| parameter.name != "seed")
+        .filter_map(|parameter| Some((parameter.name, args::text(args, parameter.name)?.to_string())))
+        .collect();
+    // Zero is the default, which is not worth a line among the settings of a model.
+    settings.extend((has_seed && seed > 0).then(|| ("seed", seed.to_string())));
+    let settings: Vec<(String, String)> =
+        settings.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    Ok(ColumnSelection {
+        resamples: args::count(args, "resamples"),
+        permutations: args::count(args, "permutations"),
+        seed,
+        ..ColumnSelection::new(method, &settings)?
+    })
+}

@@ -1,0 +1,124 @@
+//! Selection of input columns: scores, what is kept, how stable that is, and the model that keeps it.
+//!
+//!   rows → [`Selector::score`] → [`Scores::keep`](crate::select::Scores::keep) → [`SelectedColumns`]
+//!                │
+//!                └→ again on halves of the rows ([`Selector::stability`]), or with permuted labels (p-values)
+
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+use crate::map::SelectedColumns;
+use crate::methods;
+use crate::options::{Options, bytes};
+use crate::select::stability::check_resamples;
+use crate::select::{Columns, Keep, Overlap, Selector};
+
+/// A selector of input columns with its settings, checked, and how far its choice is looked into.
+///
+/// ```
+/// use mercer::{Options, data::{Labels, Task, synth}, pipeline::ColumnSelection};
+///
+/// let table = synth::generate("ringnorm?n=300&seed=1")?;
+/// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+/// let selection = ColumnSelection::new("f", &[("n_features", "5")])?;
+/// let fitted = selection.fit(&table.rows, Some(&labels), &Options::default())?;
+/// assert_eq!(fitted.model.n_features(), 5);
+/// assert_eq!(fitted.model.stability.unwrap().len(), 20);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ColumnSelection {
+    /// What scores the columns.
+    pub selector: Selector,
+    /// How many are kept.
+    pub keep: Keep,
+    /// Halves of the rows on which the selection is made again; 0: none.
+    pub resamples: usize,
+    /// Permutations of the labels for p-values; 0: the selector's own p-values, where it has them.
+    pub permutations: usize,
+    /// Seed of halves and permutations.
+    pub seed: u64,
+    /// The settings that were given as text, for the record.
+    pub settings: Vec<(String, String)>,
+}
+
+/// What a selection of columns found.
+#[derive(Clone, Debug)]
+pub struct FittedColumns {
+    /// The columns kept, and the scores of all.
+    pub model: SelectedColumns,
+    /// How far halves of the rows agree on the columns, where there were resamples and a choice.
+    pub overlap: Option<Overlap>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl ColumnSelection {
+    /// Number of halves unless another is set.
+    pub const RESAMPLES: usize = 10;
+
+    /// A selector by its name, `input-weights` among them, with its settings as text. Halves are drawn with its seed.
+    pub fn new<S: AsRef<str>>(method: &str, settings: &[(S, S)]) -> Result<Self> {
+        let (selector, keep) = methods::column_selector(method, settings)?;
+        let text = |(name, value): &(S, S)| (name.as_ref().to_string(), value.as_ref().to_string());
+        let settings: Vec<(String, String)> = settings.iter().map(text).collect();
+        let seed = settings.iter().find(|(name, _)| name == "seed").and_then(|(_, seed)| seed.parse().ok());
+        let seed = seed.unwrap_or_default();
+        Ok(Self { selector, keep, resamples: Self::RESAMPLES, permutations: 0, seed, settings })
+    }
+
+    /// An error unless the settings go together and such labels will do.
+    pub fn check(&self, labels: Option<&Labels>) -> Result<()> {
+        if self.resamples > 0 {
+            check_resamples(self.resamples)?;
+        }
+        self.selector.check_permutations(self.permutations)?;
+        self.selector.needs().check(self.selector.name(), labels)
+    }
+
+    /// Scores the columns and keeps the best; then looks at halves of the rows and at permuted labels, as the settings ask.
+    pub fn fit(&self, rows: &Rows, labels: Option<&Labels>, options: &Options) -> Result<FittedColumns> {
+        options.run(|| {
+            self.check(labels)?;
+            let (name, monitor) = (self.selector.name(), &options.monitor);
+            let columns = Columns { rows, labels, space: None, categorical: &[], monitor };
+            let scores = self.selector.score(&columns)?;
+            let selection = scores.keep(self.keep);
+            let mut warnings = [&scores.warnings[..], &selection.warnings].concat();
+            let mut model = SelectedColumns::new(name, &scores, &selection);
+            if self.permutations > 0 {
+                let labels = labels.ok_or_else(|| {
+                    Error::argument(
+                        "permutations are of labels, but none were given\nhint: leave `permutations` out",
+                    )
+                })?;
+                let (count, seed) = (self.permutations, self.seed);
+                model.pvalues = Some(self.selector.permutation_pvalues(rows, labels, count, seed, monitor)?);
+            }
+            // Where every column is kept whatever its score, halves of the rows have no choice either.
+            let has_choice =
+                model.n_features() < rows.p() || scores.chosen.is_some() || self.keep == Keep::Positive;
+            let mut overlap = None;
+            let half = (rows.n_stored() * size_of::<f64>() / 2) as u64;
+            if self.resamples > 0 && has_choice && half > options.memory {
+                warnings.push(format!(
+                    "stability is left out: half of the rows takes {}, more than the memory budget of {}",
+                    bytes(half),
+                    bytes(options.memory)
+                ));
+            } else if self.resamples > 0 && has_choice {
+                match self.selector.stability(rows, labels, self.keep, self.resamples, self.seed, monitor) {
+                    Ok(found) => (model.stability, overlap) = (Some(found.shares), Some(found.overlap)),
+                    Err(error @ (Error::Interrupted | Error::Argument(_))) => return Err(error),
+                    Err(error) => warnings.push(format!(
+                        "stability is left out, because half of the rows are too few: {error}"
+                    )),
+                }
+            }
+            model.facts.rows = Some(rows.n());
+            model.facts.seed = Some(self.seed);
+            model.facts.settings = self.settings.iter().cloned().collect();
+            Ok(FittedColumns { model, overlap, warnings })
+        })
+    }
+}
