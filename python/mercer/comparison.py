@@ -131,11 +131,11 @@ def compare(
         `asked` (number of features asked for, if any), `mean` and `standard_error` of the measure over the splits,
         `second` (mean of the second measure), `baseline` (whether it has no kernel features), and means of
         `n_features`, `kernel_values` (kernel values that a prediction costs) and `fit_seconds` (as if the candidate
-        were alone); `scores`, one a split; `failed`, why a candidate has no scores or too few. `frame.attrs` has `measure` and `second` (what was measured),
-        `recommended` (the index of the smallest features that are within a standard error of the best), `chance` (the
-        `score` that the best candidate has with shuffled labels, and the `p_value` of the best one), `classes`,
-        `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After Ctrl-C it holds the splits that were finished,
-        with a warning.
+        were alone); `scores`, one a split; `failed`, why a candidate has no scores or too few. `frame.attrs` has
+        `measure` and `second` (what was measured), `recommended` (the index of the smallest features that are within
+        a standard error of the best), `chance` (the `score` that the best candidate has with shuffled labels, and the
+        `p_value` of the best one), `classes`, `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After Ctrl-C
+        it holds the splits that were finished, with a warning.
 
     Examples
     --------

@@ -276,6 +276,6 @@ fn scores_groups_and_time_can_be_asked_for() {
     assert!(out.contains("dummy"), "{out}");
     let error = refused(folder.path(), 2, &with(&["--score", "guess"]));
     assert!(error.contains("`guess` is not known; use one of accuracy"), "{error}");
-    let error = refused(folder.path(), 1, &with(&["--groups", "patient", "--folds", "11"]));
+    let error = refused(folder.path(), 2, &with(&["--groups", "patient", "--folds", "11"]));
     assert!(error.contains("11 folds of 10 groups"), "{error}");
 }

@@ -6,7 +6,8 @@
 //! K − G Gᵀ ≈ L Lᵀ, L n×δ, in which column i is L·L_iᵀ/√d_i.
 //!
 //! cost    n·δ·(δ+4j) flops for the j-th pivot, n·(m+δ+1) kernel values in all
-//! stops   at the cap; without one when the mean squared residual falls to tol (0.01) of what varies (basis/variance.rs); or
+//! stops   at the cap; without one when the mean squared residual falls to tol (0.01) of what varies (measured by the
+//!         look-ahead's first rows); or
 //!         where only rounding is left
 //! source  Bach & Jordan 2005 (κ = 0.99, δ = 40); asked for by SK-Relief, sec. 6 and EKS, sec. 5
 //! differs where not all rows fit into memory, it sees a sample of them (basis/memory.rs). Residual columns of the look-ahead
@@ -60,8 +61,8 @@ pub(crate) const DELTA: usize = 40;
 /// Gains this close, relative to the largest, are tied: on the last dimension of a kernel of finite rank all of them are.
 const GAIN_TIE: f64 = 1e-10;
 
-/// Grows the factor until the mean squared residual falls to `least`.
-pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, least: f64) -> Result<Stop> {
+/// Grows the factor until the mean squared residual falls to the share `tol` of what varies.
+pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<Stop> {
     let n = factor.n();
     let mut side = Side::new(labels);
     let mut ahead = LookAhead::default();
@@ -69,6 +70,7 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, least: f64) -> Result<
         factor.check()?;
         ahead.extend(factor);
     }
+    let least = tol * ahead.variance(factor);
     // Rows that float64 cannot orthonormalise any more.
     let mut unsound = vec![false; n];
     while factor.room() > 0 {
@@ -182,6 +184,17 @@ struct LookAhead {
 }
 
 impl LookAhead {
+    /// Half the mean squared distance between the images of its rows and of all rows (basis/variance.rs), of values that are
+    /// there already.
+    fn variance(&self, factor: &Pivoted) -> f64 {
+        let half_distance = |(&j, column): (&usize, &Vec<f64>)| -> f64 {
+            let own = factor.residual[j];
+            column.iter().zip(&factor.residual).map(|(v, d)| (f64::midpoint(own, *d) - v).max(0.0)).sum()
+        };
+        let sum: f64 = self.rows.iter().zip(&self.columns).map(half_distance).sum();
+        sum / (self.rows.len() * factor.n()).max(1) as f64
+    }
+
     /// L with L Lᵀ the part of K − G Gᵀ that these rows explain, n×|rows|.
     fn factor(&self, factor: &Pivoted) -> Mat<f64> {
         let n = factor.n();

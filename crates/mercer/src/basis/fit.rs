@@ -250,7 +250,7 @@ impl<'a> Fit<'a> {
             (Method::Sparse, _) => {
                 let novelty = match settings.nu {
                     Some(nu) => Novelty::Share(nu),
-                    None => Novelty::Least(self.least(gram, &factor, kobl::default_tol)),
+                    None => Novelty::Least(self.least(gram, &factor)),
                 };
                 sparse::grow(&mut factor, novelty, settings.seed)?
             }
@@ -261,13 +261,13 @@ impl<'a> Fit<'a> {
                 // A size that is asked for ends it, unless a tolerance is asked for, too.
                 let by_size = settings.n_components.is_some()
                     && settings.tol.is_none_or(|tol| tol == csi::default_tol());
-                let least = if by_size { 0.0 } else { self.least(gram, &factor, csi::default_tol) };
-                csi::grow(&mut factor, labels, least)?
+                let tol = if by_size { 0.0 } else { settings.tol.unwrap_or_else(csi::default_tol) };
+                csi::grow(&mut factor, labels, tol)?
             }
             _ => {
                 let rule = match settings.threshold {
                     Some(threshold) => StopRule::Threshold(threshold),
-                    None => StopRule::Least(self.least(gram, &factor, kobl::default_tol)),
+                    None => StopRule::Least(self.least(gram, &factor)),
                 };
                 kobl::grow(&mut factor, rule)?
             }
@@ -291,8 +291,8 @@ impl<'a> Fit<'a> {
     }
 
     /// What is left of a row, squared, that is small beside what varies.
-    fn least(&self, gram: &Gram, factor: &Pivoted, default: fn() -> f64) -> f64 {
-        let tol = self.settings.tol.unwrap_or_else(default);
+    fn least(&self, gram: &Gram, factor: &Pivoted) -> f64 {
+        let tol = self.settings.tol.unwrap_or_else(kobl::default_tol);
         tol * variance(gram, &factor.diagonal, self.settings.seed)
     }
 

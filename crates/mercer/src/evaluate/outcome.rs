@@ -240,10 +240,11 @@ impl Outcome {
     /// ```
     pub fn recommended(&self) -> Option<&Entry> {
         let best = self.best()?;
+        let own = best.standard_error().unwrap_or(0.0);
         let near = |e: &&Entry| {
             !e.is_baseline()
                 && e.failed.is_none()
-                && best.lead_over(e).is_some_and(|(lead, error)| lead <= error.unwrap_or(0.0))
+                && best.lead_over(e).is_some_and(|(lead, error)| lead <= error.unwrap_or(0.0).max(own))
         };
         let size =
             |e: &Entry| (e.features().unwrap_or(f64::INFINITY), e.kernel_values().unwrap_or(f64::INFINITY));

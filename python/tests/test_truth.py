@@ -1,0 +1,106 @@
+"""What is said about data is so: noise is called noise, linear targets linear, and scores are scikit-learn's."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, make_circles, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mercer import advise, compare
+
+
+@pytest.fixture
+def noise():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(300, 8)), rng.choice(["a", "b"], 300)
+
+
+def test_noise_is_called_noise(noise):
+    advice = advise(*noise)
+    assert advice.headline == "Nothing here predicts the labels better than chance."
+    assert str(advice).startswith(advice.headline)
+    assert advice.score["p_value"] > 0.05
+    frame = compare(*noise, methods=["gda", "kobl", "klfe"], folds=3)
+    assert frame.attrs["chance"]["p_value"] > 0.05
+
+
+def test_breast_cancer_is_not_said_to_need_a_kernel():
+    X, y = load_breast_cancer(return_X_y=True)
+    assert advise(X, y).verdict != "helps"
+    frame = compare(X, y, methods=["gda", "sparse"], evaluators="ridge")
+    linear = frame[(frame["method"] == "raw") & (frame["evaluator"] == "linear-svm")]
+    assert linear["mean"].item() > 0.97
+    recommended = frame.iloc[frame.attrs["recommended"]]
+    assert recommended["method"] == "gda"  # as good as many more coordinates
+    assert recommended["n_features"] == 1
+
+
+def test_models_of_ones_own_are_scored_on_the_same_splits(noise):
+    X, y = make_circles(150, factor=0.5, noise=0.1, random_state=0)
+    forest = RandomForestClassifier(20, random_state=0)
+    frame = compare(X, y, methods="gda", folds=3, estimators={"forest": forest, "broken": Ridge(alpha="much")})
+    own = frame[frame["method"] == "forest"].iloc[0]
+    assert own["evaluator"] == "own"
+    assert len(own["scores"]) == 3
+    scored = frame[frame["failed"].isna()]
+    assert scored["mean"].is_monotonic_decreasing
+    assert "alpha" in frame[frame["method"] == "broken"]["failed"].item()
+    assert not frame["baseline"].iloc[frame.attrs["recommended"]]
+
+
+@pytest.mark.parametrize("score", ["accuracy", "balanced_accuracy", "roc_auc", "f1", "log_loss"])
+def test_scores_are_those_of_scikit_learn(score):
+    X, y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
+    knn = 5 if score == "roc_auc" else 1  # tied votes are not broken alike
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier(knn))
+    frame = compare(X, y, methods="kobl", evaluators="knn", knn=knn, score=score, estimators={"same": model}, folds=4)
+    raw = frame[(frame["method"] == "raw") & (frame["evaluator"] == "knn")].iloc[0]
+    same = frame[frame["method"] == "same"].iloc[0]
+    if score == "log_loss":  # the classes' shares count as one more vote here, so that no probability is 0
+        assert raw["mean"] < same["mean"]
+    else:
+        np.testing.assert_allclose(raw["scores"], same["scores"], atol=1e-12)
+
+
+@pytest.mark.parametrize("score", ["r2", "rmse", "mae", "mse"])
+def test_scores_of_numbers_are_those_of_scikit_learn(score):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=120)
+    from sklearn.neighbors import KNeighborsRegressor
+
+    model = make_pipeline(StandardScaler(), KNeighborsRegressor(3))
+    frame = compare(X, y, methods="kobl", evaluators="knn", knn=3, score=score, estimators={"same": model}, folds=4)
+    raw = frame[(frame["method"] == "raw") & (frame["evaluator"] == "knn")].iloc[0]
+    np.testing.assert_allclose(raw["scores"], frame[frame["method"] == "same"].iloc[0]["scores"], rtol=1e-9)
+    means = frame["mean"].dropna()
+    assert means.is_monotonic_decreasing if score == "r2" else means.is_monotonic_increasing
+
+
+def test_splits_may_be_those_of_scikit_learn():
+    X, y = make_circles(120, factor=0.5, noise=0.1, random_state=0)
+    groups = np.arange(120) // 10
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    for cv, given in ((TimeSeriesSplit(4), None), (GroupKFold(4), groups)):
+        frame = compare(X, y, methods="kobl", cv=cv, groups=given, estimators={"logistic": model})
+        assert frame.attrs["splits"] == 4
+        right = cross_val_score(model, X, y, cv=cv, groups=given)
+        np.testing.assert_allclose(frame[frame["method"] == "logistic"]["scores"].item(), right)
+    assert compare(X, y, methods="kobl", groups=groups, folds=3).attrs["splits"] == 3
+    with pytest.raises(ValueError, match="a number of folds is `folds`"):
+        compare(X, y, methods="kobl", cv=5)
+    with pytest.raises(ValueError, match="13 folds of 12 groups"):
+        compare(X, y, methods="kobl", groups=groups, folds=13)
+
+
+def test_a_rare_class_is_not_left_to_the_majority():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = (np.arange(400) % 33 == 0).astype(int)
+    frame = compare(X, y, methods="kobl")
+    assert frame.attrs["measure"] == "balanced_accuracy"
+    assert frame[frame["method"] == "dummy"]["mean"].item() == pytest.approx(0.5)
