@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -88,6 +89,7 @@ class Drawn(NamedTuple):
     names: list[str]
     labels: Labels | None
     part: Any  # None where the features were given
+    learned_from: bool  # whether features that look at labels were learned from these rows
 
 
 class Labels(NamedTuple):
@@ -96,6 +98,16 @@ class Labels(NamedTuple):
     values: NDArray[Any]
     classes: list[str] | None
     title: str
+
+
+def _learned_from(part: Any, rows: Any) -> bool:
+    """Say whether features that look at labels were learned from these rows, of which landmarks are some."""
+    if not isinstance(part, Mapped) or not part._needs_y():
+        return False
+    landmarks = part.basis_.landmarks_
+    if landmarks is None or sparse.issparse(rows) or sparse.issparse(landmarks):
+        return False
+    return any(bool((rows == landmark).all(axis=1).any()) for landmark in landmarks[:5])
 
 
 def features_of(estimator: Any, X: Any, y: Any, max_points: int) -> Drawn:
@@ -116,6 +128,7 @@ def features_of(estimator: Any, X: Any, y: Any, max_points: int) -> Drawn:
     else:
         part, names = (found := find(estimator, X)).part, None
         rows = found.checked()
+    learned_from = y is not None and _learned_from(part, rows)
     sample = _sample(rows.shape[0], max_points)
     labels = None if y is None else Labels(*_core.decide(as_target(y))[:2], str(getattr(y, "name", None) or "y"))
     if sample is not None:
@@ -124,7 +137,7 @@ def features_of(estimator: Any, X: Any, y: Any, max_points: int) -> Drawn:
     Z = rows if part is None else _model_of(part).transform(as_rows(rows))
     if names is None:
         names = [f"feature {j}" for j in range(Z.shape[1])] if part is None else list(part.get_feature_names_out())
-    return Drawn(Z, names, labels, part)
+    return Drawn(Z, names, labels, part, learned_from)
 
 
 def _sample(n: int, most: int) -> NDArray[np.intp] | None:

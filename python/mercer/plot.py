@@ -41,6 +41,7 @@ _MARKERS = "os^Dv<>pdh*"  # not as many as colours, so that pairs repeat late
 _DASHES = ("-", "--", ":", "-.")
 _ACROSS = ((1, 2), (6, 2), (6, 2, 1, 2), (1, 5), (12, 3), (12, 3, 1, 3, 1, 3))
 _GREY = "#767676"
+_LEARNED_FROM = "rows that the features were learned from"
 _BASELINES = ("raw", "kknn", "rbf-svm", "dummy")
 
 
@@ -55,7 +56,8 @@ def features(
         Fitted; of a pipeline the last step that is one of mercer's, with `X` taken through the steps before it. Or the
         features themselves; leave out `X` then.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
-        Rows.
+        Rows; best those that were not fitted on. Where features that look at labels were learned from these rows, the
+        title says so: new rows lie less far apart.
     y : array-like of shape (n_samples,), default=None
         Labels: classes have a colour and a marker each, numbers a colour bar. Which of both they are is decided as in
         `fit`.
@@ -78,9 +80,12 @@ def features(
     >>> from sklearn.datasets import load_iris
     >>> from mercer import KLFE, plot
     >>> X, y = load_iris(return_X_y=True)
-    >>> ax = plot.features(KLFE().fit(X, y), X, y)
-    >>> ax.get_xlabel(), ax.get_ylabel()
-    ('klfe0 (50 %)', 'klfe1 (16 %)')
+    >>> model = KLFE().fit(X[::2], y[::2])
+    >>> ax = plot.features(model, X[1::2], y[1::2])
+    >>> ax.get_xlabel()[:5], ax.get_title()
+    ('klfe0', '')
+    >>> plot.features(model, X[::2], y[::2]).get_title()
+    'rows that the features were learned from'
     """
     pyplot = _pyplot()
     drawn = features_of(estimator, X, y, max_points)
@@ -91,6 +96,8 @@ def features(
         ax = _new(pyplot) if ax is None else ax
         _one(ax, Z[:, chosen[0]], labels)
         ax.set_xlabel(titles[chosen[0]])
+        if drawn.learned_from:
+            ax.set_title(_LEARNED_FROM)
         return ax
     pairs = [(0, 1)] if len(chosen) == 2 else [(0, 1), (0, 2), (1, 2)]
     if ax is None:
@@ -107,6 +114,8 @@ def features(
         _pair(panel, Z[:, chosen[a]], Z[:, chosen[b]], labels, last=panel is panels[-1])
         panel.set_xlabel(titles[chosen[a]])
         panel.set_ylabel(titles[chosen[b]])
+    if drawn.learned_from:
+        panels[0].set_title(_LEARNED_FROM)
     return panels if len(pairs) > 1 else panels[0]
 
 

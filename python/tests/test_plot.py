@@ -371,3 +371,11 @@ def test_frames_that_are_no_comparison_are_refused(frame):
         plot.path(frame, measure="f1")
     with pytest.raises(ValueError, match="no candidate of the frame has scores"):
         plot.path(frame[frame.method == "skfe"])
+
+
+def test_rows_that_features_were_learned_from_are_called_so():
+    X, y = load_iris(return_X_y=True)
+    model = GDA().fit(X[::2], y[::2])
+    assert plot.features(model, X[::2], y[::2]).get_title() == "rows that the features were learned from"
+    assert plot.features(model, X[1::2], y[1::2]).get_title() == ""
+    assert plot.features(KernelBasis("kobl").fit(X), X, y).get_title() == ""  # it has not looked at y

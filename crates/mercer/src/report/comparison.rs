@@ -38,7 +38,7 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
     let listed = listed(outcome);
     results(&mut page, outcome, &listed);
     sizes::chart(&mut page, outcome);
-    if let Some(best) = listed.first() {
+    if let Some(best) = outcome.recommended().or_else(|| listed.first().copied()) {
         confusion::of_entry(&mut page, outcome, best);
     }
     if let Some(diagnostics) = diagnostics {

@@ -28,7 +28,7 @@ pub(super) fn facts(page: &mut Page, diagnostics: &FitDiagnostics) {
         facts.push(("γ", short(gamma)));
     }
     facts.push(("features", diagnostics.n_features.to_string()));
-    facts.push(("kernel values a row", diagnostics.kernel_values.to_string()));
+    facts.push(("kernel values per row", diagnostics.kernel_values.to_string()));
     page.facts(&facts);
 }
 
