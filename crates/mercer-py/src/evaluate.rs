@@ -154,6 +154,7 @@ pub(crate) fn compare<'py>(
         sizes,
         evaluators,
         scale,
+        fill_missing: false,
         folds,
         repeats,
         test_share,

@@ -6,6 +6,7 @@ mod pool;
 mod gate;
 mod convert;
 mod labels;
+mod encode;
 mod evidence;
 mod select;
 mod model;
@@ -22,6 +23,8 @@ mod _core {
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::encode::{RawTable, encoder_columns, encoder_words, sniff};
     #[pymodule_export]
     use crate::evaluate::{advise, compare, evaluate, fit_auto, folds, splits, svm_dual};
     #[pymodule_export]

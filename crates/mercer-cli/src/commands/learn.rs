@@ -36,7 +36,7 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     source::check_target(args)?;
     let output = OutputTarget::checked(args::required(args, "output")?, &[source])?;
     output.check_not_a_terminal()?;
-    let (Table { rows, names, named, .. }, labels, _) = source::read_labelled(args, context)?;
+    let (Table { rows, names, named, encoder, .. }, labels, _) = source::read_labelled(args, context)?;
     source::warn_of_constant_columns(&names, &rows);
     context.info("looking for kernels, widths, sizes and input weights that predict left-out rows");
     let learned = context.work(|monitor| {
@@ -46,7 +46,8 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     learned.warnings.iter().for_each(|warning| warn(warning));
     let summary = summary(&learned, &labels, &names);
     let mut map = learned.map;
-    map.input_names = named.then_some(names);
+    map.input_names = (named || encoder.is_some()).then_some(names);
+    map.encoder = encoder;
     map.facts = Facts {
         source: Some(super::file_name(source).into()),
         scale: Some(source::scale_name(learner.scale).into()),

@@ -20,22 +20,28 @@ use std::fs;
 use std::io::Read;
 
 use clap::ArgMatches;
-use mercer::data::read::ReadOptions;
+use mercer::data::read::{EncodeMode, ReadOptions};
 use mercer::data::table::plain_names;
 use mercer::methods::{self as catalogue, Stage};
 use mercer::{Error, FeatureMap, Result};
 
 use crate::{args, quote};
 
-/// How rows for a model are read: its inputs by name, or by position where it has no names.
+/// How rows for a model are read: its inputs by name, or by position where it has no names; encoded as its training rows were.
 fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
+    if let Some(encoder) = &model.encoder {
+        return ReadOptions {
+            by_place: encoder.by_place,
+            columns: Some(encoder.inputs()),
+            encode: EncodeMode::Apply(encoder.clone()),
+            ..args::text_options(args)
+        };
+    }
     let inputs = model.input_names.clone();
     ReadOptions {
-        header: args::header_option(args),
         by_place: inputs.is_none(),
         columns: Some(inputs.unwrap_or_else(|| plain_names(model.expansion.landmarks.p()))),
-        memory: Some(args::memory(args) / 2),
-        ..ReadOptions::default()
+        ..args::text_options(args)
     }
 }
 
