@@ -35,6 +35,7 @@ from mercer.select import (
     RReliefF,
 )
 from mercer.systems import EKS, TAKES, KRelief, SKRelief
+from mercer.table import TableEncoder
 from mercer.weights import InputWeights
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "Relief",
     "ReliefF",
     "SKRelief",
+    "TableEncoder",
     "__version__",
     "advise",
     "compare",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any, cast
 
 import numpy as np
@@ -15,9 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core, extract, systems
 from mercer._fit import input_names
-from mercer._input import FLOATS, as_given, as_rows, in_frame
+from mercer._input import FLOATS, as_given, as_rows, in_frame, is_frame
 from mercer._mapped import Mapped
+from mercer._raw import encoded, raw_table
 from mercer.basis import KernelBasis
+from mercer.table import TableEncoder
 
 
 class FeatureMap:
@@ -84,6 +87,16 @@ class FeatureMap:
         if names is None:
             raise AttributeError("the model was fitted on columns without names: no feature_names_in_")
         return np.asarray(names, dtype=object)
+
+    @property
+    def encoding(self) -> dict[str, str]:
+        """What becomes of the columns of a table that are not just numbers, in words; empty where all are.
+
+        A frame with the columns of the training table is encoded as that was; an array holds the encoded columns,
+        `feature_names_in_`.
+        """
+        encoder = self._model.encoder
+        return {} if encoder is None else dict(_core.encoder_words(encoder))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features.
@@ -216,7 +229,38 @@ class FeatureMap:
     def _check(self, X: Any) -> Any:
         return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
 
+    def _encoded(self, table: Any) -> Any:
+        """Return a table, encoded; None where it must be encoded already."""
+        encoder = self._model.encoder
+        if encoder is None:
+            return None
+        inputs, by_place, names = _core.encoder_columns(encoder)
+        if is_frame(table) and not by_place:
+            there = {str(name): name for name in table.columns}
+            if all(name in there for name in names) or not any(name in there for name in inputs):
+                return None
+            missing = [name for name in inputs if name not in there]
+            if missing:
+                raise _columns_are_missing(missing, len(inputs))
+            table = table[[there[name] for name in inputs]]
+        elif is_frame(table):
+            table = table.iloc[:, : len(inputs)] if hasattr(table, "iloc") else table[:, : len(inputs)]
+        elif getattr(table, "dtype", None) != object and np.shape(table)[1:] != (len(inputs),):
+            return None
+        elif not by_place and getattr(table, "dtype", None) != object:
+            return None
+        raw = raw_table(table, inputs)
+        rows, notes = encoded(lambda sink: raw.apply(encoder, sink))
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=4)
+        if hasattr(table, "iloc"):
+            return type(table)(rows, columns=names, index=table.index)
+        return type(table)(dict(zip(names, rows.T, strict=True))) if is_frame(table) else rows
+
     def _choose_columns(self, frame: Any) -> Any:
+        table = self._encoded(frame)
+        if table is not None:
+            return table
         names = self._model.input_names
         if names is None or not hasattr(frame, "columns"):
             return frame  # Without names: by position.
@@ -224,11 +268,7 @@ class FeatureMap:
         missing = [name for name in names if name not in there]
         if not missing:
             return frame[names]
-        shown = ", ".join(f"`{name}`" for name in missing[:5]) + (", …" if len(missing) > 5 else "")
-        raise ValueError(
-            f"{len(missing)} of the model's {len(names)} input columns are missing: {shown}\n"
-            "hint: rename the columns, or pass an array with the columns in the model's order"
-        )
+        raise _columns_are_missing(missing, len(names))
 
     def __repr__(self) -> str:
         features, landmarks = self._model.n_features, self._model.n_landmarks
@@ -248,6 +288,14 @@ class FeatureMap:
         return FeatureMap, (self._model,)
 
 
+def _columns_are_missing(missing: list[str], needed: int) -> ValueError:
+    shown = ", ".join(f"`{name}`" for name in missing[:5]) + (", …" if len(missing) > 5 else "")
+    return ValueError(
+        f"{len(missing)} of the model's {needed} input columns are missing: {shown}\n"
+        "hint: rename the columns, or pass an array with the columns in the model's order"
+    )
+
+
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator as a model file, which `load` and the command line read.
 
@@ -255,8 +303,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ----------
     estimator : KernelBasis, system, extractor, AutoFeatures, AutoClassifier, AutoRegressor, FeatureMap or Pipeline
         Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
-        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the
-        others; the scaling becomes part of the file.
+        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `TableEncoder`, a `StandardScaler` or `MinMaxScaler`, or both,
+        followed by one of the others; encoding and scaling become part of the file.
     path : str or path-like
         The file. It is written whole or not at all; an existing one is replaced.
 
@@ -319,6 +367,9 @@ def _model_of(estimator: Any) -> _core.Model:
             "StandardScaler or MinMaxScaler and one of these"
         )
     match [step for _, step in estimator.steps if step is not None and step != "passthrough"]:
+        case [TableEncoder() as table, *rest] if rest:
+            check_is_fitted(table)
+            return _model_of(Pipeline([(str(at), step) for at, step in enumerate(rest)])).with_encoder(table.encoder_)
         case [last] if _is_ours(last):
             return _model_of(last)
         case [(StandardScaler() | MinMaxScaler()) as scaler, last] if _is_ours(last):
@@ -328,8 +379,8 @@ def _model_of(estimator: Any) -> _core.Model:
             names = " → ".join(type(step).__name__ for step in steps)
             raise TypeError(
                 f"a pipeline of {names} cannot be saved as a model file\n"
-                "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis, a system or an "
-                "extractor; pickle keeps any pipeline"
+                "hint: its steps must be a TableEncoder, if any, a StandardScaler or MinMaxScaler, if any, and a "
+                "KernelBasis, a system or an extractor; pickle keeps any pipeline"
             )
 
 

@@ -167,8 +167,9 @@ impl Learned {
         let mut warnings = Vec::new();
         if let Some(first) = self.too_many.first() {
             let name = first.split('`').nth(1).unwrap_or_default();
+            let them = if self.too_many.len() == 1 { "it" } else { "them" };
             warnings.push(format!(
-                "dropped {}\nhint: leave them out without this warning (drop = {name}), or use them as categories \
+                "dropped {}\nhint: leave {them} out without this warning (drop = {name}), or use {them} as categories \
                  (categorical = {name})",
                 shortened(&self.too_many)
             ));

@@ -220,7 +220,7 @@ impl Encoder {
         for column in &self.columns {
             let first = at;
             at += column.outputs().len();
-            let median = self.medians.as_ref().map(|medians| medians.values[first]);
+            let median = self.medians.as_ref().and_then(|medians| medians.values.get(first));
             let mut text = match &column.encoding {
                 Encoding::Number { indicator: false } => continue,
                 Encoding::Number { .. } => "a number".to_string(),
