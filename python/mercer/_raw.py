@@ -25,7 +25,8 @@ DAY = 86_400e9
 def raw_columns(X: Any, *, categories: bool = True) -> tuple[list[str], list[Column]]:
     """Return the names of a table's columns and their values.
 
-    `categories`: whether a type of categories says so; else its values are read like any text.
+    `categories`: whether the type says what text is: categories, or words that are no numbers even if they look like
+    some; else its values are read like those of a text file.
     """
     if is_frame(X):
         names = [str(name) for name in X.columns]
@@ -34,7 +35,9 @@ def raw_columns(X: Any, *, categories: bool = True) -> tuple[list[str], list[Col
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(f"X has {array.ndim} dimensions, but a table has 2\nhint: reshape it, or pass a frame")
-    return [f"x{j}" for j in range(array.shape[1])], [_of_array(array[:, j]) for j in range(array.shape[1])]
+    return [f"x{j}" for j in range(array.shape[1])], [
+        _of_array(array[:, j], words=categories) for j in range(array.shape[1])
+    ]
 
 
 def raw_table(X: Any, names: list[str] | None = None, *, categories: bool = True) -> _core.RawTable:
@@ -63,7 +66,9 @@ def _of_series(series: Any, *, categories: bool) -> Column:
             return ("categories" if categories else "text"), _words(series.astype(object), series.isna())
         if series.dtype.kind in "biuf":
             return "numbers", np.ascontiguousarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
-        return "text", _words(series, series.isna())
+        if series.dtype == np.dtype(object):
+            return _of_objects(series.tolist(), series.isna().tolist(), words=categories)
+        return ("words" if categories else "text"), _words(series, series.isna())
     if kind.startswith(("date", "datetime")) and not kind.startswith("duration"):
         return "dates", _days(series.cast(_datetime(series)).to_numpy().astype("datetime64[ns]"))
     missing = series.is_null().to_list()
@@ -72,7 +77,7 @@ def _of_series(series: Any, *, categories: bool) -> Column:
     if kind.startswith(("int", "uint", "float", "decimal", "bool")):
         values = [np.nan if value is None else float(value) for value in series.to_list()]
         return "numbers", np.asarray(values, dtype=np.float64)
-    return "text", _words(series.to_list(), missing)
+    return ("words" if categories else "text"), _words(series.to_list(), missing)
 
 
 def _datetime(series: Any) -> Any:
@@ -82,17 +87,20 @@ def _datetime(series: Any) -> Any:
     return pl.Datetime("us")
 
 
-def _of_array(values: NDArray[Any]) -> Column:
+def _of_array(values: NDArray[Any], *, words: bool) -> Column:
     if values.dtype.kind in "biuf":
         return "numbers", np.ascontiguousarray(values, dtype=np.float64)
     if values.dtype.kind == "M":
         return "dates", _days(values.astype("datetime64[ns]"))
-    missing = [value is None or value != value for value in values.tolist()]
-    numbers = (int, float, np.number, np.bool_)
-    if all(gone or isinstance(value, numbers) for value, gone in zip(values.tolist(), missing, strict=True)):
-        filled = [np.nan if gone else float(value) for value, gone in zip(values.tolist(), missing, strict=True)]
+    return _of_objects(values.tolist(), [value is None or value != value for value in values.tolist()], words=words)
+
+
+def _of_objects(values: list[Any], missing: list[bool], *, words: bool) -> Column:
+    there = zip(values, missing, strict=True)
+    if all(gone or isinstance(value, (int, float, np.number, np.bool_)) for value, gone in there):
+        filled = [np.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)]
         return "numbers", np.asarray(filled, dtype=np.float64)
-    return "text", _words(values.tolist(), missing)
+    return ("words" if words else "text"), _words(values, missing)
 
 
 def _days(instants: NDArray[Any]) -> NDArray[np.float64]:

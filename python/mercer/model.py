@@ -245,9 +245,9 @@ class FeatureMap:
             table = table[[there[name] for name in inputs]]
         elif is_frame(table):
             table = table.iloc[:, : len(inputs)] if hasattr(table, "iloc") else table[:, : len(inputs)]
-        elif getattr(table, "dtype", None) != object and np.shape(table)[1:] != (len(inputs),):
-            return None
-        elif not by_place and getattr(table, "dtype", None) != object:
+        elif getattr(table, "dtype", None) != np.dtype(object) and not (
+            by_place and np.shape(table)[1:] == (len(inputs),)
+        ):
             return None
         raw = raw_table(table, inputs)
         rows, notes = encoded(lambda sink: raw.apply(encoder, sink))

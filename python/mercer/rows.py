@@ -40,9 +40,9 @@ def read_rows(
     and mapped: the system pages them in as they are read and out as memory is needed. The file goes with the array. A
     ``numpy.memmap`` of your own needs none of this; it can be given to `fit` as it is.
 
-    Columns with names that are not just numbers are encoded as `TableEncoder` does: booleans, dates, categories, missing
-    values; columns that number the rows are dropped. A warning says what was done. To encode new rows in the same way,
-    use a `TableEncoder` on frames, or `mercer fit`, which keeps the encoding in its model.
+    Columns with names that are not just numbers are encoded as `TableEncoder` does: booleans, dates, categories and
+    missing values; columns that number the rows are dropped. A warning says what was done. To encode new rows in the
+    same way, use a `TableEncoder` on frames, or `mercer fit`, which keeps the encoding in its model.
 
     Estimators keep to 8 GiB beside the rows; the environment variable ``MERCER_MEMORY``, such as ``2GB``, changes it.
 

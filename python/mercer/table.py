@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -23,11 +23,11 @@ __all__ = ["TableEncoder"]
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a frame into numbers, as `mercer fit` does with those of a file.
 
-    Numbers stay as they are. Booleans, and text that is true and false or yes and no, become 0 and 1. Dates become year,
-    month, weekday (Monday is 0), hour and days since 1970, those that differ between rows. Categories, and text of at
-    most max(20, √n) values, become one column a value, called ``name=value``. A missing number is the median of the
-    training rows; a missing category is 0 in all its columns; in both cases a column called ``name missing`` says where,
-    if training rows had missing values. Values that no training row had are 0 in all columns of their category.
+    Numbers stay as they are. Booleans, and text that is true and false or yes and no, become 0 and 1. Dates become
+    year, month, weekday (Monday is 0), hour and days since 1970, those that differ between rows. Categories, and text
+    of at most max(20, √n) values, become one column a value, called ``name=value``. A missing number is the median of the
+    training rows; a missing category is 0 in all its columns; in both cases a column called ``name missing`` says
+    where, if training rows had missing values. Values that no training row had are 0 in all columns of their category.
 
     Text of more values, and columns that number the rows, are dropped with a warning.
 
@@ -66,7 +66,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     'a number; missing is 3, the median'
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "categorical": [StrOptions({"from_dtype"}), "array-like", None],
         "missing": [StrOptions({"fill", "refuse"})],
         "inputs": ["array-like", None],
@@ -127,8 +127,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             lambda sink: table.learn(named, self.missing, self.inputs is not None, sink)
         )
         self.encoding_ = dict(_core.encoder_words(self.encoder_))
-        dropped = [f"`{name}` {words.removeprefix('dropped: it ')}" for name, words in self.encoding_.items()
-                   if words.startswith("dropped: ")]
+        dropped = [
+            f"`{name}` {words.removeprefix('dropped: ').removeprefix('it ')}"
+            for name, words in self.encoding_.items()
+            if words.startswith("dropped: ")
+        ]
         if dropped:
             more = ", …" if len(dropped) > 5 else ""
             warnings.warn(f"columns that are no inputs: {', '.join(dropped[:5])}{more}", UserWarning, stacklevel=3)

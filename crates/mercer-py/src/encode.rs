@@ -39,7 +39,7 @@ impl RawTable {
         Ok(Self { names, collected, rows: None })
     }
 
-    /// Adds rows: for every column its kind (numbers, dates, text or categories) and values.
+    /// Adds rows: for every column its kind (numbers, dates, text, words or categories) and values.
     fn push(&mut self, columns: Vec<(String, Values<'_>)>) -> PyResult<()> {
         let mut values = Vec::with_capacity(columns.len());
         for (kind, column) in columns {
@@ -47,6 +47,7 @@ impl RawTable {
                 ("numbers", Values::Numbers(array)) => RawValues::Numbers(array.as_slice()?.to_vec()),
                 ("dates", Values::Numbers(array)) => RawValues::Dates(array.as_slice()?.to_vec()),
                 ("text", Values::Texts(texts)) => RawValues::Texts(texts),
+                ("words", Values::Texts(texts)) => RawValues::Words(texts),
                 ("categories", Values::Texts(texts)) => RawValues::Categories(texts),
                 (kind, _) => {
                     return Err(PyValueError::new_err(format!("`{kind}` is no kind of such values")));

@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use mercer::data::encode::Medians;
-use mercer::data::{Scale, Scaling, Table, Task, read};
+use mercer::data::{Encoder, Scale, Scaling, Table, Task, read};
 use mercer::{Error, Labels, Result, Rows};
 
 use crate::args;
@@ -137,7 +137,9 @@ fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: 
         Some(Labels::Numbers(_)) => "a target of numbers".into(),
     };
     context.info(&format!("read {n} rows of {p} inputs and {target}"));
-    let suspect = table.names.iter().find(|name| TARGET_NAMES.contains(&name.to_lowercase().as_str()));
+    let names = table.encoder.as_ref().map(Encoder::inputs);
+    let names = names.as_ref().unwrap_or(&table.names);
+    let suspect = names.iter().find(|name| TARGET_NAMES.contains(&name.to_lowercase().as_str()));
     if args::text(args, "target").is_none()
         && let Some(name) = suspect
     {

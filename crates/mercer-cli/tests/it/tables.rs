@@ -47,6 +47,7 @@ fn a_fit_says_what_it_did_with_the_columns_and_inspect_shows_it() {
     fields are separated by `;`, decimals follow a comma
     dropped column `x1`: it counts the rows
     hint: to keep it, list the columns to use, with this one (`--inputs COL,…`)
+    read as categories: `city` (2); as dates: `joined`; as yes or no: `smokes`
     13 values are missing (`age` 9, `city` 4); numbers are filled by the medians of the training rows
     warning: dropped column `name`: it holds text (`Person 0`), more than 20 values
     hint: leave it out without this warning (`--drop name`), or use it as categories (`--categorical name`)
@@ -54,7 +55,15 @@ fn a_fit_says_what_it_did_with_the_columns_and_inspect_shows_it() {
     ");
     let (out, _) = run(folder.path(), "inspect m.mercer");
     let encoding: Vec<&str> = out.lines().skip(3).take(7).map(str::trim_end).collect();
-    insta::assert_snapshot!(encoding.join("\n"), @"");
+    insta::assert_snapshot!(encoding.join("\n"), @r"
+    inputs              9: age, age missing, city=Bern, city=Rome, city missing, …
+    encoding            column `x1`: dropped: it counts the rows
+                        column `age`: a number; missing is 36.5, the median
+                        column `city`: a category of 2 values (Bern, Rome); missing is a column of its own
+                        column `joined`: a date, as month, weekday, days
+                        column `smokes`: yes or no, as 1 or 0
+                        column `name`: dropped: it holds text (`Person 0`), more than 20 values
+    ");
     let (out, _) = run(folder.path(), "inspect m.mercer --format json");
     assert!(out.contains(r#""as": "category""#), "{out}");
     let (_, quiet) = run(folder.path(), &format!("{FIT} -q"));
@@ -121,4 +130,16 @@ fn missing_values_and_separators_are_as_the_flags_say() {
     assert!(stderr.contains("read 80 rows of 4 inputs") && !stderr.contains("dropped"), "{stderr}");
     let (out, _) = run(folder.path(), "inspect m.mercer");
     assert!(out.contains("4: x1, age, age missing, smokes"), "{out}");
+}
+
+#[test]
+fn a_target_that_was_forgotten_is_asked_about() {
+    let folder = folder();
+    fs::write(folder.path().join("t.csv"), "a,class\n1,x\n2,y\n4,x\n").expect("written");
+    let (_, stderr) = run(folder.path(), "fit t.csv --method kobl -o m.mercer");
+    assert!(
+        stderr
+            .contains("column `class` is used as an input\nhint: if it is the target, add `--target class`"),
+        "{stderr}"
+    );
 }

@@ -90,7 +90,7 @@ impl Style {
 
 /// The first lines of a file.
 struct Lines<'a> {
-    lines: Vec<&'a [u8]>,
+    text: Vec<&'a [u8]>,
     /// How often each of [`SEPARATORS`] is outside quotes in each line.
     counts: Vec<[usize; 4]>,
     quotes: bool,
@@ -99,7 +99,7 @@ struct Lines<'a> {
 impl<'a> Lines<'a> {
     fn of(sample: &'a [u8]) -> Self {
         let sample = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
-        let mut lines = Self { lines: Vec::new(), counts: Vec::new(), quotes: false };
+        let mut lines = Self { text: Vec::new(), counts: Vec::new(), quotes: false };
         let (mut here, mut quoted, mut start) = ([0; 4], false, 0);
         for (at, &byte) in sample.iter().enumerate() {
             match byte {
@@ -110,7 +110,7 @@ impl<'a> Lines<'a> {
                 b'\n' if !quoted => {
                     lines.push(&sample[start..at], here);
                     (here, start) = ([0; 4], at + 1);
-                    if lines.lines.len() == LINES {
+                    if lines.text.len() == LINES {
                         return lines;
                     }
                 }
@@ -129,14 +129,14 @@ impl<'a> Lines<'a> {
 
     fn push(&mut self, line: &'a [u8], counts: [usize; 4]) {
         if !line.trim_ascii().is_empty() {
-            self.lines.push(line);
+            self.text.push(line);
             self.counts.push(counts);
         }
     }
 
     /// The fields of the lines that are text, without their quotes.
     fn fields(&self, separator: u8, first_line: usize) -> impl Iterator<Item = &'a str> {
-        let fields = self.lines[first_line.min(self.lines.len())..].iter().flat_map(move |line| {
+        let fields = self.text[first_line.min(self.text.len())..].iter().flat_map(move |line| {
             let mut quoted = false;
             line.split(move |byte| {
                 quoted ^= *byte == b'"';

@@ -183,9 +183,9 @@ impl Adviser {
             )));
         }
         if self.fill_missing {
-            rows.check_no_infinity(None)?
+            rows.check_no_infinity(None)?;
         } else {
-            rows.check_finite(None)?
+            rows.check_finite(None)?;
         }
         labels.require_two("advise")
     }

@@ -205,9 +205,9 @@ impl Comparison {
         let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
         let plan = Plan::new(self, rows, labels, most)?;
         if self.fill_missing {
-            rows.check_no_infinity(None)?
+            rows.check_no_infinity(None)?;
         } else {
-            rows.check_finite(None)?
+            rows.check_finite(None)?;
         }
         if plan.memory > self.options.memory {
             return Err(Error::Memory(format!(

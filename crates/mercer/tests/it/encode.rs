@@ -33,6 +33,10 @@ fn csv(text: &str) -> Table {
     read_text("t.csv", text, &learn(EncodeSettings::default())).expect("read")
 }
 
+fn lines_of(n: usize, line: impl Fn(usize) -> String) -> String {
+    (0..n).map(line).collect()
+}
+
 /// New rows, encoded as a table's were.
 fn again(table: &Table, text: &str) -> Result<Table, String> {
     let encoder = table.encoder.clone().expect("an encoder");
@@ -165,16 +169,16 @@ fn missing_values_are_refused_where_that_is_asked_for() {
 
 #[test]
 fn text_of_many_values_is_dropped_with_a_warning_and_refused_where_nothing_is_left() {
-    let lines: String = (0..30).map(|i| format!("name {i},{}\n", (i * i) % 7)).collect();
+    let lines: String = lines_of(30, |i| format!("name {i},{}\n", (i * i) % 7));
     let table = csv(&format!("who,a\n{lines}"));
     assert_eq!(table.names, ["a"]);
     assert!(
         table.warnings[0].starts_with("dropped column `who`: it holds text (`name 0`), more than 20 values")
     );
-    let few: String = (0..12).map(|i| format!("n{i},{}\n", (i * i) % 7)).collect();
+    let few: String = lines_of(12, |i| format!("n{i},{}\n", (i * i) % 7));
     let table = csv(&format!("who,a\n{few}"));
     assert!(table.warnings[0].contains("another one in every row"), "{:?}", table.warnings);
-    let only: String = (0..30).map(|i| format!("name {i}\n")).collect();
+    let only: String = lines_of(30, |i| format!("name {i}\n"));
     let error = read_text("t.csv", &format!("who\n{only}"), &learn(EncodeSettings::default()));
     assert!(error.expect_err("refused").contains("no input columns are left: `who` holds text"));
     let named = EncodeSettings { categorical: vec!["who".into()], ..EncodeSettings::default() };
@@ -184,7 +188,7 @@ fn text_of_many_values_is_dropped_with_a_warning_and_refused_where_nothing_is_le
 #[test]
 fn row_numbers_are_no_inputs_unless_they_are_named() {
     let lines = |number: fn(usize) -> usize| -> String {
-        (0..12).map(|i| format!("{},{}\n", number(i), (i * i) % 7)).collect()
+        lines_of(12, |i| format!("{},{}\n", number(i), (i * i) % 7))
     };
     let counting: [fn(usize) -> usize; 2] = [|i| i, |i| i + 1];
     for (head, numbers) in [
@@ -216,7 +220,7 @@ fn row_numbers_are_no_inputs_unless_they_are_named() {
 
 #[test]
 fn row_numbers_without_a_header_are_dropped_by_place() {
-    let text: String = (0..12).map(|i| format!("{i},{},{}\n", (i * i) % 7, (i * 3) % 5)).collect();
+    let text: String = lines_of(12, |i| format!("{i},{},{}\n", (i * i) % 7, (i * 3) % 5));
     let table = csv(&text);
     assert_eq!(table.rows.p(), 2);
     assert_eq!(again(&table, "77,1,2\n78,3,4\n").expect("read").rows.to_dense(), [1.0, 2.0, 3.0, 4.0]);
@@ -244,7 +248,7 @@ fn typed_columns_of_parquet_and_arrow_are_encoded() {
         ("day", Arc::new(Date32Array::from(vec![0, 31, 59]))),
         ("at", Arc::new(TimestampMicrosecondArray::from(vec![0, 43_200_000_000, 0]))),
         ("kind", Arc::new(kinds)),
-        ("word", Arc::new(StringArray::from(vec!["u", "v", "u"]))),
+        ("word", Arc::new(StringArray::from(vec!["01", "2", "01"]))),
         ("__index_level_0__", Arc::new(Int64Array::from(vec![5, 3, 9]))),
     ];
     let batch = RecordBatch::try_from_iter(columns).expect("a batch");
@@ -279,8 +283,8 @@ fn typed_columns_of_parquet_and_arrow_are_encoded() {
                 "kind=7",
                 "kind=b",
                 "kind missing",
-                "word=u",
-                "word=v"
+                "word=01",
+                "word=2"
             ]
         );
         let second = [1.0, 1.0, 0.0, 0.0, 2.0, 6.0, 31.0, 12.0, 0.5, 0.0, 1.0, 0.0, 0.0, 1.0];
@@ -385,4 +389,47 @@ fn advice_fills_missing_values_and_refuses_them_otherwise() {
     let plain = Adviser { fill_missing: false, ..adviser.clone() };
     let [a, b] = [&adviser, &plain].map(|adviser| adviser.advise(&rows, &labels).expect("advised").to_json());
     assert_eq!(a, b);
+}
+
+#[test]
+fn arrays_with_missing_values_are_filled_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.npz").display().to_string();
+    let features = faer::mat![[1.0, 5.0], [f64::NAN, 6.0], [3.0, 7.0]];
+    mercer::data::write::write_features(&path, &["a".into(), "b".into()], features.as_ref(), &[])
+        .expect("written");
+    assert!(read(&path, &ReadOptions::default()).is_err());
+    let table = read(&path, &learn(EncodeSettings::default())).expect("read");
+    assert_eq!(table.rows.to_dense(), [1.0, 0.0, 5.0, 2.0, 1.0, 6.0, 3.0, 0.0, 7.0]);
+    let encoder = table.encoder.expect("an encoder");
+    let options = ReadOptions {
+        by_place: encoder.by_place,
+        columns: Some(encoder.inputs()),
+        encode: EncodeMode::Apply(encoder),
+        ..ReadOptions::default()
+    };
+    assert_eq!(read(&path, &options).expect("read").rows, table.rows);
+    let refuse = EncodeSettings { missing: Missing::Refuse, ..EncodeSettings::default() };
+    assert!(read(&path, &learn(refuse)).expect_err("refused").to_string().contains("NaN at row 2"));
+}
+
+#[test]
+fn numbers_that_come_as_text_are_numbers_where_the_training_rows_had_some() {
+    let numbers = |values: &[f64]| vec![RawValues::Numbers(values.to_vec())];
+    let words =
+        |words: &[&str]| vec![RawValues::Words(words.iter().map(|w| Some((*w).to_string())).collect())];
+    let mut train = RawTable::new(&["a"], None);
+    train.push(numbers(&[1.0, 2.5])).expect("pushed");
+    train.push(words(&["4", "?"])).expect("pushed");
+    let (encoder, encoded) =
+        Encoder::learn(&train.finish().expect("rows"), &EncodeSettings::default()).expect("learned");
+    assert_eq!(encoded.rows.to_dense(), [1.0, 0.0, 2.5, 0.0, 4.0, 0.0, 2.5, 1.0]);
+    let mut new = RawTable::new(&["a"], None);
+    new.push(words(&["7"])).expect("pushed");
+    assert_eq!(encoder.apply(&new.finish().expect("rows")).expect("encoded").rows.to_dense(), [7.0, 0.0]);
+    let mut codes = RawTable::new(&["a"], None);
+    codes.push(words(&["007", "7"])).expect("pushed");
+    let (encoder, _) =
+        Encoder::learn(&codes.finish().expect("rows"), &EncodeSettings::default()).expect("learned");
+    assert_eq!(encoder.names(), ["a=007", "a=7"]);
 }

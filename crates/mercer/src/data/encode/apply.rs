@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::date;
 use super::raw::{Cell, RawColumn, RawRows};
 use super::{DatePart, Encoded, EncodedColumn, Encoder, Encoding, boolean, shortened};
 use crate::data::Rows;
@@ -147,6 +148,12 @@ impl Step {
                 out[0] = value;
                 1
             }
+            // A column of numbers may come as text, and one of dates too.
+            (What::Number, Cell::Text(place)) => {
+                let number = source.distinct.get(place)?.parse().ok();
+                out[0] = number.filter(|value: &f64| value.is_finite())?;
+                1
+            }
             (What::Boolean, Cell::Value(value)) if !source.dates && (value == 0.0 || value == 1.0) => {
                 out[0] = value;
                 1
@@ -160,6 +167,11 @@ impl Step {
                 parts.len()
             }
             (What::Date(parts), Cell::Value(days)) if source.dates => {
+                out.iter_mut().zip(parts.iter()).for_each(|(out, part)| *out = part.of(days));
+                parts.len()
+            }
+            (What::Date(parts), Cell::Text(place)) => {
+                let days = date::parse(source.distinct.get(place)?)?;
                 out.iter_mut().zip(parts.iter()).for_each(|(out, part)| *out = part.of(days));
                 parts.len()
             }

@@ -54,8 +54,27 @@ impl Encoder {
         };
         encoder.medians = (settings.missing != Missing::Refuse).then_some(medians);
         let mut notes = learned.notes();
+        notes.extend(encoder.kinds_note());
         notes.extend(counts.missing_note(&encoder));
         Ok((encoder, Encoded { rows, notes, warnings: learned.warnings() }))
+    }
+
+    /// Which columns are categories, dates, or yes and no.
+    fn kinds_note(&self) -> Option<String> {
+        let (mut categories, mut dates, mut booleans) = (Vec::new(), Vec::new(), Vec::new());
+        for EncodedColumn { name, encoding } in &self.columns {
+            match encoding {
+                Encoding::Category { values, .. } => categories.push(format!("`{name}` ({})", values.len())),
+                Encoding::Date { .. } => dates.push(format!("`{name}`")),
+                Encoding::Boolean { .. } => booleans.push(format!("`{name}`")),
+                Encoding::Number { .. } | Encoding::Dropped { .. } => {}
+            }
+        }
+        let kinds = [("categories", categories), ("dates", dates), ("yes or no", booleans)];
+        let kinds = kinds.iter().filter(|(_, names)| !names.is_empty());
+        let parts: Vec<String> =
+            kinds.map(|(kind, names)| format!("as {kind}: {}", shortened(names))).collect();
+        (!parts.is_empty()).then(|| format!("read {}", parts.join("; ")))
     }
 
     fn check_names(&self) -> Result<()> {
@@ -103,7 +122,7 @@ impl Learned {
         let column = &raw.columns[j];
         let (n, indicator) = (raw.n(), column.missing > 0);
         if let Some(kind) = &column.unusable {
-            return Ok(drop(&mut self.other, column, format!("holds values of the type {kind}")));
+            return Ok(leave_out(&mut self.other, column, format!("holds values of the type {kind}")));
         }
         if settings.categorical.contains(&column.name) {
             let values = raw.values_of(j, MOST_CATEGORIES).ok_or_else(|| {
@@ -116,38 +135,39 @@ impl Learned {
             return Ok(Encoding::Category { values, indicator });
         }
         if column.missing == n {
-            return Ok(drop(&mut self.other, column, "has no values".into()));
+            return Ok(leave_out(&mut self.other, column, "has no values".into()));
         }
         if !settings.keep_row_numbers
             && let Some(why) = raw.row_numbers(j, settings.by_place)
         {
-            return Ok(drop(&mut self.row_numbers, column, why.into()));
+            return Ok(leave_out(&mut self.row_numbers, column, why.into()));
         }
         if column.texts == 0 {
-            return Ok(match column.dates {
-                false => Encoding::Number { indicator },
-                true => Encoding::Date { parts: raw.varying_parts(j), indicator },
+            return Ok(if column.dates {
+                Encoding::Date { parts: raw.varying_parts(j), indicator }
+            } else {
+                Encoding::Number { indicator }
             });
         }
         let words_only = column.texts + column.missing == n;
         if words_only && column.distinct.iter().all(|text| boolean(text).is_some()) {
             return Ok(Encoding::Boolean { indicator });
         }
+        let is_number = |text: &String| text.parse().is_ok_and(f64::is_finite);
+        if !words_only && !column.dates && !column.categories && column.distinct.iter().all(is_number) {
+            // Some parts of the source have it as numbers, some as text.
+            return Ok(Encoding::Number { indicator });
+        }
         let limit = FEW_VALUES.max(n.isqrt());
         let values = raw.values_of(j, limit);
         let ids = values.as_ref().is_some_and(|v| v.len() == n - column.missing && n >= ROWS_TO_TELL);
-        match values.filter(|_| !ids) {
-            Some(values) => Ok(Encoding::Category { values, indicator }),
-            None => {
-                let example = column.distinct.first().map_or("", String::as_str);
-                let many = if ids {
-                    "another one in every row".to_string()
-                } else {
-                    format!("more than {limit} values")
-                };
-                Ok(drop(&mut self.too_many, column, format!("holds text (`{example}`), {many}")))
-            }
+        if let Some(values) = values.filter(|_| !ids) {
+            return Ok(Encoding::Category { values, indicator });
         }
+        let example = column.distinct.first().map_or("", String::as_str);
+        let many =
+            if ids { "another one in every row".to_string() } else { format!("more than {limit} values") };
+        Ok(leave_out(&mut self.too_many, column, format!("holds text (`{example}`), {many}")))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -181,7 +201,7 @@ impl Learned {
     }
 }
 
-fn drop(list: &mut Vec<String>, column: &RawColumn, why: String) -> Encoding {
+fn leave_out(list: &mut Vec<String>, column: &RawColumn, why: String) -> Encoding {
     list.push(format!("column `{}`: it {why}", column.name));
     Encoding::Dropped { why }
 }

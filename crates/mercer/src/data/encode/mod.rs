@@ -236,15 +236,16 @@ impl Encoder {
                         if values.len() == 1 { "1 value".into() } else { format!("{} values", values.len()) };
                     format!("a category of {count} ({})", shortened(values))
                 }
-                Encoding::Dropped { why } => format!("dropped: {why}"),
+                Encoding::Dropped { why } => format!("dropped: it {why}"),
             };
             if column.indicator() {
-                text += &match (&column.encoding, median) {
+                let missing = match (&column.encoding, median) {
                     (Encoding::Category { .. }, _) => "; missing is a column of its own".to_string(),
                     (Encoding::Date { .. }, _) => "; missing parts are their medians".to_string(),
                     (_, Some(median)) => format!("; missing is {median}, the median"),
                     _ => String::new(),
                 };
+                text.push_str(&missing);
             }
             lines.push((column.name.clone(), text));
         }

@@ -162,6 +162,8 @@ pub enum RawValues {
     Dates(Vec<f64>),
     /// Text, which may turn out to be numbers, booleans or dates; None is missing, and so are `NA`, `null` and the like.
     Texts(Vec<Option<String>>),
+    /// Text of a column whose type is text: as [`Texts`](Self::Texts), but `007` is no number.
+    Words(Vec<Option<String>>),
     /// Categories: text that stays text.
     Categories(Vec<Option<String>>),
 }
@@ -170,7 +172,7 @@ impl RawValues {
     fn len(&self) -> usize {
         match self {
             Self::Numbers(values) | Self::Dates(values) => values.len(),
-            Self::Texts(values) | Self::Categories(values) => values.len(),
+            Self::Texts(values) | Self::Words(values) | Self::Categories(values) => values.len(),
         }
     }
 }
@@ -252,6 +254,11 @@ impl RawTable {
                         put(column.any_text(value.as_deref(), self.n + i));
                     }
                 }
+                RawValues::Words(values) => {
+                    for (i, value) in values.iter().enumerate() {
+                        put(column.word(value.as_deref(), self.n + i));
+                    }
+                }
                 RawValues::Categories(values) => {
                     column.categories = true;
                     for (i, value) in values.iter().enumerate() {
@@ -274,6 +281,12 @@ impl RawTable {
 }
 
 impl RawColumn {
+    /// The cell for a text that is no number, whatever it looks like.
+    pub(crate) fn word(&mut self, text: Option<&str>, rows: usize) -> f64 {
+        let text = text.unwrap_or_default().trim();
+        if is_missing(text) { self.missing() } else { self.text(text, rows) }
+    }
+
     /// The cell for a text that may be a number.
     pub(crate) fn any_text(&mut self, text: Option<&str>, rows: usize) -> f64 {
         let text = text.unwrap_or_default().trim();

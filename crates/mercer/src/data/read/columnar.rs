@@ -204,14 +204,13 @@ impl<'a> Batches<'a> {
         let target =
             self.target.map(|target| if self.is_u64 { integers_if_they_fit(target) } else { target });
         let values = self.values.finish()?;
-        let table = match self.raw {
-            Some(raw) => options.encoded(self.path, raw, values, self.n, true)?,
-            None => {
-                let names = self.choice.input_names();
-                Table::of_rows(Rows::from_store(values, self.n, names.len())?, names)
-            }
+        let table = if let Some(raw) = self.raw {
+            options.encoded(self.path, raw, values, self.n, true)?
+        } else {
+            let names = self.choice.input_names();
+            Table::of_rows(Rows::from_store(values, self.n, names.len())?, names)
         };
-        Ok(Table { kept, target, ..table })
+        Ok(Table { target, kept, ..table })
     }
 }
 
@@ -280,7 +279,7 @@ impl BatchColumn<'_> {
             for (i, text) in self.texts()?.into_iter().enumerate() {
                 let row = self.before + i;
                 let cell = text.filter(|text| categories || !is_missing(text.trim())).map(|text| {
-                    if categories { column.text(&text, row) } else { column.any_text(Some(&text), row) }
+                    if categories { column.text(&text, row) } else { column.word(Some(&text), row) }
                 });
                 put(cell, column)?;
             }

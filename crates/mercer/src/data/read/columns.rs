@@ -255,9 +255,14 @@ impl<'a> Source<'a> {
                 F64Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
             }
         };
-        rows.check_finite(Some(&names)).map_err(|e| Error::file(self.path, e.to_string()))?;
         check_target(self.path, target.as_ref())?;
-        Ok(Table { named: choice.named, target, kept, ..Table::of_rows(rows, names) })
+        let table = if let Some(table) = options.encoded_array(self.path, &rows, &names, choice.named)? {
+            table
+        } else {
+            rows.check_finite(Some(&names)).map_err(|e| Error::file(self.path, e.to_string()))?;
+            Table::of_rows(rows, names)
+        };
+        Ok(Table { named: choice.named, target, kept, ..table })
     }
 
     fn choose(&self, options: &ReadOptions) -> Result<Choice> {

@@ -227,9 +227,9 @@ impl<'a> Lines<'a> {
         }
         self.n += 1;
         if self.raw.is_some() {
-            self.push_cells(record)?
+            self.push_cells(record)?;
         } else {
-            self.push_numbers(record)?
+            self.push_numbers(record)?;
         }
         let choice = self.choice;
         let text = |j: usize| std::str::from_utf8(&record[j]).map_err(|_| not_utf8(self.path, record));
@@ -323,7 +323,7 @@ impl<'a> Lines<'a> {
             Some(raw) => options.encoded(self.path, raw, self.values.finish()?, n, named)?,
             None => self.finish_numbers()?,
         };
-        Ok(Table { target, kept, named, ..table })
+        Ok(Table { named, target, kept, ..table })
     }
 
     fn finish_numbers(self) -> Result<Table> {

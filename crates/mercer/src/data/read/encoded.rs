@@ -2,7 +2,7 @@
 
 use super::{EncodeMode, ReadOptions};
 use crate::data::encode::{EncodeSettings, Encoded, Encoder, RawColumn, RawRows};
-use crate::data::store::Store;
+use crate::data::store::{Growing, Store};
 use crate::data::{Rows, Table};
 use crate::error::{Error, Result};
 
@@ -24,6 +24,43 @@ impl ReadOptions {
             EncodeMode::Learn(settings) => settings.missing == crate::data::encode::Missing::Refuse,
             EncodeMode::Apply(encoder) => encoder.medians.is_none(),
         }
+    }
+
+    /// An array, encoded where it has missing values or columns that were named as categories, or as training rows were; None:
+    /// it is to be used as it is.
+    pub(super) fn encoded_array(
+        &self,
+        path: &str,
+        rows: &Rows,
+        names: &[String],
+        named: bool,
+    ) -> Result<Option<Table>> {
+        let wanted = match &self.encode {
+            EncodeMode::Off => false,
+            EncodeMode::Apply(_) => true,
+            EncodeMode::Learn(settings) => {
+                let missing = rows.check_finite(None).is_err() && !self.refuses_missing();
+                !settings.categorical.is_empty() || (missing && !rows.is_sparse())
+            }
+        };
+        let Some(mut columns) = self.raw_columns(names.to_vec()).filter(|_| wanted) else { return Ok(None) };
+        let Rows::Dense(dense) = rows else {
+            return Err(Error::file(
+                path,
+                "the rows are sparse, but only dense ones are encoded\nhint: leave categorical out, or write a table",
+            ));
+        };
+        let names = Some(names);
+        let checked =
+            if self.refuses_missing() { rows.check_finite(names) } else { rows.check_no_infinity(names) };
+        checked.map_err(|e| Error::file(path, e.to_string()))?;
+        let mut cells = Growing::like(dense.store());
+        for row in dense.values().chunks_exact(rows.p()) {
+            row.iter().zip(&mut columns).try_for_each(|(v, column)| cells.push(column.number(*v)))?;
+        }
+        // The columns of an array are numbers of the user's own making, row numbers or not.
+        let options = Self { inputs: vec![String::new()], ..self.clone() };
+        options.encoded(path, columns, cells.finish()?, rows.n(), named).map(Some)
     }
 
     /// The encoded table; one that holds only numbers stays as it is.

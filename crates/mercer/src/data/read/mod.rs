@@ -52,7 +52,8 @@ pub struct ReadOptions {
     pub separator: Option<u8>,
     /// The decimal sign of a text file, `.` or `,`; None: detected.
     pub decimal: Option<u8>,
-    /// Whether columns of text and missing values are encoded as numbers. Of arrays and LIBSVM files, all are numbers already.
+    /// Whether columns of text and missing values are encoded as numbers. Arrays (NPY, NPZ) have numbers and missing values
+    /// only; sparse rows have none.
     pub encode: EncodeMode,
 }
 
