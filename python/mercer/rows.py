@@ -249,6 +249,8 @@ def _write_encoded(table: _core.RawTable, encoding: Encoding, file: Any, dtype: 
     settings = (encoding.categorical, encoding.missing, encoding.inputs is not None)
     _, names, notes, told = table.learn(*settings, sink)
     for text in (*notes, *told):
+        if text.startswith("read as "):
+            continue  # What the columns are is no news to who gave them.
         done, hint, _ = text.partition("\nhint: ")
         more = "\nhint: use `inputs` and `categorical` to choose otherwise" if hint else ""
         warnings.warn(done + more, UserWarning, stacklevel=4)
