@@ -172,7 +172,7 @@ fn arrays_that_hold_no_rows() {
                 "fit records.npy --method kobl -o m.mercer",
                 "fit text.npy --method kobl -o m.mercer",
                 "fit huge.npy --method kobl -o m.mercer",
-                "fit nan.npy --method kobl -o m.mercer",
+                "fit nan.npy --method kobl --missing refuse -o m.mercer",
                 "fit none.npy --method kobl -o m.mercer",
                 "fit foreign.npz --method kobl -o m.mercer",
                 "fit no-matrix.npz --method kobl -o m.mercer",

@@ -247,6 +247,7 @@ impl RawRows {
     }
 
     /// Whether anything but numbers is there, or a column that is not to be used.
+    #[cfg(feature = "formats")]
     pub(crate) fn needs_encoding(&self, settings: &EncodeSettings) -> bool {
         let numbers_rows = |j| !settings.keep_row_numbers && self.row_numbers(j, settings.by_place).is_some();
         !self.is_plain() || !settings.categorical.is_empty() || (0..self.columns.len()).any(numbers_rows)

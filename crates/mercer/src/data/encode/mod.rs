@@ -19,6 +19,7 @@ mod medians;
 
 pub use date::DatePart;
 pub use medians::Medians;
+#[cfg(feature = "formats")]
 pub(crate) use raw::{RawColumn, is_missing};
 pub use raw::{RawRows, RawTable, RawValues};
 

@@ -75,23 +75,28 @@ impl RawColumn {
         Self { name: name.into(), ..Self::default() }
     }
 
+    #[cfg(feature = "formats")]
     pub(crate) fn without_name(self) -> Self {
         Self { unnamed: true, ..self }
     }
 
+    #[cfg(feature = "formats")]
     pub(crate) fn of_dates(self) -> Self {
         Self { dates: true, ..self }
     }
 
+    #[cfg(feature = "formats")]
     pub(crate) fn of_categories(self) -> Self {
         Self { categories: true, ..self }
     }
 
+    #[cfg(feature = "formats")]
     pub(crate) fn of_unusable(self, kind: &str) -> Self {
         Self { unusable: Some(kind.into()), ..self }
     }
 
     /// Whether numbers may be stored as they are.
+    #[cfg(feature = "formats")]
     pub(crate) fn takes_numbers(&self) -> bool {
         !self.dates
     }
@@ -330,17 +335,20 @@ impl RawRows {
     }
 
     /// The names of the columns.
+    #[cfg(feature = "formats")]
     pub(crate) fn names(&self) -> Vec<String> {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
     /// Whether every cell is a number.
+    #[cfg(feature = "formats")]
     pub(super) fn is_plain(&self) -> bool {
         self.columns.iter().all(|column| {
             column.missing == 0 && column.texts == 0 && !column.dates && column.unusable.is_none()
         })
     }
 
+    #[cfg(feature = "formats")]
     pub(crate) fn into_store(self) -> Store<'static, f64> {
         self.cells
     }
