@@ -35,6 +35,7 @@ from mercer.select import (
     RReliefF,
 )
 from mercer.systems import EKS, TAKES, KRelief, SKRelief
+from mercer.table import TableEncoder
 from mercer.weights import InputWeights
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "ReliefF",
     "SKRelief",
     "SelectedColumns",
+    "TableEncoder",
     "__version__",
     "advise",
     "compare",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any, cast
 
 import numpy as np
@@ -15,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core, extract, select, systems
 from mercer._fit import input_names
-from mercer._input import FLOATS, as_given, as_rows, in_frame
+from mercer._input import FLOATS, as_given, as_rows, in_frame, is_frame
 from mercer._kept import Kept, weighted
 from mercer._mapped import Mapped
+from mercer._raw import encoded, raw_table
 from mercer.basis import KernelBasis
+from mercer.table import TableEncoder
 
 
 class FeatureMap:
@@ -85,6 +88,16 @@ class FeatureMap:
         if names is None:
             raise AttributeError("the model was fitted on columns without names: no feature_names_in_")
         return np.asarray(names, dtype=object)
+
+    @property
+    def encoding(self) -> dict[str, str]:
+        """What becomes of the columns of a table that are not just numbers, in words; empty where all are.
+
+        A frame with the columns of the training table is encoded as that was; an array holds the encoded columns,
+        `feature_names_in_`.
+        """
+        encoder = self._model.encoder
+        return {} if encoder is None else dict(_core.encoder_words(encoder))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features.
@@ -217,7 +230,35 @@ class FeatureMap:
     def _check(self, X: Any) -> Any:
         return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
 
+    def _encoded(self, table: Any) -> Any:
+        """Return a table, encoded; None where it must be encoded already."""
+        encoder = self._model.encoder
+        if encoder is None:
+            return None
+        inputs, by_place, names = _core.encoder_columns(encoder)
+        if is_frame(table) and not by_place:
+            there = {str(name): name for name in table.columns}
+            if all(name in there for name in names) or not any(name in there for name in inputs):
+                return None
+            table = table[[there[name] for name in present(inputs, table.columns, "input columns")]]
+        elif is_frame(table):
+            table = table.iloc[:, : len(inputs)] if hasattr(table, "iloc") else table[:, : len(inputs)]
+        elif getattr(table, "dtype", None) != np.dtype(object) and not (
+            by_place and np.shape(table)[1:] == (len(inputs),)
+        ):
+            return None
+        raw = raw_table(table, inputs)
+        rows, notes = encoded(lambda sink: raw.apply(encoder, sink))
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=4)
+        if hasattr(table, "iloc"):
+            return type(table)(rows, columns=names, index=table.index)
+        return type(table)(dict(zip(names, rows.T, strict=True))) if is_frame(table) else rows
+
     def _choose_columns(self, frame: Any) -> Any:
+        table = self._encoded(frame)
+        if table is not None:
+            return table
         names = self._model.input_names
         if names is None or not hasattr(frame, "columns"):
             return frame  # Without names: by position.
@@ -421,8 +462,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     estimator : KernelBasis, system, extractor, selector, InputWeights, AutoFeatures, AutoClassifier, AutoRegressor, \
             FeatureMap, SelectedColumns or Pipeline
         Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
-        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `StandardScaler` or `MinMaxScaler` followed by one of the
-        others; the scaling becomes part of the file.
+        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `TableEncoder`, a `StandardScaler` or `MinMaxScaler`, or both,
+        followed by one of the others; encoding and scaling become part of the file.
     path : str or path-like
         The file. It is written whole or not at all; an existing one is replaced.
 
@@ -504,6 +545,9 @@ def _model_of(estimator: Any) -> _core.Model:
             f"({', '.join(select.__all__)}) or InputWeights"
         )
     match _steps(estimator):
+        case [TableEncoder() as table, *rest] if rest:
+            check_is_fitted(table)
+            return _model_of(Pipeline([(str(at), step) for at, step in enumerate(rest)])).with_encoder(table.encoder_)
         case [last] if _is_ours(last):
             return _model_of(last)
         case [(StandardScaler() | MinMaxScaler()) as scaler, last] if _is_ours(last):
@@ -513,8 +557,8 @@ def _model_of(estimator: Any) -> _core.Model:
             names = " → ".join(type(step).__name__ for step in steps)
             raise TypeError(
                 f"a pipeline of {names} cannot be saved as a model file\n"
-                "hint: its steps must be a StandardScaler or MinMaxScaler, if any, and a KernelBasis, a system or an "
-                "extractor; a selector is saved alone; pickle keeps any pipeline"
+                "hint: its steps must be a TableEncoder, if any, a StandardScaler or MinMaxScaler, if any, and a "
+                "KernelBasis, a system or an extractor; a selector is saved alone; pickle keeps any pipeline"
             )
 
 

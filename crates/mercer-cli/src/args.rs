@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use mercer::data::Task;
-use mercer::data::read::ReadOptions;
+use mercer::data::encode::{EncodeSettings, Missing};
+use mercer::data::read::{EncodeMode, ReadOptions};
 use mercer::methods;
 use mercer::options::DEFAULT_MEMORY;
 use mercer::{Checkpoint, Error, Monitor, Options, Result};
@@ -64,17 +65,41 @@ pub(crate) fn header_option(args: &ArgMatches) -> Option<bool> {
     }
 }
 
-pub(crate) fn read_options(args: &ArgMatches) -> ReadOptions {
+/// Options for any rows: how text is written, and memory. The other half of the budget is for the computation.
+pub(crate) fn text_options(args: &ArgMatches) -> ReadOptions {
+    ReadOptions {
+        header: header_option(args),
+        separator: byte(args, "sep"),
+        decimal: byte(args, "decimal"),
+        memory: Some(memory(args) / 2),
+        ..ReadOptions::default()
+    }
+}
+
+/// A flag of one character.
+pub(crate) fn byte(args: &ArgMatches, name: &str) -> Option<u8> {
+    args.try_get_one(name).ok().flatten().copied()
+}
+
+/// Options for training rows. `filled`: whether missing values are filled at once; else they stay NaN.
+pub(crate) fn read_options(args: &ArgMatches, filled: bool) -> ReadOptions {
+    let missing = match text(args, "missing").and_then(|name| name.parse().ok()).unwrap_or_default() {
+        Missing::Fill if !filled => Missing::Keep,
+        missing => missing,
+    };
+    let settings =
+        EncodeSettings { categorical: names(args, "categorical"), missing, ..EncodeSettings::default() };
+    // The columns of a kernel matrix are its rows.
+    let precomputed = text(args, "kernel") == Some("precomputed");
     let groups: Option<String> = args.try_get_one("groups").ok().flatten().cloned();
     ReadOptions {
         target: text(args, "target").map(String::from),
         // Groups of rows are no input.
         drop: names(args, "drop").into_iter().chain(groups.clone()).collect(),
         keep: groups.into_iter().collect(),
-        header: header_option(args),
-        // The other half of the budget is for the computation.
-        memory: Some(memory(args) / 2),
-        ..ReadOptions::default()
+        inputs: names(args, "inputs"),
+        encode: if precomputed { EncodeMode::Off } else { EncodeMode::Learn(settings) },
+        ..text_options(args)
     }
 }
 

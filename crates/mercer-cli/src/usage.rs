@@ -14,8 +14,8 @@ use mercer::methods::{self, Kind, MethodSpec, SharedParameter, Stage};
 
 use crate::args::flag_name;
 use flags::{
-    checkpoint, data, format, header, list, memory, model, output, parameter, reading, report, seed, share,
-    table_format, target, words,
+    checkpoint, data, format, list, memory, model, output, parameter, reading, report, seed, share,
+    table_format, target, text, words,
 };
 
 /// Parameters that `compare` has as lists or for all methods at once.
@@ -363,7 +363,7 @@ fn transform() -> Command {
         .arg(data())
         .arg(output("FILE", "File for the features [default: CSV on standard output, also -]"))
         .arg(list("keep", "Columns of DATA to write before the features").allow_negative_numbers(true))
-        .args(header())
+        .args(text())
         .arg(memory("the features"))
 }
 
@@ -384,7 +384,7 @@ fn predict() -> Command {
                 .help("Write the probability of every class as well"),
         )
         .arg(list("keep", "Columns of DATA to write before the predictions").allow_negative_numbers(true))
-        .args(header())
+        .args(text())
         .arg(memory("the predictions"))
 }
 
@@ -401,7 +401,7 @@ fn inspect() -> Command {
                 .default_missing_value("")
                 .help("How much the features depend on each input: mean squared derivatives with respect to the scaled inputs, over the rows of DATA; without DATA over the model's landmarks"),
         )
-        .args(header())
+        .args(text())
         .arg(memory("`--importance`"))
         .arg(format())
 }

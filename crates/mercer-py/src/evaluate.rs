@@ -169,6 +169,7 @@ pub(crate) fn compare<'py>(
         sizes,
         evaluators,
         scale,
+        fill_missing: false,
         folds,
         repeats,
         test_share,

@@ -6,6 +6,7 @@ mod pool;
 mod gate;
 mod convert;
 mod labels;
+mod encode;
 mod evidence;
 mod select;
 mod model;
@@ -25,6 +26,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::columns::{Columns, load};
+    #[pymodule_export]
+    use crate::encode::{RawTable, encoder_columns, encoder_words, sniff};
     #[pymodule_export]
     use crate::evaluate::{advise, compare, evaluate, fit_auto, folds, group_folds, splits, svm_dual};
     #[pymodule_export]

@@ -463,6 +463,28 @@ impl Model {
     }
 
     /// What else a model file tells about the fit, as JSON.
+    /// How a table's columns become the inputs, as JSON; None if they are numbers as they are.
+    #[getter]
+    fn encoder(&self) -> Option<String> {
+        self.map().encoder.as_ref().map(mercer::data::Encoder::to_json)
+    }
+
+    /// The same model for tables that this encoder (JSON) makes the inputs of.
+    fn with_encoder(&self, encoder: &str) -> PyResult<Self> {
+        let encoder = mercer::data::Encoder::from_json(encoder).map_err(exception)?;
+        let (made, needed) = (encoder.names(), self.expansion().landmarks.p());
+        if made.len() != needed {
+            return Err(PyValueError::new_err(format!(
+                "the encoder makes {} columns, but the model has {needed} inputs",
+                made.len()
+            )));
+        }
+        Ok(self.with(|map| {
+            map.input_names = Some(made);
+            map.encoder = Some(encoder);
+        }))
+    }
+
     #[getter]
     fn facts(&self) -> String {
         self.map().facts.to_json()

@@ -19,6 +19,7 @@ use std::path::Path;
 use faer::{Mat, MatMut, MatRef};
 
 use crate::basis::{Expansion, FittedBasis, Landmarks, Method, Precision};
+use crate::data::encode::Encoder;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
@@ -56,6 +57,9 @@ pub const FORMAT_VERSION: u64 = 1;
 pub struct FeatureMap {
     /// The method that made it.
     pub method: String,
+    /// How the columns of a table become the inputs, where they are not just numbers. [`transform`](Self::transform) takes rows
+    /// that are encoded already.
+    pub encoder: Option<Encoder>,
     /// Applied to rows first, if any.
     pub scaling: Option<Scaling>,
     /// Kernel, landmarks, matrix, offset.
@@ -95,6 +99,7 @@ impl From<FittedBasis> for FeatureMap {
         };
         Self {
             method: name.into(),
+            encoder: None,
             scaling: None,
             input_names: None,
             feature_names: feature_names(name, basis.n_components()),

@@ -28,10 +28,11 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let options = args::options(args, &context.monitor)?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
 
-    let (Table { rows, names, .. }, labels, warnings) = source::read_labelled(args, context)?;
+    let (Table { rows, names, .. }, labels, warnings) = source::read_unfilled(args, context)?;
     source::warn_of_constants(&names, &Scaling::fit(scale, &rows).1);
+    let fill_missing = rows.check_finite(None).is_err();
     let seed = args.get_one("seed").copied().unwrap_or_default();
-    let adviser = Adviser { seed, scale, options, ..Adviser::default() };
+    let adviser = Adviser { seed, scale, options, fill_missing, ..Adviser::default() };
     context.announce_resume(adviser.options.checkpoint.as_ref());
     context.info("trying kernel widths, basis sizes and a few methods");
     let mut advice = context.work(|_| adviser.advise(&rows, &labels))?;
@@ -66,9 +67,16 @@ fn command(args: &ArgMatches, advice: &Advice) -> String {
         words.extend(args::text(args, name).map(|value| flag(name, value)));
     }
     words.extend(args::text(args, "task").filter(|task| *task != "auto").map(|task| flag("task", task)));
-    let drop = args::names(args, "drop");
-    if !drop.is_empty() {
-        words.push(flag("drop", &drop.join(",")));
+    for name in ["inputs", "drop", "categorical"] {
+        let columns = args::names(args, name);
+        if !columns.is_empty() {
+            words.push(flag(name, &columns.join(",")));
+        }
+    }
+    words.extend(args::text(args, "missing").filter(|how| *how != "fill").map(|how| flag("missing", how)));
+    for name in ["sep", "decimal"] {
+        let word = |byte| if byte == b'\t' { "tab".to_string() } else { char::from(byte).to_string() };
+        words.extend(args::byte(args, name).map(|byte| flag(name, &word(byte))));
     }
     words.extend(
         args::header_option(args).map(|yes| if yes { "--header" } else { "--no-header" }.to_string()),
@@ -102,6 +110,8 @@ fn diagnostics(
     (rows, labels, names): (&Rows, &Labels, &[String]),
     context: &Context,
 ) -> Result<Option<FitDiagnostics>> {
+    let filled = source::filled(rows, adviser.fill_missing)?;
+    let rows = filled.as_ref().unwrap_or(rows);
     let scaling = Scaling::fit(adviser.scale, rows).0;
     let found = Pipeline::new(&advice.method, &advice.settings).and_then(|pipeline| {
         let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;

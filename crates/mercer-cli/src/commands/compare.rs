@@ -42,7 +42,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         comparison.sizes.extend(CHART_SIZES.map(Some));
     }
 
-    let (Table { rows, names, kept, .. }, labels, warnings) = source::read_labelled(args, context)?;
+    let (Table { rows, names, kept, .. }, labels, warnings) = source::read_unfilled(args, context)?;
+    comparison.fill_missing = rows.check_finite(None).is_err();
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
     let Comparison { folds, repeats, seed, .. } = comparison;
     if args.get_flag("ordered") {
@@ -136,6 +137,7 @@ fn from_args(args: &ArgMatches, context: &Context) -> Result<Comparison> {
         },
         evaluators,
         scale: source::scale(args)?,
+        fill_missing: false,
         folds: args::count(args, "folds"),
         repeats: args::count(args, "repeats"),
         test_share: args.get_one("test-share").copied(),
@@ -220,6 +222,8 @@ pub(super) fn diagnostics(
     let Some((entry, pipeline)) = best_pipeline(comparison, entries, labels, rows.n())? else {
         return Ok(None);
     };
+    let filled = source::filled(rows, comparison.fill_missing)?;
+    let rows = filled.as_ref().unwrap_or(rows);
     let scaled = Scaling::fit(comparison.scale, rows).0.map(|scaling| scaling.apply(rows)).transpose()?;
     let (rows, seed) = (scaled.as_ref().unwrap_or(rows), comparison.seed);
     // The comparison's checkpoint is not that of a fit.

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
     output.check_distinct("the model", report, "the report")?;
 
-    let (Table { rows, names, named, .. }, labels, _) = source::read(args, context)?;
+    let (Table { rows, names, named, encoder, .. }, labels, _) = source::read(args, context)?;
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
     let labels = labels.as_ref();
     pipeline.check(labels)?;
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let mut settings = pipeline.settings.clone();
     settings.push(("scale".into(), source::scale_name(scale).into()));
     map = map.after(scaling.as_ref());
-    map.input_names = named.then_some(names);
+    map.input_names = (named || encoder.is_some()).then_some(names);
+    map.encoder = encoder;
     map.facts = Facts {
         source: Some(super::file_name(source).into()),
         scale: Some(source::scale_name(scale).into()),

@@ -3,8 +3,8 @@
 use clap::ArgMatches;
 use faer::Mat;
 use mercer::basis::Landmarks;
-use mercer::data::read;
 use mercer::data::table::plain_names;
+use mercer::data::{Encoder, read};
 use mercer::map::{COLUMNS_FORMAT_VERSION, FORMAT_VERSION, Facts, Model, Predictor, SelectedColumns};
 use mercer::options::bytes;
 use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
@@ -70,6 +70,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
         }
         _ => {
             let data = read::read(source, &super::options_for(args, model))?;
+            super::source::tell(&data, context);
             model.expansion.check_importance(data.rows.n(), memory)?;
             let table = context.work(|monitor| model.input_importance(&data.rows, monitor))?;
             (table, data.rows.n(), format!("{} rows of {source}", data.rows.n()))
@@ -128,6 +129,7 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "scaling": model.scaling.is_some(),
         "n_inputs": model.expansion.landmarks.p(),
         "inputs": model.input_names,
+        "encoder": model.encoder.as_ref().map(encoder),
         "features": model.feature_names,
         "landmarks": model.expansion.landmarks.len(),
         "pivots": model.pivots,
@@ -173,6 +175,11 @@ fn selected_text(model: &SelectedColumns, size: u64) -> String {
         (if name == "scale" { "scored with scale" } else { name.as_str() }, fact(value))
     }));
     format!("{}\n{}", aligned(lines), column_table::text(model, INPUTS_SHOWN))
+}
+
+/// How the columns of a table become the inputs.
+fn encoder(encoder: &Encoder) -> Value {
+    serde_json::from_str(&encoder.to_json()).unwrap_or_default()
 }
 
 /// What the model remembers of how it was made.
@@ -230,6 +237,12 @@ fn text(model: &FeatureMap, size: u64) -> String {
     }
     lines.extend(error_path(model).map(|path| ("training error", path)));
     lines.extend(model.predictor.as_ref().map(|predictor| ("predicts", predicts(predictor))));
+    let described = model.encoder.as_ref().map(Encoder::describe).unwrap_or_default();
+    let encoded: Vec<String> =
+        described.iter().map(|(name, what)| format!("column `{name}`: {what}")).collect();
+    for (at, text) in encoded.into_iter().enumerate() {
+        lines.insert(4 + at, (if at == 0 { "encoding" } else { "" }, text));
+    }
     lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
     let facts = facts(&model.facts);
     let other = facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));

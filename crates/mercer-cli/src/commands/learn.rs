@@ -40,7 +40,7 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     output.check_not_a_terminal()?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
     output.check_distinct("the model", report, "the report")?;
-    let (Table { rows, names, named, .. }, labels, _) = source::read_labelled(args, context)?;
+    let (Table { rows, names, named, encoder, .. }, labels, _) = source::read_labelled(args, context)?;
     source::warn_of_constant_columns(&names, &rows);
     context.info("looking for kernels, widths, sizes and input weights that predict left-out rows");
     let learned = context.work(|monitor| {
@@ -55,7 +55,8 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         (target, mercer::report::learned(&learned, &names, &about))
     });
     let mut map = learned.map;
-    map.input_names = named.then_some(names);
+    map.input_names = (named || encoder.is_some()).then_some(names);
+    map.encoder = encoder;
     map.facts = Facts {
         source: Some(super::file_name(source).into()),
         scale: Some(source::scale_name(learner.scale).into()),

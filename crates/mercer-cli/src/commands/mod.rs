@@ -22,7 +22,7 @@ use std::fs;
 use std::io::Read;
 
 use clap::ArgMatches;
-use mercer::data::read::ReadOptions;
+use mercer::data::read::{EncodeMode, ReadOptions};
 use mercer::data::table::plain_names;
 use mercer::map::Model;
 use mercer::methods::{self as catalogue, Stage};
@@ -30,19 +30,25 @@ use mercer::{Error, FeatureMap, Result};
 
 use crate::{args, quote};
 
-/// How rows for a model are read: its inputs by name, or by position where it has no names.
+/// How rows for a model are read: its inputs by name, or by position where it has no names; encoded as its training rows were.
 fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
+    if let Some(encoder) = &model.encoder {
+        return ReadOptions {
+            by_place: encoder.by_place,
+            columns: Some(encoder.inputs()),
+            encode: EncodeMode::Apply(encoder.clone()),
+            ..args::text_options(args)
+        };
+    }
     options_for_inputs(args, model.input_names.clone(), model.expansion.landmarks.p())
 }
 
 /// How rows of these inputs are read: by name, or p of them by position.
 fn options_for_inputs(args: &ArgMatches, inputs: Option<Vec<String>>, p: usize) -> ReadOptions {
     ReadOptions {
-        header: args::header_option(args),
         by_place: inputs.is_none(),
         columns: Some(inputs.unwrap_or_else(|| plain_names(p))),
-        memory: Some(args::memory(args) / 2),
-        ..ReadOptions::default()
+        ..args::text_options(args)
     }
 }
 

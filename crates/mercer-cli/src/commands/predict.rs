@@ -8,6 +8,7 @@ use mercer::map::Model;
 use mercer::{Error, Labels, Result};
 
 use super::output_target::OutputTarget;
+use super::source;
 use crate::args;
 use crate::context::Context;
 
@@ -15,14 +16,14 @@ use crate::context::Context;
 const COLUMN: &str = "prediction";
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
-    let (file, source) = (args::required(args, "model")?, args::required(args, "data")?);
+    let (file, data) = (args::required(args, "model")?, args::required(args, "data")?);
     let keep = args::names(args, "keep");
-    let target = OutputTarget::checked(args::text(args, "output").unwrap_or("-"), &[source, file])?;
+    let target = OutputTarget::checked(args::text(args, "output").unwrap_or("-"), &[data, file])?;
     if let OutputTarget::File(output) = target {
         let bad_usage = |error: Error| Error::Argument(error.to_string());
         write::check_output(output).map_err(bad_usage)?;
     }
-    super::one_from_input(file, source)?;
+    super::one_from_input(file, data)?;
     let model = match super::load(file)?.0 {
         Model::Features(model) => model,
         Model::Columns(selected) => {
@@ -47,7 +48,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         ));
     }
     let options = ReadOptions { keep, ..super::options_for(args, &model) };
-    let table = read::read(source, &options)?;
+    let table = read::read(data, &options)?;
+    source::tell(&table, context);
     let rows = &table.rows;
     let (predicted, shares) = context.work(|_| {
         let shares = if probabilities { Some(predictor.probabilities(rows)?) } else { None };

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         output.check_distinct("the model", Some(table.unwrap_or(OutputTarget::Stdout)), "the table")?;
     }
 
-    let (Table { rows, names, named, .. }, labels, _) = source::read(args, context)?;
+    let (Table { rows, names, named, encoder, .. }, labels, _) = source::read(args, context)?;
     let labels = labels.as_ref();
     selection.check(labels)?;
     let (_, rows) = source::scaled(scale, &names, rows)?;
@@ -70,6 +70,18 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         summary += &["\nwrote ", file].concat();
     }
     if let Some(output) = output {
+        let raw = encoder.map(|encoder| encoder.inputs());
+        let made = found
+            .model
+            .feature_names()
+            .into_iter()
+            .find(|name| raw.as_ref().is_some_and(|raw| !raw.contains(name)));
+        if let Some(name) = made {
+            return Err(Error::Data(format!(
+                "`{name}` is made of a column that holds no numbers, and a model keeps columns as they are\n\
+                 hint: leave `--model` out, or choose among other columns (`--drop`, `--inputs`)"
+            )));
+        }
         // Columns without names of their own are matched by place.
         found.model.input_names = found.model.input_names.filter(|_| named);
         output.write_columns(context, &found.model)?;

@@ -1,12 +1,13 @@
 //! Reads rows and their target, for `fit`, `compare` and `advise`.
 
 use clap::ArgMatches;
-use mercer::data::{Scale, Scaling, Table, Task, read};
+use mercer::data::encode::Medians;
+use mercer::data::{Encoder, Scale, Scaling, Table, Task, read};
 use mercer::{Error, Labels, Result, Rows};
 
 use crate::args;
 use crate::context::Context;
-use crate::stderr::warn;
+use crate::stderr::{warn, with_flags};
 use crate::text::first;
 
 /// Usual names of a target column, in lower case.
@@ -18,8 +19,19 @@ const NAMES_SHOWN: usize = 5;
 /// Reads the rows that the arguments name, and the labels if there is a target. Warns if it is not obvious whether they are
 /// classes or numbers; the warning is returned, too, for lists of warnings.
 pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Option<Labels>, Vec<String>)> {
-    let mut warnings = Vec::new();
-    let mut table = read::read(args::required(args, "data")?, &args::read_options(args))?;
+    read_with(args, context, true)
+}
+
+/// `filled`: whether missing values are filled at once; else they stay NaN, and the medians are learned in each training part.
+fn read_with(
+    args: &ArgMatches,
+    context: &Context,
+    filled: bool,
+) -> Result<(Table, Option<Labels>, Vec<String>)> {
+    let mut table = read::read(args::required(args, "data")?, &args::read_options(args, filled))?;
+    tell(&table, context);
+    let mut warnings = table.warnings.clone();
+    let told = warnings.len();
     let labels = match (table.target.take(), args::task(args)) {
         (Some(column), task) => Some(Labels::decide_with(column, task, &mut warnings)?),
         (None, Task::Auto) => None,
@@ -30,16 +42,30 @@ pub(super) fn read(args: &ArgMatches, context: &Context) -> Result<(Table, Optio
         }
     };
     describe(args, &table, labels.as_ref(), context);
-    warnings.iter().for_each(|warning| warn(warning));
+    warnings[told..].iter().for_each(|warning| warn(warning));
     Ok((table, labels, warnings))
+}
+
+/// What the user should know of how the rows were read.
+pub(super) fn tell(table: &Table, context: &Context) {
+    table.notes.iter().for_each(|note| context.info(&with_flags(note)));
+    table.warnings.iter().for_each(|warning| warn(warning));
 }
 
 /// Reads rows and labels, for a command that needs a target. Generators always have one.
 pub(super) fn read_labelled(args: &ArgMatches, context: &Context) -> Result<(Table, Labels, Vec<String>)> {
-    match read(args, context)? {
-        (table, Some(labels), warnings) => Ok((table, labels, warnings)),
-        (_, None, _) => Err(no_target()),
-    }
+    labelled(read_with(args, context, true)?)
+}
+
+/// As [`read_labelled`], for a command that splits the rows: missing numbers are NaN, to be filled in each training part.
+pub(super) fn read_unfilled(args: &ArgMatches, context: &Context) -> Result<(Table, Labels, Vec<String>)> {
+    labelled(read_with(args, context, false)?)
+}
+
+fn labelled(
+    (table, labels, warnings): (Table, Option<Labels>, Vec<String>),
+) -> Result<(Table, Labels, Vec<String>)> {
+    labels.map(|labels| (table, labels, warnings)).ok_or_else(no_target)
 }
 
 /// An error if no target was named and the data is not generated. Checked before anything is read.
@@ -84,6 +110,11 @@ pub(super) fn scaled(
     Ok((scaling, rows))
 }
 
+/// The rows with missing values filled by the medians of all of them; None if nothing is missing.
+pub(super) fn filled(rows: &Rows, missing: bool) -> Result<Option<Rows<'static>>> {
+    missing.then(|| Medians::fit(rows).apply(rows)).transpose()
+}
+
 /// Warns about constant columns.
 pub(super) fn warn_of_constant_columns(names: &[String], rows: &Rows) {
     warn_of_constants(names, &Scaling::fit(Scale::None, rows).1);
@@ -106,7 +137,9 @@ fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: 
         Some(Labels::Numbers(_)) => "a target of numbers".into(),
     };
     context.info(&format!("read {n} rows of {p} inputs and {target}"));
-    let suspect = table.names.iter().find(|name| TARGET_NAMES.contains(&name.to_lowercase().as_str()));
+    let names = table.encoder.as_ref().map(Encoder::inputs);
+    let names = names.as_ref().unwrap_or(&table.names);
+    let suspect = names.iter().find(|name| TARGET_NAMES.contains(&name.to_lowercase().as_str()));
     if args::text(args, "target").is_none()
         && let Some(name) = suspect
     {

@@ -7,20 +7,21 @@ use mercer::map::Model;
 use mercer::{Error, Result};
 
 use super::output_target::OutputTarget;
+use super::source;
 use crate::args;
 use crate::context::Context;
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
-    let (file, source) = (args::required(args, "model")?, args::required(args, "data")?);
+    let (file, data) = (args::required(args, "model")?, args::required(args, "data")?);
     let keep = args::names(args, "keep");
-    let target = OutputTarget::checked(args::text(args, "output").unwrap_or("-"), &[source, file])?;
+    let target = OutputTarget::checked(args::text(args, "output").unwrap_or("-"), &[data, file])?;
     if let OutputTarget::File(output) = target {
         let bad_usage = |error: Error| Error::Argument(error.to_string());
         write::check_output(output)
             .and_then(|()| write::check_kept(output, keep.len()))
             .map_err(bad_usage)?;
     }
-    super::one_from_input(file, source)?;
+    super::one_from_input(file, data)?;
     let (model, _) = super::load(file)?;
     // Of selected columns with names nothing else is read.
     let model = match model {
@@ -38,7 +39,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             super::options_for_inputs(args, selected.input_names.clone(), selected.n_inputs)
         }
     };
-    let table = read::read(source, &ReadOptions { keep, ..options })?;
+    let table = read::read(data, &ReadOptions { keep, ..options })?;
+    source::tell(&table, context);
     let memory = args::memory(args) / 2;
     let features = context.work(|monitor| match &model {
         Model::Features(map) => map.transform_within(&table.rows, memory, monitor),

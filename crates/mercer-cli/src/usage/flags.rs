@@ -2,6 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint};
+use mercer::data::encode::Missing;
+use mercer::data::sniff::Style;
 use mercer::data::{Scale, Task, synth};
 use mercer::methods::{Kind, SharedParameter};
 use mercer::options::size_in_bytes;
@@ -51,7 +53,44 @@ pub(super) fn reading() -> Vec<Arg> {
             "Kind of target; auto: numbers if any is not whole, or if more than 20 and more than √n are distinct and the \
              rarest occurs fewer than 5 times; else classes",
         );
-    let mut all = vec![scale, task, list("drop", "Columns to ignore").allow_negative_numbers(true)];
+    let missing = Arg::new("missing")
+        .long("missing")
+        .value_name("HOW")
+        .default_value("fill")
+        .value_parser(PossibleValuesParser::new(Missing::NAMES.map(|(name, _)| name)))
+        .help(
+            "Missing values (empty, NA, NaN, null, ?, None): fill: numbers by the median of the training rows, and a column says \
+             where; refuse: an error",
+        );
+    let mut all = vec![
+        scale,
+        task,
+        list("inputs", "Columns to use [default: all others; not those that number the rows]")
+            .allow_negative_numbers(true),
+        list("drop", "Columns to ignore").allow_negative_numbers(true),
+        list(
+            "categorical",
+            "Columns of numbers, or of text of many values, to use as categories: one column a value",
+        ),
+        missing,
+    ];
+    all.extend(text());
+    all
+}
+
+/// Flags for text files.
+pub(super) fn text() -> Vec<Arg> {
+    let separator = Arg::new("sep")
+        .long("sep")
+        .value_name("CHAR")
+        .value_parser(ValueParser::new(Style::separator))
+        .help("What separates the fields of a text file: , ; | or tab [default: detected]");
+    let decimal = Arg::new("decimal")
+        .long("decimal")
+        .value_name("CHAR")
+        .value_parser(ValueParser::new(Style::decimal))
+        .help("Decimal sign of a text file: . or , [default: detected]");
+    let mut all = vec![separator, decimal];
     all.extend(header());
     all
 }
@@ -114,7 +153,7 @@ pub(super) fn list(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("COL,…").value_delimiter(',').action(ArgAction::Append).help(help)
 }
 
-pub(super) fn header() -> [Arg; 2] {
+fn header() -> [Arg; 2] {
     let flag = |name: &'static str, other: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).overrides_with(other).help(help)
     };

@@ -2,6 +2,7 @@
 
 mod program;
 mod fit;
+mod tables;
 mod targets;
 mod systems;
 mod extractors;

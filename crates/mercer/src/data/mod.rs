@@ -5,6 +5,8 @@ pub mod rows;
 pub mod labels;
 pub mod needs;
 pub mod scale;
+pub mod sniff;
+pub mod encode;
 pub mod table;
 pub mod synth;
 #[cfg(feature = "formats")]
@@ -14,6 +16,7 @@ pub mod read;
 #[cfg(feature = "formats")]
 pub mod write;
 
+pub use encode::Encoder;
 pub use labels::{Column, Labels, Task};
 pub use needs::Needs;
 pub use rows::{Csr, Dense, Rows};

@@ -248,7 +248,7 @@ fn storage(n: usize, p: usize) -> Result<Vec<f64>> {
 
 fn table(values: Vec<f64>, n: usize, p: usize, target: Column) -> Result<Table> {
     let rows = Rows::dense(values, n, p)?;
-    Ok(Table { rows, names: plain_names(p), named: true, target: Some(target), kept: Vec::new() })
+    Ok(Table { target: Some(target), ..Table::of_rows(rows, plain_names(p)) })
 }
 
 struct Draw(ChaCha8Rng);

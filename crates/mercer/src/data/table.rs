@@ -1,5 +1,6 @@
 //! Named rows with a target: the result of a reader or a generator.
 
+use super::encode::Encoder;
 use super::labels::Column;
 use super::rows::Rows;
 
@@ -16,6 +17,20 @@ pub struct Table {
     pub target: Option<Column>,
     /// Columns requested with `keep`, as text, to be written next to the features.
     pub kept: Vec<(String, Vec<String>)>,
+    /// How the source's columns became the input columns; None: they are numbers as they are.
+    pub encoder: Option<Encoder>,
+    /// What the user should know of the source, such as filled values or an unusual separator.
+    pub notes: Vec<String>,
+    /// What may be wrong with the source, such as dropped columns.
+    pub warnings: Vec<String>,
+}
+
+impl Table {
+    /// Rows with names, and nothing else.
+    pub(crate) fn of_rows(rows: Rows<'static>, names: Vec<String>) -> Self {
+        let (kept, notes, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { rows, names, named: true, target: None, kept, encoder: None, notes, warnings }
+    }
 }
 
 /// The names of p columns without names.

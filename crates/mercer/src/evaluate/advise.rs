@@ -22,6 +22,7 @@ use super::measures::Measure;
 use crate::basis::loo::{Tried, enough, spread, widths_tried};
 use crate::basis::{Basis, Method};
 use crate::checkpoint::Journal;
+use crate::data::encode::Medians;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
@@ -70,6 +71,8 @@ const NEARLY: f64 = 1.01;
 pub struct Adviser {
     /// How columns are scaled before anything else.
     pub scale: Scale,
+    /// Whether NaN is a missing value, filled by its column's median, in inner folds over each training part; else it is refused.
+    pub fill_missing: bool,
     /// Rows looked at, a seeded sample if there are more.
     pub rows: usize,
     /// The most components that are tried.
@@ -86,6 +89,7 @@ impl Default for Adviser {
     fn default() -> Self {
         Self {
             scale: Scale::Standard,
+            fill_missing: false,
             rows: 5_000,
             max_components: 3_000,
             input_weights: true,
@@ -151,10 +155,14 @@ impl Adviser {
         chosen.sort_unstable();
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
         labels.require_two("advise")?;
-        let rows = match Scaling::fit(self.scale, &rows).0 {
-            Some(scaling) => scaling.apply(&rows)?,
-            None => rows,
+        let filled = if self.fill_missing { Some(Medians::fit(&rows).apply(&rows)?) } else { None };
+        let scaling = Scaling::fit(self.scale, filled.as_ref().unwrap_or(&rows)).0;
+        let scaled = |rows: Rows<'static>| match &scaling {
+            Some(scaling) => scaling.apply(&rows),
+            None => Ok(rows),
         };
+        let unfilled = filled.is_some().then(|| scaled(rows.clone())).transpose()?;
+        let rows = scaled(filled.unwrap_or(rows))?;
         let mut advice = Advice { rows: rows.n(), classes: labels.n_classes(), ..Advice::default() };
         self.options.monitor.begin("looking at kernels", 0);
         let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
@@ -176,7 +184,7 @@ impl Adviser {
         self.options.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, &labels, &mut advice)?;
         self.options.monitor.begin("trying methods on inner folds", 0);
-        let fitted = self.best_method(choice, &rows, &labels, &mut advice, journal)?;
+        let fitted = self.best_method(choice, (&rows, unfilled.as_ref()), &labels, &mut advice, journal)?;
         let all_rows = fitted.as_ref().is_some_and(|fitted| fitted.basis.n_rows == n_all);
         Ok((advice, fitted.filter(|_| all_rows)))
     }
@@ -198,7 +206,11 @@ impl Adviser {
                 self.rows, self.max_components
             )));
         }
-        rows.check_finite(None)?;
+        if self.fill_missing {
+            rows.check_no_infinity(None)?;
+        } else {
+            rows.check_finite(None)?;
+        }
         labels.require_two("advise")
     }
 

@@ -71,6 +71,8 @@ pub struct Comparison {
     pub evaluators: Vec<Evaluator>,
     /// Learned inside each training part.
     pub scale: Scale,
+    /// Whether NaN is a missing value, filled by its column's median over each training part; else it is refused.
+    pub fill_missing: bool,
     /// Folds.
     pub folds: usize,
     /// How often the folds are dealt out anew, or the number of splits by chance.
@@ -120,6 +122,7 @@ impl Default for Comparison {
             sizes: vec![None],
             evaluators: vec![Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge],
             scale: Scale::Standard,
+            fill_missing: false,
             folds: 5,
             repeats: 1,
             test_share: None,
@@ -215,7 +218,11 @@ impl Comparison {
         };
         let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
         let plan = Plan::new(self, rows, labels, most)?;
-        rows.check_finite(None)?;
+        if self.fill_missing {
+            rows.check_no_infinity(None)?;
+        } else {
+            rows.check_finite(None)?;
+        }
         if plan.memory > self.options.memory {
             return Err(Error::Memory(format!(
                 "comparing {} methods on {most} training rows needs {}, but the budget is {}\n\

@@ -4,7 +4,7 @@
 //! `.values`, or `landmarks.columns` of a precomputed kernel) and, where there are, `scaling.center`, `scaling.factor`,
 //! `origin`, `scores`, `pivots`, `pivot_norms`, `eigenvalues`; and a JSON header under `mercer` in the metadata with
 //! everything else. A predictor's maps are there under `predictor.0.`, `predictor.1.`, …, with headers of their own in the
-//! header. There is no code in it.
+//! header, and so is an encoder of the columns. There is no code in it.
 //!
 //! Selected columns have the header's `kind` `columns`, and tensors `columns`, `scores`, `ranking` and, where there are,
 //! `weights`, `pvalues`, `stability`. Programs that know maps alone refuse such a file by its format.
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::{COLUMNS_FORMAT_VERSION, FORMAT_VERSION, Facts, FeatureMap, Model, Predictor, SelectedColumns};
 use crate::basis::{Expansion, Landmarks};
+use crate::data::encode::Encoder;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::kernel::{Kernel, Shape};
@@ -37,6 +38,9 @@ impl FeatureMap {
         if let Some(Predictor { members, classes, sharpness }) = &self.predictor {
             let members: Vec<Value> = members.iter().map(Self::header).collect();
             header["predictor"] = json!({ "classes": classes, "sharpness": sharpness, "members": members });
+        }
+        if let Some(encoder) = &self.encoder {
+            header["encoder"] = encoder.to_value();
         }
         let metadata = HashMap::from([("mercer".to_string(), header.to_string())]);
         serialize(views, Some(metadata))
@@ -153,6 +157,7 @@ impl FeatureMap {
         }
         Ok(Self {
             method: file.text("method")?,
+            encoder: None,
             scaling,
             expansion: Expansion {
                 kernel,
@@ -183,6 +188,7 @@ impl Model {
             None => {
                 let mut map = FeatureMap::from_section(&section)?;
                 map.predictor = file.predictor(&map)?;
+                map.encoder = file.encoder(&map)?;
                 Ok(Self::Features(map))
             }
             Some(other) => Err(format!("it is a model of the kind `{other}`, which is not known")),
@@ -310,6 +316,19 @@ impl<'a> ModelFile<'a> {
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| format!("the file is damaged: {e}"))?;
         Ok(Self { tensors, header })
+    }
+
+    /// The encoder, if there is one, for a map of the columns that it makes.
+    fn encoder(&self, map: &FeatureMap) -> Doubt<Option<Encoder>> {
+        let Some(value) = self.header.get("encoder").filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let encoder = Encoder::from_value(value)?;
+        let (made, needed) = (encoder.names().len(), map.expansion.landmarks.p());
+        if made != needed {
+            return Err(format!("its encoder makes {made} columns, but the model has {needed} inputs"));
+        }
+        Ok(Some(encoder))
     }
 
     /// The predictor, if there is one, for a map with as many inputs.

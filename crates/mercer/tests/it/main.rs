@@ -4,6 +4,7 @@ mod naive;
 mod architecture;
 #[cfg(feature = "formats")]
 mod data;
+mod encode;
 #[cfg(feature = "formats")]
 mod targets;
 mod kernel;

@@ -124,7 +124,7 @@ fn rows_that_a_model_has_no_use_for() {
                 "transform model.mercer words.csv",
                 "transform model.mercer hole.csv",
                 "transform model.mercer bare.csv",
-                "transform model.mercer semicolons.csv",
+                "transform model.mercer semicolons.csv --sep ,",
                 "transform model.mercer train.csv --keep id",
                 "transform model.mercer same.csv --keep kobl0",
                 "transform bare.mercer sparse.svm",

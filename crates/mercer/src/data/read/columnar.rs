@@ -1,14 +1,14 @@
 //! Parquet and Arrow IPC: typed columns, read batch by batch.
 //!
 //! cost    one pass; memory for one batch and the matrix, which goes to a file if it is too large. Unused columns are not decoded
-//! differs booleans are 0 and 1 as inputs and text as a target; dictionaries are text
+//! differs booleans are 0 and 1 as inputs and text as a target; dictionaries are text, or categories where columns are encoded
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, TimeUnit};
 use arrow::error::ArrowError;
 use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -17,6 +17,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columns::Choice;
 use super::{ReadOptions, caught, not_finite, text_inputs};
+use crate::data::encode::{RawColumn, is_missing};
 use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
@@ -34,7 +35,7 @@ pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Res
         let mask = ProjectionMask::roots(builder.parquet_schema(), batches.wanted.iter().copied());
         let reader = builder.with_projection(mask).build().map_err(|e| broken(&e))?;
         batches.extend(reader, &broken)?;
-        batches.finish()
+        batches.finish(options)
     })
 }
 
@@ -56,13 +57,13 @@ pub(super) fn read_arrow(path: &str, mut file: File, options: &ReadOptions) -> R
             file.rewind().map_err(|e| broken(&e))?;
             let reader = FileReader::try_new(BufReader::new(&file), Some(batches.wanted.clone()));
             batches.extend(reader.map_err(|e| broken(&e))?, &broken)?;
-            batches.finish()
+            batches.finish(options)
         } else {
             let reader = StreamReader::try_new(input, None).map_err(|e| broken(&e))?;
             let mut batches = Batches::new(path, &reader.schema(), options)?;
             batches.wanted = (0..reader.schema().fields().len()).collect();
             batches.extend(reader, &broken)?;
-            batches.finish()
+            batches.finish(options)
         }
     })
 }
@@ -86,6 +87,9 @@ struct Batches<'a> {
     /// Whether the target is of the type UInt64.
     is_u64: bool,
     kept: Vec<Vec<String>>,
+    /// What is known of the inputs, where they are encoded.
+    raw: Option<Vec<RawColumn>>,
+    refuses_missing: bool,
 }
 
 impl<'a> Batches<'a> {
@@ -93,12 +97,17 @@ impl<'a> Batches<'a> {
         let names = schema.fields().iter().map(|f| f.name().clone()).collect();
         let mut choice = Choice::of_columns(path, Ok(names), options)?;
         let kind = |j: usize| schema.field(j).data_type();
-        if choice.text_may_leave {
+        let raw = options.raw_columns(choice.input_names());
+        if raw.is_none() && choice.text_may_leave {
             let kept = choice.kept.clone();
             choice.inputs.retain(|j| is_number(kind(*j)) || !kept.contains(j));
         }
+        let raw = raw.map(|raw| {
+            let typed = |(column, &j): (RawColumn, &usize)| of_type(column, kind(j));
+            raw.into_iter().zip(&choice.inputs).map(typed).collect::<Vec<_>>()
+        });
         let text: Vec<usize> = choice.inputs.iter().copied().filter(|&j| !is_number(kind(j))).collect();
-        if let Some(&first) = text.first() {
+        if let Some(&first) = text.first().filter(|_| raw.is_none()) {
             let columns: Vec<&str> = text.iter().map(|&j| choice.names[j].as_str()).collect();
             return Err(text_inputs(
                 path,
@@ -123,7 +132,8 @@ impl<'a> Batches<'a> {
         wanted.sort_unstable();
         wanted.dedup();
         let kept = vec![Vec::new(); choice.kept.len()];
-        Ok(Self { path, choice, wanted, n: 0, values: options.growing(), target, is_u64, kept })
+        let (values, refuses_missing) = (options.growing(), options.refuses_missing());
+        Ok(Self { path, choice, wanted, n: 0, values, target, is_u64, kept, raw, refuses_missing })
     }
 
     fn extend(
@@ -154,8 +164,13 @@ impl<'a> Batches<'a> {
         };
         let p = self.choice.inputs.len();
         let mut rows = vec![0.0; batch.num_rows() * p];
+        let mut raw = self.raw.take();
         for (at, &j) in self.choice.inputs.iter().enumerate().filter(|_| batch.num_rows() > 0) {
-            column(j)?.numbers(rows[at..].iter_mut().step_by(p))?;
+            let places = rows[at..].iter_mut().step_by(p);
+            match &mut raw {
+                None => column(j)?.numbers(places)?,
+                Some(raw) => column(j)?.cells(&mut raw[at], places, self.refuses_missing)?,
+            }
         }
         match (self.choice.target, &mut self.target) {
             (Some(j), Some(Column::Integers(values))) => column(j)?.integers(values)?,
@@ -175,23 +190,27 @@ impl<'a> Batches<'a> {
         for (all, &j) in self.kept.iter_mut().zip(&self.choice.kept) {
             all.extend(column(j)?.texts()?.into_iter().map(Option::unwrap_or_default));
         }
+        self.raw = raw;
         self.n += batch.num_rows();
         self.values.extend(&rows)
     }
 
-    fn finish(self) -> Result<Table> {
+    fn finish(self, options: &ReadOptions) -> Result<Table> {
         if self.n == 0 {
             return Err(Error::file(self.path, "there are no rows"));
         }
-        let names = self.choice.input_names();
         let kept = self.choice.kept.iter().map(|&j| self.choice.names[j].clone());
-        Ok(Table {
-            kept: kept.zip(self.kept).collect(),
-            rows: Rows::from_store(self.values.finish()?, self.n, names.len())?,
-            names,
-            named: true,
-            target: self.target.map(|target| if self.is_u64 { integers_if_they_fit(target) } else { target }),
-        })
+        let kept = kept.zip(self.kept).collect();
+        let target =
+            self.target.map(|target| if self.is_u64 { integers_if_they_fit(target) } else { target });
+        let values = self.values.finish()?;
+        let table = if let Some(raw) = self.raw {
+            options.encoded(self.path, raw, values, self.n, true)?
+        } else {
+            let names = self.choice.input_names();
+            Table::of_rows(Rows::from_store(values, self.n, names.len())?, names)
+        };
+        Ok(Table { target, kept, ..table })
     }
 }
 
@@ -215,6 +234,57 @@ impl BatchColumn<'_> {
             if !place.is_finite() {
                 return Err(not_finite(self.path, self.before + i + 1, self.name, &place.to_string()));
             }
+        }
+        Ok(())
+    }
+
+    /// Values of any kind, one cell for each place.
+    fn cells<'p>(
+        &self,
+        column: &mut RawColumn,
+        places: impl Iterator<Item = &'p mut f64>,
+        refuses_missing: bool,
+    ) -> Result<()> {
+        let kind = self.array.data_type();
+        let mut place_with = places.enumerate();
+        let mut put = |cell: Option<f64>, column: &mut RawColumn| {
+            let Some((i, place)) = place_with.next() else { return Ok(()) };
+            *place = match cell {
+                Some(cell) => cell,
+                None if refuses_missing => return Err(self.missing(i)),
+                None => column.missing(),
+            };
+            Ok(())
+        };
+        if is_number(kind) {
+            let numbers = cast(self.array, &DataType::Float64).map_err(|e| (self.broken)(&e))?;
+            for (i, v) in numbers.as_primitive::<Float64Type>().iter().enumerate() {
+                if v.is_some_and(f64::is_infinite) {
+                    let text = v.unwrap_or_default().to_string();
+                    return Err(not_finite(self.path, self.before + i + 1, self.name, &text));
+                }
+                put(v.filter(|v| !v.is_nan()), column)?;
+            }
+        } else if let Some(in_a_day) = units_in_a_day(kind) {
+            let ticks = if *kind == DataType::Date32 {
+                cast(self.array, &DataType::Int32).and_then(|days| cast(&days, &DataType::Int64))
+            } else {
+                cast(self.array, &DataType::Int64)
+            };
+            for v in ticks.map_err(|e| (self.broken)(&e))?.as_primitive::<Int64Type>() {
+                put(v.map(|v| v as f64 / in_a_day), column)?;
+            }
+        } else if is_text(kind) {
+            let categories = matches!(kind, DataType::Dictionary(..));
+            for (i, text) in self.texts()?.into_iter().enumerate() {
+                let row = self.before + i;
+                let cell = text.filter(|text| categories || !is_missing(text.trim())).map(|text| {
+                    if categories { column.text(&text, row) } else { column.word(Some(&text), row) }
+                });
+                put(cell, column)?;
+            }
+        } else {
+            (0..self.array.len()).try_for_each(|_| put(Some(f64::NAN), column))?;
         }
         Ok(())
     }
@@ -254,4 +324,34 @@ fn integers_if_they_fit(target: Column) -> Column {
 
 fn is_number(kind: &DataType) -> bool {
     kind.is_numeric() || *kind == DataType::Boolean
+}
+
+fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// How many of its units a date's type has in a day; None for other types.
+fn units_in_a_day(kind: &DataType) -> Option<f64> {
+    Some(match kind {
+        DataType::Date32 => 1.0,
+        DataType::Date64 | DataType::Timestamp(TimeUnit::Millisecond, _) => 86_400e3,
+        DataType::Timestamp(TimeUnit::Second, _) => 86_400.0,
+        DataType::Timestamp(TimeUnit::Microsecond, _) => 86_400e6,
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => 86_400e9,
+        _ => return None,
+    })
+}
+
+/// What a column's type says of its values.
+fn of_type(column: RawColumn, kind: &DataType) -> RawColumn {
+    match kind {
+        _ if units_in_a_day(kind).is_some() => column.of_dates(),
+        DataType::Dictionary(..) if is_text(kind) => column.of_categories(),
+        _ if is_number(kind) || is_text(kind) => column,
+        _ => column.of_unusable(&kind.to_string()),
+    }
 }

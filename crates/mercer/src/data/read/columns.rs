@@ -59,6 +59,9 @@ impl Choice {
         }
         let free: Vec<usize> = (0..names.len()).filter(|j| !aside.contains(j)).collect();
         let inputs = match &options.columns {
+            None if !options.inputs.is_empty() => {
+                chosen(path, &names, named, &options.inputs, &aside, target)?
+            }
             None => free,
             Some(wanted) if named && !options.by_place => by_name(path, &names, wanted, &aside, target)?,
             Some(wanted) => by_count(path, free, wanted.len(), target.or(apart).is_some())?,
@@ -69,7 +72,8 @@ impl Choice {
                 "no input columns are left; name fewer of them in target and drop",
             ));
         }
-        Ok(Self { names, named, target, inputs, kept, text_may_leave: options.columns.is_none() })
+        let text_may_leave = options.columns.is_none() && options.inputs.is_empty();
+        Ok(Self { names, named, target, inputs, kept, text_may_leave })
     }
 
     pub(super) fn input_names(&self) -> Vec<String> {
@@ -86,6 +90,29 @@ fn check_names(path: &str, names: &[String]) -> Result<()> {
         )),
         None => Ok(()),
     }
+}
+
+/// The columns that the user named as inputs, each once.
+fn chosen(
+    path: &str,
+    names: &[String],
+    named: bool,
+    wanted: &[String],
+    aside: &BTreeSet<usize>,
+    target: Option<usize>,
+) -> Result<Vec<usize>> {
+    let mut inputs = Vec::new();
+    for name in wanted {
+        let j = find(path, names, named, name)?;
+        if aside.contains(&j) {
+            let use_ = if target == Some(j) { "the target" } else { "dropped" };
+            return Err(Error::file(path, format!("column `{name}` is {use_}, but it is named as an input")));
+        }
+        if !inputs.contains(&j) {
+            inputs.push(j);
+        }
+    }
+    Ok(inputs)
 }
 
 fn by_name(
@@ -228,9 +255,14 @@ impl<'a> Source<'a> {
                 F64Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
             }
         };
-        rows.check_finite(Some(&names)).map_err(|e| Error::file(self.path, e.to_string()))?;
         check_target(self.path, target.as_ref())?;
-        Ok(Table { rows, names, named: choice.named, target, kept })
+        let table = if let Some(table) = options.encoded_array(self.path, &rows, &names, choice.named)? {
+            table
+        } else {
+            rows.check_finite(Some(&names)).map_err(|e| Error::file(self.path, e.to_string()))?;
+            Table::of_rows(rows, names)
+        };
+        Ok(Table { named: choice.named, target, kept, ..table })
     }
 
     fn choose(&self, options: &ReadOptions) -> Result<Choice> {

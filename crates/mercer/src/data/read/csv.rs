@@ -1,14 +1,17 @@
-//! Text tables: CSV and TSV, streamed line by line into the matrix.
+//! Text tables: CSV, TSV and their relatives, streamed line by line into the matrix.
 //!
-//! cost    one pass; 8 bytes per number, text only for the target and kept columns; too many numbers go to a file
+//! cost    one pass; 8 bytes per number, text only for the target, kept columns and the distinct values of text columns; too
+//!         many numbers go to a file
 //! differs the type of a kept or target column is known only at the end, so these are collected as text
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::columns::Choice;
 use super::{ReadOptions, not_finite, text_inputs, unreadable};
+use crate::data::encode::{RawColumn, is_missing};
+use crate::data::sniff::{SAMPLE_BYTES, Style};
 use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
@@ -22,69 +25,67 @@ enum Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn of(text: &'a str) -> Self {
+    fn of(text: &'a str, style: Style) -> Self {
         let text = text.trim();
-        if ["", "na", "nan", "null", "?"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
-            return Self::Missing(text);
+        match style.number(text) {
+            Some(value) if value.is_finite() => Self::Number(value),
+            _ if ["", "na", "nan", "null", "?"].iter().any(|name| text.eq_ignore_ascii_case(name)) => {
+                Self::Missing(text)
+            }
+            other => other.map_or(Self::Text(text), Self::Number),
         }
-        text.parse().map_or(Self::Text(text), Self::Number)
     }
 
-    fn of_bytes(bytes: &'a [u8]) -> Self {
-        std::str::from_utf8(bytes).map_or(Self::Text("(not UTF-8)"), Self::of)
+    fn of_bytes(bytes: &'a [u8], style: Style) -> Self {
+        std::str::from_utf8(bytes).map_or(Self::Text("(not UTF-8)"), |text| Self::of(text, style))
     }
 }
 
-pub(super) fn read(path: &str, input: Box<dyn Read>, separator: u8, options: &ReadOptions) -> Result<Table> {
+pub(super) fn read(path: &str, mut input: Box<dyn Read>, usual: u8, options: &ReadOptions) -> Result<Table> {
+    let mut sample = Vec::new();
+    input.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(|e| unreadable(path, &e))?;
+    let style = Style::of(&sample, usual, options.separator, options.decimal);
+    let input: Box<dyn Read> = Box::new(Cursor::new(sample).chain(input));
     let mut format = ReaderBuilder::new();
-    format.has_headers(false).flexible(true).delimiter(separator);
-    let mut records = Records { path, reader: format.from_reader(input), carriage_return: None };
+    format.has_headers(false).flexible(true).delimiter(style.separator);
+    let records = Records { path, reader: format.from_reader(input), carriage_return: None };
+    let mut table = read_records(records, style, options)?;
+    table.notes.splice(0..0, note(style, usual, options));
+    Ok(table)
+}
+
+/// How the file is written, where that is unusual and was detected.
+fn note(style: Style, usual: u8, options: &ReadOptions) -> Option<String> {
+    let separator = match style.separator {
+        b'\t' => "tabs",
+        b';' => "`;`",
+        b'|' => "`|`",
+        _ => "`,`",
+    };
+    let mut parts = Vec::new();
+    if options.separator.is_none() && style.separator != usual {
+        parts.push(format!("fields are separated by {separator}"));
+    }
+    if options.decimal.is_none() && style.decimal == b',' {
+        parts.push("decimals follow a comma".to_string());
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn read_records(mut records: Records<'_>, style: Style, options: &ReadOptions) -> Result<Table> {
+    let path = records.path;
     let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
     if !records.next(&mut first)? {
         return Err(Error::file(path, "the file is empty; it must hold rows of numbers"));
     }
     let two = records.next(&mut second)?;
-    let semicolons = semicolons(&first, separator);
-    let rest = Rest { first, second, two };
-    read_rest(records, rest, options).map_err(|error| if semicolons { with_hint(error) } else { error })
-}
-
-/// The first lines of a file, already read.
-struct Rest {
-    first: ByteRecord,
-    second: ByteRecord,
-    two: bool,
-}
-
-/// Whether a line of one field looks like several with `;` between them, as spreadsheets write where commas are decimal.
-fn semicolons(first: &ByteRecord, separator: u8) -> bool {
-    separator != b';' && first.len() == 1 && first.as_slice().contains(&b';')
-}
-
-fn with_hint(error: Error) -> Error {
-    match error {
-        Error::File { path, reason } => {
-            let reason = reason.split("\nhint: ").next().unwrap_or_default();
-            Error::file(
-                path,
-                format!(
-                    "{reason}\nhint: the fields look separated by `;`; write the file again with `,` between them \
-                     and `.` in numbers"
-                ),
-            )
-        }
-        error => error,
-    }
-}
-
-fn read_rest(mut records: Records<'_>, rest: Rest, options: &ReadOptions) -> Result<Table> {
-    let Rest { mut first, second, two } = rest;
-    let path = records.path;
-    let header = options.header.unwrap_or_else(|| is_header(&first, two.then_some(&second)));
+    let header = options.header.unwrap_or_else(|| is_header(&first, two.then_some(&second), style));
     let names = if header { Ok(header_names(path, &first)?) } else { Err(first.len()) };
     let choice = Choice::of_columns(path, names, options)?;
-    let mut table = Lines::new(path, &choice, options.growing());
-    if !header {
+    let mut table = Lines::new(path, &choice, style, options);
+    if header {
+        table.note_columns_without_name(&first);
+    } else {
         table.push(&first)?;
     }
     if two {
@@ -93,7 +94,7 @@ fn read_rest(mut records: Records<'_>, rest: Rest, options: &ReadOptions) -> Res
             table.push(&first)?;
         }
     }
-    table.finish()
+    table.finish(options)
 }
 
 /// The records of a file, each with the line it starts at.
@@ -123,9 +124,9 @@ impl Records<'_> {
 }
 
 /// A header has text where the next line has a number, or only text.
-fn is_header(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
-    let is_text = |field: &[u8]| matches!(Field::of_bytes(field), Field::Text(_));
-    let is_number = |field: &[u8]| matches!(Field::of_bytes(field), Field::Number(_));
+fn is_header(first: &ByteRecord, second: Option<&ByteRecord>, style: Style) -> bool {
+    let is_text = |field: &[u8]| matches!(Field::of_bytes(field, style), Field::Text(_));
+    let is_number = |field: &[u8]| matches!(Field::of_bytes(field, style), Field::Number(_));
     let over_number = |second: &ByteRecord| first.iter().zip(second).any(|(a, b)| is_text(a) && is_number(b));
     second.is_some_and(over_number) || (first.iter().any(is_text) && !first.iter().any(is_number))
 }
@@ -181,6 +182,10 @@ struct Doubtful {
 struct Lines<'a> {
     path: &'a str,
     choice: &'a Choice,
+    style: Style,
+    /// What is known of the inputs, where they are encoded.
+    raw: Option<Vec<RawColumn>>,
+    refuses_missing: bool,
     n: usize,
     values: Growing<f64>,
     target: Texts,
@@ -189,14 +194,25 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(path: &'a str, choice: &'a Choice, values: Growing<f64>) -> Self {
-        let may_leave = |j: &usize| choice.text_may_leave && choice.kept.contains(j);
+    fn new(path: &'a str, choice: &'a Choice, style: Style, options: &ReadOptions) -> Self {
+        let raw = options.raw_columns(choice.input_names());
+        let may_leave = |j: &usize| raw.is_none() && choice.text_may_leave && choice.kept.contains(j);
         let doubtful = (0..choice.inputs.len())
             .filter(|&at| may_leave(&choice.inputs[at]))
             .map(|at| Doubtful { at, text: false, missing: None })
             .collect();
         let kept = choice.kept.iter().map(|_| Texts::default()).collect();
-        Self { path, choice, n: 0, values, target: Texts::default(), kept, doubtful }
+        let (values, refuses_missing) = (options.growing(), options.refuses_missing());
+        let target = Texts::default();
+        Self { path, choice, style, raw, refuses_missing, n: 0, values, target, kept, doubtful }
+    }
+
+    fn note_columns_without_name(&mut self, header: &ByteRecord) {
+        for (&j, column) in self.choice.inputs.iter().zip(self.raw.iter_mut().flatten()) {
+            if header[j].trim_ascii().is_empty() {
+                *column = std::mem::take(column).without_name();
+            }
+        }
     }
 
     fn push(&mut self, record: &ByteRecord) -> Result<()> {
@@ -210,11 +226,54 @@ impl<'a> Lines<'a> {
             return Err(Error::file(self.path, reason));
         }
         self.n += 1;
+        if self.raw.is_some() {
+            self.push_cells(record)?;
+        } else {
+            self.push_numbers(record)?;
+        }
         let choice = self.choice;
+        let text = |j: usize| std::str::from_utf8(&record[j]).map_err(|_| not_utf8(self.path, record));
+        for (kept, &j) in self.kept.iter_mut().zip(&choice.kept) {
+            kept.push(text(j)?);
+        }
+        if let Some(j) = choice.target {
+            let text = text(j)?.trim();
+            if let Field::Missing(found) = Field::of(text, self.style) {
+                return Err(missing(self.path, self.n, &choice.names[j], found));
+            }
+            self.target.push(text);
+        }
+        Ok(())
+    }
+
+    /// Inputs of any kind.
+    fn push_cells(&mut self, record: &ByteRecord) -> Result<()> {
+        for (&j, column) in self.choice.inputs.iter().zip(self.raw.iter_mut().flatten()) {
+            let name = || self.choice.names[j].as_str();
+            let field = std::str::from_utf8(&record[j]).map_err(|_| not_utf8(self.path, record))?;
+            let cell = match Field::of(field, self.style) {
+                Field::Number(v) if v.is_finite() && column.takes_numbers() => v,
+                Field::Number(v) if v.is_finite() => column.number(v),
+                Field::Number(v) if v.is_infinite() => {
+                    return Err(not_finite(self.path, self.n, name(), &v.to_string()));
+                }
+                Field::Text(text) if !is_missing(text) => column.text(text, self.n - 1),
+                Field::Number(_) | Field::Missing(_) | Field::Text(_) if self.refuses_missing => {
+                    return Err(missing(self.path, self.n, name(), field.trim()));
+                }
+                _ => column.missing(),
+            };
+            self.values.push(cell)?;
+        }
+        Ok(())
+    }
+
+    /// Inputs that must be numbers.
+    fn push_numbers(&mut self, record: &ByteRecord) -> Result<()> {
         let mut doubtful = self.doubtful.iter_mut().peekable();
-        for (at, &j) in choice.inputs.iter().enumerate() {
+        for (at, &j) in self.choice.inputs.iter().enumerate() {
             let doubt = doubtful.next_if(|d| d.at == at);
-            match (Field::of_bytes(&record[j]), doubt) {
+            match (Field::of_bytes(&record[j], self.style), doubt) {
                 (Field::Number(v), _) if v.is_finite() => self.values.push(v)?,
                 (Field::Text(_), Some(doubt)) => {
                     doubt.text = true;
@@ -227,17 +286,6 @@ impl<'a> Lines<'a> {
                 (field, _) => return Err(self.refuse(record, field, j)),
             }
         }
-        let text = |j: usize| std::str::from_utf8(&record[j]).map_err(|_| not_utf8(self.path, record));
-        for (kept, &j) in self.kept.iter_mut().zip(&choice.kept) {
-            kept.push(text(j)?);
-        }
-        if let Some(j) = choice.target {
-            let text = text(j)?.trim();
-            if let Field::Missing(found) = Field::of(text) {
-                return Err(missing(self.path, self.n, &choice.names[j], found));
-            }
-            self.target.push(text);
-        }
         Ok(())
     }
 
@@ -249,7 +297,7 @@ impl<'a> Lines<'a> {
             Field::Number(v) => not_finite(self.path, self.n, name, &v.to_string()),
             Field::Text(found) => {
                 let sure = |j: &&usize| !(self.choice.text_may_leave && self.choice.kept.contains(*j));
-                let text = |j: &&usize| matches!(Field::of_bytes(&record[**j]), Field::Text(_));
+                let text = |j: &&usize| matches!(Field::of_bytes(&record[**j], self.style), Field::Text(_));
                 let columns: Vec<&str> = (self.choice.inputs.iter().filter(sure).filter(text))
                     .map(|&j| self.choice.names[j].as_str())
                     .collect();
@@ -259,10 +307,26 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn finish(self) -> Result<Table> {
+    fn finish(mut self, options: &ReadOptions) -> Result<Table> {
         if self.n == 0 {
             return Err(Error::file(self.path, "there are no rows below the header"));
         }
+        let target =
+            self.choice.target.map(|j| target(self.path, &self.choice.names[j], &self.target, self.style));
+        let target = target.transpose()?;
+        let kept = self.choice.kept.iter().zip(&self.kept);
+        let kept = kept
+            .map(|(&j, texts)| (self.choice.names[j].clone(), texts.iter().map(String::from).collect()))
+            .collect();
+        let (n, named) = (self.n, self.choice.named);
+        let table = match self.raw.take() {
+            Some(raw) => options.encoded(self.path, raw, self.values.finish()?, n, named)?,
+            None => self.finish_numbers()?,
+        };
+        Ok(Table { named, target, kept, ..table })
+    }
+
+    fn finish_numbers(self) -> Result<Table> {
         let mut names = self.choice.input_names();
         let stays = self.columns_that_stay(&mut names)?;
         let mut values = self.values.finish()?;
@@ -275,17 +339,7 @@ impl<'a> Lines<'a> {
             }
             values = left.finish()?;
         }
-        let target = self.choice.target.map(|j| target(self.path, &self.choice.names[j], &self.target));
-        let kept = self.choice.kept.iter().zip(&self.kept);
-        Ok(Table {
-            kept: kept
-                .map(|(&j, texts)| (self.choice.names[j].clone(), texts.iter().map(String::from).collect()))
-                .collect(),
-            rows: Rows::from_store(values, self.n, names.len())?,
-            names,
-            named: self.choice.named,
-            target: target.transpose()?,
-        })
+        Ok(Table::of_rows(Rows::from_store(values, self.n, names.len())?, names))
     }
 
     /// Which inputs remain: kept columns that turned out to be text are removed, with their names.
@@ -319,8 +373,8 @@ fn missing(path: &str, row: usize, column: &str, found: &str) -> Error {
 }
 
 /// Numbers if all are numbers, else text.
-fn target(path: &str, name: &str, texts: &Texts) -> Result<Column> {
-    let numbers: Option<Vec<f64>> = texts.iter().map(|text| text.parse().ok()).collect();
+fn target(path: &str, name: &str, texts: &Texts, style: Style) -> Result<Column> {
+    let numbers: Option<Vec<f64>> = texts.iter().map(|text| style.number(text)).collect();
     let Some(numbers) = numbers else {
         return Ok(Column::Text(texts.iter().map(String::from).collect()));
     };
@@ -335,7 +389,8 @@ mod tests {
     use super::*;
 
     fn header(first: &[&str], second: &[&str]) -> bool {
-        is_header(&ByteRecord::from(first.to_vec()), Some(&ByteRecord::from(second.to_vec())))
+        let style = Style { separator: b',', decimal: b'.' };
+        is_header(&ByteRecord::from(first.to_vec()), Some(&ByteRecord::from(second.to_vec())), style)
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! and what to do. No file, however damaged, makes a reader panic.
 
 mod columns;
+mod encoded;
 mod csv;
 mod libsvm;
 mod columnar;
@@ -18,13 +19,14 @@ use bytemuck::Pod;
 use flate2::bufread::MultiGzDecoder;
 
 use self::columns::Source;
+use super::encode::{EncodeSettings, Encoder};
 use super::format::Format;
 use super::store::Growing;
 use super::{Table, synth};
 use crate::error::{Error, Result};
 
 /// Options of [`read`]. By default every column is an input and there is no target.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
     /// The target: a column's name, or its position from the end, such as `-1` for the last. Columns without names are
     /// called x1, x2, …, and may be counted from 1. NPZ, LIBSVM and generators store their target separately: it is called
@@ -43,6 +45,41 @@ pub struct ReadOptions {
     pub memory: Option<u64>,
     /// Whether only the number of `columns` counts: the first columns are taken, whatever their names.
     pub by_place: bool,
+    /// The inputs, each a name or a position as for `target`; empty: all columns that are left. Unlike `columns`, they are
+    /// chosen where a model is fitted.
+    pub inputs: Vec<String>,
+    /// What separates the fields of a text file; None: detected (`,`, `;`, tab or `|`).
+    pub separator: Option<u8>,
+    /// The decimal sign of a text file, `.` or `,`; None: detected.
+    pub decimal: Option<u8>,
+    /// Whether columns of text and missing values are encoded as numbers. Arrays (NPY, NPZ) have numbers and missing values
+    /// only; sparse rows have none.
+    pub encode: EncodeMode,
+}
+
+/// What is done with columns that are not just numbers.
+///
+/// ```
+/// use mercer::data::read::{EncodeMode, ReadOptions, read};
+///
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("rows.csv").display().to_string();
+/// std::fs::write(&path, "size;kind\n1,5;red\n;blue\n2,5;red\n").expect("written");
+/// let options = ReadOptions { encode: EncodeMode::Learn(Default::default()), ..ReadOptions::default() };
+/// let table = read(&path, &options)?;
+/// assert_eq!(table.names, ["size", "size missing", "kind=blue", "kind=red"]);
+/// assert_eq!(table.rows.to_dense()[4..8], [2.0, 1.0, 1.0, 0.0]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum EncodeMode {
+    /// They are refused.
+    #[default]
+    Off,
+    /// They are encoded, as these rows suggest; see [`Encoder::learn`].
+    Learn(EncodeSettings),
+    /// They are encoded as training rows were. `columns` are the encoder's [`inputs`](Encoder::inputs).
+    Apply(Encoder),
 }
 
 /// Reads a file, CSV from standard input (`-`), or a generator (`synth:…`).

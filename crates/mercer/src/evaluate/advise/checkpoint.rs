@@ -13,10 +13,11 @@ impl Adviser {
     pub(super) fn journal(&self, all: &Rows, labels: &Labels) -> Result<Journal> {
         // Every field, so that a new one cannot be forgotten here.
         // Rows are weighted before they come here.
-        let Self { scale, rows, max_components, seed, options, input_weights: _ } = self;
+        let Self { scale, fill_missing, rows, max_components, seed, options, input_weights: _ } = self;
         let Some(checkpoint) = &options.checkpoint else { return Ok(Journal::default()) };
         let about = About::new(all, Some(labels))
             .and_setting("scale", scale)
+            .and_setting("fill_missing", fill_missing)
             .and_setting("rows looked at", rows)
             .and_setting("max_components", max_components)
             .and_setting("seed", seed)

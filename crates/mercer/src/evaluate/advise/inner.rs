@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Adviser, Choice, measure, short};
 use crate::checkpoint::Journal;
+use crate::data::encode::Medians;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -38,13 +39,14 @@ impl Adviser {
     pub(super) fn best_method(
         &self,
         choice: Choice,
-        rows: &Rows,
+        (rows, unfilled): (&Rows, Option<&Rows>),
         labels: &Labels,
         advice: &mut Advice,
         journal: &mut Journal,
     ) -> Result<Option<FittedPipeline>> {
         let mut chosen = random::sample(rows.n(), FOLD_ROWS, self.seed);
         chosen.sort_unstable();
+        let unfilled = unfilled.map(|rows| rows.select(&chosen));
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
         let candidates = candidates(choice, &labels)?;
         let (splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
@@ -59,8 +61,13 @@ impl Adviser {
                 scores.iter_mut().zip(of_candidates).for_each(|(scores, one)| scores.push(one));
                 continue;
             }
-            let [train, test] =
-                [&split.train, &split.test].map(|part| (rows.select(part), labels.select(part)));
+            let from = unfilled.as_ref().unwrap_or(&rows);
+            let [mut train, mut test] =
+                [&split.train, &split.test].map(|part| (from.select(part), labels.select(part)));
+            if unfilled.is_some() {
+                let medians = Medians::fit(&train.0);
+                (train.0, test.0) = (medians.apply(&train.0)?, medians.apply(&test.0)?);
+            }
             self.score(&train.0, &train.1, &test.0, &test.1, &mut raw)?;
             let (basis, z) = self.coordinates(choice, &train.0, &train.1)?;
             for (at, pipeline) in candidates.iter().enumerate() {

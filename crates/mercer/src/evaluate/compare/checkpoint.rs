@@ -38,6 +38,7 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         sizes,
         evaluators,
         scale,
+        fill_missing,
         folds,
         repeats,
         test_share,
@@ -53,6 +54,7 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         .and_setting("sizes", sizes)
         .and_setting("evaluators", evaluators)
         .and_setting("scale", scale)
+        .and_setting("fill_missing", fill_missing)
         .and_setting("folds", folds)
         .and_setting("repeats", repeats)
         .and_setting("test_share", test_share)

@@ -18,6 +18,7 @@ use super::results::{CostSoFar, Recorder, SplitResults};
 use super::{CandidateResult, Comparison};
 use crate::basis::{Basis, FittedBasis};
 use crate::checkpoint::Journal;
+use crate::data::encode::Medians;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
@@ -102,7 +103,11 @@ pub(super) fn run(
 ) -> Result<SplitResults> {
     comparison.options.monitor.check()?;
     let start = Instant::now();
-    let (train, test) = (rows.select(&split.train), rows.select(&split.test));
+    let (mut train, mut test) = (rows.select(&split.train), rows.select(&split.test));
+    if comparison.fill_missing {
+        let medians = Medians::fit(&train);
+        (train, test) = (medians.apply(&train)?, medians.apply(&test)?);
+    }
     let scaling = Scaling::fit(comparison.scale, &train).0;
     let scaled = match &scaling {
         None => Ok((train, test)),
