@@ -13,7 +13,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python gen bench instructions papers check check-all check-browser clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user gen bench instructions papers check check-all check-browser clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -45,7 +45,7 @@ lint: setup ## Check formats, clippy, ruff and mypy
 	$(BIN)/ruff check python bench experiments tools
 	$(BIN)/mypy
 
-test: test-rust test-python ## Run all tests: Rust, Python, and the examples in the docs
+test: test-rust test-python test-new-user ## Run all tests: Rust, Python, the examples in the docs, and a new user's files
 
 # With the tests, because what they depend on decides on features of other crates.
 build:
@@ -57,6 +57,9 @@ test-rust: build
 test-python: build $(VENV)/.ready
 	$(BIN)/python tools/develop.py
 	$(BIN)/python -m pytest -q -n $(THREADS)
+
+test-new-user: build # What the program says about messy files, noise, rare classes and the like
+	$(PYTHON) tools/new_user.py --program $(TARGET_DIR)/debug/mercer
 
 gen: build ## Write what is made from the registry: docs/methods/README.md
 	$(TARGET_DIR)/debug/mercer methods --format markdown > docs/methods/README.md

@@ -124,6 +124,7 @@ impl Adviser {
     fn held_out_score(&self, rows: &Rows, labels: &Labels, advice: &Advice) -> Result<Option<Score>> {
         let chosen = random::sample(rows.n(), self.rows, self.seed);
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        let rows = if self.fill_missing { Medians::fit(&rows).apply(&rows)? } else { rows };
         let scaled = Scaling::fit(self.scale, &rows).0.map(|scaling| scaling.apply(&rows)).transpose()?;
         let rows = scaled.as_ref().unwrap_or(&rows);
         held_out::score(&advice.pipeline()?, rows, &labels, self.seed, &self.inner_options())
