@@ -90,8 +90,8 @@ mod tests {
         assert_eq!(with_flags("gamma (gamma = 0) is not allowed"), "gamma (gamma = 0) is not allowed");
         assert_eq!(with_flags("no\nhint: give them (y)"), "no\nhint: give them (`--target COL`)");
         assert_eq!(
-            with_flags("no\nhint: set (task = classes) or ("),
-            "no\nhint: set (`--task classes`) or ("
+            with_flags("no\nhint: set (task = classification) or ("),
+            "no\nhint: set (`--task classification`) or ("
         );
     }
 }

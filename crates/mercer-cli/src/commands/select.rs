@@ -60,6 +60,15 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         warn(text);
     }
 
+    let raw = encoder.filter(|_| output.is_some()).map(|encoder| encoder.inputs());
+    let made = |name: &String| raw.as_ref().is_some_and(|raw| !raw.contains(name));
+    if let Some(name) = found.model.feature_names().into_iter().find(made) {
+        return Err(Error::Data(format!(
+            "`{name}` is made of a column that holds no numbers, and a model keeps columns as they are\n\
+             hint: leave `--model` out, or choose among other columns (`--drop`, `--inputs`)"
+        )));
+    }
+
     let text = column_table::formatted(&found, selection.resamples, form)?;
     table.unwrap_or(OutputTarget::Stdout).write_text(context, &text)?;
     if matches!(form, Form::Json | Form::Csv) || table.is_some() {
@@ -70,18 +79,6 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         summary += &["\nwrote ", file].concat();
     }
     if let Some(output) = output {
-        let raw = encoder.map(|encoder| encoder.inputs());
-        let made = found
-            .model
-            .feature_names()
-            .into_iter()
-            .find(|name| raw.as_ref().is_some_and(|raw| !raw.contains(name)));
-        if let Some(name) = made {
-            return Err(Error::Data(format!(
-                "`{name}` is made of a column that holds no numbers, and a model keeps columns as they are\n\
-                 hint: leave `--model` out, or choose among other columns (`--drop`, `--inputs`)"
-            )));
-        }
         // Columns without names of their own are matched by place.
         found.model.input_names = found.model.input_names.filter(|_| named);
         output.write_columns(context, &found.model)?;

@@ -122,8 +122,8 @@ pub(super) fn warn_of_constant_columns(names: &[String], rows: &Rows) {
 
 pub(super) fn task_name(labels: &Labels) -> &'static str {
     match labels {
-        Labels::Classes { .. } => "classes",
-        Labels::Numbers(_) => "numbers",
+        Labels::Classes { .. } => "classification",
+        Labels::Numbers(_) => "regression",
     }
 }
 

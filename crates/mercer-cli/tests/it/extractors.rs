@@ -104,7 +104,7 @@ fn the_summary_of_an_extractor_has_its_eigenvalues() {
     source              wave.csv
     stopped by          rank
     target              kind
-    task                classes
+    task                classification
     ");
     insta::assert_snapshot!(messages(folder.path(), &["gda", "--basis", "kobl"]), @r"
     fitting `gda` in the coordinates of `kobl`, which needs up to 490 kB besides the data
@@ -148,7 +148,7 @@ fn the_summary_has_class_means_and_the_alignment() {
     source              wave.csv
     stopped by          rule
     target              kind
-    task                classes
+    task                classification
     ");
     insta::assert_snapshot!(messages(folder.path(), &["kpls", "--basis", "kobl"]), @r"
     fitting `kpls` in the coordinates of `kobl`, which needs up to 490 kB besides the data
@@ -184,7 +184,7 @@ fn the_summary_has_class_means_and_the_alignment() {
     source              wave.csv
     stopped by          cap
     target              kind
-    task                classes
+    task                classification
     ");
 }
 

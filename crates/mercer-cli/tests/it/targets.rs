@@ -75,7 +75,7 @@ fn every_command_with_a_target_has_the_task_and_warns_once() {
         let (_, stderr) = done(folder.path(), &all);
         assert_eq!(stderr.matches("warning: the target was read as 24 classes").count(), 1, "{stderr}");
         assert_eq!(
-            stderr.matches("hint: if they are amounts, override the choice (`--task numbers`)").count(),
+            stderr.matches("hint: if they are amounts, override the choice (`--task regression`)").count(),
             1
         );
         for (task, read_as) in [

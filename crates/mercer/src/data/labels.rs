@@ -45,13 +45,13 @@ pub enum Task {
 }
 
 impl Task {
-    /// All choices by name. Synonyms of the last two are `classification` and `regression`.
+    /// All choices by name. Synonyms of the last two are `classes` and `numbers`.
     pub const NAMES: [(&'static str, Self); 3] =
-        [("auto", Self::Auto), ("classes", Self::Classes), ("numbers", Self::Numbers)];
+        [("auto", Self::Auto), ("classification", Self::Classes), ("regression", Self::Numbers)];
 
-    /// The usual words for [`Classes`](Self::Classes) and [`Numbers`](Self::Numbers) in Python's libraries.
+    /// Other words for [`Classes`](Self::Classes) and [`Numbers`](Self::Numbers).
     pub const SYNONYMS: [(&'static str, Self); 2] =
-        [("classification", Self::Classes), ("regression", Self::Numbers)];
+        [("classes", Self::Classes), ("numbers", Self::Numbers)];
 }
 
 impl FromStr for Task {
@@ -71,7 +71,7 @@ impl FromStr for Task {
         let mut all = Self::NAMES.iter().chain(&Self::SYNONYMS);
         all.find(|(n, _)| *n == name).map(|(_, task)| *task).ok_or_else(|| {
             Error::argument(format!(
-                "task = `{name}` is not known; use one of auto, classes (or classification), numbers (or regression)"
+                "task = `{name}` is not known; use one of auto, classification (or classes), regression (or numbers)"
             ))
         })
     }
@@ -137,7 +137,7 @@ impl Column {
         match self {
             Self::Text(values) => match values.iter().find(|text| number(text).is_none()) {
                 Some(text) => Err(Error::data(format!(
-                    "task = numbers, but the target holds the text `{text}`; use task = classes"
+                    "task = regression, but the target holds the text `{text}`; use task = classification"
                 ))),
                 None => Ok(values.iter().filter_map(|text| number(text)).collect()),
             },
@@ -198,13 +198,13 @@ impl Occurrences {
 
 fn read_as_classes(classes: usize, why: &str) -> String {
     format!(
-        "the target was read as {classes} classes: {why}\nhint: if they are amounts, override the choice (task = numbers)"
+        "the target was read as {classes} classes: {why}\nhint: if they are amounts, override the choice (task = regression)"
     )
 }
 
 fn read_as_numbers(why: &str) -> String {
     format!(
-        "the target was read as numbers: {why}\nhint: if they are classes, override the choice (task = classes)"
+        "the target was read as numbers: {why}\nhint: if they are classes, override the choice (task = classification)"
     )
 }
 
@@ -302,7 +302,7 @@ impl Labels {
             names.iter().position(|known| known == name).ok_or_else(|| {
                 Error::data(format!(
                     "the class `{name}` is not among those of the first batch: {}\n\
-                     hint: name all classes (`classes`) with the first batch, or set task = numbers if they are numbers",
+                     hint: name all classes (`classes`) with the first batch, or set task = regression if they are numbers",
                     names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ")
                 ))
             })
@@ -342,7 +342,7 @@ impl Labels {
             Self::Classes { codes, names } => Ok((codes, names.len())),
             Self::Numbers(_) => Err(Error::data(format!(
                 "`{method}` needs classes, but the target was read as numbers\n\
-                 hint: if the values are classes, give them as text, or override the choice (task = classes)"
+                 hint: if the values are classes, give them as text, or override the choice (task = classification)"
             ))),
         }
     }

@@ -280,7 +280,7 @@ fn what_cannot_be_had_is_refused_in_words() {
     assert!(text(gda(Some(0), 1e-3), &labels).contains("n_components = 0, but at least 1"));
     assert!(text(gda(None, -1.0), &labels).contains("reg = -1, but it must be"));
     let numbers = Labels::Numbers((0..30).map(f64::from).collect());
-    assert!(text(Extractor::from(Koc), &numbers).contains("(task = classes)"));
+    assert!(text(Extractor::from(Koc), &numbers).contains("(task = classification)"));
     let same = Labels::Numbers(vec![2.0; 30]);
     assert!(text(Extractor::from(Kpls::default()), &same).contains("the same number in every row"));
     let kpca = Extractor::from(Kpca { n_components: Some(31), center: true });

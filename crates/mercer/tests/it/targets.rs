@@ -171,22 +171,22 @@ fn warnings_say_what_was_read_and_why() {
     assert_eq!(
         warning((0..30).collect()),
         "the target was read as numbers: 30 whole numbers differ in 30 rows, and the rarest occurs once\n\
-         hint: if they are classes, override the choice (task = classes)"
+         hint: if they are classes, override the choice (task = classification)"
     );
     assert_eq!(
         warning((0..400).map(|i| i % 40).collect()),
         "the target was read as 40 classes: each of its whole numbers occurs 10 times or more\n\
-         hint: if they are amounts, override the choice (task = numbers)"
+         hint: if they are amounts, override the choice (task = regression)"
     );
     assert_eq!(
         warning((0..2600).map(|i| i % 26).collect()),
         "the target was read as 26 classes: only 26 whole numbers differ in 2600 rows\n\
-         hint: if they are amounts, override the choice (task = numbers)"
+         hint: if they are amounts, override the choice (task = regression)"
     );
     let texts = Column::Text((0..30).map(|i| i.to_string()).collect());
     assert_eq!(
         reading(texts, "auto").1.join("; "),
         "the target was read as 30 classes: its numbers are given as text or categories\n\
-         hint: if they are amounts, override the choice (task = numbers)"
+         hint: if they are amounts, override the choice (task = regression)"
     );
 }

@@ -7,7 +7,7 @@ use crate::program::{folder, wave};
 fn columns_that_cannot_be_selected() {
     let folder = folder();
     wave(folder.path());
-    write(folder.path(), "text.csv", "a,b,kind\n1,x,u\n2,y,v\n");
+    write(folder.path(), "text.csv", "a,b,kind\n1,x,p\n2,x,q\n3,y,p\n4,x,q\n1,y,p\n5,x,q\n");
     write(folder.path(), "numbers.csv", "a,b,y\n1,2,0.5\n2,1,0.25\n3,3,0.125\n");
     check(
         "columns_that_cannot_be_selected",
@@ -26,7 +26,7 @@ fn columns_that_cannot_be_selected() {
                 "select wave.csv --method laplacian --permutations 10 --target kind",
                 "select wave.csv --method relieff --drop kind",
                 "select numbers.csv --method relieff --target y",
-                "select text.csv --method f --target kind",
+                "select text.csv --method f --target kind --n-features 2 --resamples 0 -m m.mercer",
                 "select wave.csv --method f --target kind -o table.xlsx",
                 "select wave.csv --method f --target kind -m -",
                 "select wave.csv --method f --target kind -o a.csv -m a.csv",

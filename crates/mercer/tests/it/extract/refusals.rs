@@ -120,7 +120,7 @@ fn numbers_are_refused_where_classes_are_needed() {
         for error in [refused(&extractor, &x, &numbers, &basis), early] {
             let text = error.to_string();
             assert!(text.contains(&format!("`{}` needs classes", extractor.name())), "{text}");
-            assert!(text.contains("task = classes"), "{text}");
+            assert!(text.contains("task = classification"), "{text}");
         }
     }
 }
