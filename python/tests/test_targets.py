@@ -119,7 +119,7 @@ def test_targets_are_read_as_the_table_says(case):
         assert len(doubts) == (case["warns"] == "yes"), name
         for text in doubts:
             assert text.startswith(f"the target was read as {read_as}: "), name
-            assert text.endswith(f"(task = {'numbers' if classes else 'classes'})"), name
+            assert text.endswith(f"(task = {'regression' if classes else 'classification'})"), name
 
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.values[0]["read as"] != "error"])
