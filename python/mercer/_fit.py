@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mercer import _core
 from mercer._input import as_given
 
 # Names and values as the catalogue reads them.
 Settings = Sequence[tuple[str, str]]
+
+# Kernels whose columns keep their scales: those of texts and linear models, that of counts, which a `StandardScaler`
+# would make negative, and a matrix of the user's own.
+_NO_SCALES = ("linear", "cosine", "precomputed", "chi2")
+
+# The ratio of standard deviations beyond which the narrower column is less than 1/10000 of the squared distances.
+_SCALE_RATIO = 100.0
+
+# Rows and values that standard deviations are computed from, so that it takes no time beside a fit.
+_SCALE_ROWS = 10_000
+_SCALE_VALUES = 10_000_000
+_SCALE_PANEL = 256
+
+# Standard deviations below this share of a column's values are rounding: the mean of equal values is off by some eps.
+_ROUNDING = 1e-12
+
+# Means below this share of the standard deviation are 0 but for rounding, of float32 too.
+_CENTRED = 1e-4
 
 
 def fit(
@@ -30,7 +52,7 @@ def fit(
 
     `basis_only` finds the basis of a method without the method. The estimator has the names of the columns.
     """
-    return _core.fit(
+    found = _core.fit(
         as_given(rows),
         target,
         method,
@@ -42,6 +64,63 @@ def fit(
         want_coordinates=want_coordinates,
         verbose=int(verbose),
     )
+    if dict(basis[1]).get("kernel") not in _NO_SCALES:
+        warn_of_scales(estimator, rows)
+    return found
+
+
+def warn_of_scales(estimator: Any, rows: Any) -> None:
+    """Warn the user of dense columns whose scales differ so much that a kernel hardly sees the small ones."""
+    if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
+        return
+    spread = _standard_deviations(rows)
+    varies = np.flatnonzero(spread)
+    if len(varies) < 2:
+        return
+    widest, narrowest = (varies[find(spread[varies])] for find in (np.argmax, np.argmin))
+    ratio = spread[widest] / spread[narrowest]
+    if not ratio > _SCALE_RATIO or _is_centred(rows, spread):
+        return
+    names = input_names(estimator) or [str(j) for j in range(len(spread))]
+    warnings.warn(
+        f"columns differ in scale: the standard deviation of column `{names[widest]}` is {spread[widest]:.3g}, that of "
+        f"column `{names[narrowest]}` {spread[narrowest]:.3g}, so the kernel hardly sees the latter\n"
+        f"hint: unless these scales are meant, make_pipeline(StandardScaler(), {type(estimator).__name__}(...))",
+        UserWarning,
+        stacklevel=_users_level(),
+    )
+
+
+def _standard_deviations(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Return those of columns, from some of the rows and without a copy of them; 0 where there is but rounding."""
+    n, p = rows.shape
+    most = min(_SCALE_ROWS, max(_SCALE_VALUES // p, 100))
+    sample = rows[:: -(-n // most)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = sample.mean(axis=0, dtype=np.float64)
+        squares = np.zeros(p)
+        for start in range(0, len(sample), _SCALE_PANEL):
+            squares += np.square(sample[start : start + _SCALE_PANEL] - mean).sum(axis=0)
+        spread: NDArray[np.float64] = np.sqrt(squares / len(sample))
+    spread[spread <= _ROUNDING * np.maximum(sample.max(axis=0), -sample.min(axis=0))] = 0.0
+    return spread
+
+
+def _is_centred(rows: NDArray[Any], spread: NDArray[np.float64]) -> bool:
+    """Return whether all columns have the mean 0, as those of `InputWeights` after a scaler, and of a PCA.
+
+    Their scales are meant. The means of columns in their own units, even simulated ones, are not that small.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((np.abs(rows.mean(axis=0, dtype=np.float64)) <= _CENTRED * spread).all())
+
+
+def _users_level() -> int:
+    """Return the stack level, for a warning by this function's caller, of the first one outside mercer and sklearn."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def input_names(estimator: Any) -> list[str] | None:

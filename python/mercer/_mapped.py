@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _core
-from mercer._catalogue import allowed, as_text, stage
+from mercer._catalogue import allowed, as_seed, as_text, stage
 from mercer._fit import Settings, fit
 from mercer._input import (
     FLOATS,
@@ -30,13 +31,37 @@ from mercer.basis import KernelBasis
 
 Basis = KernelBasis | str | None
 
+# What a method on a basis takes itself, in place of a `KernelBasis` with these settings.
+KERNEL_SETTINGS = ("kernel", "gamma", "degree", "coef0")
+
 # What every method on a basis lets these be.
 LIMITS: dict[str, list[Any]] = {
     "basis": [StrOptions(set(stage("basis"))), KernelBasis, None],
+    **{name: list(dict.fromkeys([*allowed(name), None])) for name in KERNEL_SETTINGS},
     "task": TASKS,
     "precision": allowed("precision"),
     "verbose": ["verbose"],
 }
+
+
+class ChangedBasis(KernelBasis):
+    """A basis that is given by name or not at all, with settings that were set as `basis__NAME`.
+
+    What is at its default here is as without this object: the method's own basis where `method` is None, and seed,
+    precision and kernel of the estimator. It is a class, not a mark on an object, so that `clone` keeps it.
+    """
+
+
+def _not_default(basis: KernelBasis) -> dict[str, Any]:
+    """Return the settings of a basis that are not at their defaults."""
+    values = basis.get_params(deep=False)
+    defaults = {name: parameter.default for name, parameter in inspect.signature(KernelBasis).parameters.items()}
+    # Landmarks, which cannot be compared as a whole, are None by default.
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not defaults[name] and (defaults[name] is None or value != defaults[name])
+    }
 
 
 class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -174,25 +199,81 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         And its settings, which leave it to Rust which that is.
         """
-        precision: str | None = getattr(self, "precision", None)
-        if isinstance(self.basis, KernelBasis):
-            if precision is not None and precision != self.basis.precision:
-                raise ValueError(
-                    f"precision = {precision!r}, but the basis is a KernelBasis, which has its own\n"
-                    "hint: say it there: KernelBasis(precision=...)"
-                )
+        self._check_given_once()
+        if isinstance(self.basis, KernelBasis) and not isinstance(self.basis, ChangedBasis):
             basis: KernelBasis = clone(self.basis)
             basis._validate_params()
             return basis, basis._settings_of_basis()
-        common: dict[str, Any] = {"task": self.task, "random_state": seed, "precision": precision}
-        common["verbose"] = self.verbose
-        if self.basis is not None:
-            basis = KernelBasis(self.basis, **common)
-            return basis, basis._settings_of_basis()
-        own = self._own_basis()
-        given = {**own, "seed": seed, "precision": precision}
-        settings = [(name, as_text(value)) for name, value in given.items() if value is not None]
-        return KernelBasis(**common, **own), (None, settings, None)
+        asked: dict[str, Any] = {"task": self.task, "random_state": seed, "verbose": self.verbose, **self._given()}
+        asked |= _not_default(clone(self.basis)) if isinstance(self.basis, ChangedBasis) else {"method": self.basis}
+        if asked.get("method") is None:
+            asked = {**self._own_basis(), **asked}
+        basis = KernelBasis(**asked)
+        basis._validate_params()
+        method, settings, landmarks = basis._settings_of_basis()
+        if basis.method is not None:
+            return basis, (method, settings, landmarks)
+        elsewhere = ("task", "random_state", "verbose", "landmarks")
+        given = {name: value for name, value in _not_default(basis).items() if name not in elsewhere}
+        given["seed"] = as_seed(basis.random_state)
+        return basis, (None, [(name, as_text(value)) for name, value in given.items()], landmarks)
+
+    def _given(self) -> dict[str, Any]:
+        """Return the settings of the basis that the estimator was given itself."""
+        given = {name: getattr(self, name, None) for name in (*KERNEL_SETTINGS, "precision")}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _check_given_once(self) -> None:
+        """Refuse settings that the estimator and its `KernelBasis` have both, and not alike."""
+        if not isinstance(self.basis, KernelBasis):
+            return
+        theirs = _not_default(self.basis) if isinstance(self.basis, ChangedBasis) else self.basis.get_params(deep=False)
+        for name, value in self._given().items():
+            if name in theirs and value != theirs[name]:
+                raise ValueError(
+                    f"{name} = {value!r}, but the basis is a KernelBasis, which has its own: "
+                    f"{name} = {theirs[name]!r}\n"
+                    f"hint: leave {name} out, or say it there: KernelBasis({name}={value!r})"
+                )
+
+    def _known_basis(self) -> KernelBasis:
+        """Return the basis as far as it is known before a fit, unchecked."""
+        if not isinstance(self.basis, KernelBasis):
+            return KernelBasis(self.basis, **self._given())
+        return KernelBasis(**{**self.basis.get_params(deep=False), **self._given()})
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the basis as `basis__NAME`.
+
+        Parameters
+        ----------
+        **params : object
+            Parameters by name. `basis__NAME` changes one setting of the basis, also of one that is given by its
+            method's name and, where `basis` is None, of the one that the estimator comes with.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from sklearn.model_selection import GridSearchCV
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> from sklearn.pipeline import Pipeline
+        >>> from mercer import GDA
+        >>> X, y = make_moons(200, noise=0.1, random_state=0)
+        >>> model = Pipeline([("gda", GDA()), ("knn", KNeighborsClassifier())])
+        >>> search = GridSearchCV(model, {"gda__basis__gamma": [1e-4, 1.0]}).fit(X, y)
+        >>> search.best_params_
+        {'gda__basis__gamma': 1.0}
+        """
+        if "basis" in self._get_param_names() and any(name.startswith("basis__") for name in params):
+            basis = params.get("basis", self.basis)
+            if not isinstance(basis, KernelBasis):
+                params = {**params, "basis": ChangedBasis(basis)}
+        return cast("Self", super().set_params(**params))
 
     def _checked(self, X: Any, y: Any, basis: KernelBasis) -> tuple[Any, Any]:
         """Return the rows and, where labels are looked at, the labels, as scikit-learn has checked them."""
@@ -254,8 +335,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        basis = self.basis if isinstance(self.basis, KernelBasis) else KernelBasis()
-        tags.input_tags = get_tags(basis).input_tags
+        tags.input_tags = get_tags(self._known_basis()).input_tags
         tags.target_tags.required = self._needs_y()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -7,6 +7,7 @@ from typing import Any
 
 from mercer import extract, systems
 from mercer._catalogue import PARAMETERS, stage
+from mercer._mapped import KERNEL_SETTINGS
 from mercer.basis import KernelBasis
 
 # Systems and extractors; the name of a basis alone is its bare coordinates, `kpca` among them.
@@ -42,8 +43,8 @@ def estimator_of(method: str, settings: dict[str, Any]) -> Any:
     if method in stage("basis"):
         return KernelBasis(method, **left)
     kind = _ESTIMATORS[method]
-    own = set(inspect.signature(kind).parameters)
-    top = {name: left[name] for name in left if name in own and name != "basis"}
+    own = set(inspect.signature(kind).parameters) - {"basis", *KERNEL_SETTINGS}
+    top = {name: left[name] for name in left if name in own}
     below = {name: left[name] for name in left if name not in own or name == "random_state"}
     name = below.pop("basis", left.get("basis"))
     if "basis_components" in below:

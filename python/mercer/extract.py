@@ -13,7 +13,7 @@ from mercer import _core
 from mercer._catalogue import EXTRACTORS, as_seed, as_text, limits
 from mercer._fit import Settings, warn
 from mercer._input import Task, as_csr
-from mercer._mapped import LIMITS, Basis, Mapped
+from mercer._mapped import KERNEL_SETTINGS, LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
 from mercer.select import RandomState
 
@@ -86,7 +86,7 @@ class _Extractor(Mapped):
         values = self.get_params(deep=False)
         if "random_state" in values:
             values["seed"] = seed
-        others = ("basis", "precision", "verbose", "task", "random_state")
+        others = ("basis", *KERNEL_SETTINGS, "precision", "verbose", "task", "random_state")
         return [(name, as_text(value)) for name, value in values.items() if value is not None and name not in others]
 
 
@@ -110,9 +110,19 @@ class KLFE(_Extractor):
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "rpcholesky" with a
-        warning. Kernel settings live in the basis alone: `KLFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as
-        `basis__gamma`.
+        The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "rpcholesky" with a warning.
+        Settings beyond the kernel's come with a `KernelBasis`, `KLFE(basis=KernelBasis("kpca", n_components=100))`, and
+        all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -173,6 +183,10 @@ class KLFE(_Extractor):
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
@@ -183,6 +197,10 @@ class KLFE(_Extractor):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.random_state = random_state
         self.precision = precision
@@ -209,8 +227,19 @@ class SKFE(_Extractor):
     center : bool, default=False
         Whether alignment is that of centred kernels; features are then centred, too.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kobl" of all rows, beyond 5000 "rpcholesky" with a warning. Kernel
-        settings live in the basis alone: `SKFE(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kobl" of all rows, beyond 5000 "rpcholesky" with a warning. Settings
+        beyond the kernel's come with a `KernelBasis`, `SKFE(basis=KernelBasis("kpca", n_components=100))`, and all can
+        be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -277,6 +306,10 @@ class SKFE(_Extractor):
         center: bool = False,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
@@ -288,6 +321,10 @@ class SKFE(_Extractor):
         self.tol = tol
         self.center = center
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.random_state = random_state
         self.precision = precision
@@ -317,9 +354,19 @@ class GDA(_Extractor):
     reg : float, default=0.1
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
-        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
-        `GDA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
+        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        `GDA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -365,6 +412,14 @@ class GDA(_Extractor):
     >>> model = make_pipeline(GDA(), KNeighborsClassifier(1))
     >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
     True
+
+    Another kernel, whose width is searched:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> model = make_pipeline(GDA(kernel="laplacian"), KNeighborsClassifier(1))
+    >>> search = GridSearchCV(model, {"gda__gamma": [0.01, 1.0]}).fit(X, y)
+    >>> bool(search.best_score_ > 0.95)
+    True
     """
 
     _method = "gda"
@@ -376,6 +431,10 @@ class GDA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
@@ -383,6 +442,10 @@ class GDA(_Extractor):
         self.n_components = n_components
         self.reg = reg
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.precision = precision
         self.verbose = verbose
@@ -396,9 +459,19 @@ class KOC(_Extractor):
     Parameters
     ----------
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
-        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
-        `KOC(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
+        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        `KOC(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -448,11 +521,19 @@ class KOC(_Extractor):
         self,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.precision = precision
         self.verbose = verbose
@@ -470,8 +551,18 @@ class AKDAQR(_Extractor):
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
-        gamma look at the rows, not at the means. Searched as `basis__gamma`, where it is a `KernelBasis`. Its few
-        coordinates are always computed in float64.
+        gamma look at the rows, not at the means. Searched as `basis__NAME`. Its few coordinates are always computed in
+        float64.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -526,11 +617,19 @@ class AKDAQR(_Extractor):
         reg: float = 1e-3,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         verbose: int = 0,
     ) -> None:
         self.reg = reg
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.verbose = verbose
 
@@ -550,9 +649,19 @@ class KPLS(_Extractor):
     n_components : int, default=None
         Number of features. None: two a class, 10 for numbers, or as many as there are; more than there are is refused.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
-        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
-        `KPLS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
+        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        `KPLS(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -608,12 +717,20 @@ class KPLS(_Extractor):
         n_components: int | None = None,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.precision = precision
         self.verbose = verbose
@@ -634,9 +751,19 @@ class KMFA(_Extractor):
         Share of the mean within-class scatter that is added to the diagonal; 0: none, on the range of the scatter
         alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
-        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
-        `KMFA(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
+        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        `KMFA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -695,6 +822,10 @@ class KMFA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
@@ -704,6 +835,10 @@ class KMFA(_Extractor):
         self.k_between = k_between
         self.reg = reg
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.precision = precision
         self.verbose = verbose
@@ -728,9 +863,19 @@ class KANMM(_Extractor):
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels
-        asks for, beyond 5000 rows "rpcholesky" of 1000. Kernel settings live in the basis alone:
-        `KANMM(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
+        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        `KANMM(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -791,6 +936,10 @@ class KANMM(_Extractor):
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
@@ -801,6 +950,10 @@ class KANMM(_Extractor):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.random_state = random_state
         self.precision = precision
@@ -818,8 +971,18 @@ class KPCA(_Extractor):
         Whether the mean is subtracted in the kernel's space first.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kpca" with the same `n_components` and `center`, whose coordinates are
-        the features. Kernel settings live in the basis alone: `KPCA(basis=KernelBasis("kpca", gamma=0.1))`, searched as
-        `basis__gamma`.
+        the features. Settings beyond the kernel's come with a `KernelBasis`,
+        `KPCA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -865,6 +1028,12 @@ class KPCA(_Extractor):
     >>> theirs = KernelPCA(4, kernel="rbf", gamma=0.2).fit(X)
     >>> bool(np.allclose(ours.eigenvalues_, theirs.eigenvalues_))
     True
+
+    Kernel settings may be given here as well:
+
+    >>> short = KPCA(n_components=4, kernel="rbf", gamma=0.2).fit(X)
+    >>> bool(np.allclose(short.eigenvalues_, theirs.eigenvalues_))
+    True
     """
 
     _method = "kpca"
@@ -876,6 +1045,10 @@ class KPCA(_Extractor):
         center: bool = True,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
@@ -883,6 +1056,10 @@ class KPCA(_Extractor):
         self.n_components = n_components
         self.center = center
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.precision = precision
         self.verbose = verbose
@@ -891,5 +1068,4 @@ class KPCA(_Extractor):
         return {"center": self.center, "n_components": self.n_components}
 
     def _needs_y(self) -> bool:
-        basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis
-        return basis is not None and basis._needs_y()
+        return self._known_basis()._needs_y()

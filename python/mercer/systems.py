@@ -18,7 +18,6 @@ from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
 from mercer._input import Task, as_target, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
-from mercer.basis import KernelBasis
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
@@ -214,9 +213,19 @@ class TAKES(_System):
     reweight : bool, default=False
         Whether rows that the ensemble gets right lose weight (lines 7 and 14 of the paper's Algorithm 2).
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kobl" with `threshold="linear"`, which "kobl" has in TAKES
-        unless `threshold` or `tol` is given. Kernel settings live in the basis alone:
-        `TAKES(basis=KernelBasis("kobl", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kobl" with `threshold="linear"`, which "kobl" has in TAKES unless
+        `threshold` or `tol` is given. Settings beyond the kernel's come with a `KernelBasis`,
+        `TAKES(basis=KernelBasis("kobl", n_components=100))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -276,6 +285,10 @@ class TAKES(_System):
         reweight: bool = False,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
@@ -284,6 +297,10 @@ class TAKES(_System):
         self.weighted = weighted
         self.reweight = reweight
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.precision = precision
         self.verbose = verbose
@@ -314,8 +331,19 @@ class KRelief(_System):
     weighted : bool, default=False
         Multiply features by their weights, those of `Relief`.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kpca", beyond 5000 rows "rpcholesky" with a warning. Kernel settings
-        live in the basis alone: `KRelief(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "kpca", beyond 5000 rows "rpcholesky" with a warning. Settings beyond the
+        kernel's come with a `KernelBasis`, `KRelief(basis=KernelBasis("kpca", n_components=100))`, and all can be
+        searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -382,6 +410,10 @@ class KRelief(_System):
         weighted: bool = False,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         neighbors: str = "exact",
         n_queries: int | None = None,
@@ -394,6 +426,10 @@ class KRelief(_System):
         self.power = power
         self.weighted = weighted
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.neighbors = neighbors
         self.n_queries = n_queries
@@ -432,8 +468,18 @@ class SKRelief(KRelief):
     nu : float, default=0.01
         Share of k(x, x) that must be new for a row to join the basis. Used only where `basis` is None.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "sparse". Kernel settings live in the basis alone:
-        `SKRelief(basis=KernelBasis("sparse", gamma=0.1, nu=0.05))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "sparse". Settings beyond the kernel's come with a `KernelBasis`,
+        `SKRelief(basis=KernelBasis("sparse", nu=0.05))`, and all can be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -499,6 +545,10 @@ class SKRelief(KRelief):
         nu: float = 0.01,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         neighbors: str = "exact",
         n_queries: int | None = None,
@@ -512,6 +562,10 @@ class SKRelief(KRelief):
             power,
             weighted,
             basis=basis,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
             task=task,
             neighbors=neighbors,
             n_queries=n_queries,
@@ -538,8 +592,19 @@ class EKS(_System):
         How many of the best coordinates to keep, where `selector` is a name: a number, a share (0.5), "positive" for
         those with a score above 0, or None for all. More than there are keeps all, with a warning.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Kernel
-        settings live in the basis alone: `EKS(basis=KernelBasis("kpca", gamma=0.1))`, searched as `basis__gamma`.
+        The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Settings
+        beyond the kernel's come with a `KernelBasis`, `EKS(basis=KernelBasis("kpca", n_components=100))`, and all can
+        be searched as `basis__NAME`.
+    kernel : str or None, default=None
+        Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
+        "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
+    gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
+        Width of that kernel, or the rule that finds it. None: "loo" where `fit` is given `y`, else "median" where there
+        are more columns than rows, else "scale".
+    degree : int or None, default=None
+        Degree of "poly". None: that of `KernelBasis`.
+    coef0 : float or None, default=None
+        Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone. "auto": that
@@ -599,6 +664,10 @@ class EKS(_System):
         n_features: NFeatures = 2 / 3,
         *,
         basis: Basis = None,
+        kernel: str | None = None,
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
         verbose: int = 0,
@@ -606,6 +675,10 @@ class EKS(_System):
         self.selector = selector
         self.n_features = n_features
         self.basis = basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.task = task
         self.precision = precision
         self.verbose = verbose
@@ -616,8 +689,7 @@ class EKS(_System):
         return named(self.selector, self.n_features, self.verbose)
 
     def _needs_y(self) -> bool:
-        basis = KernelBasis(self.basis) if isinstance(self.basis, str) else self.basis
-        if basis is not None and basis._needs_y():
+        if self._known_basis()._needs_y():
             return True
         if isinstance(self.selector, str):
             return self.selector != "laplacian"

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from mercer import _core
 from mercer._catalogue import as_seed
-from mercer._fit import warn
+from mercer._fit import warn, warn_of_scales
 from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text
 from mercer._kept import Kept, stored, weighted
 from mercer.select import RandomState
@@ -150,6 +150,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             verbose=int(self.verbose),
         )
         warn(found["warnings"], stacklevel=2)
+        warn_of_scales(self, rows)
         self.weights_ = found["weights"]
         self.n_rounds_, self.errors_, self.gamma_ = found["rounds"], found["errors"], found["gamma"]
         order = np.argsort(-self.weights_, kind="stable")

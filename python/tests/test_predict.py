@@ -189,6 +189,7 @@ def test_weights_do_not_depend_on_a_columns_unit():
 
 def test_a_basis_with_input_weights_is_one_on_weighted_columns():
     X, y = make_friedman1(300, n_features=15, noise=0.5, random_state=0)
+    X = StandardScaler().fit_transform(X)
     basis = KernelBasis("rpcholesky", n_components=50, input_weights=True).fit(X, y)
     weights = InputWeights().fit(X, y)
     np.testing.assert_allclose(basis.input_weights_, weights.weights_)

@@ -58,8 +58,8 @@ NOT_A_KERNEL = {
 
 
 def is_precomputed(estimator):
-    basis = getattr(estimator, "basis", estimator)
-    return getattr(basis, "kernel", None) == "precomputed"
+    places = (estimator, getattr(estimator, "basis", None))
+    return any(getattr(place, "kernel", None) == "precomputed" for place in places)
 
 
 # Some checks give noise for columns, of which a test rightly keeps nothing.
@@ -142,6 +142,9 @@ def test_every_check_of_scikit_learn_passes(estimator, check):
         KPLS(1, task="classes"),
         KPCA(1, basis=KernelBasis("kobl", gamma="median")),
         GDA(basis=KernelBasis("kobl", kernel="precomputed")),
+        GDA(kernel="precomputed"),
+        KPCA(2, kernel="poly", gamma="scale", degree=2),
+        KOC().set_params(basis__gamma=0.1),
         AutoFeatures(),
         AutoClassifier(),
         AutoRegressor(),
