@@ -29,8 +29,8 @@ ESTIMATORS = [
     kind
     for kind in map(vars(mercer).__getitem__, mercer.__all__)
     if inspect.isclass(kind) and issubclass(kind, BaseEstimator)
-    # One does not look at labels, the others are for one kind of them.
-    if kind not in (mercer.LaplacianScore, mercer.AutoClassifier, mercer.AutoRegressor)
+    # Two do not look at labels, the others are for one kind of them.
+    if kind not in (mercer.LaplacianScore, mercer.TableEncoder, mercer.AutoClassifier, mercer.AutoRegressor)
 ]
 
 
@@ -267,7 +267,7 @@ def test_advice_keeps_the_task():
 
 
 def test_read_rows_keeps_categories(tmp_path):
-    frame = pd.DataFrame({"x": np.arange(30.0), "y": pd.Series(range(30), dtype="category")})
+    frame = pd.DataFrame({"x": np.arange(30.0) / 2, "y": pd.Series(range(30), dtype="category")})
     _, y = mercer.read_rows([frame], target="y")
     assert _core.decide(as_target(y))[1] is not None
 

@@ -264,8 +264,9 @@ fn ctrl_c_shows_what_is_finished() {
 #[test]
 fn scores_groups_and_time_can_be_asked_for() {
     let folder = folder();
-    let rows: String = (0..60).map(|i| format!("{},{},{},{}\n", i % 7, i % 5, i / 6, i % 2)).collect();
-    fs::write(folder.path().join("visits.csv"), format!("a,b,patient,ill\n{rows}")).expect("written");
+    let row = |i: usize| format!("{},{},{},{}", i % 7, i % 5, i / 6, i % 2);
+    let lines: Vec<String> = std::iter::once("a,b,patient,ill".into()).chain((0..60).map(row)).collect();
+    fs::write(folder.path().join("visits.csv"), lines.join("\n") + "\n").expect("written");
     let base = ["compare", "visits.csv", "--target", "ill", "--methods", "kobl", "--evaluators", "ridge"];
     let with = |more: &[&'static str]| [&base[..], more].concat();
     let (out, stderr) =

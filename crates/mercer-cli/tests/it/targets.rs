@@ -32,7 +32,7 @@ fn check(case: &Case) {
     assert!(stderr.contains(&format!("a target of {}", case.read_as)), "{name}: {stderr}");
     let warned = stderr.matches(&format!("warning: the target was read as {}", case.read_as)).count();
     assert_eq!(warned, usize::from(case.warns), "{name}: {stderr}");
-    let other = if case.read_as == "numbers" { "classes" } else { "numbers" };
+    let other = if case.read_as == "numbers" { "classification" } else { "regression" };
     assert_eq!(stderr.contains(&format!("(`--task {other}`)")), case.warns, "{name}: {stderr}");
 }
 

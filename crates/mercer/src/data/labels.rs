@@ -50,8 +50,7 @@ impl Task {
         [("auto", Self::Auto), ("classification", Self::Classes), ("regression", Self::Numbers)];
 
     /// Other words for [`Classes`](Self::Classes) and [`Numbers`](Self::Numbers).
-    pub const SYNONYMS: [(&'static str, Self); 2] =
-        [("classes", Self::Classes), ("numbers", Self::Numbers)];
+    pub const SYNONYMS: [(&'static str, Self); 2] = [("classes", Self::Classes), ("numbers", Self::Numbers)];
 }
 
 impl FromStr for Task {

@@ -1,5 +1,7 @@
 //! Charts of a fitted method, shared by the pages.
 
+use std::fmt::Write;
+
 use crate::evaluate::diagnostics::FitDiagnostics;
 use crate::evaluate::held_out::{HeldOut, Score};
 use crate::evaluate::measures::Measure;
@@ -186,13 +188,14 @@ fn of_predictions(held_out: &HeldOut) -> String {
         } else {
             format!("The first {} inputs alone", inputs.count)
         };
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             " {first}: {}; all others without {}: {}; all inputs: {}.",
             measured(measure, inputs.alone),
             if inputs.count == 1 { "it" } else { "them" },
             measured(measure, inputs.without),
             measured(measure, held_out.score.value)
-        ));
+        );
     }
     text
 }

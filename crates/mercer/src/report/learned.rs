@@ -85,8 +85,8 @@ fn predictions(page: &mut Page, learned: &Learned) {
             let chart = Chart {
                 name: "True and predicted numbers".into(),
                 description: counted(points.len(), "row", "rows"),
-                x: ("true".into(), Axis::over([low, high].into_iter(), Spacing::Even)),
-                y: ("predicted".into(), Axis::over([low, high].into_iter(), Spacing::Even)),
+                x: ("true".into(), Axis::over([low, high], Spacing::Even)),
+                y: ("predicted".into(), Axis::over([low, high], Spacing::Even)),
                 height: 300,
                 layers: vec![diagonal, marks],
             };

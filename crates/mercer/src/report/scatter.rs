@@ -44,7 +44,7 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     match (&diagnostics.held_out, &diagnostics.point_labels) {
         (Some(held_out), _) => page.add(&format!("<p>{}</p>", score_text(held_out))),
         (None, Some(_)) => {
-            page.add("<p>These rows were used to learn the features: new rows will lie less far apart.</p>")
+            page.add("<p>These rows were used to learn the features: new rows will lie less far apart.</p>");
         }
         (None, None) => {}
     }

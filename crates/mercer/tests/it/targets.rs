@@ -34,7 +34,7 @@ fn check(case: &Case, form: &str, column: Column) {
     assert_eq!(read_as, case.read_as, "{name}, {form}");
     assert_eq!(warnings.len(), usize::from(case.warns), "{name}, {form}: {warnings:?}");
     for text in warnings {
-        let other = if read_as == "numbers" { "classes" } else { "numbers" };
+        let other = if read_as == "numbers" { "classification" } else { "regression" };
         assert!(text.starts_with(&format!("the target was read as {read_as}: ")), "{name}, {form}: {text}");
         assert!(text.ends_with(&format!("(task = {other})")), "{name}, {form}: {text}");
     }
