@@ -31,6 +31,7 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 demo: ## Build the command line and run its main job on built-in data
+	@test -d $(TARGET_DIR)/release || echo "building the command line, optimised: several minutes the first time"
 	cargo run --release --quiet -p mercer-cli -- demo
 
 fmt: setup ## Format Rust and Python
@@ -49,6 +50,7 @@ test: test-rust test-python test-new-user ## Run all tests: Rust, Python, the ex
 
 # With the tests, because what they depend on decides on features of other crates.
 build:
+	@test -d $(TARGET_DIR)/debug || echo "building library, command line, Python module and tests: several minutes and 6 GB of disk the first time"
 	cargo build $(WORKSPACE) --lib --bins --tests --examples
 
 test-rust: build

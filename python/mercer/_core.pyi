@@ -358,6 +358,7 @@ def compare(
     test_share: float | None = None,
     splits: list[tuple[list[int], list[int]]] | None = None,
     score: str | None = None,
+    keep_predictions: bool = False,
     seed: int = 0,
     memory: int | None = None,
     n_threads: int | None = None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_array
@@ -45,7 +46,7 @@ def compare(
     test_share: float | None = None,
     cv: Any = None,
     groups: Any = None,
-    score: str | None = None,
+    score: str | Callable[[Any, Any], float] | None = None,
     estimators: Mapping[str, Any] | None = None,
     scale: str = "standard",
     kernel: str = "rbf",
@@ -98,10 +99,11 @@ def compare(
     groups : array-like of shape (n_samples,), default=None
         Rows of one group, such as those of one patient, are never on both sides of a split. Without `cv` they make
         `folds` folds.
-    score : str, default=None
+    score : str or callable, default=None
         What candidates are compared by: "accuracy", "balanced_accuracy", "roc_auc", "f1" (mean over the classes),
         "log_loss" (evaluators "knn" and "ridge"), "r2", "rmse", "mae" or "mse". None: accuracy, balanced accuracy
-        where the smallest class has less than half of an even share, or R².
+        where the smallest class has less than half of an even share, or R². A function of your own gets the labels and
+        the predictions of a split's test rows, and higher is better; there is no score by chance then.
     estimators : dict, default=None
         Models of your own, by name, fitted and scored on the same splits; they see the columns as they are given, so
         put a scaler before a model that needs one. Their `method` is the name, and "own" is their evaluator.
@@ -156,7 +158,8 @@ def compare(
     seed = as_seed(random_state)
     folds, repeats = _whole("folds", folds, least=2), _whole("repeats", repeats)
     splits = _given_splits(X, y, cv, groups, folds=folds, repeats=repeats, seed=seed)
-    if splits is None and estimators:
+    own_score = score if callable(score) else None
+    if splits is None and (estimators or own_score):
         how: dict[str, Any] = {"repeats": repeats, "seed": seed, "task": task}
         dealt = _core.folds(target, folds, **how) if test_share is None else _core.splits(target, test_share, **how)
         splits = [(train.tolist(), test.tolist()) for train, test in dealt[0]]
@@ -177,7 +180,8 @@ def compare(
         repeats=repeats,
         test_share=test_share,
         splits=splits,
-        score=score,
+        score=score if isinstance(score, str) else None,
+        keep_predictions=own_score is not None,
         seed=seed,
         memory=None if memory is None else _whole("memory", memory),
         n_threads=_threads(n_jobs),
@@ -187,6 +191,8 @@ def compare(
     outcome = json.loads(found)
     if estimators and splits is not None:
         _add_estimators(outcome, estimators, X, y, splits)
+    if own_score is not None and splits is not None:
+        _score_again(outcome, own_score, np.asarray(y), splits)
     return _frame(pandas, outcome)
 
 
@@ -239,28 +245,69 @@ def _add_estimators(
     scorers = [(get_scorer(name), sign) for name, sign in (_SCORERS[outcome[key]] for key in ("measure", "second"))]
     for name, estimator in estimators.items():
         scores: list[list[float]] = [[], []]
+        predictions: list[Any] = []
         start, failed = time.process_time(), None
         try:
             for train, test in splits:
                 fitted = clone(estimator).fit(_safe_indexing(X, train), y[train])
+                predictions.append(fitted.predict(_safe_indexing(X, test)))
                 for kept, (scorer, sign) in zip(scores, scorers, strict=True):
                     kept.append(sign * scorer(fitted, _safe_indexing(X, test), y[test]))
         except Exception as error:
             failed = str(error)
         seconds = (time.process_time() - start) / max(len(scores[0]), 1)
         first, second = scores
-        entry = empty | {"method": name, "scores": first, "failed": failed, "fit_seconds": seconds}
-        if first and second:
-            spread = float(np.std(first, ddof=1) / len(first) ** 0.5) if len(first) > 1 else None
-            entry |= {"mean": float(np.mean(first)), "standard_error": spread, "second": float(np.mean(second))}
-        outcome["entries"].append(entry)
+        entry = empty | {"method": name, "failed": failed, "fit_seconds": seconds, "predictions": predictions}
+        outcome["entries"].append(entry | _summary(first) | {"second": float(np.mean(second)) if second else None})
     recommended = outcome["recommended"]
     chosen = None if recommended is None else outcome["entries"][recommended]
-    sign = _SCORERS[outcome["measure"]][1]
+    _sort(outcome, _SCORERS[outcome["measure"]][1])
+    places = (at for at, entry in enumerate(outcome["entries"]) if entry is chosen)
+    outcome["recommended"] = next(places, None)
+
+
+def _summary(scores: list[float]) -> dict[str, Any]:
+    """Return scores with their mean and standard error."""
+    error = float(np.std(scores, ddof=1) / len(scores) ** 0.5) if len(scores) > 1 else None
+    return {"scores": scores, "mean": float(np.mean(scores)) if scores else None, "standard_error": error}
+
+
+def _sort(outcome: dict[str, Any], sign: float) -> None:
+    """Put the best candidate first and those that failed last."""
     outcome["entries"].sort(
         key=lambda entry: (entry["failed"] is not None, entry["mean"] is None, -sign * (entry["mean"] or 0.0))
     )
-    outcome["recommended"] = None if chosen is None else outcome["entries"].index(chosen)
+
+
+def _score_again(
+    outcome: dict[str, Any],
+    score: Callable[[Any, Any], float],
+    y: NDArray[Any],
+    splits: list[tuple[list[int], list[int]]],
+) -> None:
+    """Score the predictions by a function of the user's, and sort and recommend by that."""
+    names = {str(value): value for value in np.unique(y).tolist()} if outcome["classes"] else {}
+    classes = np.array([names.get(name, name) for name in outcome["classes"]])
+    outcome["second"] = outcome["measure"]
+    outcome["measure"] = getattr(score, "__name__", "score")
+    for entry in outcome["entries"]:
+        scores = []
+        for (_, test), predicted in zip(splits, entry["predictions"], strict=False):
+            coded = entry["evaluator"] != "own" and bool(outcome["classes"])
+            labels = classes[np.asarray(predicted, dtype=int)] if coded else np.asarray(predicted)
+            scores.append(float(score(y[test], labels)))
+        entry |= {"second": entry["mean"]} | _summary(scores)
+    _sort(outcome, 1.0)
+    outcome["chance"] = None
+    found = [entry for entry in outcome["entries"] if not entry["baseline"] and entry["failed"] is None]
+    best = next((entry for entry in found if entry["mean"] is not None), None)
+    if best is None:
+        outcome["recommended"] = None
+        return
+    enough = best["mean"] - (best["standard_error"] or 0.0)
+    near = [entry for entry in found if entry["mean"] is not None and entry["mean"] >= enough]
+    chosen = min(near, key=lambda entry: (entry["n_features"], entry["kernel_values"]))
+    outcome["recommended"] = next(at for at, entry in enumerate(outcome["entries"]) if entry is chosen)
 
 
 def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:

@@ -104,3 +104,19 @@ def test_a_rare_class_is_not_left_to_the_majority():
     frame = compare(X, y, methods="kobl")
     assert frame.attrs["measure"] == "balanced_accuracy"
     assert frame[frame["method"] == "dummy"]["mean"].item() == pytest.approx(0.5)
+
+
+def test_a_score_of_ones_own():
+    X, y = make_circles(120, factor=0.5, noise=0.1, random_state=0)
+
+    def cost(truth, predicted):
+        return -float(np.mean(5.0 * ((truth == 1) & (predicted == 0)) + ((truth == 0) & (predicted == 1))))
+
+    knn = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
+    frame = compare(X, y, methods=["gda", "kobl"], evaluators="knn", folds=3, score=cost, estimators={"same": knn})
+    assert frame.attrs["measure"] == "cost"
+    assert frame.attrs["second"] == "accuracy"
+    assert frame["mean"].is_monotonic_decreasing
+    raw = frame[(frame["method"] == "raw") & (frame["evaluator"] == "knn")].iloc[0]
+    np.testing.assert_allclose(raw["scores"], frame[frame["method"] == "same"].iloc[0]["scores"])
+    assert frame.iloc[frame.attrs["recommended"]]["method"] in ("gda", "kobl")

@@ -128,7 +128,7 @@ pub(crate) fn svm_dual<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     X, y, methods, settings, *, gammas, sizes, evaluators, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
-    splits=None, score=None, seed=0, memory=None, n_threads=None, task="auto", verbose=0
+    splits=None, score=None, keep_predictions=false, seed=0, memory=None, n_threads=None, task="auto", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -148,6 +148,7 @@ pub(crate) fn compare<'py>(
     test_share: Option<f64>,
     splits: Option<Vec<(Vec<usize>, Vec<usize>)>>,
     score: Option<&str>,
+    keep_predictions: bool,
     seed: u64,
     memory: Option<u64>,
     n_threads: Option<usize>,
@@ -175,6 +176,7 @@ pub(crate) fn compare<'py>(
         test_share,
         splits: splits.map(|all| all.into_iter().map(|(train, test)| Split { train, test }).collect()),
         score: score.map(Measure::named).transpose().map_err(exception)?,
+        keep_predictions,
         seed,
         options: Options { threads: n_threads, ..options(memory)? },
     };

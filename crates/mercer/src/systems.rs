@@ -45,7 +45,7 @@ pub(crate) const TAKES: MethodSpec = MethodSpec {
         WEIGHTED.default("true"),
         REWEIGHT,
     ],
-    help: "kobl and kffs, features multiplied by their weights",
+    help: "two-stage fast kernel feature selection: kobl and kffs, features multiplied by their weights",
 };
 
 pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
@@ -64,7 +64,7 @@ pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
         WEIGHTED.default("false"),
         SEED,
     ],
-    help: "kpca and relief, the best coordinates as they are",
+    help: "kernel Relief: kpca and relief, the best coordinates as they are",
 };
 
 pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
@@ -84,7 +84,7 @@ pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
         NU.default("0.01"),
         SEED,
     ],
-    help: "sparse and relief: few landmarks, so few kernel values a prediction",
+    help: "sparse kernel Relief: sparse and relief, so few kernel values per prediction",
 };
 
 pub(crate) const EKS: MethodSpec = MethodSpec {
@@ -98,7 +98,7 @@ pub(crate) const EKS: MethodSpec = MethodSpec {
         Parameter::new("selector", Kind::Choice(&select::NAMES), "what scores the coordinates").default("f"),
         N_FEATURES.default("0.6666666666666666"),
     ],
-    help: "any basis and any selector",
+    help: "explicit kernel space: any basis and any selector",
 };
 
 /// Every system.

@@ -142,6 +142,7 @@ fn from_args(args: &ArgMatches, context: &Context) -> Result<Comparison> {
         repeats: args::count(args, "repeats"),
         test_share: args.get_one("test-share").copied(),
         splits: None,
+        keep_predictions: false,
         score: args::text(args, "score").map(Measure::named).transpose()?,
         seed: args.get_one("seed").copied().unwrap_or_default(),
         options: args::options(args, &context.monitor)?,

@@ -36,7 +36,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         TOL,
         SEED,
     ]),
-    help: "rows that explain the kernel and the labels; needs labels",
+    help: "Cholesky with side information: rows that explain the kernel and the labels; needs labels",
 };
 
 const TOL: Parameter = Parameter::share(

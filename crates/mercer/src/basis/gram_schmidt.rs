@@ -40,7 +40,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "EKS, Alg. 1; K-Relief, 3",
     cost: "n·m² flops, m² memory",
     parameters: &with_kernel::<3, 9>([super::N_COMPONENTS.none("all rows that are independent"), TOL, SEED]),
-    help: "rows in their own order, orthogonalised twice",
+    help: "Gram-Schmidt: rows in their own order, made orthogonal to those before",
 };
 
 const TOL: Parameter = Parameter::share(

@@ -43,7 +43,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Smola & Schölkopf 2000",
     cost: "4·n·m² flops, 4·n·m kernel values",
     parameters: &with_kernel::<4, 10>([N_COMPONENTS.none("min(n, 1000)"), CANDIDATES, PRECISION, SEED]),
-    help: "of a few rows drawn in proportion to their squared distance from the span, the one that explains most of the kernel",
+    help: "kernel feature analysis: of a few rows drawn far from the span, the one that explains most of the kernel",
 };
 
 const CANDIDATES: Parameter = Parameter::new(

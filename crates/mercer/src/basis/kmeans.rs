@@ -28,7 +28,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Zhang, Tsang & Kwok 2008",
     cost: "20·n·m·p flops (n ≤ 20·m or 20000), n·m kernel values",
     parameters: &with_kernel::<2, 8>([N_COMPONENTS.none("min(n, 1000)"), SEED]),
-    help: "centres of k-means clusters, which are no rows",
+    help: "Nyström with centres of k-means clusters, which are no rows, as landmarks",
 };
 
 /// Rows that are clustered: at least so many, where there are.

@@ -34,7 +34,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         PRECISION,
         SEED,
     ]),
-    help: "the row farthest from the span so far, until little is left of what varies",
+    help: "kernel orthogonal basis learner: the row farthest from the span so far, until little is left of what varies",
 };
 
 const THRESHOLD: Parameter = Parameter::new(

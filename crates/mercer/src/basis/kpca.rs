@@ -38,7 +38,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         CENTER.default("false"),
         SEED,
     ]),
-    help: "principal components in the kernel's space; with center they are the features of kernel PCA",
+    help: "kernel principal components, centred or not, as a basis",
 };
 
 const TOL: Parameter = Parameter::share("tol", false, false, "share of the trace to keep")

@@ -22,7 +22,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Williams & Seeger 2001",
     cost: "n·m² flops, n·m kernel values",
     parameters: &with_kernel::<3, 9>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
-    help: "rows drawn uniformly",
+    help: "Nyström: rows drawn uniformly as landmarks",
 };
 
 /// Grows the factor to its end.

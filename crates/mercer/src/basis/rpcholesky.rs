@@ -24,7 +24,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Chen, Epperly, Tropp & Webber 2022",
     cost: "n·m² flops, n·m kernel values",
     parameters: &with_kernel::<3, 9>([N_COMPONENTS.none("min(n, 1000)"), PRECISION, SEED]),
-    help: "rows drawn in proportion to their squared distance from the span so far",
+    help: "randomly pivoted Cholesky: rows drawn in proportion to their squared distance from the span so far",
 };
 
 /// Grows the factor to its end.

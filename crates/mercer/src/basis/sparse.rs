@@ -31,7 +31,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         PRECISION,
         SEED,
     ]),
-    help: "rows in random order that the ones kept before do not nearly span",
+    help: "sparse Gram-Schmidt: rows in random order that the ones kept before do not nearly span",
 };
 
 /// Share of k(x,x) that must be new.

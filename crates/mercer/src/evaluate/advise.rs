@@ -322,7 +322,7 @@ impl Adviser {
         journal: &mut Journal,
     ) -> Result<Choice> {
         let mut best = start;
-        let mut cap = self.first_size(rows);
+        let (mut cap, mut finer) = (self.first_size(rows), true);
         for next in LARGER_SIZES {
             let next = next.min(self.max_components).min(rows.n());
             // The basis ended by itself, or there is no room for a larger one.
@@ -330,10 +330,13 @@ impl Adviser {
                 break;
             }
             cap = next;
-            // More coordinates resolve finer structure.
+            // More coordinates resolve finer structure; the next width is tried while it gains.
             let gamma = best.tried.gamma;
-            let widths =
-                if best.shape.uses_gamma() { vec![gamma, gamma * 10f64.sqrt()] } else { vec![gamma] };
+            let widths = if best.shape.uses_gamma() && finer {
+                vec![gamma, gamma * 10f64.sqrt()]
+            } else {
+                vec![gamma]
+            };
             let tried = tried(journal, &format!("size {next}"), || {
                 widths_tried(best.shape, &widths, next, rows, labels, &self.options.monitor)
             })?;
@@ -343,6 +346,7 @@ impl Adviser {
             if !fell {
                 break;
             }
+            finer = found.gamma > best.tried.gamma;
             best.tried = found;
         }
         best.tried.gamma = short(best.tried.gamma);

@@ -83,6 +83,8 @@ pub struct Comparison {
     pub splits: Option<Vec<Split>>,
     /// What candidates are sorted by; None: [`Measure::usual`].
     pub score: Option<Measure>,
+    /// Whether predictions of the test rows are kept ([`Entry::predictions`]), for scores of the caller's own.
+    pub keep_predictions: bool,
     /// Seed of the folds, the methods and the evaluators.
     pub seed: u64,
     /// Memory, threads, monitor and checkpoint of all that is fitted.
@@ -111,6 +113,8 @@ struct Scored {
     losses: Vec<f32>,
     /// The score of the same predictions with shuffled labels, one a shuffle.
     by_chance: Vec<f64>,
+    /// Codes of classes, or numbers, where they are kept.
+    predictions: Option<Vec<f64>>,
 }
 
 impl Default for Comparison {
@@ -128,6 +132,7 @@ impl Default for Comparison {
             test_share: None,
             splits: None,
             score: None,
+            keep_predictions: false,
             seed: 0,
             options: Options::default(),
         }
@@ -403,6 +408,7 @@ impl Sum {
                 entry.seconds.push(scored.seconds);
                 entry.losses.extend(scored.losses);
                 entry.by_chance.push(scored.by_chance);
+                entry.predictions.extend(scored.predictions);
                 if entry.confusion.is_empty() {
                     entry.confusion = scored.confusion;
                 } else {

@@ -97,8 +97,10 @@ impl FitDiagnostics {
         let fitted = pipeline.fit(rows, labels, options)?;
         let monitor = &options.monitor;
         let FittedBasis { expansion, residual, pivot_norms, eigenvalues, method, .. } = &fitted.basis;
+        monitor.begin("looking at what the basis leaves", 0);
         let residuals = residuals(expansion, *residual, rows, monitor)?;
         let map = &fitted.map;
+        monitor.begin("trying the method on rows held out", 0);
         let trial =
             labels.map(|labels| Trial::of(pipeline, rows, labels, seed, options)).transpose()?.flatten();
         let seen = match trial {

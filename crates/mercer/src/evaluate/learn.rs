@@ -363,14 +363,15 @@ impl Sample<'_> {
         else {
             return Err(Error::Numerical("no kernel could be tried on these rows".into()));
         };
-        let mut size = self.first_size();
+        let (mut size, mut finer) = (self.first_size(), true);
         for next in LARGER_SIZES {
             let next = next.min(self.learner.max_components).min(self.rows.n());
             if trials[best].tried.size < size || next <= size + size / 5 || !self.fits(next) {
                 break;
             }
             size = next;
-            let found = self.larger(&trials[best], size)?;
+            let found = self.larger(&trials[best], size, finer)?;
+            finer = found.gamma > trials[best].gamma;
             if found.tried.error >= LARGER * trials[best].tried.error {
                 break;
             }
@@ -386,10 +387,13 @@ impl Sample<'_> {
         Ok(())
     }
 
-    /// A trial with a larger basis, which resolves finer structure: the better of its width and the next.
-    fn larger(&self, trial: &Trial, size: usize) -> Result<Trial> {
+    /// A trial with a larger basis, which resolves finer structure: the better of its width and, while that gains, the next.
+    fn larger(&self, trial: &Trial, size: usize, finer: bool) -> Result<Trial> {
         let (shape, weights) = (trial.shape, &trial.weights);
         let same = self.attempt(shape, weights.clone(), trial.gamma, size)?;
+        if !finer {
+            return Ok(same);
+        }
         let finer = self.attempt(shape, weights.clone(), trial.gamma * 10f64.sqrt(), size)?;
         Ok(if finer.tried.error < same.tried.error { finer } else { same })
     }

@@ -45,6 +45,8 @@ pub struct Entry {
     pub losses: Vec<f32>,
     /// The scores of its predictions with shuffled labels, for every split one number a shuffle.
     pub by_chance: Vec<Vec<f64>>,
+    /// What is predicted for the test rows of every split, codes of classes or numbers; empty unless they are kept.
+    pub predictions: Vec<Vec<f64>>,
     /// Rows of the data.
     pub rows: usize,
     /// Whether a lower score is better.
@@ -191,7 +193,7 @@ impl Entry {
             "standard_error": self.standard_error(), "second": self.second_mean(), "n_features": self.features(),
             "kernel_values": self.kernel_values(), "fit_seconds": self.fit_seconds(), "scores": self.scores,
             "second_scores": self.second, "gammas": self.gammas, "confusion": self.confusion, "failed": self.failed,
-            "baseline": self.is_baseline(),
+            "baseline": self.is_baseline(), "predictions": self.predictions,
         })
     }
 }

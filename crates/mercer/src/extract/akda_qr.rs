@@ -47,7 +47,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Xiong et al. 2005",
     cost: "n·c kernel values, n·c² flops",
     parameters: &with_kernel::<2, 8>([REG.default("1e-3"), SEED]),
-    help: "gda among the images of the class means; its basis is those",
+    help: "approximate kernel discriminant analysis by QR: the discriminant among the images of the class means",
 };
 
 impl FromValues for AkdaQr {

@@ -49,7 +49,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         BASIS_COMPONENTS,
         REG.default("0.1"),
     ],
-    help: "directions in which the class means are far apart for how much the rows scatter (KDA, KFDA)",
+    help: "generalised (kernel Fisher) discriminant analysis: class means far apart for how much the rows scatter",
 };
 
 impl FromValues for Gda {

@@ -50,7 +50,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         N_QUERIES,
         SEED,
     ],
-    help: "the average near miss far away, the average near hit near",
+    help: "kernel average neighbourhood margin maximisation: near rows of other classes far, those of the own near",
 };
 
 impl FromValues for Kanmm {

@@ -52,7 +52,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         N_QUERIES,
         SEED,
     ],
-    help: "directions in which the nearest misses are farther away than the nearest hits",
+    help: "kernel local feature extraction: the nearest rows of other classes farther away than those of the own",
 };
 
 impl FromValues for Klfe {

@@ -64,7 +64,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
             .default("100"),
         REG.default("0.1"),
     ],
-    help: "near rows of one class together, near rows of different classes apart",
+    help: "kernel marginal Fisher analysis: near rows of one class together, near rows of different classes apart",
 };
 
 impl FromValues for Kmfa {

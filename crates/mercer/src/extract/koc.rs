@@ -45,7 +45,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
         BASIS_COMPONENTS,
     ],
-    help: "an orthonormal basis of the class centroids",
+    help: "kernel orthogonal centroids: an orthonormal basis of the class centroids",
 };
 
 impl FromValues for Koc {

@@ -62,7 +62,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         N_COMPONENTS.none("two a class; 10 for numbers"),
         BASIS_COMPONENTS,
     ],
-    help: "directions of largest covariance with the labels, one after the other; classes or numbers",
+    help: "kernel partial least squares: directions of largest covariance with the labels, classes or numbers",
 };
 
 impl FromValues for Kpls {

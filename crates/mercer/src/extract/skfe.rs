@@ -121,7 +121,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         CENTER.default("false").help("alignment of centred kernels"),
         SEED,
     ],
-    help: "the subspace whose kernel is best aligned with the labels",
+    help: "subspace kernel feature extraction: the subspace whose kernel is best aligned with the labels",
 };
 
 impl FromValues for Skfe {

@@ -57,7 +57,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Sun 2007",
     cost: "n²·p a round",
     parameters: &[N_FEATURES, WIDTH, N_QUERIES, SEED],
-    help: "Relief with neighbours as hidden variables, in a distance that uses the weights found",
+    help: "iterative Relief: neighbours are hidden variables, in a distance that uses the weights found",
 };
 
 const WIDTH: Parameter =

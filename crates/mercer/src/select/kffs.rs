@@ -53,7 +53,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "TAKES, Alg. 2",
     cost: "n·p² votes",
     parameters: &[N_FEATURES, REWEIGHT],
-    help: "one weak classifier a column, taken one by one into an ensemble",
+    help: "kernel forward feature selection: one weak classifier per column, taken one by one into an ensemble",
 };
 
 /// Whether rows that the ensemble gets right lose weight.

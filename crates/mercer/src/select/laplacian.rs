@@ -46,7 +46,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "He, Cai & Niyogi 2005",
     cost: "n² distances, n·k·p",
     parameters: &[N_FEATURES, N_NEIGHBORS.default("5")],
-    help: "columns that vary little between neighbours; needs no labels",
+    help: "Laplacian score: columns that vary little between neighbours; needs no labels",
 };
 
 impl FromValues for Laplacian {

@@ -83,7 +83,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         .default("0.6"),
         SEED,
     ],
-    help: "columns with a coefficient in L1-penalised least squares, or often chosen by it",
+    help: "LASSO: columns with a coefficient in L1-penalised least squares, or often chosen by it",
 };
 
 impl FromValues for Lasso {

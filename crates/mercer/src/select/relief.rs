@@ -56,7 +56,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         N_QUERIES,
         SEED,
     ],
-    help: "columns in which the nearest misses are farther away than the nearest hits",
+    help: "Relief: columns in which the nearest rows of other classes are farther away than those of the own",
 };
 
 /// Differences or their squares.

@@ -50,7 +50,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Robnik-Šikonja & Kononenko 2003",
     cost: "n² distances, n·k·c·p",
     parameters: &[N_FEATURES, N_NEIGHBORS.default("10"), METRIC.none(MANHATTAN), NEIGHBORS, N_QUERIES, SEED],
-    help: "Relief with k hits and k misses of each class, by column range; with p-values",
+    help: "ReliefF: Relief with k neighbours of the own and of each other class, by column range; with p-values",
 };
 
 impl FromValues for ReliefF {

@@ -60,7 +60,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         N_QUERIES,
         SEED,
     ],
-    help: "Relief for numbers: near rows with different targets should differ in the column",
+    help: "regression ReliefF: near rows with different targets should differ in the column",
 };
 
 const SIGMA: Parameter =

@@ -44,6 +44,7 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         test_share,
         splits,
         score,
+        keep_predictions,
         seed,
         options,
     } = comparison;
@@ -60,6 +61,7 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         .and_setting("test_share", test_share)
         .and_setting("splits", splits)
         .and_setting("score", score)
+        .and_setting("keep_predictions", keep_predictions)
         .and_setting("seed", seed)
         .and_setting("memory", &options.memory)
 }
@@ -106,14 +108,17 @@ impl CandidateResult {
                     confusion,
                     losses,
                     by_chance,
+                    predictions,
                 } = scored;
-                let by_chance: Vec<u64> = by_chance.iter().map(|v| v.to_bits()).collect();
+                let bits = |values: &Vec<f64>| values.iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+                let predictions = predictions.as_ref().map(bits);
+                let by_chance = bits(by_chance);
                 let losses: Vec<u32> = losses.iter().map(|v| v.to_bits()).collect();
                 let [score, second, seconds] = [score, second, seconds].map(|v| v.to_bits());
                 json!({
                     "score": score, "second": second, "gamma": gamma.map(f64::to_bits), "n_features": n_features,
                     "kernel_values": kernel_values, "seconds": seconds, "confusion": confusion,
-                    "losses": losses, "by_chance": by_chance,
+                    "losses": losses, "by_chance": by_chance, "predictions": predictions,
                 })
             }
         }
@@ -127,6 +132,9 @@ impl CandidateResult {
         }
         let number = |name: &str| value[name].as_u64().map(f64::from_bits);
         let count = |value: &Value| value.as_u64().map(|count| count as usize);
+        let numbers = |value: &Value| -> Option<Vec<f64>> {
+            value.as_array()?.iter().map(|v| v.as_u64().map(f64::from_bits)).collect()
+        };
         let loss = |value: &Value| value.as_u64().and_then(|v| u32::try_from(v).ok()).map(f32::from_bits);
         let counts = |row: &Value| row.as_array()?.iter().map(count).collect::<Option<Vec<_>>>();
         Some(Self::Scored(Scored {
@@ -137,11 +145,8 @@ impl CandidateResult {
             kernel_values: count(&value["kernel_values"])?,
             seconds: number("seconds")?,
             losses: value["losses"].as_array()?.iter().map(loss).collect::<Option<_>>()?,
-            by_chance: value["by_chance"]
-                .as_array()?
-                .iter()
-                .map(|v| v.as_u64().map(f64::from_bits))
-                .collect::<Option<_>>()?,
+            by_chance: numbers(&value["by_chance"])?,
+            predictions: numbers(&value["predictions"]),
             confusion: value["confusion"].as_array()?.iter().map(counts).collect::<Option<_>>()?,
         }))
     }

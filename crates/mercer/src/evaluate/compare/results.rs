@@ -12,6 +12,9 @@ use crate::error::Result;
 use crate::evaluate::evaluator::{Evaluation, Evaluator};
 use crate::evaluate::measures::{Measure, Predictions, confusion};
 
+/// Beyond so many rows splits are compared instead of rows, which saves memory; differences are clear then either way.
+const PAIRED_ROWS: usize = 200_000;
+
 /// What a split found.
 pub(super) struct SplitResults {
     /// One a candidate.
@@ -124,7 +127,15 @@ impl<'a> Recorder<'a> {
                 n_features: cost.n_features,
                 kernel_values: cost.kernel_values,
                 seconds: cost.seconds,
-                losses: measure.losses(truth, evaluation).unwrap_or_default(),
+                losses: if self.data.train.n() + truth.len() <= PAIRED_ROWS {
+                    measure.losses(truth, evaluation).unwrap_or_default()
+                } else {
+                    Vec::new()
+                },
+                predictions: self.comparison.keep_predictions.then(|| match &evaluation.predictions {
+                    Predictions::Classes(codes) => codes.iter().map(|&code| code as f64).collect(),
+                    Predictions::Numbers(values) => values.clone(),
+                }),
                 by_chance: self
                     .data
                     .shuffled
