@@ -232,5 +232,5 @@ def test_labels_that_do_not_fit_the_first_batch_are_refused():
     with pytest.raises(ValueError, match="task = 'numbers'"):
         FScore(task="numbers").partial_fit(rows, y, classes=[0, 1])
     assert test.scores_ is scores
-    with pytest.raises(ValueError, match="task = numbers, but the target holds the text `a`"):
+    with pytest.raises(ValueError, match="task = regression, but the target holds the text `a`"):
         FScore().partial_fit(rows, rows[:, 0]).partial_fit(rows[:1], ["a"])

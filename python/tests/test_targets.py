@@ -110,7 +110,7 @@ def test_targets_are_read_as_the_table_says(case):
     texts = values_of(case["values"])
     for name, y in forms(case["type"], texts):
         if case["read as"] == "error":
-            with pytest.raises(ValueError, match="task = numbers, but the target holds the text"):
+            with pytest.raises(ValueError, match="task = regression, but the target holds the text"):
                 _core.decide(as_target(y), task=case["task"])
             continue
         _, classes, doubts = _core.decide(as_target(y), task=case["task"])

@@ -43,7 +43,7 @@ fn methods_are_listed_by_stage() {
     `mercer methods NAME` describes one of them.
     ");
     insta::assert_snapshot!(done(folder.path(), &["methods", "takes"]).0, @r"
-    takes: kobl and kffs, features multiplied by their weights
+    takes: two-stage fast kernel feature selection: kobl and kffs, features multiplied by their weights
 
       stage   system
       source  TAKES
