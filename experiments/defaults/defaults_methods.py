@@ -117,7 +117,7 @@ BASES: dict[str, list[Setting]] = {
     "kpca": [{"center": True}, {"tol": 0.95}],
     "nystrom": [],
     "rpcholesky": [],
-    "csi": [{"tol": tol} for tol in (0.1, 1e-3)],
+    "csi": [{"tol": tol} for tol in (0.01, 1e-4)],
     "kfa": [],
     "kmeans": [],
 }

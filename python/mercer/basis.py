@@ -103,7 +103,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         what is left of a row is small (None: 0.03). "gram-schmidt": residual norm, relative to the row's own, at which
         a row is skipped (None: 1e-6). "kpca": share of the trace to keep (None: every eigenvalue above 1e-10 of the
         largest). "csi": mean squared residual, relative to what varies
-        between rows, at which it stops (None: 0.01).
+        between rows, at which it stops (None: 0.001).
     nu : float, default=None
         "sparse": share of k(x, x) that must be new for a row to be kept. None: `tol` decides; in `partial_fit`, which
         does not know what varies, 0.1.

@@ -6,7 +6,7 @@
 //! K − G Gᵀ ≈ L Lᵀ, L n×δ, in which column i is L·L_iᵀ/√d_i.
 //!
 //! cost    n·δ·(δ+4j) flops for the j-th pivot, n·(m+δ+1) kernel values in all
-//! stops   at the cap; without one when the mean squared residual falls to tol (0.01) of what varies (measured by the
+//! stops   at the cap; without one when the mean squared residual falls to tol (0.001) of what varies (measured by the
 //!         look-ahead's first rows); or
 //!         where only rounding is left
 //! source  Bach & Jordan 2005 (κ = 0.99, δ = 40); asked for by SK-Relief, sec. 6 and EKS, sec. 5
@@ -45,7 +45,7 @@ const TOL: Parameter = Parameter::share(
     false,
     "mean squared residual, relative to what varies, at which it stops",
 )
-.default("0.01");
+.default("0.001");
 
 /// The mean squared residual, relative to what varies, at which it stops unless told otherwise.
 pub(crate) fn default_tol() -> f64 {
