@@ -4,7 +4,8 @@
 //!
 //! Splits are shared out to threads, each with a pool of its own: the seconds of a candidate are its own.
 //!
-//! cost    a split: one fit a distinct basis, the methods' own arithmetic, the evaluators'
+//! cost    a split: one fit a distinct basis, the methods' own arithmetic, the evaluators', and at most 99 shuffles of the test
+//!         labels against predictions that are there
 //! differs with more than 1000 training rows bases have at most 500 components, and `kobl` stands in for bases that would
 //!         span all rows, unless the settings say otherwise
 

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::measures::Measure;
 
-/// A difference of more than this many standard errors is called clear. Splits share rows, which makes the standard error
-/// about a third too small, and the best of many candidates is partly lucky: with a lower limit clear differences were
-/// often found on labels that are pure noise.
+/// A difference of more than this many standard errors is called clear. The error of paired rows leaves out that training
+/// parts vary, that of splits is too small because they share rows, and the best of many candidates is partly lucky: with a
+/// lower limit clear differences were often found on labels that are pure noise.
 pub const CLEAR: f64 = 3.0;
 
 /// What features are compared with: the columns as they are, a support vector machine, the nearest neighbour in the kernel's
