@@ -1,12 +1,21 @@
 //! Candidates: a few rows whose residuals are exact between two passes over all rows.
 //!
-//! cost    |rows| kernel values and |rows|·(j + pending) flops a pivot, and no pass over the data
+//! A's next rows are (e − ℓA)/r, ℓ a pivot's row of G and r its residual norm. The part of ℓA that belongs to pivots of earlier
+//! passes is one matrix product for many rows: one vector at a time would read all of A for every pivot.
+//!
+//! cost    |rows| kernel values and |rows|·(j + pending) flops a pivot, and no pass over the data; 2·|pivots|·j² flops a pass for
+//!         A, 2·|rows|·j² where rows are asked whether they are sound
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
-use super::pivoted::{Pivoted, next_coefficients};
+use super::pivoted::{PENDING, Pivoted, next_coefficients};
 use crate::data::rows::Rows;
+use crate::linalg::product;
+
+/// Up to so many rows, ℓA is computed for all of them as soon as one is asked whether it is sound.
+const AT_ONCE: usize = 4 * PENDING;
 
 /// A few rows whose residuals are kept exact while pivots wait for the next flush.
 ///
@@ -24,8 +33,10 @@ pub(crate) struct Candidates {
     pub(super) g: Mat<f64>,
     /// The factor's next columns on these rows, one a pivot.
     columns: Vec<Vec<f64>>,
-    /// A's next rows, one a pivot.
-    pub(super) coefficients: Vec<Vec<f64>>,
+    /// ℓA for the pivots of earlier passes (|rows|×j), once a row was asked whether it is sound.
+    earlier_parts: Option<Mat<f64>>,
+    /// A's next rows, as far as they are known: they are needed for `is_sound` and in the end.
+    coefficients: Vec<Vec<f64>>,
 }
 
 impl Candidates {
@@ -39,6 +50,7 @@ impl Candidates {
             g,
             selected,
             columns: Vec::new(),
+            earlier_parts: None,
             coefficients: Vec::new(),
             rows,
         }
@@ -57,29 +69,57 @@ impl Candidates {
         open.map(|(r, _)| *r).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The row that this candidate would add to A.
-    fn next_coefficients(&self, factor: &Pivoted, position: usize) -> Vec<f64> {
-        let flushed = factor.coefficients.iter().zip(self.g.row(position).iter().copied());
-        let pending = self.coefficients.iter().zip(self.columns.iter().map(|c| c[position]));
-        next_coefficients(flushed.chain(pending), self.residual[position].sqrt())
-    }
-
     /// Whether something is left of the candidate, and its coefficients are small enough for the precision.
-    pub(crate) fn is_sound(&self, factor: &Pivoted, position: usize) -> bool {
+    pub(crate) fn is_sound(&mut self, factor: &Pivoted, position: usize) -> bool {
         if self.residual[position] <= factor.floor() {
             return false;
         }
-        factor.is_small(&self.next_coefficients(factor, position))
+        if self.rows.len() <= AT_ONCE && self.earlier_parts.is_none() {
+            self.earlier_parts = Some(times(self.g.as_ref(), &factor.coefficients()));
+        }
+        self.coefficients(factor);
+        let known = self.earlier_parts.as_ref().map(|parts| parts.row(position).iter().copied().collect());
+        let part = known.unwrap_or_else(|| factor.earlier_part(self.g.row(position).iter().copied()));
+        factor.is_small(&self.next_coefficients(part, position, self.residual[position].sqrt()))
+    }
+
+    /// The row that a candidate adds to A, from its part of earlier passes.
+    fn next_coefficients(&self, part: Vec<f64>, position: usize, norm: f64) -> Vec<f64> {
+        let pending = self.coefficients.iter().zip(self.columns.iter().map(|c| c[position]));
+        next_coefficients(part, pending, norm)
+    }
+
+    /// A's next rows, one a pivot.
+    pub(super) fn coefficients(&mut self, factor: &Pivoted) -> &[Vec<f64>] {
+        let open = &self.eliminated[self.coefficients.len()..];
+        if open.is_empty() {
+            return &self.coefficients;
+        }
+        let rows_of = |all: MatRef<f64>| Mat::from_fn(open.len(), all.ncols(), |a, k| all[(open[a], k)]);
+        let parts = match &self.earlier_parts {
+            Some(parts) => rows_of(parts.as_ref()),
+            None if open.len() == 1 => {
+                let part = factor.earlier_part(self.g.row(open[0]).iter().copied());
+                Mat::from_fn(1, part.len(), |_, k| part[k])
+            }
+            None => times(rows_of(self.g.as_ref()).as_ref(), &factor.coefficients()),
+        };
+        for (part, position) in open.to_vec().into_iter().enumerate() {
+            let norm = self.columns[self.coefficients.len()][position];
+            let part = parts.row(part).iter().copied().collect();
+            // Later pivots' columns are not looked at: there are as many rows as come before this one.
+            let next = self.next_coefficients(part, position, norm);
+            self.coefficients.push(next);
+        }
+        &self.coefficients
     }
 
     /// Makes the candidate at this position a pivot; false if its coefficients are too large for float32.
     pub(crate) fn eliminate(&mut self, factor: &Pivoted, position: usize) -> bool {
         let norm = self.residual[position].sqrt();
-        let next = self.next_coefficients(factor, position);
-        if factor.is_f32() && !factor.is_small(&next) {
+        if factor.is_f32() && !self.is_sound(factor, position) {
             return false;
         }
-        self.coefficients.push(next);
         let mut column = vec![0.0; self.rows.len()];
         factor.gram.column(&self.selected, self.rows[position], &mut column);
         let j = self.g.ncols();
@@ -126,4 +166,14 @@ impl Candidates {
         }
         l
     }
+}
+
+/// ℓA for many rows ℓ, in fixed groups of rows, so that the bits do not depend on the number of threads.
+fn times(rows: MatRef<'_, f64>, a: &Mat<f64>) -> Mat<f64> {
+    const GROUP: usize = 64;
+    let mut out = Mat::zeros(rows.nrows(), a.ncols());
+    out.par_row_chunks_mut(GROUP)
+        .zip(rows.par_row_chunks(GROUP))
+        .for_each(|(mut out, rows)| out.copy_from(product(rows, a.as_ref())));
+    out
 }

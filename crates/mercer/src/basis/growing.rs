@@ -216,7 +216,7 @@ impl<'a> Grown<'a> {
             }
             let own = &z[i * m..(i + 1) * m];
             let along = own.iter().copied().chain(columns.iter().map(|column| column[i]));
-            let next = next_coefficients(self.coefficients.iter().zip(along), left.sqrt());
+            let next = next_coefficients(Vec::new(), self.coefficients.iter().zip(along), left.sqrt());
             let size: f64 = next.iter().map(|a| a.abs()).sum();
             if f64::EPSILON * largest * size * size > LOSS {
                 self.basis.stop = if self.basis.stop == Stop::Cap { Stop::Cap } else { Stop::Rank };

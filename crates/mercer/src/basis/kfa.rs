@@ -107,8 +107,11 @@ pub(crate) fn grow(factor: &mut Pivoted, candidates: Option<usize>, seed: u64) -
         }
         let mut block = Candidates::new(factor, rows);
         if candidates.is_some() {
-            let is_left_out = |&at: &usize| !block.is_sound(factor, at);
-            live.extract_if(.., |at| is_left_out(at)).for_each(|at| retired[block.rows[at]] = true);
+            live.retain(|&at| {
+                let stays = block.is_sound(factor, at);
+                retired[block.rows[at]] |= !stays;
+                stays
+            });
             if live.is_empty() {
                 continue;
             }
@@ -138,7 +141,7 @@ pub(crate) fn grow(factor: &mut Pivoted, candidates: Option<usize>, seed: u64) -
                 stays && now > floor
             });
         }
-        factor.flush(&block)?;
+        factor.flush(&mut block)?;
     }
     Ok(Stop::Cap)
 }

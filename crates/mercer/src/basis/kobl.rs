@@ -180,7 +180,7 @@ pub(crate) fn grow(factor: &mut Pivoted, rule: StopRule) -> Result<Stop> {
         if candidates.eliminated.len() < PENDING / 2 {
             active = (2 * active).min(most_active);
         }
-        factor.flush(&candidates)?;
+        factor.flush(&mut candidates)?;
         if let Some(stop) = stop {
             return Ok(stop);
         }

@@ -42,7 +42,7 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
                 stop = Stop::Rank;
             }
         }
-        factor.flush(&candidates)?;
+        factor.flush(&mut candidates)?;
         done += rows.len();
         factor.save(|| vec![done as u64, u64::from(stop == Stop::Rank)])?;
     }

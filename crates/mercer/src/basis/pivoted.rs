@@ -209,7 +209,7 @@ impl<'a> Pivoted<'a> {
     }
 
     /// Adds the pivots that `candidates` has eliminated: one pass over all rows.
-    pub(crate) fn flush(&mut self, candidates: &Candidates) -> Result<()> {
+    pub(crate) fn flush(&mut self, candidates: &mut Candidates) -> Result<()> {
         let new: Vec<usize> = candidates.eliminated.iter().map(|&local| candidates.rows[local]).collect();
         if new.is_empty() {
             self.correct(candidates);
@@ -218,6 +218,7 @@ impl<'a> Pivoted<'a> {
         self.grow(new.len());
         let (j, b) = (self.pivots.len(), new.len());
         let factor = candidates.factor();
+        let next_rows = candidates.coefficients(self).to_vec();
         // Rows of G at the new pivots, and what takes the earlier pivots' part out of their columns.
         let earlier = Mat::from_fn(b, j, |c, k| candidates.g[(candidates.eliminated[c], k)]);
         let (gram, monitor, residual) = (self.gram, self.monitor, &mut self.residual);
@@ -259,7 +260,7 @@ impl<'a> Pivoted<'a> {
             self.is_pivot[i] = true;
         }
         self.pivots.extend(&new);
-        self.coefficients.extend(candidates.coefficients.iter().cloned());
+        self.coefficients.extend(next_rows);
         self.correct(candidates);
         self.clip_residuals()?;
         self.monitor.advance(b);
@@ -278,9 +279,17 @@ impl<'a> Pivoted<'a> {
 
     /// Whether the coefficients that this row would add to A are small enough for the precision.
     pub(crate) fn is_sound(&self, i: usize) -> bool {
-        let row = self.row(i);
-        let earlier = self.coefficients.iter().zip(row.iter().copied());
-        self.is_small(&next_coefficients(earlier, self.residual[i].sqrt()))
+        let part = self.earlier_part(self.row(i).iter().copied());
+        self.is_small(&next_coefficients(part, std::iter::empty(), self.residual[i].sqrt()))
+    }
+
+    /// ℓA for a row ℓ of G.
+    pub(super) fn earlier_part(&self, row: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut part = vec![0.0; self.coefficients.len()];
+        for (a, l) in self.coefficients.iter().zip(row) {
+            part.iter_mut().zip(a).for_each(|(p, a)| *p += l * a);
+        }
+        part
     }
 
     pub(super) fn is_small(&self, coefficients: &[f64]) -> bool {
@@ -349,9 +358,8 @@ impl<'a> Pivoted<'a> {
         self.grow(1);
         let j = self.pivots.len();
         let norm = residual_column[pivot].sqrt();
-        let row = self.row(pivot);
-        let next = next_coefficients(self.coefficients.iter().zip(row.iter().copied()), norm);
-        drop(row);
+        let part = self.earlier_part(self.row(pivot).iter().copied());
+        let next = next_coefficients(part, std::iter::empty(), norm);
         self.coefficients.push(next);
         let mut column: Vec<f64> = residual_column.iter().map(|c| c / norm).collect();
         column[pivot] = norm;
@@ -447,17 +455,18 @@ pub(super) fn triangular(rows: &[Vec<f64>]) -> Mat<f64> {
     Mat::from_fn(rows.len(), rows.len(), |i, j| rows[i].get(j).copied().unwrap_or(0.0))
 }
 
-/// The row that a pivot adds to A: (e − Σ ℓ_k A_k)/r, ℓ its row of G and r its residual norm.
+/// The row that a pivot adds to A: (e − ℓA)/r, from ℓA of the pivots of earlier passes and the rows and ℓ since.
 pub(super) fn next_coefficients<'r>(
-    earlier: impl Iterator<Item = (&'r Vec<f64>, f64)>,
+    part: Vec<f64>,
+    pending: impl Iterator<Item = (&'r Vec<f64>, f64)>,
     norm: f64,
 ) -> Vec<f64> {
-    let mut next = Vec::new();
-    for (row, l) in earlier {
+    let mut next = part;
+    for (row, l) in pending {
         next.resize(row.len(), 0.0);
-        next.iter_mut().zip(row).for_each(|(n, a)| *n -= l * a);
+        next.iter_mut().zip(row).for_each(|(n, a)| *n += l * a);
     }
-    next.iter_mut().for_each(|n| *n /= norm);
+    next.iter_mut().for_each(|n| *n /= -norm);
     next.push(1.0 / norm);
     next
 }

@@ -36,12 +36,13 @@ pub(crate) fn ridge_on(
     let y = MatRef::from_row_major_slice(&y, z.n(), c);
     let ridge = Ridge::new(z, y, monitor)?;
     let penalties = ridge.penalties();
-    let found = ridge.left_out(z, y, labels, &penalties, monitor)?;
+    let (turned, z) = ridge.turned(z, monitor)?;
+    let found = turned.left_out(&z, y, labels, &penalties, monitor)?;
     let tried = best_of(&ridge, &penalties, &found);
     let weights = ridge.weights(tried.absolute);
     let means = target_means(labels, c);
     let directions = Mat::from_fn(c, weights.nrows(), |j, d| unit * weights[(d, j)]);
-    let mut left_out = ridge.left_out_predictions(z, y, tried.absolute, monitor)?;
+    let mut left_out = turned.left_out_predictions(&z, y, tried.absolute, monitor)?;
     for (j, column) in left_out.col_iter_mut().enumerate() {
         column.iter_mut().for_each(|v| *v = unit * *v + means[j]);
     }

@@ -80,7 +80,7 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
                 retired[row] = true;
             }
         }
-        factor.flush(&candidates)?;
+        factor.flush(&mut candidates)?;
         factor.save(|| {
             let rows = (0..retired.len()).filter(|&row| retired[row]).map(|row| row as u64);
             std::iter::once(random::position(&generator)).chain(rows).collect()

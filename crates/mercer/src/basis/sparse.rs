@@ -91,7 +91,7 @@ pub(crate) fn grow(factor: &mut Pivoted, novelty: Novelty, seed: u64) -> Result<
                 continue;
             }
             if candidates.eliminated.len() == factor.room() {
-                factor.flush(&candidates)?;
+                factor.flush(&mut candidates)?;
                 return Ok(Stop::Cap);
             }
             if candidates.eliminated.len() == PENDING {
@@ -101,7 +101,7 @@ pub(crate) fn grow(factor: &mut Pivoted, novelty: Novelty, seed: u64) -> Result<
             }
             candidates.eliminate(factor, position);
         }
-        factor.flush(&candidates)?;
+        factor.flush(&mut candidates)?;
         next = end;
         factor.save(|| vec![next as u64, u64::from(stop == Stop::Rank)])?;
     }
