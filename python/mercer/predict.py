@@ -132,7 +132,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. Ridge with its usual penalty of 1
         is right for them.
     tried_ : list of dict
-        The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis, squared
+        The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
+        size with which the error was measured, which is smaller where the basis was enlarged in the end), squared
         error of left-out rows, and whether it is a member of the predictor.
     error_ : float
         Squared error of left-out rows, of the members together.
@@ -256,7 +257,8 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. Ridge with its usual penalty of 1
         is right for them.
     tried_ : list of dict
-        The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis, squared
+        The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
+        size with which the error was measured, which is smaller where the basis was enlarged in the end), squared
         error of left-out rows, and whether it is a member of the predictor.
     error_ : float
         Squared error of left-out rows, of the members together.

@@ -46,6 +46,7 @@ pub(crate) fn fit_predictor<'py>(
         out.set_item("weighted", attempt.weighted)?;
         out.set_item("gamma", attempt.gamma)?;
         out.set_item("n_components", attempt.size)?;
+        out.set_item("n_components_tried", attempt.tried_size)?;
         out.set_item("error", attempt.error)?;
         out.set_item("is_member", attempt.is_member)?;
         Ok(out)

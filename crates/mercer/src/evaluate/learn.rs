@@ -7,11 +7,11 @@
 //! Members are maps whose features are scores, so that the whole is a [`Predictor`] in a [`FeatureMap`]; the map's own features
 //! are the coordinates of the best member.
 //!
-//! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, as much again four times for input weights on 2000, then n·m²
-//!         a size; memory n·m numbers for the rows looked at
+//! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, as much again four times for input weights on 2000, then 4·n·m²
+//!         a size up to 2000; in the end 2·n·m² on all rows; memory n·m numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); Platt 1999 and Guo et al. 2017 (calibration)
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
-//!         with the rows
+//!         with the rows. The largest size is taken without being tried
 
 use std::borrow::Cow;
 
@@ -42,7 +42,11 @@ const FIRST_ROWS: usize = 5_000;
 const FIRST_SIZE: usize = 300;
 
 /// Sizes tried after that, while the error falls.
-const LARGER_SIZES: [usize; 3] = [1_000, 2_000, 4_000];
+const LARGER_SIZES: [usize; 2] = [1_000, 2_000];
+
+/// The size that is taken where the error still fell at the last of these. It is not tried: its left-out predictions would
+/// cost more than all the others together.
+const LARGEST: usize = 4_000;
 
 /// The most components of kernels that are not the best.
 const OTHERS: usize = 1_000;
@@ -92,7 +96,7 @@ impl Default for Learner {
     fn default() -> Self {
         Self {
             scale: Scale::Standard,
-            max_components: 4_000,
+            max_components: LARGEST,
             input_weights: true,
             seed: 0,
             options: Options::default(),
@@ -146,6 +150,8 @@ pub struct Attempt {
     pub gamma: f64,
     /// Components of its basis.
     pub size: usize,
+    /// Components with which its error was measured: as many, or fewer.
+    pub tried_size: usize,
     /// Squared error of left-out rows.
     pub error: f64,
     /// Whether it is a member of the predictor.
@@ -158,6 +164,8 @@ struct Trial {
     weights: Option<Vec<f64>>,
     gamma: f64,
     tried: Tried,
+    /// Components that it is fitted with in the end: those tried, or more.
+    size: usize,
     basis: FittedBasis,
     expansion: Expansion,
     /// n×c.
@@ -214,7 +222,8 @@ impl Learner {
             if !members.contains(&at) && at > 0 {
                 continue;
             }
-            let trial = if all_rows { trial } else { self.on_all_rows(trial, rows, labels)? };
+            let is_final = all_rows && trial.size <= trial.tried.size;
+            let trial = if is_final { trial } else { self.on_all_rows(trial, rows, labels)? };
             if members.contains(&at) {
                 maps.push(trial.member(labels, scaling));
             }
@@ -267,6 +276,12 @@ impl Learner {
         Basis::new(Method::of_rows(n), kernel).n_components(size).seed(self.seed)
     }
 
+    /// Whether a basis of m components, the coordinates of n rows and their copies fit into memory.
+    fn fits(&self, n: usize, m: usize) -> bool {
+        let (n, m) = (n as u64, m as u64);
+        8 * (4 * n * m + 6 * m * m) <= self.options.memory
+    }
+
     /// The options of fits on the way.
     fn inner_options(&self) -> Options {
         Options { memory: self.options.memory, ..Options::watched(&self.options.monitor) }
@@ -276,11 +291,14 @@ impl Learner {
     fn on_all_rows(&self, trial: Trial, rows: &Rows, labels: &Labels) -> Result<Trial> {
         let weighted = weigh(rows, trial.weights.as_deref())?;
         let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
-        let settings = self.basis(kernel, trial.tried.size, rows.n());
-        let options = self.inner_options();
-        let (basis, _) = settings.fit_with(&weighted, Some(labels), &options)?;
+        let settings = self.basis(kernel, trial.size, rows.n());
+        let mut options = self.inner_options();
+        if self.fits(rows.n(), trial.size) {
+            options = options.with_coordinates();
+        }
+        let (basis, z) = settings.fit_with(&weighted, Some(labels), &options)?;
         let summary =
-            Coordinates::new(&weighted, Some(labels), &basis, None, &options)?.moments(Some(labels))?;
+            Coordinates::new(&weighted, Some(labels), &basis, z.as_ref(), &options)?.moments(Some(labels))?;
         let m = summary.mean.len();
         let penalised = Mat::from_fn(m, m, |i, j| {
             summary.total[(i, j)] + if i == j { trial.tried.absolute } else { 0.0 }
@@ -347,6 +365,7 @@ impl Sample<'_> {
             weights,
             gamma,
             tried,
+            size: tried.size,
             basis,
             expansion: found.expansion,
             left_out: found.left_out,
@@ -364,18 +383,25 @@ impl Sample<'_> {
             return Err(Error::Numerical("no kernel could be tried on these rows".into()));
         };
         let (mut size, mut finer) = (self.first_size(), true);
-        for next in LARGER_SIZES {
+        let next_size = |size: usize, next: usize, trial: &Trial| {
             let next = next.min(self.learner.max_components).min(self.rows.n());
-            if trials[best].tried.size < size || next <= size + size / 5 || !self.fits(next) {
-                break;
-            }
+            (trial.tried.size >= size && next > size + size / 5 && self.learner.fits(self.rows.n(), next))
+                .then_some(next)
+        };
+        let mut falls = false;
+        for next in LARGER_SIZES {
+            let Some(next) = next_size(size, next, &trials[best]) else { break };
             size = next;
             let found = self.larger(&trials[best], size, finer)?;
             finer = found.gamma > trials[best].gamma;
-            if found.tried.error >= LARGER * trials[best].tried.error {
+            falls = found.tried.error < LARGER * trials[best].tried.error;
+            if !falls {
                 break;
             }
             trials[best] = found;
+        }
+        if let Some(next) = next_size(size, LARGEST, &trials[best]).filter(|_| falls) {
+            trials[best].size = next;
         }
         let reached = trials[best].tried.size.min(OTHERS);
         for at in (0..trials.len()).filter(|&at| at != best) {
@@ -396,12 +422,6 @@ impl Sample<'_> {
         }
         let finer = self.attempt(shape, weights.clone(), trial.gamma * 10f64.sqrt(), size)?;
         Ok(if finer.tried.error < same.tried.error { finer } else { same })
-    }
-
-    /// Whether a basis of this size, its coordinates and their copies fit into memory.
-    fn fits(&self, size: usize) -> bool {
-        let (n, m) = (self.rows.n() as u64, size as u64);
-        8 * (4 * n * m + 6 * m * m) <= self.learner.options.memory
     }
 
     /// What trials predict for rows that they have not seen. Rows left out are not unseen where weights were learned from
@@ -555,7 +575,8 @@ fn attempts(trials: &[Trial], members: &[usize]) -> Vec<Attempt> {
         kernel: trial.shape.name(),
         weighted: trial.weights.is_some(),
         gamma: trial.gamma,
-        size: trial.tried.size,
+        size: trial.size,
+        tried_size: trial.tried.size,
         error: trial.tried.error,
         is_member: members.contains(&at),
     };

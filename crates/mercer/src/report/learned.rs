@@ -1,7 +1,7 @@
 //! The page about a predictor.
 
 use crate::data::labels::Labels;
-use crate::evaluate::learn::Learned;
+use crate::evaluate::learn::{Attempt, Learned};
 use crate::evaluate::measures::{Predictions, confusion};
 
 use super::About;
@@ -98,6 +98,14 @@ fn predictions(page: &mut Page, learned: &Learned) {
     }
 }
 
+/// How many coordinates there are, and with how many the error was measured.
+fn coordinates(attempt: &Attempt) -> String {
+    match attempt.tried_size {
+        tried if tried == attempt.size => tried.to_string(),
+        tried => format!("{}, tried with {tried}", attempt.size),
+    }
+}
+
 fn tried(page: &mut Page, learned: &Learned) {
     page.section("What was tried");
     let rows = joined(learned.tried.iter().map(|attempt| {
@@ -106,7 +114,7 @@ fn tried(page: &mut Page, learned: &Learned) {
             escaped(attempt.kernel),
             if attempt.weighted { ", weighted inputs" } else { "" },
             short(attempt.gamma),
-            attempt.size,
+            coordinates(attempt),
             short(attempt.error),
             if attempt.is_member { "yes" } else { "no" }
         )
