@@ -20,6 +20,7 @@ from mercer.basis import KernelBasis
 from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
 from mercer.model import FeatureMap, SelectedColumns, load, save
+from mercer.neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
 from mercer.predict import AutoClassifier, AutoRegressor
 from mercer.rows import read_rows
 from mercer.select import (
@@ -61,6 +62,8 @@ __all__ = [
     "InputWeights",
     "KRelief",
     "KernelBasis",
+    "KernelNeighborsClassifier",
+    "KernelNeighborsRegressor",
     "LaplacianScore",
     "LassoSelector",
     "MultiSURF",

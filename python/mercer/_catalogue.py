@@ -44,6 +44,11 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
     match parameter["kind"]:
         case "whole":
             words: list[Any] = [Interval(Integral, parameter["least"], None, closed="left")]
+        case "whole_or":
+            words = [Interval(Integral, parameter["least"], None, closed="left")]
+            # The name may be that of an extractor's number of features, too.
+            if card is None or card["stage"] == "basis":
+                words.append(StrOptions(set(parameter["words"])))
         case "number":
             closed = {
                 (False, False): "both",
@@ -59,7 +64,7 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
         case "number_or":
             words = [StrOptions(set(parameter["words"])), Interval(Real, 0, None, closed="neither")]
         case "threshold":
-            words = [StrOptions({"linear"}), Interval(Real, 0, 1, closed="both"), tuple]
+            words = [StrOptions({"linear"}), Interval(Real, 0, 1, closed="both"), tuple, callable]
         case "candidates":
             words = [Interval(Integral, 1, None, closed="left"), StrOptions({"all"})]
         case "keep":
@@ -77,8 +82,14 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
     return [*words, None] if none else words
 
 
+# Places between 0 and 1 at which a function is read, with straight lines between.
+_PLACES = 10_000
+
+
 def as_text(value: Any) -> str:
     """Return a setting as the catalogue reads it; floats keep all their bits."""
+    if callable(value):
+        return "values:" + ",".join(repr(float(value(place / _PLACES))) for place in range(_PLACES + 1))
     if isinstance(value, tuple) and len(value) == 2 and value[0] == "power":
         return f"power:{as_text(value[1])}"
     if isinstance(value, bool | np.bool_):

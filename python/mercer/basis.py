@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar, Self, cast
 
@@ -90,14 +91,16 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     input_weights : bool, default=False
         Whether to learn a weight for every column from `y` first, as `InputWeights` does, so that the kernel sees what
         matters. `landmarks_` and `gamma_` are then those of weighted columns.
-    n_components : int, default=None
-        The most components. None: as many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl",
+    n_components : int, "relevant" or None, default=None
+        The most components. "relevant" keeps the first components, as many as are relevant for `y` (the relevant dimension
+        of Braun, Buhmann and Müller 2008); the components of "nystrom" and "kmeans" have no order. None: as many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl",
         "sparse", "csi"); min(n, 1000) ("nystrom", "rpcholesky", "kfa", "kmeans"); all there are ("gram-schmidt",
         "kpca").
-    threshold : "linear", float, ("power", a) or None, default=None
+    threshold : "linear", float, ("power", a), callable or None, default=None
         The stop rule of TAKES for "kobl": it ends when r/r1 < f(j/n), with r the distance of the next row from the
         span, r1 that of the first and j the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components`
-        stops it), or f(t) = t**a. None: `tol` decides.
+        stops it), f(t) = t**a, or a function of t with values in [0, 1] that never falls; it is read at 10001 places
+        between 0 and 1, with straight lines between. None: `tol` decides.
     tol : float, default=None
         "kobl" and "sparse": squared distance from the span, relative to the variance in the kernel's space, at which
         what is left of a row is small (None: 0.03). "gram-schmidt": residual norm, relative to the row's own, at which
@@ -211,8 +214,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         coef0: float = 1.0,
         alpha: float = 1.0,
         input_weights: bool = False,
-        n_components: int | None = None,
-        threshold: str | float | tuple[str, float] | None = None,
+        n_components: int | str | None = None,
+        threshold: str | float | tuple[str, float] | Callable[[float], float] | None = None,
         tol: float | None = None,
         nu: float | None = None,
         candidates: int | str = 10,
@@ -382,7 +385,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the method; "usual" leaves it to the number of rows."""
         if self.method is not None:
             return self.method
-        by_rule = self.n_components is None or self.threshold is not None or self.tol is not None
+        by_rule = self.n_components in (None, "relevant") or self.threshold is not None or self.tol is not None
         return "kobl" if by_rule else "usual"
 
     def _settings(self) -> Settings:
@@ -620,7 +623,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _needs_y(self) -> bool:
         by_labels = isinstance(self.gamma, str) and self.gamma in ("align", "loo")
-        return self.method == "csi" or self.input_weights or (by_labels and self.kernel not in _NO_GAMMA)
+        of_labels = self.method == "csi" or self.input_weights or self.n_components == "relevant"
+        return of_labels or (by_labels and self.kernel not in _NO_GAMMA)
 
     def _looks_at(self, y: Any) -> bool:
         """Return whether labels are looked at: they must be, or they are there and of use."""

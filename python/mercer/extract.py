@@ -217,15 +217,26 @@ class SKFE(_Extractor):
     ----------
     n_components : int, default=None
         Number of features. None: one a class. More than there are is refused.
-    init : {"koc", "gda", "kpls", "random"}, default="koc"
+    init : {"koc", "gda", "kpls", "kpca", "akda-qr", "random"}, default="koc"
         Where the search starts: at the class centroids, the discriminants, the directions of largest covariance with
-        the labels, or anywhere.
+        the labels, those of largest variance, the discriminants in the span of the class means, or anywhere.
     max_iter : int, default=50
         The most steps; where the search has not ended by then, there is a `ConvergenceWarning`.
     tol : float, default=1e-6
         The norm of the gradient, relative to the first, at which the search ends.
     center : bool, default=False
         Whether alignment is that of centred kernels; features are then centred, too.
+    criterion : {"alignment", "margin", "radius-margin"}, default="alignment"
+        What the subspace maximises: the alignment of its kernel with the labels, the margin of support vector machines
+        in it, or that margin relative to the radius of the ball that holds the rows. Margins look at no more than 5000
+        rows.
+    points : int or None, default=None
+        Move so many points of the input space, from k-means centres on, until the subspace that their images span
+        maximises the criterion; `basis_.landmarks_` are where they end. With `criterion="margin"` it is the sparse large
+        margin classifier's subspace. The kernel must be smooth ("rbf", "matern32", "matern52", "rq", "linear", "poly",
+        "sigmoid", "cosine"), and `basis` is left out. None: directions are sought in the coordinates of the basis.
+    reg : float, default=0.1
+        Softness of the margin: what is added to the kernel's diagonal, relative to its mean.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kobl" of all rows, beyond 5000 "rpcholesky" with a warning. Settings
         beyond the kernel's come with a `KernelBasis`, `SKFE(basis=KernelBasis("kpca", n_components=100))`, and all can
@@ -266,7 +277,8 @@ class SKFE(_Extractor):
     alignment_ : float
         Alignment of the features' kernel with that of the labels, on the training rows.
     alignment_path_ : ndarray of shape (n_iter_ + 1,)
-        The alignment at the start and after each step; it never falls.
+        The alignment at the start and after each step; it never falls, unless `criterion` is another. With `points` only
+        that of the end.
     n_iter_ : int
         Number of steps.
     precision_ : {"single", "double"}
@@ -305,6 +317,9 @@ class SKFE(_Extractor):
         tol: float = 1e-6,
         center: bool = False,
         *,
+        criterion: str = "alignment",
+        points: int | None = None,
+        reg: float = 0.1,
         basis: Basis = None,
         kernel: str | None = None,
         gamma: float | str | None = None,
@@ -320,6 +335,9 @@ class SKFE(_Extractor):
         self.max_iter = max_iter
         self.tol = tol
         self.center = center
+        self.criterion = criterion
+        self.points = points
+        self.reg = reg
         self.basis = basis
         self.kernel = kernel
         self.gamma = gamma
@@ -454,10 +472,13 @@ class GDA(_Extractor):
 class KOC(_Extractor):
     """KOC, kernel orthogonal centroids: an orthonormal basis of the class centroids.
 
-    One feature a class, but for classes whose centroid those before it span, which are left out with a warning.
+    One feature a class, but for classes whose centroid those before it span, which are left out with a warning; with
+    `n_clusters` one a cluster.
 
     Parameters
     ----------
+    n_clusters : int, default=1
+        Take the centroids of so many k-means clusters of every class, found in the basis' coordinates.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
@@ -475,6 +496,8 @@ class KOC(_Extractor):
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the clusters, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
@@ -519,6 +542,7 @@ class KOC(_Extractor):
 
     def __init__(
         self,
+        n_clusters: int = 1,
         *,
         basis: Basis = None,
         kernel: str | None = None,
@@ -526,15 +550,18 @@ class KOC(_Extractor):
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
+        random_state: RandomState = None,
         precision: str | None = None,
         verbose: int = 0,
     ) -> None:
+        self.n_clusters = n_clusters
         self.basis = basis
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.task = task
+        self.random_state = random_state
         self.precision = precision
         self.verbose = verbose
 

@@ -636,6 +636,9 @@ class KFFS(_Selector):
         None for all. More than there are keeps all, with a warning.
     reweight : bool, default=False
         Whether rows that the ensemble gets right lose weight, as in boosting.
+    theta : int, default=1
+        By how many votes a class must lead for the ensemble to decide; below, its newest column does. A theta above the
+        number of columns ranks each column by its own errors.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
@@ -678,10 +681,17 @@ class KFFS(_Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["kffs"], task=TASKS)
 
     def __init__(
-        self, n_features: NFeatures = None, *, reweight: bool = False, task: Task = "auto", verbose: int = 0
+        self,
+        n_features: NFeatures = None,
+        *,
+        reweight: bool = False,
+        theta: int = 1,
+        task: Task = "auto",
+        verbose: int = 0,
     ) -> None:
         self.n_features = n_features
         self.reweight = reweight
+        self.theta = theta
         self.task = task
         self.verbose = verbose
 

@@ -212,6 +212,8 @@ class TAKES(_System):
         Multiply features by their weights.
     reweight : bool, default=False
         Whether rows that the ensemble gets right lose weight (lines 7 and 14 of the paper's Algorithm 2).
+    theta : int, default=1
+        By how many votes a class must lead for the ensemble of weak classifiers to decide; below, the newest one does.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kobl" with `threshold="linear"`, which "kobl" has in TAKES unless
         `threshold` or `tol` is given. Settings beyond the kernel's come with a `KernelBasis`,
@@ -283,6 +285,7 @@ class TAKES(_System):
         n_features: NFeatures = "positive",
         weighted: bool = True,
         reweight: bool = False,
+        theta: int = 1,
         *,
         basis: Basis = None,
         kernel: str | None = None,
@@ -296,6 +299,7 @@ class TAKES(_System):
         self.n_features = n_features
         self.weighted = weighted
         self.reweight = reweight
+        self.theta = theta
         self.basis = basis
         self.kernel = kernel
         self.gamma = gamma
@@ -313,7 +317,7 @@ class TAKES(_System):
         return path
 
     def _selector(self, seed: int) -> Any:
-        return KFFS(self.n_features, reweight=self.reweight, verbose=self.verbose)
+        return KFFS(self.n_features, reweight=self.reweight, theta=self.theta, verbose=self.verbose)
 
 
 class KRelief(_System):

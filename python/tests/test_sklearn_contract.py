@@ -37,6 +37,8 @@ from mercer import (
     InputWeights,
     IRelief,
     KernelBasis,
+    KernelNeighborsClassifier,
+    KernelNeighborsRegressor,
     KRelief,
     LaplacianScore,
     LassoSelector,
@@ -148,6 +150,11 @@ def test_every_check_of_scikit_learn_passes(estimator, check):
         AutoFeatures(),
         AutoClassifier(),
         AutoRegressor(),
+        KernelNeighborsClassifier(),
+        KernelNeighborsRegressor(),
+        KOC(2),
+        SKFE(points=2, max_iter=5),
+        SKFE(criterion="radius-margin", max_iter=5),
         InputWeights(),
     ]
 )

@@ -149,7 +149,7 @@ pub(crate) fn for_completions() -> Command {
             let choices = match parameter.parameter.kind {
                 Kind::Choice(choices) => choices.to_vec(),
                 // A number goes through as well: completions only propose.
-                Kind::NumberOr(rules) => rules.to_vec(),
+                Kind::NumberOr(words) | Kind::WholeOr { words, .. } => words.to_vec(),
                 Kind::Flag => vec!["true", "false"],
                 _ => continue,
             };

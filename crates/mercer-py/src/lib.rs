@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use crate::learn::{fit_predictor, input_weights};
     #[pymodule_export]
-    use crate::metrics::{kernel_alignment, relevant_dimension};
+    use crate::metrics::{kernel_alignment, kernel_width, nearest_in_kernel, relevant_dimension};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -182,6 +182,11 @@ impl Cholesky {
     }
 
     /// Overwrites B by L⁻¹B.
+    /// L_ii.
+    pub(crate) fn diagonal(&self, i: usize) -> f64 {
+        self.0[(i, i)]
+    }
+
     pub(crate) fn forward(&self, b: MatMut<'_, f64>) {
         solve_lower_triangular_in_place(self.0.as_ref(), b, Par::Seq);
     }

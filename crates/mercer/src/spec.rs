@@ -88,6 +88,13 @@ pub enum Kind {
         /// The smallest allowed.
         least: u64,
     },
+    /// A whole number of at least `least`, or one of these words.
+    WholeOr {
+        /// The smallest allowed.
+        least: u64,
+        /// What else it may be.
+        words: &'static [&'static str],
+    },
     /// A number between two others; `open` leaves the lower one out, `below` the upper one.
     Number {
         /// Lower end.
@@ -167,6 +174,11 @@ impl Parameter {
                 Ok(value) if value >= least => Ok(()),
                 _ => refuse(format!("a whole number of at least {least}")),
             },
+            Kind::WholeOr { least, words } => match text.parse::<u64>() {
+                _ if words.contains(&text) => Ok(()),
+                Ok(value) if value >= least => Ok(()),
+                _ => refuse(format!("a whole number of at least {least}, or {}", words.join(", "))),
+            },
             Kind::Number { from, to, open, below } => {
                 let fits = |v: f64| {
                     (if open { v > from } else { v >= from }) && (if below { v < to } else { v <= to })
@@ -193,6 +205,7 @@ impl Parameter {
     pub fn allowed(&self) -> String {
         match self.kind {
             Kind::Whole { least } => format!("a whole number ≥ {least}"),
+            Kind::WholeOr { least, words } => format!("a whole number ≥ {least} | {}", words.join(" | ")),
             Kind::Number { from, to, open, below } => range_text(from, to, open, below),
             Kind::Choice(words) => words.join(" | "),
             Kind::NumberOr(words) => format!("a number > 0 | {}", words.join(" | ")),

@@ -25,7 +25,7 @@ use crate::kernel::Shape;
 use crate::map::FeatureMap;
 use crate::options::Options;
 use crate::select;
-use crate::select::kffs::REWEIGHT;
+use crate::select::kffs::{REWEIGHT, THETA};
 use crate::select::relief::POWER;
 use crate::select::{Columns, Keep, Kffs, N_FEATURES, Relief, Scores, Selection, Selector};
 use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
@@ -44,6 +44,7 @@ pub(crate) const TAKES: MethodSpec = MethodSpec {
         N_FEATURES.default("positive"),
         WEIGHTED.default("true"),
         REWEIGHT,
+        THETA,
     ],
     help: "two-stage fast kernel feature selection: kobl and kffs, features multiplied by their weights",
 };

@@ -1,6 +1,6 @@
 //! What a basis refuses before any work.
 
-use super::{Basis, Method, Threshold};
+use super::{Basis, Method, Threshold, points};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -18,9 +18,31 @@ impl Basis {
             )));
         }
         self.shape.check()?;
-        self.threshold.map_or(Ok(()), Threshold::check)?;
+        self.threshold.as_ref().map_or(Ok(()), Threshold::check)?;
         if self.n_components == Some(0) {
             return Err(Error::argument("n_components = 0, but at least 1 is needed"));
+        }
+        if self.relevant && labels.is_none() {
+            return Err(Error::argument(
+                "n_components = relevant looks at the labels, but none were given\n\
+                 hint: give them (y), or a number of components",
+            ));
+        }
+        if self.relevant && !self.method.is_nested() {
+            return Err(Error::argument(format!(
+                "n_components = relevant keeps the first components, but those of `{}` have no order\n\
+                 hint: give a number, or use method = `kobl`, `kfa` or `kpca`",
+                self.method.name()
+            )));
+        }
+        if self.moves.is_some() {
+            points::check_kernel(self.shape)?;
+            if labels.is_none() || self.method != Method::Kmeans {
+                return Err(Error::argument(format!(
+                    "landmarks are moved to serve the labels in the basis `kmeans` alone, and with labels; this is `{}`",
+                    self.method.name()
+                )));
+            }
         }
         if let Some(nu) = self.nu.filter(|nu| !(0.0..1.0).contains(nu)) {
             return Err(Error::argument(format!("nu = {nu}, but it must be at least 0 and below 1")));

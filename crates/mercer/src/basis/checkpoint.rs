@@ -178,6 +178,7 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
         tol,
         nu,
         candidates,
+        moves,
         landmarks,
         center,
         seed,
@@ -185,6 +186,7 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
         precision,
         // What was found is made smaller afterwards, and rows are weighted before.
         shrink: _,
+        relevant: _,
         input_weights: _,
     } = basis;
     if matches!(threshold, Some(Threshold::Function(_))) {
@@ -198,6 +200,7 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
         .and_setting("kernel", shape)
         .and_setting("gamma", gamma)
         .and_setting("n_components", n_components)
+        .and_setting("moves", moves)
         .and_setting("threshold", threshold)
         .and_setting("tol", tol)
         .and_setting("nu", nu)

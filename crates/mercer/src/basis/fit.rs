@@ -14,10 +14,10 @@ use super::memory::{MemoryPlan, exact_kpca};
 use super::method::Method;
 use super::pivoted::{self, FactorStorage, PENDING, Pivoted, RoundingReport};
 use super::settings::Basis;
-use super::shrink::shrink;
+use super::shrink::{keep_relevant, shrink};
 use super::sparse::Novelty;
 use super::variance::variance;
-use super::{csi, gram_schmidt, kfa, kmeans, kobl, kpca, nystrom, rpcholesky, sparse};
+use super::{csi, gram_schmidt, kfa, kmeans, kobl, kpca, nystrom, points, rpcholesky, sparse};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -103,13 +103,17 @@ impl<'a> Fit<'a> {
                 Some(fitted) => (fitted, None),
                 None => self.search(&mut checkpoint)?,
             };
-        if let Some(labels) = self.labels.filter(|_| self.settings.shrinks(self.rows.n(), self.labels)) {
+        let shrinks = self.settings.shrinks(self.rows.n(), self.labels);
+        if let Some(labels) = self.labels.filter(|_| shrinks || self.settings.relevant) {
             let all = match coordinates {
                 Some(all) => all,
                 None => fitted.coordinates(self.rows, self.monitor())?,
             };
-            let (fitted, coordinates) =
-                shrink(fitted, &all, self.settings.shrink.unwrap_or(0), labels, self.monitor())?;
+            let (fitted, coordinates) = if self.settings.relevant {
+                keep_relevant(fitted, &all, labels, self.monitor())?
+            } else {
+                shrink(fitted, &all, self.settings.shrink.unwrap_or(0), labels, self.monitor())?
+            };
             return Ok((fitted, self.options.coordinates.then_some(coordinates)));
         }
         let coordinates = match coordinates {
@@ -142,7 +146,15 @@ impl<'a> Fit<'a> {
         let sample = settings.sample(given.n(), cap, plan.budget, &mut warnings);
         let selected = if settings.method == Method::Kmeans {
             check_rows(kernel, given, 0)?;
-            Some((kmeans::centres(kernel, given, cap, settings.seed, self.options)?, None))
+            let mut centres = kmeans::centres(kernel, given, cap, settings.seed, self.options)?;
+            if let (Some(moves), Some(labels)) = (settings.moves, labels) {
+                let monitor = self.monitor();
+                let (moved, more) =
+                    points::moved(moves, kernel, &centres, &rows.to_f64(), labels, settings.seed, monitor)?;
+                warnings.extend(more);
+                centres = moved;
+            }
+            Some((centres, None))
         } else {
             sample.as_ref().map(|places| (given.select(places), labels.map(|y| y.select(places))))
         };
@@ -265,11 +277,11 @@ impl<'a> Fit<'a> {
                 csi::grow(&mut factor, labels, tol)?
             }
             _ => {
-                let rule = match settings.threshold {
+                let rule = match settings.threshold.clone() {
                     Some(threshold) => StopRule::Threshold(threshold),
                     None => StopRule::Least(self.least(gram, &factor)),
                 };
-                kobl::grow(&mut factor, rule)?
+                kobl::grow(&mut factor, &rule)?
             }
         };
         *checkpoint = factor.checkpoint.take();

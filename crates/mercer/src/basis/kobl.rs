@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::kernel::parameters::with_kernel;
 use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage, Values};
 use std::str::FromStr;
+use std::sync::Arc;
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "kobl",
@@ -41,11 +42,11 @@ const THRESHOLD: Parameter = Parameter::new(
     "threshold",
     Kind::Text {
         name: "threshold",
-        allowed: "linear | a number in [0, 1] | power:A",
+        allowed: "linear | a number in [0, 1] | power:A | values:F0,F1,…",
         check: |text| text.parse::<Threshold>().map(drop),
     },
-    "f in the paper's stop rule r/r1 < f(j/n): `linear`, a constant in [0, 1] (0: only n_components stops it), or `power:A` \
-     for t^A",
+    "f in the paper's stop rule r/r1 < f(j/n): `linear`, a constant in [0, 1] (0: only n_components stops it), `power:A` \
+     for t^A, or `values:F0,F1,…` for its values at places from 0 to 1, with straight lines between",
 )
 .none("tol decides; in `takes` linear");
 
@@ -64,7 +65,7 @@ pub(crate) fn default_tol() -> f64 {
 }
 
 /// When a basis ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum StopRule {
     /// r_{j+1}/r_1 < f(j/n).
     Threshold(Threshold),
@@ -73,7 +74,7 @@ pub(crate) enum StopRule {
 }
 
 /// f in r_{j+1}/r_1 ≥ f(j/n).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Threshold {
     /// f(t) = t.
     Linear,
@@ -81,27 +82,57 @@ pub enum Threshold {
     Power(f64),
     /// One f for all t, in [0, 1]; with 0 only the cap stops it.
     Constant(f64),
+    /// f at equally spaced places from 0 to 1, in [0, 1] and never falling; straight lines between.
+    Values(Arc<[f64]>),
     /// Any increasing function with values in [0, 1].
     Function(fn(f64) -> f64),
 }
 
 impl Threshold {
-    pub(crate) fn at(self, t: f64) -> f64 {
+    pub(crate) fn at(&self, t: f64) -> f64 {
         match self {
             Self::Linear => t,
-            Self::Power(a) => t.powf(a),
-            Self::Constant(f) => f,
+            Self::Power(a) => t.powf(*a),
+            Self::Constant(f) => *f,
+            Self::Values(values) => {
+                let place = t.clamp(0.0, 1.0) * (values.len() - 1) as f64;
+                let before = (place as usize).min(values.len() - 2);
+                let share = place - before as f64;
+                values[before] + share * (values[before + 1] - values[before])
+            }
             Self::Function(f) => f(t),
         }
     }
 
-    pub(crate) fn check(self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match self {
-            Self::Power(a) if !(a > 0.0 && a.is_finite()) => Err(Error::argument(format!(
+            Self::Power(a) if !(*a > 0.0 && a.is_finite()) => Err(Error::argument(format!(
                 "threshold = power {a}, but the power must be finite and above 0"
             ))),
-            Self::Constant(f) if !(0.0..=1.0).contains(&f) => {
+            Self::Constant(f) if !(0.0..=1.0).contains(f) => {
                 Err(Error::argument(format!("threshold = {f}, but a constant must lie between 0 and 1")))
+            }
+            Self::Values(values) if values.len() < 2 => {
+                Err(Error::argument("threshold = one value, but at least two are needed, f(0) and f(1)"))
+            }
+            Self::Values(values) => {
+                let outside = values.iter().find(|f| !(0.0..=1.0).contains(*f));
+                if let Some(f) = outside {
+                    return Err(Error::argument(format!(
+                        "threshold has the value {f}, but all must lie between 0 and 1"
+                    )));
+                }
+                let falls = values.windows(2).position(|pair| pair[1] < pair[0]);
+                let place = |at: usize| at as f64 / (values.len() - 1) as f64;
+                falls.map_or(Ok(()), |at| {
+                    Err(Error::argument(format!(
+                        "threshold falls from {} at {} to {} at {}, but it must never fall",
+                        values[at],
+                        place(at),
+                        values[at + 1],
+                        place(at + 1)
+                    )))
+                })
             }
             _ => Ok(()),
         }
@@ -111,11 +142,22 @@ impl Threshold {
 impl FromStr for Threshold {
     type Err = Error;
 
-    /// `linear`, a number in [0, 1], or `power:A`.
+    /// `linear`, a number in [0, 1], `power:A`, or `values:F0,F1,…`.
     fn from_str(text: &str) -> Result<Self> {
+        if let Some(values) = text.strip_prefix("values:") {
+            let number = |one: &str| one.trim().parse::<f64>();
+            let values: std::result::Result<Vec<f64>, _> = values.split(',').map(number).collect();
+            let values = values.map_err(|_| {
+                Error::argument(
+                    "threshold = values:…, but after the colon there must be numbers, with commas between",
+                )
+            })?;
+            let threshold = Self::Values(values.into());
+            return threshold.check().map(|()| threshold);
+        }
         let refused = || {
             Error::argument(format!(
-                "threshold = {text}, but it must be `linear`, a number between 0 and 1, or `power:A` with A above 0"
+                "threshold = {text}, but it must be `linear`, a number between 0 and 1, `power:A` with A above 0, or `values:F0,F1,…`"
             ))
         };
         let threshold = match text.strip_prefix("power:") {
@@ -129,7 +171,7 @@ impl FromStr for Threshold {
 }
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, rule: StopRule) -> Result<Stop> {
+pub(crate) fn grow(factor: &mut Pivoted, rule: &StopRule) -> Result<Stop> {
     let n = factor.n();
     let tie = TIE * factor.largest;
     let floor = factor.floor();
@@ -162,7 +204,7 @@ pub(crate) fn grow(factor: &mut Pivoted, rule: StopRule) -> Result<Stop> {
                     (square / first).sqrt() < threshold.at(accepted as f64 / n as f64)
                 }
                 // The first always counts: of rows that are all equal there is one.
-                StopRule::Least(least) => accepted > 0 && square < least,
+                StopRule::Least(least) => accepted > 0 && square < *least,
             };
             if is_small {
                 break Some(Stop::Rule);

@@ -151,7 +151,7 @@ fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &M
     if size < gram.n() {
         rpcholesky::grow(&mut factor, 0)?;
     } else {
-        kobl::grow(&mut factor, StopRule::Threshold(Threshold::Constant(0.0)))?;
+        kobl::grow(&mut factor, &StopRule::Threshold(Threshold::Constant(0.0)))?;
     }
     let size = factor.pivots.len();
     let features = factor.into_features().map_or_else(|| Rows::dense(Vec::new(), gram.n(), size), Ok)?;

@@ -16,6 +16,11 @@ pub mod expansion;
 pub mod expansion_f32;
 pub(crate) mod zeros;
 mod columns;
+pub(crate) mod relevant;
+pub(crate) mod ascent;
+pub mod criterion;
+mod hinge;
+pub mod points;
 mod shrink;
 mod variance;
 mod candidates;
@@ -43,7 +48,7 @@ pub use fitted::{FittedBasis, Stop};
 pub use kobl::Threshold;
 pub use method::Method;
 pub use settings::Basis;
-pub(crate) use settings::N_COMPONENTS;
+pub(crate) use settings::{N_COMPONENTS, RELEVANT};
 
 pub use crate::kernel::Precision;
 

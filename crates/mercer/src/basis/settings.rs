@@ -2,16 +2,24 @@
 
 use super::kobl::Threshold;
 use super::method::{DefaultSize, Method};
+use super::points::Move;
 use super::{DEFAULT_COMPONENTS, UNCAPPED_ROWS, kfa, loo};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::{Gamma, Kernel, Precision, Shape, gamma};
 use crate::monitor::Monitor;
-use crate::spec::{Parameter, Values};
+use crate::spec::{Kind, Parameter, Values};
 
 /// The most components of a basis.
-pub(crate) const N_COMPONENTS: Parameter = Parameter::whole("n_components", 1, "the most components");
+pub(crate) const N_COMPONENTS: Parameter = Parameter::new(
+    "n_components",
+    Kind::WholeOr { least: 1, words: &[RELEVANT] },
+    "the most components; `relevant` keeps as many of the first as are relevant for the labels",
+);
+
+/// The size that the labels decide.
+pub(crate) const RELEVANT: &str = "relevant";
 
 /// What coordinates are computed in.
 pub(crate) const PRECISION: Parameter = Parameter::new(
@@ -59,8 +67,12 @@ pub struct Basis {
     /// there are labels, at most [`UNCAPPED_ROWS`] rows and no `n_components`, and where the first components are the
     /// smaller basis. The number is the fewest that are kept.
     pub shrink: Option<usize>,
+    /// Keep only the first components, as many as are relevant for the labels: `n_components` = `relevant`.
+    pub relevant: bool,
     /// `kfa`: rows drawn for a pivot; None: all of them.
     pub candidates: Option<usize>,
+    /// `kmeans`: move the centres so that their span serves the labels.
+    pub moves: Option<Move>,
     /// Choose among these rows instead of the training rows.
     pub landmarks: Option<Rows<'static>>,
     /// `kpca`: centre in the kernel's space.
@@ -99,9 +111,11 @@ impl Basis {
             tol: values.number("tol"),
             nu: values.number("nu"),
             shrink: None,
+            relevant: words("n_components") == Some(RELEVANT),
             candidates: words("candidates")
                 .and_then(|text| kfa::read(text).ok())
                 .unwrap_or_else(kfa::default_candidates),
+            moves: None,
             landmarks: None,
             center: values.flag("center"),
             seed: values.seed(),
@@ -223,9 +237,44 @@ impl Basis {
         self
     }
 
+    /// Keeps only the first components, as many as are relevant for the labels.
+    ///
+    /// ```
+    /// use mercer::{Basis, Kernel, data::{Labels, Task, synth}};
+    ///
+    /// let table = synth::generate("ringnorm?n=200&seed=1")?;
+    /// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+    /// let basis = Basis::kpca(Kernel::rbf(0.01));
+    /// let all = basis.clone().fit_supervised(&table.rows, &labels)?;
+    /// let relevant = basis.relevant().fit_supervised(&table.rows, &labels)?;
+    /// assert!(relevant.n_components() < all.n_components() / 2);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn relevant(mut self) -> Self {
+        self.relevant = true;
+        self
+    }
+
     /// Sets how many rows `kfa` draws for a pivot; None: it compares all rows.
     pub fn candidates(mut self, candidates: Option<usize>) -> Self {
         self.candidates = candidates;
+        self
+    }
+
+    /// Moves the centres of `kmeans` so that their span serves the labels.
+    ///
+    /// ```
+    /// use mercer::{Basis, Kernel, basis::{criterion::Criterion, points::Move}, data::{Labels, Task, synth}};
+    ///
+    /// let table = synth::generate("ringnorm?n=200&seed=1")?;
+    /// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+    /// let moves = Move { criterion: Criterion::Alignment, center: false, reg: 0.1, max_iter: 20, tol: 1e-6 };
+    /// let basis = Basis::kmeans(Kernel::rbf(0.05)).n_components(3).moves(moves);
+    /// assert_eq!(basis.fit_supervised(&table.rows, &labels)?.n_components(), 3);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn moves(mut self, moves: Move) -> Self {
+        self.moves = Some(moves);
         self
     }
 
@@ -264,13 +313,17 @@ impl Basis {
         self.threshold.is_none() && self.tol.is_none_or(|tol| tol == super::kobl::default_tol())
     }
 
-    /// The kernel with its width as a number.
-    pub(crate) fn resolve_kernel(
-        &self,
-        rows: &Rows,
-        labels: Option<&Labels>,
-        monitor: &Monitor,
-    ) -> Result<Kernel> {
+    /// The kernel with its width as a number, as a fit on these rows would have it.
+    ///
+    /// ```
+    /// use mercer::{Basis, Gamma, Kernel, Monitor, Rows};
+    ///
+    /// let rows = Rows::dense(vec![0.0, 2.0], 2, 1)?; // variance 1
+    /// let basis = Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Scale);
+    /// assert_eq!(basis.resolve_kernel(&rows, None, &Monitor::default())?.gamma, 1.0);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>, monitor: &Monitor) -> Result<Kernel> {
         let rule = self.gamma.or_usual(rows, labels);
         let gamma = if rule == Gamma::Loo && self.shape.uses_gamma() {
             let labels = gamma::require_labels(rule, labels)?;

@@ -76,8 +76,73 @@ pub fn predict_in_kernel(
     k: usize,
     monitor: &Monitor,
 ) -> Result<Predictions> {
+    check_rows(&train.to_f64(), labels, &test.to_f64())?;
+    match labels {
+        Labels::Classes { codes, names } => {
+            let vote = |near: &[usize]| majority(near, codes, names.len());
+            of_nearest_in_kernel(kernel, train, test, k, monitor, vote).map(Predictions::Classes)
+        }
+        Labels::Numbers(values) => {
+            let mean = |near: &[usize]| near.iter().map(|&j| values[j]).sum::<f64>() / near.len() as f64;
+            of_nearest_in_kernel(kernel, train, test, k, monitor, mean).map(Predictions::Numbers)
+        }
+    }
+}
+
+/// Distances of each row's nearest, and which they are.
+type Neighbours = (Vec<Vec<f64>>, Vec<Vec<usize>>);
+
+/// The k nearest training rows of every test row in the kernel's space, nearest first, and their distances. Precomputed: as
+/// in [`predict_in_kernel`]; k(x,x) of test rows is not known then, and squared distances less that are returned.
+///
+/// ```
+/// use mercer::{Kernel, Monitor, Rows, evaluate::knn};
+///
+/// let train = Rows::dense(vec![0.0, 1.0, 10.0], 3, 1)?;
+/// let test = Rows::dense(vec![7.0], 1, 1)?;
+/// let (distances, near) = knn::nearest_in_kernel(Kernel::linear(), &train, &test, 2, &Monitor::default())?;
+/// assert_eq!(near, [[2, 1]]);
+/// assert_eq!(distances, [[3.0, 6.0]]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn nearest_in_kernel(
+    kernel: Kernel,
+    train: &Rows,
+    test: &Rows,
+    k: usize,
+    monitor: &Monitor,
+) -> Result<Neighbours> {
+    let near = of_nearest_in_kernel(kernel, train, test, k, monitor, <[usize]>::to_vec)?;
     let (train, test) = (&*train.to_f64(), &*test.to_f64());
-    check_rows(train, labels, test)?;
+    let is_given = kernel.shape == Shape::Precomputed;
+    let own = diagonal(kernel, train);
+    let others = if is_given { vec![0.0; test.n()] } else { diagonal(kernel, test) };
+    let values = if is_given { test.to_dense() } else { Vec::new() };
+    let of_row = |i: usize| -> Result<Vec<f64>> {
+        monitor.check()?;
+        let between: Vec<f64> = if is_given {
+            near[i].iter().map(|&j| values[i * test.p() + j]).collect()
+        } else {
+            let found = kernel.matrix(&test.slice(i..i + 1), &train.select(&near[i]))?;
+            found.row(0).iter().copied().collect()
+        };
+        let squares = near[i].iter().zip(between).map(|(&j, k)| own[j] + others[i] - 2.0 * k);
+        Ok(squares.map(|s| if is_given { s } else { s.max(0.0).sqrt() }).collect())
+    };
+    let distances: Result<Vec<Vec<f64>>> = (0..test.n()).into_par_iter().map(of_row).collect();
+    Ok((distances?, near))
+}
+
+/// The value of `answer` on the k nearest training rows of every test row, nearest first.
+fn of_nearest_in_kernel<T: Send>(
+    kernel: Kernel,
+    train: &Rows,
+    test: &Rows,
+    k: usize,
+    monitor: &Monitor,
+    answer: impl Fn(&[usize]) -> T + Sync,
+) -> Result<Vec<T>> {
+    let (train, test) = (&*train.to_f64(), &*test.to_f64());
     kernel.check()?;
     if k == 0 {
         return Err(Error::argument("n_neighbors = 0, but at least 1 is needed"));
@@ -96,18 +161,7 @@ pub fn predict_in_kernel(
     };
     let scaled = if metric.is_some() { rescaled(train, test) } else { None };
     let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
-    let distances = Distances::new(kernel, metric, train);
-    let k = k.min(train.n());
-    match labels {
-        Labels::Classes { codes, names } => {
-            let vote = |near: &[usize]| majority(near, codes, names.len());
-            distances.of_nearest(test, k, monitor, vote).map(Predictions::Classes)
-        }
-        Labels::Numbers(values) => {
-            let mean = |near: &[usize]| near.iter().map(|&j| values[j]).sum::<f64>() / near.len() as f64;
-            distances.of_nearest(test, k, monitor, mean).map(Predictions::Numbers)
-        }
-    }
+    Distances::new(kernel, metric, train).of_nearest(test, k.min(train.n()), monitor, answer)
 }
 
 /// [`predict`], with the votes: scores are their shares, and probabilities count the classes' shares of all rows as one more

@@ -5,6 +5,7 @@
 
 use faer::{Mat, MatRef};
 
+use crate::basis::relevant::dimension;
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::linalg::{center_columns, center_gram, eigen, product};
@@ -82,18 +83,8 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
     let s = product(vectors.transpose(), y);
     let energy: Vec<f64> = (0..n).map(|i| s.row(i).squared_norm_l2()).collect();
     let total: f64 = energy.iter().sum();
-    let mut sum = 0.0;
-    let mut best = (f64::INFINITY, 1, 0.0);
-    for d in 1..rank {
-        sum += energy[d - 1];
-        let (signal, noise) = (sum / d as f64, (total - sum).max(0.0) / (n - d) as f64);
-        let share = d as f64 / n as f64;
-        let value = share * signal.max(1e-300).ln() + (1.0 - share) * noise.max(1e-300).ln();
-        if value < best.0 {
-            best = (value, d, noise);
-        }
-    }
-    Ok((best.1, best.2 * unit * unit))
+    let (dimension, noise) = dimension(&energy, total, n, rank).unwrap_or((1, 0.0));
+    Ok((dimension, noise * unit * unit))
 }
 
 fn check_square(k: MatRef<'_, f64>, labels: &Labels) -> Result<()> {

@@ -136,7 +136,7 @@ impl AkdaQr {
 }
 
 /// The means of the classes that have rows, in class order.
-fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
+pub(super) fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); c];
     codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
     members.retain(|members| !members.is_empty());

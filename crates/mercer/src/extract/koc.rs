@@ -2,7 +2,10 @@
 //!
 //!   (z̄_1, …, z̄_c) = Q R;   features Qᵀz
 //!
-//! cost    two passes over the rows (moments, signs), 4·m·c² flops
+//! With `n_clusters` = k the centroids are those of k clusters of every class, found by k-means in the coordinates: c·k
+//! features at most.
+//!
+//! cost    two passes over the rows (moments, signs), 4·m·c² flops; clusters n·m·k flops a round
 //! source  Park, Jeon & Rosen 2003 (orthogonal centroids); Kim, Howland & Park 2005 (with kernels)
 //! differs centroids are taken in class order and orthogonalised twice; one that the earlier ones nearly span (a residual
 //!         of at most 1e−8 of its own norm) is left out, with a warning
@@ -10,12 +13,13 @@
 use faer::{Mat, MatRef};
 
 use super::{BASIS, BASIS_COMPONENTS, Sizes};
-use super::{Coordinates, Directions, Extract, as_rows, fit_methods};
+use super::{Coordinates, Directions, Extract, as_rows, at_least_one, fit_methods};
+use crate::basis::clusters::Clusters;
 use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::real::Precision;
-use crate::spec::{FromValues, MethodSpec, Stage, Values};
+use crate::spec::{FromValues, MethodSpec, Parameter, SEED, Stage, Values};
 
 /// What is left of a centroid, relative to its norm, up to which it depends on the earlier ones.
 const DEPENDENT: f64 = 1e-8;
@@ -28,12 +32,17 @@ const DEPENDENT: f64 = 1e-8;
 /// let rows = Rows::dense(vec![1.0, 1.0, 3.0, -1.0, 4.0, 5.0], 3, 2)?;
 /// let labels = Labels::classes(&["a", "a", "b"]);
 /// let basis = Basis::kobl(Kernel::linear()).fit(&rows)?;
-/// let z = Koc.fit(&rows, &labels, basis)?.transform(&rows)?; // centroids (2, 0) and (4, 5): the axes
+/// let z = Koc::default().fit(&rows, &labels, basis)?.transform(&rows)?; // centroids (2, 0) and (4, 5): the axes
 /// assert!((z[(1, 0)] - 3.0).abs() < 1e-12 && (z[(1, 1)] + 1.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Koc;
+pub struct Koc {
+    /// Clusters of every class.
+    pub n_clusters: usize,
+    /// Seed of the clusters.
+    pub seed: u64,
+}
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "koc",
@@ -44,13 +53,15 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     parameters: &[
         BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
         BASIS_COMPONENTS,
+        Parameter::whole("n_clusters", 1, "clusters of every class whose centroids are taken").default("1"),
+        SEED,
     ],
     help: "kernel orthogonal centroids: an orthonormal basis of the class centroids",
 };
 
 impl FromValues for Koc {
-    fn from_values(_: &Values) -> Self {
-        Self
+    fn from_values(values: &Values) -> Self {
+        Self { n_clusters: values.count("n_clusters").unwrap_or(1), seed: values.seed() }
     }
 }
 
@@ -65,14 +76,20 @@ impl Extract for Koc {
         &SPEC
     }
 
+    fn check(&self) -> Result<()> {
+        at_least_one(&[("n_clusters", Some(self.n_clusters))])
+    }
+
     fn sizes(&self) -> Sizes {
         Sizes::One
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         let (labels, _, _) = coordinates.classes("koc")?;
-        let summary = coordinates.moments(Some(labels))?;
-        let (vectors, left_out) = centroids(&summary, coordinates.precision());
+        let (vectors, left_out) = match self.n_clusters {
+            1 => centroids(&coordinates.moments(Some(labels))?, coordinates.precision()),
+            _ => (self.of_clusters(coordinates)?, Vec::new()),
+        };
         if vectors.ncols() == 0 {
             return Err(Error::data("`koc`: every class has its centroid at 0 in the basis' coordinates"));
         }
@@ -83,6 +100,32 @@ impl Extract for Koc {
 }
 
 fit_methods!(Koc);
+
+impl Koc {
+    /// An orthonormal basis of the centroids of the clusters of all classes, the largest cluster of a class first.
+    fn of_clusters(&self, coordinates: &Coordinates) -> Result<Mat<f64>> {
+        let (_, codes, c) = coordinates.classes("koc")?;
+        let z = coordinates.basis.coordinates(coordinates.rows, coordinates.monitor)?;
+        let z = z.to_f64();
+        let m = z.p();
+        let mut centres: Vec<f64> = Vec::new();
+        for class in 0..c {
+            let members: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] == class).collect();
+            if members.is_empty() {
+                continue;
+            }
+            let own = z.select(&members);
+            let found =
+                Clusters::of(&own, self.n_clusters.min(members.len()), self.seed, coordinates.monitor)?;
+            let sizes = found.sizes();
+            let mut order: Vec<usize> = (0..sizes.len()).collect();
+            order.sort_by_key(|&cluster| std::cmp::Reverse(sizes[cluster]));
+            order.iter().for_each(|&at| centres.extend(&found.centres[at * m..(at + 1) * m]));
+        }
+        let columns = MatRef::from_column_major_slice(&centres, m, centres.len() / m);
+        Ok(orthonormal(columns, coordinates.precision()).0)
+    }
+}
 
 /// An orthonormal basis (columns) of the centroids of the classes that have rows, and those whose centroid adds nothing.
 pub(super) fn centroids(summary: &Summary, precision: Precision) -> (Mat<f64>, Vec<usize>) {
@@ -128,4 +171,39 @@ fn warning(labels: &Labels, left_out: &[usize], features: usize) -> Vec<String> 
         names[*first],
         if rest.is_empty() { "" } else { ", …" }
     )]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::{Basis, Threshold};
+    use crate::data::rows::Rows;
+    use crate::kernel::Kernel;
+    use crate::linalg::product;
+
+    /// Two classes of two groups each: the span is that of the groups' means.
+    #[test]
+    fn clusters_of_a_class_have_centroids_of_their_own() {
+        let corners = [[0.0, 0.0], [5.0, 5.0], [0.0, 5.0], [5.0, 0.0]];
+        let x: Vec<f64> = (0..40)
+            .flat_map(|i| corners[i % 4].map(|v| v + 0.3 * ((i * 7 + v as usize) as f64).sin()))
+            .collect();
+        let rows = Rows::dense(x, 40, 2).expect("rows");
+        let labels = Labels::classes(&(0..40).map(|i| if i % 4 < 2 { "a" } else { "b" }).collect::<Vec<_>>());
+        let basis = Basis::kobl(Kernel::rbf(0.1)).threshold(Threshold::Constant(0.0)).n_components(15);
+        let basis = basis.fit(&rows).expect("fits");
+        let z = basis.expansion.transform(&rows).expect("features");
+        let means = Mat::from_fn(z.ncols(), 4, |j, group| {
+            (0..40).filter(|i| i % 4 == group).map(|i| z[(i, j)] / 10.0).sum()
+        });
+        let (span, _) = orthonormal(means.as_ref(), Precision::Double);
+        let expected = product(z.as_ref(), product(span.as_ref(), span.transpose()).as_ref());
+        let koc = Koc { n_clusters: 2, ..Koc::default() };
+        let f = koc.fit(&rows, &labels, basis.clone()).expect("fits").transform(&rows).expect("features");
+        assert_eq!(f.ncols(), 4);
+        let (own, wanted) = (&f * f.transpose(), &expected * expected.transpose());
+        assert!((own - wanted).norm_max() < 1e-10);
+        let plain = Koc::default().fit(&rows, &labels, basis).expect("fits");
+        assert_eq!(plain.n_features(), 2);
+    }
 }

@@ -36,7 +36,7 @@ pub use kpca::Kpca;
 pub use kpls::Kpls;
 pub use skfe::{Skfe, Start};
 
-use crate::basis::{Basis, Method};
+use crate::basis::{Basis, Method, RELEVANT};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
@@ -261,8 +261,12 @@ pub(crate) const BASIS: Parameter = Parameter::new(
 
 const N_COMPONENTS: Parameter = Parameter::whole("n_components", 1, "the number of features");
 
-const BASIS_COMPONENTS: Parameter = Parameter::whole("basis_components", 1, "the basis' most components")
-    .none("what the basis has without n_components");
+const BASIS_COMPONENTS: Parameter = Parameter::new(
+    "basis_components",
+    Kind::WholeOr { least: 1, words: &[RELEVANT] },
+    "the basis' most components; `relevant` keeps as many of the first as are relevant for the labels",
+)
+.none("what the basis has without n_components");
 
 /// Multiplies each row by its sign.
 fn turn(matrix: &mut Mat<f64>, signs: &[f64]) {

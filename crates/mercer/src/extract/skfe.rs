@@ -7,7 +7,11 @@
 //! carried along by projection, and a step ends in the orthonormal factor of B + t·H. On the line t the alignment is a
 //! function of q×q matrices, so that a good step costs next to nothing.
 //!
-//! cost    two passes over the rows (moments, signs), then a product of S with q vectors a step: the search does not see n
+//! `criterion` = `margin` or `radius-margin` climbs those instead ([`criterion`](crate::basis::criterion)), on the features of at most 5 000
+//! rows; `points` = q moves q points of the input space that span the subspace ([`points`](crate::basis::points)).
+//!
+//! cost    two passes over the rows (moments, signs), then a product of S with q vectors a step: the search does not see n; margins
+//!         n·m·q flops an evaluation
 //! stops   when the gradient's norm is `tol` of its first, after `max_iter` steps, or when no step gains any more
 //! source  SKFE; Edelman, Arias & Smith 1998 (the geometry); Cortes, Mohri & Rostamizadeh 2012 (`center`)
 //! differs in a basis' coordinates, where the paper has n coefficients a direction: the same when the basis spans the rows'
@@ -18,12 +22,21 @@ use faer::{Mat, MatRef, Scale};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::koc::{centroids, orthonormal};
+use super::ratio::REG;
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes};
-use super::{Coordinates, Directions, Extract, Gda, as_rows, at_least_one, count, fit_methods, kpls, ratio};
+use super::{
+    Coordinates, Directions, Extract, Gda, akda_qr, as_rows, at_least_one, count, fit_methods, kpls, ratio,
+};
+use crate::basis::ascent::{Hill, ascend, inner};
+use crate::basis::criterion::{Criterion, Judge};
 use crate::basis::kpca::CENTER;
+use crate::basis::points::Move;
 use crate::basis::{Basis, Method, Threshold};
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
+use crate::kernel::Shape;
 use crate::linalg::{Cholesky, eigen, left_singular, product, self_product};
 use crate::monitor::{Monitor, Stage};
 use crate::random;
@@ -47,13 +60,17 @@ pub enum Start {
     Gda,
     /// At the directions of largest covariance.
     Kpls,
+    /// At the directions of largest variance.
+    Kpca,
+    /// At the discriminant directions in the span of the class means of the input space.
+    AkdaQr,
     /// Anywhere.
     Random,
 }
 
 impl Start {
     /// Every start's name.
-    pub const NAMES: [&'static str; 4] = ["koc", "gda", "kpls", "random"];
+    pub const NAMES: [&'static str; 6] = ["koc", "gda", "kpls", "kpca", "akda-qr", "random"];
 
     /// The start with this name.
     pub fn named(name: &str) -> Result<Self> {
@@ -61,6 +78,8 @@ impl Start {
             "koc" => Ok(Self::Koc),
             "gda" => Ok(Self::Gda),
             "kpls" => Ok(Self::Kpls),
+            "kpca" => Ok(Self::Kpca),
+            "akda-qr" => Ok(Self::AkdaQr),
             "random" => Ok(Self::Random),
             _ => Err(Error::argument(format!(
                 "init = `{name}` is not known; use one of {}",
@@ -89,6 +108,11 @@ impl Start {
 pub struct Skfe {
     /// Number of features; None: one a class.
     pub n_components: Option<usize>,
+    /// What is maximised.
+    pub criterion: Criterion,
+    /// Number of points of the input space that are moved and span the subspace; None: directions in a basis' coordinates
+    /// are sought.
+    pub points: Option<usize>,
     /// Where the search starts.
     pub init: Start,
     /// The most steps.
@@ -97,9 +121,14 @@ pub struct Skfe {
     pub tol: f64,
     /// Whether alignment is that of centred kernels.
     pub center: bool,
+    /// Softness of the margin: what is added to the diagonal of the kernel, relative to its mean.
+    pub reg: f64,
     /// Seed of a random start.
     pub seed: u64,
 }
+
+/// Rows whose features margins look at.
+const MARGIN_ROWS: usize = 5_000;
 
 /// A last step that gained more than this share of the alignment was in the middle of the climb.
 const RISING: f64 = 1e-2;
@@ -114,11 +143,17 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         BASIS.none("kobl of all rows; beyond 5000 rpcholesky"),
         N_COMPONENTS.none("one a class"),
         BASIS_COMPONENTS,
+        Parameter::new("criterion", Kind::Choice(&Criterion::NAMES), "what the subspace maximises")
+            .default("alignment"),
+        Parameter::whole("points", 1, "points of the input space that are moved and span the subspace")
+            .none("directions in the basis' coordinates"),
         Parameter::new("init", Kind::Choice(&Start::NAMES), "where the search starts").default("koc"),
         Parameter::whole("max_iter", 1, "the most steps").default("50"),
         Parameter::share("tol", false, false, "gradient, relative to the first, at which the search ends")
             .default("1e-6"),
         CENTER.default("false").help("alignment of centred kernels"),
+        REG.default("0.1")
+            .help("softness of the margin: what is added to the kernel's diagonal, relative to its mean"),
         SEED,
     ],
     help: "subspace kernel feature extraction: the subspace whose kernel is best aligned with the labels",
@@ -128,10 +163,16 @@ impl FromValues for Skfe {
     fn from_values(values: &Values) -> Self {
         Self {
             n_components: values.count("n_components"),
+            criterion: values
+                .text("criterion")
+                .and_then(|name| Criterion::named(name).ok())
+                .unwrap_or_default(),
+            points: values.count("points"),
             init: values.text("init").and_then(|name| Start::named(name).ok()).unwrap_or(Start::Koc),
             max_iter: values.count("max_iter").unwrap_or(1),
             tol: values.number("tol").unwrap_or_default(),
             center: values.flag("center"),
+            reg: values.number("reg").unwrap_or_default(),
             seed: values.seed(),
         }
     }
@@ -149,12 +190,32 @@ impl Extract for Skfe {
     }
 
     fn default_basis(&self, n: usize, warnings: &mut Vec<String>) -> Method {
+        if self.points.is_some() {
+            return Method::Kmeans;
+        }
         Method::Kobl.up_to_many_rows(n, SPEC.name, warnings)
     }
 
     fn default_settings(&self, basis: Basis) -> Basis {
-        // All rows, as far as they are independent.
-        if basis.ends_by_default() { basis.threshold(Threshold::Constant(0.0)) } else { basis }
+        // All rows, as far as they are independent; of points there are as many as were asked for.
+        if self.points.is_none() && basis.ends_by_default() {
+            basis.threshold(Threshold::Constant(0.0))
+        } else {
+            basis
+        }
+    }
+
+    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+        let Some(points) = self.points else { return Ok(settings) };
+        if settings.method != Method::Kmeans {
+            return Err(Error::argument(format!(
+                "points = {points} are a basis of their own, but basis = `{}` was given, too\n\
+                 hint: leave one of them out; the kernel and its width can be given without a basis",
+                settings.method.name()
+            )));
+        }
+        let Self { criterion, center, reg, max_iter, tol, .. } = *self;
+        Ok(settings.n_components(points).moves(Move { criterion, center, reg, max_iter, tol }))
     }
 
     fn sizes(&self) -> Sizes {
@@ -162,11 +223,30 @@ impl Extract for Skfe {
     }
 
     fn sized(&self, q: usize) -> Option<Extractor> {
-        Some(Self { n_components: Some(q), ..self.clone() }.into())
+        let points = self.points.map(|_| q);
+        Some(Self { n_components: Some(q), points, ..self.clone() }.into())
     }
 
     fn check(&self) -> Result<()> {
-        at_least_one(&[("n_components", self.n_components), ("max_iter", Some(self.max_iter))])?;
+        at_least_one(&[
+            ("n_components", self.n_components),
+            ("points", self.points),
+            ("max_iter", Some(self.max_iter)),
+        ])?;
+        ratio::check(self.reg)?;
+        if let (Some(q), Some(points)) = (self.n_components, self.points)
+            && q > points
+        {
+            return Err(Error::argument(format!(
+                "n_components = {q}, but {points} points span at most {points} directions\n\
+                 hint: raise points, or leave n_components out"
+            )));
+        }
+        if self.criterion != Criterion::Alignment && self.reg == 0.0 {
+            return Err(Error::argument(
+                "reg = 0, but a margin needs some softness: reg must be above 0, or criterion = `alignment`",
+            ));
+        }
         if self.tol.is_finite() && self.tol >= 0.0 {
             return Ok(());
         }
@@ -178,10 +258,20 @@ impl Extract for Skfe {
         let m = coordinates.basis.n_components();
         let summary = coordinates.moments(Some(labels))?;
         let classes = summary.sizes().iter().filter(|size| **size > 0.0).count();
-        let q = count(self.n_components, classes, m, &format!("the basis has {m} coordinates"))?;
+        let usual = if self.points.is_some() { m } else { classes };
+        let q = count(self.n_components, usual, m, &format!("the basis has {m} coordinates"))?;
         let problem = Problem::new(&summary, self.center)?;
-        let start = self.start(&summary, &problem, q, coordinates)?;
-        let found = problem.climb(start, self.max_iter, self.tol, coordinates.monitor)?;
+        let found = if self.points.is_some() {
+            // The points have been moved: what they span is what was sought.
+            let point = problem.point(Mat::identity(m, m));
+            Climbed { path: vec![point.value], point, left: None }
+        } else {
+            let start = self.start(&summary, &problem, q, coordinates)?;
+            match self.criterion {
+                Criterion::Alignment => problem.climb(start, self.max_iter, self.tol, coordinates.monitor)?,
+                _ => self.climb_margin(&problem, start, coordinates)?,
+            }
+        };
         let (spread, rotation) = eigen(found.point.within.clone(), coordinates.monitor)?;
         let vectors = product(found.point.b.as_ref(), rotation.as_ref());
         let origin = if self.center { summary.mean } else { Vec::new() };
@@ -189,6 +279,7 @@ impl Extract for Skfe {
         directions.eigenvalues = spread.iter().map(|v| v.max(0.0) * problem.unit).collect();
         // An early end is meant, as more steps fit noise; one in the middle of the climb is not.
         if let [.., before, last] = found.path[..]
+            && self.criterion == Criterion::Alignment
             && found.left.is_some()
             && last - before > RISING * last.abs()
         {
@@ -229,6 +320,8 @@ impl Skfe {
                 let found = kpls::components(summary, q, precision, monitor)?;
                 orthonormal(found.rotations.as_ref(), precision).0
             }
+            Start::Kpca => Mat::zeros(m, 0),
+            Start::AkdaQr => class_means(summary, coordinates)?,
             Start::Random => {
                 let mut generator = random::generator(self.seed);
                 let normal = Mat::from_fn(m, q, |_, _| StandardNormal.sample(&mut generator));
@@ -253,6 +346,73 @@ impl Skfe {
         let (_, axes) = eigen(rest, monitor)?;
         let filled = Mat::from_fn(m, q, |i, j| if j < have { begin[(i, j)] } else { axes[(i, j - have)] });
         Ok(orthonormal(filled.as_ref(), Precision::Double).0)
+    }
+}
+
+impl Skfe {
+    /// Climbs a criterion that looks at the features of the rows; the path is that of the alignment.
+    fn climb_margin(&self, problem: &Problem, start: Mat<f64>, coordinates: &Coordinates) -> Result<Climbed> {
+        let (labels, _, _) = coordinates.classes("skfe")?;
+        let chosen = random::sample(coordinates.rows.n(), MARGIN_ROWS, self.seed);
+        let (rows, labels) = (coordinates.rows.select(&chosen), labels.select(&chosen));
+        let z = coordinates.basis.coordinates(&rows, coordinates.monitor)?.to_dense();
+        let z = MatRef::from_row_major_slice(&z, rows.n(), start.nrows()).to_owned();
+        let unit = z.squared_norm_l2() / rows.n() as f64;
+        let judge = Judge::new(self.criterion, &labels, self.center, self.reg, unit);
+        let mut path = Vec::new();
+        let seen = |b: &Mat<f64>| path.push(problem.point(b.clone()).value);
+        let hill = Subspaces { z, judge };
+        let found = ascend(&hill, start, self.max_iter, self.tol, coordinates.monitor, seen)?;
+        Ok(Climbed { point: problem.point(found.at), path, left: None })
+    }
+}
+
+/// The discriminant directions in the span of the class means' images.
+fn class_means(summary: &Summary, coordinates: &Coordinates) -> Result<Mat<f64>> {
+    let (_, codes, c) = coordinates.classes("skfe")?;
+    let (precision, monitor) = (coordinates.precision(), coordinates.monitor);
+    if coordinates.basis.expansion.kernel.shape == Shape::Precomputed {
+        return Err(Error::argument(
+            "init = `akda-qr` takes the means of the classes' rows, which a precomputed kernel does not know\n\
+             hint: use init = `koc` or `gda`",
+        ));
+    }
+    let means = akda_qr::class_means(&coordinates.rows.to_f64(), codes, c)?;
+    let images = coordinates.basis.expansion.transform(&means)?;
+    let (span, _) = orthonormal(images.transpose(), precision);
+    let inside = product(span.transpose(), summary.total.as_ref());
+    let total = product(inside.as_ref(), span.as_ref());
+    let factor = product(span.transpose(), summary.between_factor().as_ref());
+    let found = ratio::solve(total, Gda::default().reg, factor.as_ref(), precision, monitor)?;
+    Ok(found.map_or_else(
+        || Mat::zeros(summary.mean.len(), 0),
+        |found| orthonormal(product(span.as_ref(), found.vectors.as_ref()).as_ref(), precision).0,
+    ))
+}
+
+/// Subspaces of the coordinates, by the features of the rows in them.
+struct Subspaces {
+    z: Mat<f64>,
+    judge: Judge,
+}
+
+impl Hill for Subspaces {
+    fn height(&self, at: &Mat<f64>) -> (f64, Mat<f64>) {
+        let (value, slope) = self.judge.judge(product(self.z.as_ref(), at.as_ref()).as_ref());
+        (value, product(self.z.transpose(), slope.as_ref()))
+    }
+
+    fn along(&self, at: &Mat<f64>, slope: Mat<f64>) -> Mat<f64> {
+        tangent(at.as_ref(), slope)
+    }
+
+    fn step(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>> {
+        let mut b = at + direction * Scale(t);
+        // Twice, because rounding grows with the square of t.
+        for _ in 0..2 {
+            Cholesky::new(self_product(b.as_ref()))?.forward(b.as_mut().transpose_mut());
+        }
+        Some(b)
     }
 }
 
@@ -471,10 +631,6 @@ fn tangent(b: MatRef<'_, f64>, a: Mat<f64>) -> Mat<f64> {
     a - product(b, inside.as_ref())
 }
 
-fn inner(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
-    a.col_iter().zip(b.col_iter()).map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>()).sum()
-}
-
 fn make_symmetric(a: &mut Mat<f64>) {
     for j in 1..a.ncols() {
         for i in 0..j {
@@ -543,7 +699,7 @@ mod tests {
     #[test]
     fn the_path_never_falls_and_ends_at_the_alignment_of_the_features() {
         for center in [false, true] {
-            for init in [Start::Koc, Start::Gda, Start::Kpls, Start::Random] {
+            for init in [Start::Koc, Start::Gda, Start::Kpls, Start::Kpca, Start::AkdaQr, Start::Random] {
                 let skfe = Skfe { init, center, n_components: Some(3), ..Skfe::default() };
                 let (z, labels, found) = find("ringnorm?n=150&seed=2", &skfe);
                 assert!(found.alignment_path.is_sorted(), "{init:?}");
@@ -581,5 +737,25 @@ mod tests {
         assert_eq!(kept.len(), 8);
         let found = problem.climb(b, 50, 1e-6, &Monitor::default()).expect("climbed");
         assert!(found.path.len() < 4 && found.left.is_none(), "{:?}", found.path);
+    }
+
+    #[test]
+    fn margins_climb_along_the_slope_of_differences() {
+        let wave = |i: usize, j: usize| ((i * i * 37 + j * j * 91 + i * j * 53) as f64 * 0.7).sin();
+        let z =
+            Mat::from_fn(50, 8, |i, j| wave(i, j) / (j + 1) as f64 + 0.3 * f64::from(u8::from(i % 3 == j)));
+        let names: Vec<&str> = (0..50).map(|i| ["a", "b", "c"][i % 3]).collect();
+        for criterion in [Criterion::Margin, Criterion::RadiusMargin] {
+            let judge = Judge::new(criterion, &Labels::classes(&names), false, 0.1, 1.0);
+            let hill = Subspaces { z: z.clone(), judge };
+            let (b, _) = orthonormal(Mat::from_fn(8, 2, |i, j| wave(j, i)).as_ref(), Precision::Double);
+            let slope = hill.along(&b, hill.height(&b).1);
+            let direction = hill.along(&b, Mat::from_fn(8, 2, |i, j| wave(i + 1, j)));
+            let at = |t: f64| hill.height(&hill.step(&b, &direction, t).expect("orthonormal")).0;
+            let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((difference - inner(&slope, &direction)).abs() < 1e-7, "{criterion:?}");
+            let found = ascend(&hill, b, 30, 1e-6, &Monitor::default(), |_| ()).expect("no stop");
+            assert!(found.path.is_sorted() && found.path.len() > 3, "{:?}", found.path);
+        }
     }
 }

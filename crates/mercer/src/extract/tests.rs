@@ -16,7 +16,7 @@ fn all() -> Vec<Extractor> {
         Extractor::from(Klfe::default()),
         Extractor::from(Skfe::default()),
         Extractor::from(Gda::default()),
-        Extractor::from(Koc),
+        Extractor::from(Koc::default()),
         Extractor::from(AkdaQr::default()),
         Extractor::from(Kpls { n_components: Some(1) }),
         Extractor::from(Kmfa::default()),
@@ -133,7 +133,8 @@ fn kpca_in_any_basis_of_the_span_is_the_kpca_basis() {
 #[test]
 fn koc_spans_the_centroids_and_says_what_it_leaves_out() {
     let (rows, labels) = blobs(60, 3, 5);
-    let (map, found) = fit(&Extractor::from(Koc), &full(Kernel::linear()), &rows, &labels).expect("fits");
+    let (map, found) =
+        fit(&Extractor::from(Koc::default()), &full(Kernel::linear()), &rows, &labels).expect("fits");
     assert_eq!(map.n_features(), 3);
     assert!(found.warnings[0].starts_with("2 of 5 centroids lie in the span"), "{:?}", found.warnings);
     let gram = &found.matrix * found.matrix.transpose();
@@ -280,7 +281,7 @@ fn what_cannot_be_had_is_refused_in_words() {
     assert!(text(gda(Some(0), 1e-3), &labels).contains("n_components = 0, but at least 1"));
     assert!(text(gda(None, -1.0), &labels).contains("reg = -1, but it must be"));
     let numbers = Labels::Numbers((0..30).map(f64::from).collect());
-    assert!(text(Extractor::from(Koc), &numbers).contains("(task = classification)"));
+    assert!(text(Extractor::from(Koc::default()), &numbers).contains("(task = classification)"));
     let same = Labels::Numbers(vec![2.0; 30]);
     assert!(text(Extractor::from(Kpls::default()), &same).contains("the same number in every row"));
     let kpca = Extractor::from(Kpca { n_components: Some(31), center: true });
@@ -292,10 +293,12 @@ fn what_cannot_be_had_is_refused_in_words() {
         assert!(matches!(refused, Err(Error::Data(_))), "{}: {refused:?}", extractor.name());
     }
     let one_left = Labels::Classes { codes: vec![1; 30], names: vec!["a".into(), "b".into()] };
-    assert!(text(Extractor::from(Koc), &one_left).contains("at least 2 classes, but all are of one"));
+    assert!(
+        text(Extractor::from(Koc::default()), &one_left).contains("at least 2 classes, but all are of one")
+    );
     let basis = Basis::kobl(Kernel::rbf(0.5)).fit(&rows).expect("fits");
     let wrong = AkdaQr::default().fit(&rows, &labels, basis.clone()).expect_err("refused").to_string();
     assert!(wrong.contains("make the basis with `AkdaQr::basis`"), "{wrong}");
-    let none = Koc.fit(&rows, None, basis).expect_err("refused").to_string();
+    let none = Koc::default().fit(&rows, None, basis).expect_err("refused").to_string();
     assert!(none.contains("`koc` looks at the labels, but none were given"), "{none}");
 }

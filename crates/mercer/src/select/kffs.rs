@@ -7,9 +7,11 @@
 //!
 //! cost    p rounds of n·p votes: bits and counts of bits for two classes, a table of c entries a row for more
 //! source  TAKES, Alg. 2, which is ambiguous: docs/methods/kffs.md says how it is read; ln(c − 1): Zhu et al. 2009 (SAMME)
-//! differs a tied ensemble follows its newest voter if that vote is among the tied, else the lower class. So a vote
-//!         decides a row exactly where it comes within one of the lead: for two classes where |v| ≤ 1, and elsewhere
-//!         the error does not depend on the candidate
+//! differs classes fewer than `theta` votes behind the most are undecided: the ensemble follows its newest voter if that vote is
+//!         among them, else the class with most votes, the lower of equals; with theta = 1 these are ties. So a vote
+//!         decides a row exactly where it comes within theta of the lead: for two classes where |v| ≤ theta, and elsewhere
+//!         the error does not depend on the candidate. The forward selection that the paper builds on (Wu et al. 2008) has such
+//!         a threshold, the paper's listing none
 
 use rayon::prelude::*;
 
@@ -44,6 +46,8 @@ const COLUMNS_AT_ONCE: usize = 16;
 pub struct Kffs {
     /// Whether rows that the ensemble gets right lose weight (lines 7 and 14 of Algorithm 2).
     pub reweight: bool,
+    /// By how many votes a class must lead for the ensemble to decide.
+    pub theta: usize,
 }
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -52,7 +56,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "select/kffs.rs",
     source: "TAKES, Alg. 2",
     cost: "n·p² votes",
-    parameters: &[N_FEATURES, REWEIGHT],
+    parameters: &[N_FEATURES, REWEIGHT, THETA],
     help: "kernel forward feature selection: one weak classifier per column, taken one by one into an ensemble",
 };
 
@@ -60,9 +64,17 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 pub(crate) const REWEIGHT: Parameter =
     Parameter::new("reweight", Kind::Flag, "rows that the ensemble gets right lose weight").default("false");
 
+/// By how many votes a class must lead.
+pub(crate) const THETA: Parameter = Parameter::whole(
+    "theta",
+    1,
+    "votes by which a class must lead for the ensemble to decide; below, the newest column does",
+)
+.default("1");
+
 impl FromValues for Kffs {
     fn from_values(values: &Values) -> Self {
-        Self { reweight: values.flag("reweight") }
+        Self { reweight: values.flag("reweight"), theta: values.count("theta").unwrap_or(1) }
     }
 }
 
@@ -94,7 +106,7 @@ impl Kffs {
         let (n, p) = (columns.rows.n(), columns.rows.p());
         // Guessing errs on (c − 1)/c of the rows, where the weight becomes 0.
         let others = (c - 1) as f64;
-        let mut ensemble = Ensemble::new(columns, codes, c)?;
+        let mut ensemble = Ensemble::new(columns, codes, c, self.theta)?;
         let mut weights = self.reweight.then(|| vec![1.0 / n as f64; n]);
         let mut left: Vec<usize> = (0..p).collect();
         let mut found = Scores { scores: vec![0.0; p], order: Some(Vec::new()), ..Scores::default() };
@@ -182,16 +194,18 @@ struct TwoClasses {
     wrong: Vec<Vec<u64>>,
     /// Right votes less wrong ones, of each row.
     lead: Vec<i32>,
-    /// The rows that the next vote decides: |lead| ≤ 1.
+    /// The rows that the next vote decides: |lead| ≤ theta.
     open: Vec<u64>,
-    /// The rows that stay wrong whatever the next vote is: lead < −1.
+    /// The rows that stay wrong whatever the next vote is: lead < −theta.
     lost: Vec<u64>,
+    theta: i32,
 }
 
 impl TwoClasses {
-    fn new(wrong: Vec<Vec<u64>>, n: usize) -> Self {
+    fn new(wrong: Vec<Vec<u64>>, n: usize, theta: usize) -> Self {
         let words = n.div_ceil(BITS);
-        Self { wrong, lead: vec![0; n], open: vec![u64::MAX; words], lost: vec![0; words] }
+        let theta = i32::try_from(theta).unwrap_or(i32::MAX - 1);
+        Self { wrong, lead: vec![0; n], open: vec![u64::MAX; words], lost: vec![0; words], theta }
     }
 
     /// The rows that the ensemble is wrong about if this column is taken next, as bits.
@@ -213,6 +227,7 @@ impl TwoClasses {
 
     fn take(&mut self, column: usize) -> Vec<u64> {
         let mistakes = self.with(column).collect();
+        let theta = self.theta;
         let leads = self.lead.par_chunks_mut(WORDS * BITS).zip(self.wrong[column].par_chunks(WORDS));
         let known = self.open.par_chunks_mut(WORDS).zip(self.lost.par_chunks_mut(WORDS));
         leads.zip(known).for_each(|((lead, wrong), (open, lost))| {
@@ -220,8 +235,8 @@ impl TwoClasses {
                 (*open, *lost) = (0, 0);
                 for (bit, lead) in lead.iter_mut().enumerate() {
                     *lead += 1 - 2 * (wrong >> bit & 1) as i32;
-                    *open |= u64::from(lead.abs() <= 1) << bit;
-                    *lost |= u64::from(*lead < -1) << bit;
+                    *open |= u64::from(lead.abs() <= theta) << bit;
+                    *lost |= u64::from(*lead < -theta) << bit;
                 }
             }
         });
@@ -239,12 +254,14 @@ struct ManyClasses<'a> {
     counts: Vec<u32>,
     /// Whether the row is wrong for each next vote, row after row.
     wrong: Vec<bool>,
+    theta: u32,
 }
 
 impl<'a> ManyClasses<'a> {
-    fn new(votes: Vec<Vec<u16>>, codes: &'a [usize], c: usize) -> Self {
+    fn new(votes: Vec<Vec<u16>>, codes: &'a [usize], c: usize, theta: usize) -> Self {
+        let theta = u32::try_from(theta).unwrap_or(u32::MAX);
         let wrong = codes.iter().flat_map(|&class| (0..c).map(move |vote| vote != class)).collect();
-        Self { votes, codes, c, counts: vec![0; codes.len() * c], wrong }
+        Self { votes, codes, c, counts: vec![0; codes.len() * c], wrong, theta }
     }
 
     /// The rows that the ensemble is wrong about if this column is taken next, ascending.
@@ -254,27 +271,35 @@ impl<'a> ManyClasses<'a> {
     }
 
     fn take(&mut self, column: usize) -> Vec<u64> {
+        let theta = self.theta;
         let mut mistakes = vec![0; self.codes.len().div_ceil(BITS)];
         self.mistakes(column).for_each(|i| mistakes[i / BITS] |= 1 << (i % BITS));
         let rows = self.counts.par_chunks_exact_mut(self.c).zip(self.wrong.par_chunks_exact_mut(self.c));
         let voted = self.codes.par_iter().zip(&self.votes[column]);
         rows.zip(voted).with_min_len(WORDS * BITS).for_each(|((counts, wrong), (&class, &vote))| {
             counts[usize::from(vote)] += 1;
-            wrong.iter_mut().enumerate().for_each(|(vote, wrong)| *wrong = winner(counts, vote) != class);
+            wrong
+                .iter_mut()
+                .enumerate()
+                .for_each(|(vote, wrong)| *wrong = winner(counts, vote, theta) != class);
         });
         mistakes
     }
 }
 
 /// The class that wins when one more votes.
-fn winner(counts: &[u32], vote: usize) -> usize {
+fn winner(counts: &[u32], vote: usize, theta: u32) -> usize {
     let most = counts.iter().copied().max().unwrap_or(0);
-    if counts[vote] + 1 >= most { vote } else { counts.iter().position(|&n| n == most).unwrap_or(0) }
+    if (counts[vote] + 1).saturating_add(theta) > most {
+        vote
+    } else {
+        counts.iter().position(|&n| n == most).unwrap_or(0)
+    }
 }
 
 impl<'a> Ensemble<'a> {
     /// The voters, of whom none is taken yet.
-    fn new(columns: &Columns, codes: &'a [usize], c: usize) -> Result<Self> {
+    fn new(columns: &Columns, codes: &'a [usize], c: usize, theta: usize) -> Result<Self> {
         let (n, p) = (columns.rows.n(), columns.rows.p());
         if c > usize::from(u16::MAX) {
             return Err(Error::data(format!(
@@ -289,7 +314,7 @@ impl<'a> Ensemble<'a> {
         if c > 2 {
             let votes =
                 each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| Ok(fits(column)))?;
-            return Ok(Self::Many(ManyClasses::new(votes, codes, c)));
+            return Ok(Self::Many(ManyClasses::new(votes, codes, c, theta)));
         }
         let wrong = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| {
             let mut bits = vec![0u64; n.div_ceil(BITS)];
@@ -298,7 +323,7 @@ impl<'a> Ensemble<'a> {
             }
             Ok(bits)
         })?;
-        Ok(Self::Two(TwoClasses::new(wrong, n)))
+        Ok(Self::Two(TwoClasses::new(wrong, n, theta)))
     }
 }
 
@@ -340,7 +365,7 @@ mod tests {
     /// Votes as bits and votes as classes are two ways to the same ensemble, beyond what one thread takes at a time, too.
     #[test]
     fn two_classes_are_many_classes_of_two() {
-        for n in [1, 64, WORDS * BITS + 1, 9_001] {
+        for (n, theta) in [(1, 1), (64, 2), (WORDS * BITS + 1, 1), (9_001, 1), (9_001, 3)] {
             let (p, mut generator) = (9, random::generator(n as u64));
             let codes: Vec<usize> = (0..n).map(|_| generator.random_range(0..2)).collect();
             let votes: Vec<Vec<u16>> =
@@ -352,8 +377,8 @@ mod tests {
                 }
                 bits
             });
-            let mut two = Ensemble::Two(TwoClasses::new(wrong.collect(), n));
-            let mut many = Ensemble::Many(ManyClasses::new(votes, &codes, 2));
+            let mut two = Ensemble::Two(TwoClasses::new(wrong.collect(), n, theta));
+            let mut many = Ensemble::Many(ManyClasses::new(votes, &codes, 2, theta));
             let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 5) as f64).collect();
             let mut left: Vec<usize> = (0..p).collect();
             while !left.is_empty() {

@@ -64,18 +64,19 @@ fn kobl_has_the_textbook_pivots_norms_and_features() {
 #[test]
 fn kobl_agrees_with_the_textbook_on_nasty_rows_and_every_threshold() {
     type Function = fn(f64) -> f64;
-    let thresholds: [(Threshold, Function); 4] = [
+    let thresholds: [(Threshold, Function); 5] = [
         (Threshold::Linear, |t| t),
         (Threshold::Power(0.5), f64::sqrt),
         (Threshold::Constant(0.2), |_| 0.2),
         (Threshold::Function(|t| t * t), |t| t * t),
+        (Threshold::Values([0.0, 0.5, 0.5].into()), |t| t.min(0.5)),
     ];
     for (set, x) in naive::nasty_sets() {
         let gamma = naive::gamma_scale(&x, false);
         let k = gram(gamma, &x);
-        for (threshold, f) in thresholds {
+        for (threshold, f) in thresholds.clone() {
             let slow = naive::kobl(&k, &f, None);
-            let fast = basis(Method::Kobl, gamma).threshold(threshold).fit(&rows(&x)).expect("fits");
+            let fast = basis(Method::Kobl, gamma).threshold(threshold.clone()).fit(&rows(&x)).expect("fits");
             assert_eq!(fast.pivots, slow.pivots, "{set}, {threshold:?}");
         }
     }
@@ -1015,4 +1016,88 @@ fn gamma_is_found_by_left_out_error_where_there_are_labels() {
     let wide = rows(&naive::random_rows(20, 30, 5));
     let median = unset.clone().gamma(Gamma::Median).fit(&wide).expect("fits").expansion.kernel.gamma;
     assert_eq!(unset.fit(&wide).expect("fits").expansion.kernel.gamma, median);
+}
+
+/// How many coordinates are relevant, by orthogonalising the centred columns one by one and trying every number.
+fn relevant_by_hand(z: &Matrix, codes: &[usize]) -> usize {
+    let (n, m) = (z.len(), z[0].len());
+    let mut directions: Vec<Vec<f64>> = Vec::new();
+    for j in 0..m {
+        let mean = z.iter().map(|row| row[j]).sum::<f64>() / n as f64;
+        let mut column: Vec<f64> = z.iter().map(|row| row[j] - mean).collect();
+        for _ in 0..2 {
+            for earlier in &directions {
+                let along: f64 = column.iter().zip(earlier).map(|(a, b)| a * b).sum();
+                column.iter_mut().zip(earlier).for_each(|(v, e)| *v -= along * e);
+            }
+        }
+        let norm = column.iter().map(|v| v * v).sum::<f64>().sqrt();
+        directions.push(column.iter().map(|v| v / norm).collect());
+    }
+    let classes = codes.iter().max().expect("rows") + 1;
+    let energy = |u: &Vec<f64>| -> f64 {
+        (0..classes)
+            .map(|class| {
+                u.iter().zip(codes).filter(|(_, code)| **code == class).map(|(u, _)| u).sum::<f64>().powi(2)
+            })
+            .sum()
+    };
+    let share = |class: usize| codes.iter().filter(|code| **code == class).count() as f64 / n as f64;
+    let total: f64 = (0..classes).map(|class| n as f64 * share(class) * (1.0 - share(class))).sum();
+    let value = |d: usize| {
+        let signal: f64 = directions[..d].iter().map(energy).sum();
+        let part = d as f64 / n as f64;
+        part * (signal / d as f64).ln() + (1.0 - part) * ((total - signal) / (n - d) as f64).ln()
+    };
+    (1..m).min_by(|a, b| value(*a).total_cmp(&value(*b))).expect("two coordinates")
+}
+
+#[test]
+fn relevant_keeps_the_components_that_a_search_by_hand_keeps() {
+    let x = naive::random_rows(60, 3, 11);
+    let codes: Vec<usize> = x.iter().map(|row| usize::from(row[0] * row[1] > 0.1)).collect();
+    let labels = crate::extract::classes(&codes);
+    for method in
+        [Method::Kobl, Method::Rpcholesky, Method::Kfa, Method::Sparse, Method::GramSchmidt, Method::Csi]
+    {
+        let settings = basis(method, 0.5).n_components(25);
+        let all = settings.fit_supervised(&rows(&x), &labels).expect("fits");
+        let z = crate::extract::coordinates(&all, &rows(&x));
+        let found = settings.relevant().fit_supervised(&rows(&x), &labels).expect("fits");
+        let size = relevant_by_hand(&z, &codes);
+        assert_eq!(found.n_components(), size, "{method:?}");
+        assert_eq!(found.pivots, all.pivots[..size], "{method:?}");
+        let first: Matrix = z.iter().map(|row| row[..size].to_vec()).collect();
+        let own = crate::extract::coordinates(&found, &rows(&x));
+        crate::extract::assert_close(&own.concat(), &first.concat(), 1e-9, method.name());
+    }
+}
+
+#[test]
+fn relevant_components_of_centred_kpca_are_the_relevant_dimension() {
+    let x = naive::random_rows(50, 3, 5);
+    let codes: Vec<usize> =
+        x.iter().map(|row| usize::from(row[0] > 0.1) + usize::from(row[1] > 0.8)).collect();
+    let (data, labels) = (rows(&x), crate::extract::classes(&codes));
+    let settings = basis(Method::Kpca, 0.5).center(true).relevant();
+    let found = settings.fit_supervised(&data, &labels).expect("fits");
+    let k = Kernel::rbf(0.5).matrix(&data, &data).expect("kernel");
+    let (dimension, _) =
+        mercer::evaluate::metrics::relevant_dimension(k.as_ref(), &labels, &mercer::Monitor::default())
+            .expect("rank");
+    assert_eq!(found.n_components(), dimension);
+    assert_eq!(found.eigenvalues.expect("of kpca").len(), dimension);
+}
+
+#[test]
+fn relevant_needs_labels_and_an_order() {
+    let x = rows(&naive::random_rows(20, 2, 1));
+    let without = basis(Method::Kobl, 0.5).relevant().fit(&x).expect_err("refused").to_string();
+    assert!(without.starts_with("n_components = relevant looks at the labels"), "{without}");
+    let labels = crate::extract::classes(&(0..20).map(|i| i % 2).collect::<Vec<_>>());
+    for method in [Method::Nystrom, Method::Kmeans] {
+        let error =
+            basis(method, 0.5).relevant().fit_supervised(&x, &labels).expect_err("refused").to_string();
+        assert!(error.contains("have no order"), "{error}");
+    }
 }

@@ -96,7 +96,7 @@ fn cases() -> [Case; 3] {
     ]
 }
 
-fn classes(codes: &[usize]) -> Labels {
+pub(crate) fn classes(codes: &[usize]) -> Labels {
     let names = (0..slow::classes_of(codes)).map(|c| c.to_string()).collect();
     Labels::Classes { codes: codes.to_vec(), names }
 }
@@ -148,7 +148,7 @@ fn matrix(a: &Mat<f64>) -> Matrix {
     (0..a.nrows()).map(|i| a.row(i).iter().copied().collect()).collect()
 }
 
-fn coordinates(basis: &FittedBasis, x: &Rows) -> Matrix {
+pub(crate) fn coordinates(basis: &FittedBasis, x: &Rows) -> Matrix {
     matrix(&basis.expansion.transform(x).expect("coordinates"))
 }
 
@@ -167,7 +167,7 @@ fn every_extractor() -> [Typed; 9] {
         Typed::from(Klfe::default()),
         Typed::from(Skfe::default()),
         Typed::from(Gda::default()),
-        Typed::from(Koc),
+        Typed::from(Koc::default()),
         Typed::from(AkdaQr::default()),
         Typed::from(Kpls::default()),
         Typed::from(Kmfa::default()),
@@ -182,7 +182,7 @@ fn with_one_feature() -> [Typed; 8] {
         Typed::from(Klfe { n_components: Some(1), n_neighbors: 2 }),
         Typed::from(Skfe { n_components: Some(1), ..Skfe::default() }),
         Typed::from(Gda { n_components: Some(1), reg: 1e-3 }),
-        Typed::from(Koc),
+        Typed::from(Koc::default()),
         Typed::from(Kpls { n_components: Some(1) }),
         Typed::from(Kmfa { n_components: Some(1), k_within: 2, k_between: 5, reg: 1e-3 }),
         Typed::from(Kanmm { n_components: Some(1), n_neighbors: 2 }),
@@ -201,7 +201,7 @@ fn closed_extractors() -> Vec<Typed> {
         klfe(Some(3), 3),
         gda(None, 1e-3),
         gda(Some(1), 0.2),
-        Typed::from(Koc),
+        Typed::from(Koc::default()),
         Typed::from(Kpls { n_components: Some(3) }),
         kmfa(None, 3, 12, 1e-3),
         kmfa(Some(4), 100, 40, 0.1),
@@ -219,7 +219,10 @@ fn reference(extractor: &Typed, z: &Matrix, distance: &Matrix, codes: &[usize]) 
         Settings::Kanmm(e) => slow::kanmm(z, distance, codes, e.n_neighbors, e.n_components),
         Settings::Gda(e) => slow::gda(z, codes, e.reg, e.n_components),
         Settings::AkdaQr(e) => slow::gda(z, codes, e.reg, None),
-        Settings::Koc(Koc) => slow::koc(z, codes),
+        Settings::Koc(koc) => {
+            assert_eq!(koc.n_clusters, 1, "clusters have a test of their own");
+            slow::koc(z, codes)
+        }
         Settings::Kpls(e) => {
             let c = slow::classes_of(codes);
             slow::kpls(z, &naive::one_hot(codes, c), e.n_components.unwrap_or(2 * c))
@@ -232,7 +235,7 @@ fn reference(extractor: &Typed, z: &Matrix, distance: &Matrix, codes: &[usize]) 
 
 /// Equal to within the tolerance times the largest.
 #[track_caller]
-fn assert_close(fast: &[f64], slow: &[f64], tolerance: f64, what: &str) {
+pub(crate) fn assert_close(fast: &[f64], slow: &[f64], tolerance: f64, what: &str) {
     assert_eq!(fast.len(), slow.len(), "{what}");
     let size = slow.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     for (j, (a, b)) in fast.iter().zip(slow).enumerate() {

@@ -35,7 +35,7 @@ fn extractors() -> Vec<Extractor> {
         Extractor::from(Klfe { n_components: two, n_neighbors: 3 }),
         Extractor::from(Skfe { n_components: two, max_iter: 2_000, ..Skfe::default() }),
         Extractor::from(Gda::default()),
-        Extractor::from(Koc),
+        Extractor::from(Koc::default()),
         Extractor::from(AkdaQr::default()),
         Extractor::from(Kpls::default()),
         Extractor::from(Kmfa { n_components: two, ..Kmfa::default() }),

@@ -272,7 +272,7 @@ fn defaults_in_rust_are_those_of_the_registry() {
         Klfe::default().into(),
         Skfe::default().into(),
         Gda::default().into(),
-        Koc.into(),
+        Koc::default().into(),
         AkdaQr::default().into(),
         Kpls::default().into(),
         Kmfa::default().into(),
@@ -330,13 +330,16 @@ fn parameters_of_one_name_are_of_one_kind() {
         Kind::Whole { .. } => "whole",
         Kind::Number { .. } => "number",
         Kind::Choice(_) => "choice",
+        Kind::WholeOr { .. } => "whole number or word",
         Kind::NumberOr(_) => "number or word",
         Kind::Text { name, .. } => name,
         Kind::Flag => "flag",
     };
     let mut known: BTreeMap<&str, (&str, String)> = BTreeMap::new();
     for spec in specs() {
-        for parameter in spec.parameters {
+        // An extractor's number of features is a plain number; that of a basis' components may follow the labels.
+        let is_size = |name: &str| spec.stage == Stage::Extract && name == "n_components";
+        for parameter in spec.parameters.iter().filter(|parameter| !is_size(parameter.name)) {
             let found = (kind(parameter.kind), parameter.allowed());
             let first = known.entry(parameter.name).or_insert_with(|| found.clone());
             assert_eq!(*first, found, "{} of {}", parameter.name, spec.name);
@@ -371,7 +374,7 @@ fn a_system_shares_its_settings_out_to_its_parts() {
     assert_settings(&*relieff.selector, &ReliefF::default());
     let takes = system_of("takes", &[("reweight", "true"), ("threshold", "0.1")]);
     assert_eq!((takes.keep, takes.weighted), (Keep::Positive, true));
-    assert_settings(&*takes.selector, &Kffs { reweight: true });
+    assert_settings(&*takes.selector, &Kffs { reweight: true, theta: 1 });
     assert!(!system_of("takes", &[("weighted", "false")]).weighted);
     let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
     assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), false));

@@ -149,7 +149,7 @@ fn warnings_of_every_part_are_in_the_map() {
         (kanmm.fit(&x, &labels, basis()), of(kanmm.into())),
         (Skfe::default().fit(&x, &labels, basis()), of(Skfe::default().into())),
         (Gda::default().fit(&x, &labels, basis()), of(Gda::default().into())),
-        (Koc.fit(&x, &labels, basis()), of(Koc.into())),
+        (Koc::default().fit(&x, &labels, basis()), of(Koc::default().into())),
         (AkdaQr::default().fit(&x, &labels, means.clone()), of(AkdaQr::default().into())),
         (Kpls::default().fit(&x, &labels, basis()), of(Kpls::default().into())),
         (Kmfa::default().fit(&x, &labels, basis()), of(Kmfa::default().into())),

@@ -250,7 +250,8 @@ fn more_classes_than_coordinates_leave_room_for_the_coordinates() {
     let x = rows(&case.x);
     let basis = Basis::kobl(Kernel::linear()).fit(&x).expect("fits");
     let labels = classes(&case.codes);
-    for extractor in [Typed::from(Gda::default()), Typed::from(Skfe::default()), Typed::from(Koc)] {
+    for extractor in [Typed::from(Gda::default()), Typed::from(Skfe::default()), Typed::from(Koc::default())]
+    {
         let (map, found) = fit(&extractor, &x, &labels, &basis);
         assert_eq!(map.n_features(), 2, "{}", extractor.name());
         if extractor.name() == "koc" {
@@ -307,7 +308,7 @@ fn dependent_centroids_are_left_out_with_a_warning() {
     let x = vec![vec![2.0, 0.0], vec![4.0, 0.0], vec![0.0, 2.0], vec![0.0, 4.0], vec![1.5, 1.5]];
     let data = rows(&x);
     let basis = Basis::kobl(Kernel::linear()).fit(&data).expect("fits");
-    let (map, found) = fit(&Typed::from(Koc), &data, &classes(&[0, 0, 1, 1, 2]), &basis);
+    let (map, found) = fit(&Typed::from(Koc::default()), &data, &classes(&[0, 0, 1, 1, 2]), &basis);
     assert_eq!(map.n_features(), 2);
     assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
     assert_close(&features(&map, &data).concat(), &x.concat(), 1e-12, "centroids along the axes");
@@ -336,7 +337,8 @@ fn dependent_centroids_are_left_out_with_a_warning() {
     }
     // Centroids at the origin: no direction at all.
     let x = rows(&vec![vec![1.0, 0.0], vec![-1.0, 0.0], vec![0.0, 1.0], vec![0.0, -1.0]]);
-    let found = Typed::from(Koc).fit(&x, &classes(&[0, 0, 1, 1]), basis, None, &Options::default());
+    let found =
+        Typed::from(Koc::default()).fit(&x, &classes(&[0, 0, 1, 1]), basis, None, &Options::default());
     assert!(found.is_err(), "centroids of length 0");
 }
 

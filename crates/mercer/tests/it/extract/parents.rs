@@ -93,7 +93,7 @@ fn gda_with_the_linear_kernel_is_lda() {
 #[test]
 fn koc_with_the_linear_kernel_projects_on_the_span_of_the_centroids() {
     for case in cases() {
-        let (map, found, directions) = linear(&Extractor::from(Koc), &case);
+        let (map, found, directions) = linear(&Extractor::from(Koc::default()), &case);
         assert!(found.eigenvalues.is_empty() && found.explained.is_empty() && found.warnings.is_empty());
         // P = Mᵀ(M Mᵀ)⁻¹M with the centroids as rows of M.
         let means = slow::class_means(&case.x, &case.codes);

@@ -1,7 +1,10 @@
 //! `skfe`: a search, so what it finds is held to the objective itself, to a slow ascent and to the laws.
 
 use mercer::basis::Method;
+use mercer::basis::criterion::Criterion;
+use mercer::basis::points::Move;
 use mercer::extract::{Directions, Extractor, Skfe, Start};
+use mercer::kernel::Shape;
 use mercer::{Basis, FeatureMap, FittedBasis, Kernel};
 use proptest::prelude::*;
 
@@ -15,7 +18,7 @@ use crate::naive::{self, Matrix};
 
 /// Long enough to settle.
 fn patient(q: Option<usize>, init: Start, center: bool) -> Skfe {
-    Skfe { n_components: q, init, max_iter: 2_000, tol: 1e-8, center, seed: 3 }
+    Skfe { n_components: q, init, max_iter: 2_000, tol: 1e-8, center, seed: 3, ..Skfe::default() }
 }
 
 fn run(skfe: &Skfe, x: &Matrix, codes: &[usize], basis: &FittedBasis) -> (FeatureMap, Directions) {
@@ -66,7 +69,7 @@ fn skfe_never_falls_and_ends_at_the_alignment_of_its_features() {
     for case in cases() {
         let (basis, c) = (small_basis(&case.x, 12), slow::classes_of(&case.codes));
         let z = coordinates(&basis, &rows(&case.x));
-        for init in [Start::Koc, Start::Gda, Start::Kpls, Start::Random] {
+        for init in [Start::Koc, Start::Gda, Start::Kpls, Start::Kpca, Start::AkdaQr, Start::Random] {
             for q in [None, Some(1), Some(c - 1), Some(c + 2), Some(12)] {
                 for center in [false, true] {
                     let what = format!("{}, {init:?}, q = {q:?}, center {center}", case.name);
@@ -291,5 +294,81 @@ proptest! {
         prop_assert!(!settled || climbed < last(path) + 1e-9, "{climbed} after {}", last(path));
         let by_kernels = alignment_of_features(&features(&map, &rows(&x)), &codes, center);
         prop_assert!((by_kernels - last(path)).abs() < 1e-8);
+    }
+}
+
+/// Points that k-means finds, and where they are moved to.
+fn points_of(criterion: Criterion, case: &crate::extract::Case, kernel: Kernel) -> [FittedBasis; 2] {
+    let settings = Basis::kmeans(kernel).n_components(4);
+    let moves = Move { criterion, center: false, reg: 0.1, max_iter: 30, tol: 1e-6 };
+    [settings.clone(), settings.moves(moves)]
+        .map(|basis| basis.fit_supervised(&rows(&case.x), &classes(&case.codes)).expect("fits"))
+}
+
+#[test]
+fn moved_points_are_better_aligned_than_the_centres_they_start_at() {
+    for case in cases() {
+        for kernel in [Kernel::rbf(0.3), Kernel { shape: Shape::Poly { degree: 2, coef0: 1.0 }, gamma: 0.5 }]
+        {
+            let [before, after] = points_of(Criterion::Alignment, &case, kernel)
+                .map(|basis| alignment_of_features(&coordinates(&basis, &rows(&case.x)), &case.codes, false));
+            assert!(after > before, "{}: {after} for {before}", case.name);
+        }
+    }
+}
+
+#[test]
+fn skfe_with_points_is_the_moved_basis_turned() {
+    for case in cases() {
+        let skfe = Skfe { points: Some(4), max_iter: 30, ..Skfe::default() };
+        let (labels, data) = (classes(&case.codes), rows(&case.x));
+        let settings =
+            Extractor::from(skfe.clone()).basis(Basis::kmeans(Kernel::rbf(0.3)), &data, Some(&labels));
+        let basis = settings.expect("points").fit_supervised(&data, &labels).expect("fits");
+        let [_, moved] = points_of(Criterion::Alignment, &case, Kernel::rbf(0.3));
+        let (map, found) = run(&skfe, &case.x, &case.codes, &basis);
+        let (f, z) = (features(&map, &data), coordinates(&moved, &data));
+        assert_eq!(naive::width(&f), naive::width(&z), "{}", case.name);
+        let kernel_of = |f: &Matrix| naive::matmul(f, &naive::transpose(f)).concat();
+        assert_close(&kernel_of(&f), &kernel_of(&z), 1e-9, case.name);
+        assert!((alignment_of_features(&f, &case.codes, false) - last(&found.alignment_path)).abs() < 1e-9);
+        assert!(found.eigenvalues.is_sorted_by(|a, b| a >= b), "{}", case.name);
+    }
+}
+
+#[test]
+fn points_need_a_smooth_kernel_and_no_other_basis() {
+    let case = case("three classes", 30, 3, 3, 5);
+    let (labels, data) = (classes(&case.codes), rows(&case.x));
+    let skfe = Extractor::from(Skfe { points: Some(2), ..Skfe::default() });
+    let other = skfe.basis(Basis::kobl(Kernel::rbf(0.3)), &data, Some(&labels)).expect_err("refused");
+    assert!(other.to_string().starts_with("points = 2 are a basis of their own"), "{other}");
+    let settings = skfe
+        .basis(Basis::kmeans(Kernel { shape: Shape::Laplacian, gamma: 0.3 }), &data, Some(&labels))
+        .expect("settings");
+    let rough = settings.fit_supervised(&data, &labels).expect_err("refused").to_string();
+    assert!(rough.contains("`laplacian` does not have everywhere"), "{rough}");
+    let many = Skfe { points: Some(2), n_components: Some(3), ..Skfe::default() };
+    let many = Extractor::from(many).check(Some(&labels)).expect_err("refused").to_string();
+    assert!(many.contains("2 points span at most 2 directions"), "{many}");
+}
+
+#[test]
+fn margins_have_orthonormal_directions_and_other_features_than_alignment() {
+    for case in cases() {
+        let basis = small_basis(&case.x, 12);
+        let plain = run(&Skfe::default(), &case.x, &case.codes, &basis).1.matrix;
+        for criterion in [Criterion::Margin, Criterion::RadiusMargin] {
+            let skfe = Skfe { criterion, ..Skfe::default() };
+            let (map, found) = run(&skfe, &case.x, &case.codes, &basis);
+            let b = columns_of(&found);
+            let q = naive::width(&b);
+            let gram = naive::matmul(&naive::transpose(&b), &b);
+            assert_close(&gram.concat(), &naive::identity(q).concat(), 1e-9, case.name);
+            assert_ne!(found.matrix, plain, "{}", case.name);
+            let f = features(&map, &rows(&case.x));
+            let alignment = alignment_of_features(&f, &case.codes, false);
+            assert!((alignment - last(&found.alignment_path)).abs() < 1e-9, "{}", case.name);
+        }
     }
 }

@@ -15,7 +15,7 @@ pub struct Forward {
 }
 
 /// KFFS by building every candidate ensemble of every round (TAKES, Alg. 2).
-pub fn kffs(x: &Matrix, codes: &[usize], reweight: bool) -> Forward {
+pub fn kffs(x: &Matrix, codes: &[usize], reweight: bool, theta: usize) -> Forward {
     let (n, p) = (x.len(), x[0].len());
     let classes = codes.iter().max().expect("rows") + 1;
     let votes: Vec<Vec<usize>> = (0..p).map(|j| weak_votes(x, codes, classes, j)).collect();
@@ -27,7 +27,7 @@ pub fn kffs(x: &Matrix, codes: &[usize], reweight: bool) -> Forward {
             let mut voters = found.order.clone();
             voters.push(j);
             let wrong: Vec<bool> =
-                (0..n).map(|i| ensemble(&votes, &voters, classes, i) != codes[i]).collect();
+                (0..n).map(|i| ensemble(&votes, &voters, classes, theta, i) != codes[i]).collect();
             let count = wrong.iter().filter(|w| **w).count();
             let weighted: f64 = (0..n).filter(|&i| wrong[i]).map(|i| sample_weights[i]).sum();
             // Without reweighting errors are whole numbers, so that a tie is one.
@@ -83,14 +83,19 @@ pub fn weak_votes(x: &Matrix, codes: &[usize], classes: usize, j: usize) -> Vec<
 
 /// The class with most votes for row i. A tie follows the newest voter if its vote is among the tied, else the lower
 /// class.
-fn ensemble(votes: &[Vec<usize>], voters: &[usize], classes: usize, i: usize) -> usize {
+fn ensemble(votes: &[Vec<usize>], voters: &[usize], classes: usize, theta: usize, i: usize) -> usize {
     let mut counts = vec![0; classes];
     for &j in voters {
         counts[votes[j][i]] += 1;
     }
     let most = *counts.iter().max().expect("classes");
     let newest = votes[*voters.last().expect("voters")][i];
-    if counts[newest] == most { newest } else { counts.iter().position(|c| *c == most).expect("there") }
+    // Undecided between classes fewer than theta votes behind the most.
+    if most - counts[newest] < theta {
+        newest
+    } else {
+        counts.iter().position(|c| *c == most).expect("there")
+    }
 }
 
 /// Σ/n, of the differences from the first value: an offset does no harm.

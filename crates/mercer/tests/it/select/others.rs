@@ -14,11 +14,11 @@ use crate::select::{
 #[test]
 fn kffs_takes_the_columns_of_the_reference_in_its_order() {
     for case in cases() {
-        for reweight in [false, true] {
-            let slow = naive::kffs(&case.x, &case.codes, reweight);
+        for (reweight, theta) in [(false, 1), (true, 1), (false, 2), (true, 3), (false, 1_000_000)] {
+            let slow = naive::kffs(&case.x, &case.codes, reweight, theta);
             for x in both(&case.x) {
-                let what = format!("{}, reweight {reweight}", case.name);
-                let found = score(&Selector::from(Kffs { reweight }), &x, &classes(&case.codes));
+                let what = format!("{}, reweight {reweight}, theta {theta}", case.name);
+                let found = score(&Selector::from(Kffs { reweight, theta }), &x, &classes(&case.codes));
                 assert_eq!(found.order.as_ref(), Some(&slow.order), "{what}");
                 assert_near(&found.scores, &slow.weights, 1e-9, &what);
                 assert_near(&found.error_path, &slow.error_path, 1e-15, &what);
@@ -37,10 +37,10 @@ fn kffs_agrees_with_the_reference_where_ensembles_errors_and_fits_are_tied() {
         let few_values: Matrix = (0..n).map(|_| (0..p).map(|_| whole(4.0)).collect()).collect();
         let codes: Vec<usize> = (0..n).map(|i| if i < c { i } else { whole(c as f64) as usize }).collect();
         for x in [few_values, naive::random_rows(n, p, 200 + seed)] {
-            for reweight in [false, true] {
-                let slow = naive::kffs(&x, &codes, reweight);
-                let found = score(&Selector::from(Kffs { reweight }), &rows(&x), &classes(&codes));
-                let what = format!("seed {seed}, {c} classes, reweight {reweight}");
+            for (reweight, theta) in [(false, 1), (true, 1), (false, 2), (true, 3), (false, 5)] {
+                let slow = naive::kffs(&x, &codes, reweight, theta);
+                let found = score(&Selector::from(Kffs { reweight, theta }), &rows(&x), &classes(&codes));
+                let what = format!("seed {seed}, {c} classes, reweight {reweight}, theta {theta}");
                 assert_eq!(found.order, Some(slow.order), "{what}");
                 assert_near(&found.scores, &slow.weights, 1e-9, &what);
                 assert_near(&found.error_path, &slow.error_path, 1e-15, &what);
@@ -57,7 +57,7 @@ fn kffs_lets_a_constant_column_vote_for_the_mean_whatever_its_value() {
     for codes in
         [case.codes, (0..30).map(|i| usize::from(i % 3 == 0) * 2 + usize::from(i % 5 == 0)).collect()]
     {
-        let slow = naive::kffs(&x, &codes, false);
+        let slow = naive::kffs(&x, &codes, false, 1);
         let found = score(&selector("kffs", &[]), &rows(&x), &classes(&codes));
         assert_eq!(found.order, Some(slow.order));
         assert_near(&found.error_path, &slow.error_path, 1e-15, "constant columns");

@@ -139,7 +139,7 @@ fn the_reference_kffs_is_what_a_hand_computes() {
     // The first column is right, the second fits 0 everywhere and votes for the higher class.
     let x: Matrix = [0.0, 1.0, 2.0, 3.0].iter().zip([0.0, 3.0, 1.0, 2.0]).map(|(a, b)| vec![*a, b]).collect();
     for reweight in [false, true] {
-        let found = naive::kffs(&x, &[0, 0, 1, 1], reweight);
+        let found = naive::kffs(&x, &[0, 0, 1, 1], reweight, 1);
         assert_eq!((found.order, found.error_path), (vec![0, 1], vec![0.0, 0.5]));
         assert_near(&found.weights, &[(1e10f64 - 1.0).ln(), 0.0], 1e-12, "weights");
     }
@@ -155,13 +155,13 @@ fn the_reference_kffs_gives_wrong_rows_more_weight_when_asked() {
     // Column 0 gets row 3 of 4 wrong: ε = 1/4, so the others shrink to a third, and column 1, which gets only
     // row 3 and the first right, is weighted with 1/6 1/6 1/6 1/2.
     let x = vec![vec![-1.0, -1.0], vec![-1.0, 1.0], vec![1.0, -1.0], vec![-1.0, 1.0]];
-    let found = naive::kffs(&x, &[0, 0, 1, 1], true);
+    let found = naive::kffs(&x, &[0, 0, 1, 1], true, 1);
     assert_eq!(found.order, [0, 1]);
     assert_near(&found.weights[..1], &[3.0f64.ln()], 1e-12, "first");
     // Two voters tie where they differ and follow the newer one: rows 1 and 2 are wrong.
     assert_eq!(found.error_path, [0.25, 0.5]);
     assert_near(&found.weights[1..], &[2.0f64.ln()], 1e-12, "ε = 1/3");
-    assert_eq!(naive::kffs(&x, &[0, 0, 1, 1], false).weights[1], 0.0, "ε = 1/2");
+    assert_eq!(naive::kffs(&x, &[0, 0, 1, 1], false, 1).weights[1], 0.0, "ε = 1/2");
 }
 
 #[test]
