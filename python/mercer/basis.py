@@ -92,10 +92,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Whether to learn a weight for every column from `y` first, as `InputWeights` does, so that the kernel sees what
         matters. `landmarks_` and `gamma_` are then those of weighted columns.
     n_components : int, "relevant" or None, default=None
-        The most components. "relevant" keeps the first components, as many as are relevant for `y` (the relevant dimension
-        of Braun, Buhmann and Müller 2008); the components of "nystrom" and "kmeans" have no order. None: as many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl",
-        "sparse", "csi"); min(n, 1000) ("nystrom", "rpcholesky", "kfa", "kmeans"); all there are ("gram-schmidt",
-        "kpca").
+        The most components. "relevant" keeps the first components, as many as are relevant for `y` (the relevant
+        dimension of Braun, Buhmann and Müller 2008); the components of "nystrom" and "kmeans" have no order. None: as
+        many as the rule of the method keeps, at most 1000 beyond 5000 rows ("kobl", "sparse", "csi"); min(n, 1000)
+        ("nystrom", "rpcholesky", "kfa", "kmeans"); all there are ("gram-schmidt", "kpca").
     threshold : "linear", float, ("power", a), callable or None, default=None
         The stop rule of TAKES for "kobl": it ends when r/r1 < f(j/n), with r the distance of the next row from the
         span, r1 that of the first and j the number taken: f(t) = t, a constant f in [0, 1] (0.0: only `n_components`

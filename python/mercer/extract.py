@@ -232,9 +232,10 @@ class SKFE(_Extractor):
         rows.
     points : int or None, default=None
         Move so many points of the input space, from k-means centres on, until the subspace that their images span
-        maximises the criterion; `basis_.landmarks_` are where they end. With `criterion="margin"` it is the sparse large
-        margin classifier's subspace. The kernel must be smooth ("rbf", "matern32", "matern52", "rq", "linear", "poly",
-        "sigmoid", "cosine"), and `basis` is left out. None: directions are sought in the coordinates of the basis.
+        maximises the criterion; `basis_.landmarks_` are where they end. With `criterion="margin"` it is the subspace of
+        the sparse large margin classifier. The kernel must be smooth ("rbf", "matern32", "matern52", "rq", "linear",
+        "poly", "sigmoid", "cosine"), and `basis` is left out. None: directions are sought in the coordinates of the
+        basis.
     reg : float, default=0.1
         Softness of the margin: what is added to the kernel's diagonal, relative to its mean.
     basis : KernelBasis, str or None, default=None
@@ -277,8 +278,8 @@ class SKFE(_Extractor):
     alignment_ : float
         Alignment of the features' kernel with that of the labels, on the training rows.
     alignment_path_ : ndarray of shape (n_iter_ + 1,)
-        The alignment at the start and after each step; it never falls, unless `criterion` is another. With `points` only
-        that of the end.
+        The alignment at the start and after each step; it never falls, unless `criterion` is another. With `points`
+        only that of the end.
     n_iter_ : int
         Number of steps.
     precision_ : {"single", "double"}
@@ -539,6 +540,7 @@ class KOC(_Extractor):
     """
 
     _method = "koc"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("koc")
 
     def __init__(
         self,

@@ -87,7 +87,9 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
                 "the kernel 'precomputed' needs the square kernel matrix of the training rows, but X is "
                 f"{rows.shape[0]} x {rows.shape[1]}"
             )
-        self.gamma_ = _core.kernel_width(as_given(rows), target, self._settings("scale" if self.gamma is None else self.gamma), task=task)
+        self.gamma_ = _core.kernel_width(
+            as_given(rows), target, self._settings("scale" if self.gamma is None else self.gamma), task=task
+        )
         self._rows = rows
         if self.kernel not in _NO_SCALES:
             warn_of_scales(self, rows)
@@ -104,8 +106,8 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features) or None, default=None
-            Rows; with a precomputed kernel, their kernel values against the training rows. None: the training rows, each
-            without itself.
+            Rows; with a precomputed kernel, their kernel values against the training rows. None: the training rows,
+            each without itself.
         n_neighbors : int or None, default=None
             How many; None: those of the estimator.
         return_distance : bool, default=True
@@ -114,8 +116,8 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            sqrt(k(x, x) + k(z, z) - 2 k(x, z)). With a precomputed kernel k(x, x) of new rows is not known: the distances
-            are then relative to it, d**2 - k(x, x).
+            sqrt(k(x, x) + k(z, z) - 2 k(x, z)). With a precomputed kernel k(x, x) of new rows is not known: these are
+            then squared distances less that.
         indices : ndarray of shape (n_queries, n_neighbors)
             Of the training rows.
 
@@ -152,7 +154,9 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         if self.weights == "uniform":
             return np.ones_like(distances), indices
         if self.kernel == "precomputed":
-            raise ValueError("weights='distance' needs distances, which a precomputed kernel does not have for new rows")
+            raise ValueError(
+                "weights='distance' needs distances, which a precomputed kernel does not have for new rows"
+            )
         exact = distances == 0
         some = exact.any(axis=1, keepdims=True)
         with np.errstate(divide="ignore"):
@@ -184,8 +188,9 @@ class KernelNeighborsClassifier(ClassifierMixin, _Neighbors):  # type: ignore[mi
     n_neighbors : int, default=5
         Number of neighbours.
     kernel : str, default="rbf"
-        Any kernel that `KernelBasis` takes, "precomputed" among them. With "rbf", "laplacian", "rq" and the Matérn kernels
-        the neighbours are those of the input space, whatever the width: the kernel's distance grows with theirs.
+        Any kernel that `KernelBasis` takes, "precomputed" among them. With "rbf", "laplacian", "rq" and the Matérn
+        kernels the neighbours are those of the input space, whatever the width: the kernel's distance grows with
+        theirs.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
         Width of the kernel, or the rule that finds it. None: "scale".
     degree : int, default=3
@@ -296,8 +301,9 @@ class KernelNeighborsRegressor(RegressorMixin, _Neighbors):  # type: ignore[misc
     n_neighbors : int, default=5
         Number of neighbours.
     kernel : str, default="rbf"
-        Any kernel that `KernelBasis` takes, "precomputed" among them. With "rbf", "laplacian", "rq" and the Matérn kernels
-        the neighbours are those of the input space, whatever the width: the kernel's distance grows with theirs.
+        Any kernel that `KernelBasis` takes, "precomputed" among them. With "rbf", "laplacian", "rq" and the Matérn
+        kernels the neighbours are those of the input space, whatever the width: the kernel's distance grows with
+        theirs.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
         Width of the kernel, or the rule that finds it. None: "scale".
     degree : int, default=3

@@ -464,7 +464,10 @@ def test_a_transform_takes_no_memory_beyond_its_result():
         ({"threshold": True}, "threshold = true, but it must be `linear`"),
         ({"threshold": ("power", -1)}, "threshold = power:-1, but it must be"),
         ({"threshold": ("power", None)}, "threshold = power:None, but it must be"),
-        ({"threshold": ("root", 2)}, "but it must be `linear`, a number between 0 and 1, or `power:A`"),
+        ({"threshold": ("root", 2)}, "but it must be `linear`, a number between 0 and 1, `power:A`"),
+        ({"threshold": lambda t: 2 * t}, "has the value 1.0002, but all must lie between 0 and 1"),
+        ({"threshold": lambda t: 1 - t}, "but it must never fall"),
+        ({"n_components": "some"}, "'n_components' parameter"),
         ({"tol": 2.0, "method": "csi"}, "'tol' parameter"),
         ({"nu": 1.0}, "'nu' parameter"),
         ({"kernel": "poly", "coef0": -1.0}, "coef0 = -1, but the kernel `poly` needs"),
@@ -596,3 +599,27 @@ def test_nan_and_infinity_are_refused_by_row_and_column():
             KernelBasis().fit(bad)
         with pytest.raises(ValueError, match=f"{word} at row 4, column 3"):
             KernelBasis().fit(X).transform(bad)
+
+
+def test_a_function_is_the_stop_rule():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    by_power = KernelBasis("kobl", threshold=("power", 0.5)).fit(X)
+    by_function = KernelBasis("kobl", threshold=lambda t: t**0.5).fit(X)
+    np.testing.assert_array_equal(by_function.pivots_, by_power.pivots_)
+    assert clone(by_function).get_params()["threshold"] is by_function.threshold
+
+
+def test_relevant_components_are_the_first_ones():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = X[:, 0] ** 2 + X[:, 1] > 1
+    for method in ("kobl", "kpca", "kfa"):
+        every = KernelBasis(method, gamma=0.1).fit(X, y)
+        relevant = KernelBasis(method, gamma=0.1, n_components="relevant").fit(X, y)
+        m = relevant.n_components_
+        assert 1 <= m < every.n_components_
+        np.testing.assert_allclose(relevant.transform(X), every.transform(X)[:, :m], atol=1e-9)
+    K = KernelBasis("kpca", gamma=0.1, center=True, n_components="relevant").fit(X, y)
+    assert K.n_components_ == metrics.relevant_dimension(rbf_kernel(X, gamma=0.1), y)[0]
+    with pytest.raises(ValueError, match="requires y"):
+        KernelBasis("kobl", n_components="relevant").fit(X)

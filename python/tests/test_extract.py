@@ -573,3 +573,43 @@ def test_some_rows_stand_for_all(kind):
     assert abs(np.corrcoef(ours, theirs)[0, 1]) > 0.9
     plain = kind(2, n_queries=3000, basis=basis).fit(X, y)
     np.testing.assert_allclose(plain.components_, every.components_, rtol=1e-9, atol=1e-12)
+
+
+def test_points_are_moved_to_where_the_labels_are_served():
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    centres = KernelBasis("kmeans", gamma=0.05, n_components=3).fit_transform(X, y)
+    for criterion in ("alignment", "margin", "radius-margin"):
+        skfe = SKFE(points=3, gamma=0.05, criterion=criterion).fit(X, y)
+        assert skfe.basis_.method_ == "kmeans"
+        assert skfe.basis_.landmarks_.shape == (3, 13)
+        Z = skfe.transform(X)
+        assert Z.shape == (178, 3)
+        if criterion == "alignment":
+            assert kernel_alignment(Z @ Z.T, y) > kernel_alignment(centres @ centres.T, y) + 0.05
+            assert skfe.alignment_ == pytest.approx(kernel_alignment(Z @ Z.T, y))
+    with pytest.raises(ValueError, match="points = 3 are a basis of their own"):
+        SKFE(points=3, basis="kobl").fit(X, y)
+    with pytest.raises(ValueError, match="`laplacian` does not have everywhere"):
+        SKFE(points=3, kernel="laplacian").fit(X, y)
+
+
+def test_margins_separate_classes():
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    for criterion in ("margin", "radius-margin"):
+        skfe = SKFE(criterion=criterion).fit(X[::2], y[::2])
+        score = KNeighborsClassifier(1).fit(skfe.transform(X[::2]), y[::2]).score(skfe.transform(X[1::2]), y[1::2])
+        assert score > 0.9
+
+
+def test_clusters_of_a_class_are_features_of_their_own():
+    rng = np.random.default_rng(0)
+    corners = np.array([[0, 0], [6, 6], [0, 6], [6, 0]])
+    which = np.arange(80) % 4
+    X = corners[which] + 0.3 * rng.normal(size=(80, 2))
+    y = which // 2
+    koc = KOC(2, gamma=0.1, basis="kobl").fit(X, y)
+    assert koc.n_components_ == 4
+    means = np.array([koc.basis_.transform(X)[which == k].mean(axis=0) for k in range(4)])
+    np.testing.assert_allclose(means @ koc.components_.T @ koc.components_, means, atol=1e-9)

@@ -93,6 +93,12 @@ def test_takes_is_kobl_and_kffs():
     np.testing.assert_array_equal(plain.components_, np.eye(len(kffs.scores_))[kffs.scores_ > 0])
     other = TAKES(reweight=True).fit(X, y)
     np.testing.assert_array_equal(other.scores_, KFFS(reweight=True).fit(Z, y).scores_)
+    slow = TAKES(theta=4).fit(X, y)
+    np.testing.assert_array_equal(slow.scores_, KFFS(theta=4).fit(Z, y).scores_)
+    assert (slow.scores_ != takes.scores_).any()
+    # No ensemble ever decides: every column is as good as its own classifier.
+    alone = KFFS(theta=10**6).fit(Z, y)
+    assert (np.diff(alone.error_path_) >= 0).all()
 
 
 def relief_in_the_kernels_space(X, y, Z, k, power):

@@ -223,7 +223,7 @@ fn an_extractor_that_cannot_be_fitted_is_refused() {
             error.contains(&format!("`{method}` needs classes, but the target was read as numbers\nhint: "))
         );
     }
-    insta::assert_snapshot!(early(2, &wave(&["skfe", "--init", "middle"])), @"error: init = middle, but it must be one of koc, gda, kpls, random");
+    insta::assert_snapshot!(early(2, &wave(&["skfe", "--init", "middle"])), @"error: init = middle, but it must be one of koc, gda, kpls, kpca, akda-qr, random");
     insta::assert_snapshot!(early(2, &wave(&["gda", "--reg", "-1"])), @"error: reg = -1, but it must be a finite number of at least 0");
     insta::assert_snapshot!(early(2, &wave(&["klfe", "--n-components", "0"])), @"error: n_components = 0, but it must be a whole number of at least 1");
     insta::assert_snapshot!(early(2, &wave(&["klfe", "--k-within", "3"])), @"error: `k_within` is not a parameter of `klfe` with `kpca`, `rpcholesky`; it has basis, n_components, basis_components, n_neighbors, neighbors, n_queries, seed, kernel, gamma, degree, coef0, alpha, input_weights, tol, center, precision");
@@ -231,7 +231,7 @@ fn an_extractor_that_cannot_be_fitted_is_refused() {
     insta::assert_snapshot!(early(2, &wave(&["koc", "--n-components", "2"])), @"error: `n_components` is not a parameter of `koc` with `kfa`, `rpcholesky`; it has basis, basis_components, kernel, gamma, degree, coef0, alpha, input_weights, candidates, precision, seed");
     insta::assert_snapshot!(early(2, &wave(&["gda", "--basis", "kobl", "--nu", "0.1"])), @"error: `nu` is not a parameter of `gda` with `kobl`; it has basis, n_components, basis_components, reg, kernel, gamma, degree, coef0, alpha, input_weights, threshold, tol, precision, seed");
     insta::assert_snapshot!(early(2, &wave(&["akda-qr", "--basis", "kobl"])), @"error: `basis` is not a parameter of `akda-qr`; it has kernel, gamma, degree, coef0, alpha, input_weights, reg, seed");
-    insta::assert_snapshot!(early(2, &wave(&["takes", "--basis-components", "4"])), @"error: `basis_components` is not a parameter of `takes` with `kobl`; it has basis, n_features, weighted, reweight, kernel, gamma, degree, coef0, alpha, input_weights, n_components, threshold, tol, precision, seed");
+    insta::assert_snapshot!(early(2, &wave(&["takes", "--basis-components", "4"])), @"error: `basis_components` is not a parameter of `takes` with `kobl`; it has basis, n_features, weighted, reweight, theta, kernel, gamma, degree, coef0, alpha, input_weights, n_components, threshold, tol, precision, seed");
     let gram =
         ["gram.csv", "--no-header", "--target", "-1", "--kernel", "precomputed", "--method", "akda-qr"];
     insta::assert_snapshot!(early(2, &gram), @r"

@@ -66,6 +66,10 @@ fn methods_are_listed_by_stage() {
           what     rows that the ensemble gets right lose weight
           allowed  true | false
           default  false
+      --theta
+          what     votes by which a class must lead for the ensemble to decide; below, the newest column does
+          allowed  a whole number ≥ 1
+          default  1
 
     and those of its basis: `mercer methods BASIS`.
     ");

@@ -105,7 +105,8 @@ impl Basis {
             shape,
             gamma: Gamma::Unset,
             input_weights: values.flag("input_weights"),
-            n_components: values.count("n_components"),
+            // Whatever is no number is `relevant`.
+            n_components: words("n_components").and_then(|text| text.parse().ok()),
             // Texts were checked; where the method has no such parameter it does not look at it.
             threshold: words("threshold").and_then(|text| text.parse().ok()),
             tol: values.number("tol"),

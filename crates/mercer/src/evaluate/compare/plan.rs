@@ -1,7 +1,7 @@
 //! What a comparison will do: every method with its settings on its basis, and every candidate that comes of it.
 
 use super::{Comparison, MANY_ROWS, MANY_ROWS_COMPONENTS};
-use crate::basis::{Basis, Method};
+use crate::basis::{Basis, Method, RELEVANT};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -163,6 +163,12 @@ impl MethodPlan {
         let size = if spec.stage == Stage::Extract { "basis_components" } else { "n_components" };
         let mut own_cap = None;
         if spec.stage == Stage::Basis {
+            if settings.iter().any(|(name, m)| name == size && m == RELEVANT) {
+                return Err(Error::argument(format!(
+                    "{size} = {RELEVANT} was given, but the bases of a comparison have sizes that are given\n\
+                     hint: give a number, or leave it out"
+                )));
+            }
             own_cap = settings.iter().find(|(name, _)| name == size).and_then(|(_, m)| m.parse().ok());
             own_cap = own_cap.or((n > MANY_ROWS).then_some(MANY_ROWS_COMPONENTS));
             settings.retain(|(name, _)| name != size);
