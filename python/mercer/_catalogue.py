@@ -70,6 +70,8 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
             ]
         case "flag":
             words = ["boolean"]
+        case "flag_or":
+            words = ["boolean", StrOptions(set(parameter["words"]))]
         case kind:
             raise NotImplementedError(f"parameters of kind {kind}")
     # None keeps all features, whatever the default.

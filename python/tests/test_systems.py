@@ -123,6 +123,43 @@ def test_relief_looks_for_neighbours_in_the_kernels_space(kind, method, k, power
     np.testing.assert_allclose(weighted.components_.sum(axis=1), positive[system.get_support()], rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("system", "weights"),
+    [
+        (TAKES(7), lambda Z, y: KFFS(7).fit(Z, y).scores_),
+        (KRelief(7), lambda Z, y: KRelief(7).fit(*rings()).selector_.weights_),
+        (SKRelief(7), lambda Z, y: SKRelief(7).fit(*rings()).selector_.weights_),
+        (EKS("kffs", 7), lambda Z, y: KFFS(7).fit(Z, y).scores_),
+        (EKS(KFFS(7)), lambda Z, y: KFFS(7).fit(Z, y).scores_),
+    ],
+    ids=["TAKES", "KRelief", "SKRelief", "EKS by name", "EKS by object"],
+)
+def test_the_linear_kernel_of_features_weighted_by_roots_is_the_weighted_kernel(system, weights):
+    X, y = rings()
+    new, _ = rings(seed=1)
+    plain = clone(system).set_params(weighted=False).fit(X, y)
+    w = weights(plain.basis_.transform(X), y)
+    rooted = clone(system).set_params(weighted="sqrt").fit(X, y)
+    phi, phi_new = plain.basis_.transform(X), plain.basis_.transform(new)
+    kernel = sum(w[j] * np.outer(phi_new[:, j], phi[:, j]) for j in rooted.get_support(indices=True))
+    scale = np.abs(kernel).max()
+    np.testing.assert_allclose(rooted.transform(new) @ rooted.transform(X).T, kernel, rtol=0, atol=1e-9 * scale)
+    # φ·w is something else, and the components say by what a coordinate is multiplied.
+    whole = clone(system).set_params(weighted=True).fit(X, y)
+    np.testing.assert_allclose(rooted.components_**2, whole.components_, rtol=1e-12)
+    np.testing.assert_array_equal(rooted.get_support(), whole.get_support())
+    again = pickle.loads(pickle.dumps(rooted))
+    np.testing.assert_array_equal(again.transform(new), rooted.transform(new))
+
+
+def test_weights_of_a_selector_without_weights_are_refused():
+    X, y = rings(60)
+    with pytest.raises(ValueError, match=r"weighted = sqrt, but `f` gives scores and no weights.*\nhint: "):
+        EKS("f", weighted="sqrt").fit(X, y)
+    with pytest.raises(ValueError, match=r"weighted = 'sqrt', but SelectKBest gives scores.*\nhint: "):
+        EKS(SelectKBest(k=3), weighted="sqrt").fit(X, y)
+
+
 def test_relief_in_the_space_of_a_kernel_that_is_not_stationary():
     X, y = rings()
     basis = KernelBasis("kobl", kernel="poly", gamma=1.0, degree=2, n_components=8)
@@ -495,6 +532,7 @@ def test_weights_of_nothing_are_warned_about():
     [
         (TAKES(0), "'n_features' parameter of TAKES"),
         (TAKES(weighted=None), "'weighted' parameter"),
+        (TAKES(weighted="root"), "'weighted' parameter"),
         (TAKES(reweight="no"), "'reweight' parameter"),
         (TAKES(basis="kffs"), "'basis' parameter"),
         (TAKES(basis=StandardScaler()), "'basis' parameter"),

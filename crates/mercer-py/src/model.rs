@@ -9,7 +9,7 @@ use faer::MatMut;
 use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
 use mercer::data::Scaling;
 use mercer::evaluate::diagnostics;
-use mercer::map::PreparedMap;
+use mercer::map::{PreparedMap, Weighting};
 use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Rows, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
@@ -336,7 +336,7 @@ impl Model {
         let map = FeatureMap::from_columns(method, self.map().clone(), &columns, None, scores);
         let mut map = map.map_err(exception)?;
         map.facts.selector = Some(selector);
-        map.facts.weighted = Some(false);
+        map.facts.weighted = Some(Weighting::None);
         Ok(Self::new(map))
     }
 

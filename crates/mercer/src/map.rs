@@ -28,7 +28,7 @@ use crate::monitor::Monitor;
 use crate::whole_file::temporary;
 
 pub use columns::{COLUMNS_FORMAT_VERSION, SelectedColumns};
-pub use facts::Facts;
+pub use facts::{Facts, Weighting};
 pub use features::StoredFeatures;
 pub use model::Model;
 pub use predictor::Predictor;

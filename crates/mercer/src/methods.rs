@@ -278,5 +278,6 @@ fn kind(kind: Kind) -> Value {
         Kind::NumberOr(words) => json!({ "kind": "number_or", "words": words }),
         Kind::Text { name, .. } => json!({ "kind": name }),
         Kind::Flag => json!({ "kind": "flag" }),
+        Kind::FlagOr(words) => json!({ "kind": "flag_or", "words": words }),
     }
 }

@@ -24,7 +24,7 @@ use crate::monitor::Monitor;
 use crate::options::{Options, bytes};
 use crate::select::{Keep, Scores, Selection};
 use crate::spec::{Parameter, Values, parameters_of};
-use crate::systems::System;
+use crate::systems::{System, weighting};
 
 /// A method with its settings, checked: a basis, and what is made of its coordinates.
 ///
@@ -160,8 +160,8 @@ impl Pipeline {
                         "nu = {nu} is for the basis `sparse`, but basis = {basis}\nhint: leave one of them out"
                     )));
                 }
-                let weighted = spec.has("weighted") && values.flag("weighted");
-                let mut system = plain_system(spec).keep(Keep::from_values(&values)).weighted(weighted);
+                let mut system =
+                    plain_system(spec).keep(Keep::from_values(&values)).weighted(weighting(&values));
                 system.selector = build(&values);
                 system.check_settings()?;
                 Self { spec, head: Head::Select(system), settings: Vec::new(), basis }

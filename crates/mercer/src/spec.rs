@@ -114,6 +114,8 @@ pub enum Kind {
     },
     /// Yes or no.
     Flag,
+    /// Yes, no or one of these words.
+    FlagOr(&'static [&'static str]),
 }
 
 impl Parameter {
@@ -184,7 +186,9 @@ impl Parameter {
                 _ => refuse(format!("a number above 0 or one of {}", words.join(", "))),
             },
             Kind::Text { check, .. } => check(text),
-            Kind::Flag if text == "true" || text == "false" => Ok(()),
+            Kind::Flag | Kind::FlagOr(_) if text == "true" || text == "false" => Ok(()),
+            Kind::FlagOr(words) if words.contains(&text) => Ok(()),
+            Kind::FlagOr(words) => refuse(format!("true, false or {}", words.join(", "))),
             Kind::Flag => refuse("true or false".into()),
         }
     }
@@ -198,6 +202,7 @@ impl Parameter {
             Kind::NumberOr(words) => format!("a number > 0 | {}", words.join(" | ")),
             Kind::Text { allowed, .. } => allowed.into(),
             Kind::Flag => "true | false".into(),
+            Kind::FlagOr(words) => format!("true | false | {}", words.join(" | ")),
         }
     }
 }

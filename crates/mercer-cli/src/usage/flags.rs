@@ -193,6 +193,7 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
         Kind::Text { name: "candidates", .. } => "N|all",
         Kind::Text { .. } => "F",
         Kind::Flag => "true|false",
+        Kind::FlagOr(_) => "true|false|RULE",
     };
     let flag = Arg::new(parameter.name)
         .long(flag_name(parameter.name))
@@ -201,7 +202,9 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
         .help_heading("Parameters of the methods")
         .help(sentence(parameter));
     match kind {
-        Kind::Flag => flag.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        Kind::Flag | Kind::FlagOr(_) => {
+            flag.num_args(0..=1).require_equals(true).default_missing_value("true")
+        }
         _ => flag,
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use mercer::basis::Method;
 use mercer::data::{Labels, Task, synth};
 use mercer::extract::{AkdaQr, Extractor, Gda, Kanmm, Kmfa, Koc, Kpca, Kpls, Skfe, Start};
+use mercer::map::Weighting;
 use mercer::methods::{
     Kind, MethodSpec, Stage, all, basis, extractor, method, names, parameter, parameters, selector, to_json,
 };
@@ -333,6 +334,7 @@ fn parameters_of_one_name_are_of_one_kind() {
         Kind::NumberOr(_) => "number or word",
         Kind::Text { name, .. } => name,
         Kind::Flag => "flag",
+        Kind::FlagOr(_) => "flag or word",
     };
     let mut known: BTreeMap<&str, (&str, String)> = BTreeMap::new();
     for spec in specs() {
@@ -362,7 +364,7 @@ fn a_system_shares_its_settings_out_to_its_parts() {
         (Method::Kpca, true, 7, Some(30))
     );
     let eks = system_of("eks", &settings);
-    assert_eq!((eks.keep, eks.weighted), (Keep::Share(0.5), false));
+    assert_eq!((eks.keep, eks.weighted), (Keep::Share(0.5), Weighting::None));
     assert_settings(&*eks.selector, &Lasso { cv: 3, seed: 7, ..Lasso::default() });
 
     let plain = system_of("eks", &NOTHING);
@@ -370,11 +372,15 @@ fn a_system_shares_its_settings_out_to_its_parts() {
     let relieff = system_of("eks", &[("selector", "relieff")]);
     assert_settings(&*relieff.selector, &ReliefF::default());
     let takes = system_of("takes", &[("reweight", "true"), ("threshold", "0.1")]);
-    assert_eq!((takes.keep, takes.weighted), (Keep::Positive, true));
+    assert_eq!((takes.keep, takes.weighted), (Keep::Positive, Weighting::Weight));
     assert_settings(&*takes.selector, &Kffs { reweight: true });
-    assert!(!system_of("takes", &[("weighted", "false")]).weighted);
+    for (name, weighting) in Weighting::NAMES {
+        assert_eq!(system_of("takes", &[("weighted", name)]).weighted, weighting);
+        let settings = [("selector", "relief"), ("weighted", name)];
+        assert_eq!(system_of("eks", &settings).weighted, weighting);
+    }
     let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
-    assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), false));
+    assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), Weighting::None));
     assert_settings(&*relief.selector, &Relief { power: 2, n_neighbors: 4, seed: 5, ..Relief::default() });
     let (sparse, _) = basis_for("sk-relief", &[("nu", "0.3")], 100).expect("basis");
     assert_eq!((sparse.method, sparse.nu), (Method::Sparse, Some(0.3)));

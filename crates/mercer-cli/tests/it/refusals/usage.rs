@@ -142,6 +142,7 @@ fn parameters_that_do_not_go_together() {
         "eks --cv 3",
         "eks --selector relief --metric manhattan",
         "eks --weighted",
+        "eks --weighted sqrt",
         "klfe --k-within 3",
         "koc --n-components 2",
         "akda-qr --basis kobl",
