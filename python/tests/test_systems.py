@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import mercer
 from mercer import EKS, KFFS, TAKES, FScore, KernelBasis, KRelief, LaplacianScore, Relief, ReliefF, SKRelief
@@ -150,6 +151,23 @@ def test_the_linear_kernel_of_features_weighted_by_roots_is_the_weighted_kernel(
     np.testing.assert_array_equal(rooted.get_support(), whole.get_support())
     again = pickle.loads(pickle.dumps(rooted))
     np.testing.assert_array_equal(again.transform(new), rooted.transform(new))
+
+
+@pytest.mark.parametrize("system", [TAKES(9), KRelief(9), SKRelief(9), EKS("relief", 9)], ids=names_of(SYSTEMS))
+def test_a_linear_machine_on_features_weighted_by_roots_is_the_kernel_machine_on_the_weighted_kernel(system):
+    X, y = rings()
+    new, _ = rings(seed=1)
+    plain = clone(system).set_params(weighted=False).fit(X, y)
+    rooted = clone(system).set_params(weighted="sqrt").fit(X, y)
+    selector = plain.selector_
+    w = getattr(selector, "weights_", selector.scores_)[plain.get_support()]
+    phi, phi_new = plain.transform(X), plain.transform(new)
+    kernel, new_kernel = (sum(w[j] * np.outer(rows[:, j], phi[:, j]) for j in range(9)) for rows in (phi, phi_new))
+    linear = SVC(kernel="linear", C=10.0, tol=1e-10).fit(rooted.transform(X), y)
+    machine = SVC(kernel="precomputed", C=10.0, tol=1e-10).fit(kernel, y)
+    decided = machine.decision_function(new_kernel)
+    assert np.abs(decided).max() > 0.1
+    np.testing.assert_allclose(linear.decision_function(rooted.transform(new)), decided, rtol=0, atol=1e-6)
 
 
 def test_weights_of_a_selector_without_weights_are_refused():
