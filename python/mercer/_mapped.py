@@ -318,6 +318,12 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self._model.n_features
 
     @property
+    def n_support_(self) -> int:
+        """Number of training rows that the features of a row need."""
+        check_is_fitted(self)
+        return self._model.n_support
+
+    @property
     def precision_(self) -> str:
         """What the coordinates of the training rows, and sums over them, were computed in."""
         check_is_fitted(self)

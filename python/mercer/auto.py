@@ -55,6 +55,8 @@ class AutoFeatures(Mapped):
         The kernel that was chosen.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
     input_weights_ : ndarray of shape (n_features_in_,) or None
         Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
         tried.

@@ -72,6 +72,11 @@ class FeatureMap:
         return scores if len(scores) else None
 
     @property
+    def n_support(self) -> int:
+        """Number of training rows that a prediction or, where the model predicts nothing, features of a row need."""
+        return self._model.n_support
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What else the file tells about the fit, such as the number of rows and the residual."""
         return cast("dict[str, Any]", json.loads(self._model.facts))

@@ -86,6 +86,12 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return FeatureMap(self._model)
 
+    @property
+    def n_support_(self) -> int:
+        """Number of training rows that a prediction needs."""
+        check_is_fitted(self)
+        return self._model.n_support
+
     def _predict(self, X: Any, *, probabilities: bool = False) -> NDArray[np.float64]:
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
@@ -135,6 +141,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
         size with which the error was measured, which is smaller where the basis was enlarged in the end), squared
         error of left-out rows, and whether it is a member of the predictor.
+    n_support_ : int
+        Number of training rows that a prediction needs: the landmarks of all members.
     error_ : float
         Squared error of left-out rows, of the members together.
     left_out_score_ : float
@@ -260,6 +268,8 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
         size with which the error was measured, which is smaller where the basis was enlarged in the end), squared
         error of left-out rows, and whether it is a member of the predictor.
+    n_support_ : int
+        Number of training rows that a prediction needs: the landmarks of all members.
     error_ : float
         Squared error of left-out rows, of the members together.
     input_weights_ : ndarray of shape (n_features_in_,) or None

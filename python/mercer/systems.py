@@ -267,6 +267,8 @@ class TAKES(_System):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -392,6 +394,8 @@ class KRelief(_System):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -529,6 +533,8 @@ class SKRelief(KRelief):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -651,6 +657,8 @@ class EKS(_System):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

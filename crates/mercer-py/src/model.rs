@@ -9,7 +9,7 @@ use faer::MatMut;
 use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
 use mercer::data::Scaling;
 use mercer::evaluate::diagnostics;
-use mercer::map::{PreparedMap, Weighting};
+use mercer::map::{Predictor, PreparedMap, Weighting};
 use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Rows, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
@@ -111,6 +111,7 @@ impl Model {
             method: Method::named(&map.method)?,
             expansion: map.expansion.clone(),
             pivots: map.pivots.clone(),
+            landmarks_given: map.facts.landmarks_given == Some(true),
             pivot_norms: map.pivot_norms.clone(),
             eigenvalues: (!map.eigenvalues.is_empty()).then(|| map.eigenvalues.clone()),
             residual: fit.residual,
@@ -387,6 +388,12 @@ impl Model {
     #[getter]
     fn n_features(&self) -> usize {
         self.map().n_features()
+    }
+
+    /// How many training rows a prediction needs or, of a model that predicts nothing, features of a row.
+    #[getter]
+    fn n_support(&self) -> usize {
+        self.map().predictor.as_ref().map_or_else(|| self.map().n_support(), Predictor::n_support)
     }
 
     #[getter]

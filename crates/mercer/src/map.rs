@@ -11,6 +11,7 @@ mod extracted;
 mod prepared;
 mod columns;
 mod model;
+mod support;
 pub(crate) mod predictor;
 
 use std::io::{Read, Write};
@@ -95,6 +96,7 @@ impl From<FittedBasis> for FeatureMap {
             precision: basis.rounding_error.map(|_| basis.precision),
             rounding_error: basis.rounding_error,
             stopped_by: Some(basis.stop),
+            landmarks_given: basis.landmarks_given.then_some(true),
             ..Facts::default()
         };
         Self {

@@ -132,6 +132,7 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "encoder": model.encoder.as_ref().map(encoder),
         "features": model.feature_names,
         "landmarks": model.expansion.landmarks.len(),
+        "n_support": n_support(model),
         "pivots": model.pivots,
         "pivot_norms": model.pivot_norms,
         "eigenvalues": model.eigenvalues,
@@ -218,6 +219,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
         ("inputs", inputs(model)),
         ("features", counted(&model.feature_names)),
         ("landmarks", landmarks(model)),
+        ("support", support(model)),
     ];
     if !model.pivots.is_empty() && !on_class_means(model) {
         let rows: Vec<usize> = model.pivots.iter().map(|i| i + 1).collect();
@@ -314,6 +316,22 @@ fn landmarks(model: &FeatureMap) -> String {
             format!("{} of a kernel of {n} rows", plural(indices.len(), "column"))
         }
     }
+}
+
+/// How many landmarks a prediction needs or, of a model that predicts nothing, the features of a row.
+fn n_support(model: &FeatureMap) -> usize {
+    model.predictor.as_ref().map_or_else(|| model.n_support(), Predictor::n_support)
+}
+
+/// What a prediction needs, in words.
+fn support(model: &FeatureMap) -> String {
+    let what = if model.landmark_rows().is_ok() { "training row" } else { "landmark" };
+    let needed_for = if model.predictor.is_some() { "a prediction" } else { "the features of a row" };
+    format!(
+        "{needed_for} need{} {}",
+        if model.predictor.is_some() { "s" } else { "" },
+        plural(n_support(model), what)
+    )
 }
 
 /// Whether the landmarks are class means instead of rows of the data.

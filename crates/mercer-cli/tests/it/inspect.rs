@@ -14,10 +14,12 @@ fn inspect_shows_the_settings_of_the_fit() {
     for part in ["rbf, gamma = 0.5", "min-max", "3: a, b, c", "4: kobl0", "4 rows", "train.csv", "residual"] {
         assert!(out.contains(part), "{part}: {out}");
     }
+    assert!(out.contains("the features of a row need 4 training rows"), "{out}");
     let (out, _) = done(folder.path(), &["inspect", "model.mercer", "--format", "json"]);
     let model: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(model["kernel"]["gamma"], 0.5);
     assert_eq!(model["features"].as_array().map(Vec::len), Some(4));
+    assert_eq!(model["n_support"], 4);
     assert_eq!(model["facts"]["seed"], 3);
     assert_eq!(model["facts"]["settings"]["n_components"], "4");
     assert_eq!(model["facts"]["target"], "kind");

@@ -83,6 +83,8 @@ pub struct Facts {
     pub rounding_error: Option<f64>,
     /// What ended the basis.
     pub stopped_by: Option<Stop>,
+    /// Whether landmarks were chosen from rows that were given, so that they are no training rows.
+    pub landmarks_given: Option<bool>,
     /// The basis below a selector or an extractor.
     pub basis: Option<String>,
     /// Number of the basis' coordinates.
@@ -130,13 +132,14 @@ impl Facts {
         let list = |values: &Vec<f64>| (!values.is_empty()).then(|| values.clone().into());
         let settings = self.settings.iter().map(|(name, value)| (name.clone(), value.clone().into()));
         let settings: Map<String, Value> = settings.collect();
-        let all: [(&str, Option<Value>); 20] = [
+        let all: [(&str, Option<Value>); 21] = [
             ("rows", self.rows.map(Value::from)),
             ("residual", self.residual.map(Value::from)),
             ("kernel_evaluations", self.kernel_evaluations.map(Value::from)),
             ("precision", self.precision.map(|precision| precision.name().into())),
             ("rounding_error", self.rounding_error.map(Value::from)),
             ("stopped_by", self.stopped_by.map(|stop| stop.name().into())),
+            ("landmarks_given", self.landmarks_given.map(Value::from)),
             ("basis", self.basis.clone().map(Value::from)),
             ("coordinates", self.coordinates.map(Value::from)),
             ("explained", list(&self.explained)),
@@ -172,6 +175,7 @@ impl Facts {
             precision: text("precision").and_then(|name| Precision::named(&name).ok()),
             rounding_error: number("rounding_error"),
             stopped_by: text("stopped_by").and_then(|name| Stop::named(&name)),
+            landmarks_given: map.get("landmarks_given").and_then(Value::as_bool),
             basis: text("basis"),
             coordinates: whole("coordinates").map(|count| count as usize),
             explained: list("explained"),
