@@ -157,6 +157,12 @@ class KLFE(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -280,6 +286,12 @@ class SKFE(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -403,6 +415,12 @@ class GDA(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -506,6 +524,12 @@ class KOC(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -597,7 +621,8 @@ class AKDAQR(_Extractor):
     n_components_ : int
         Number of features.
     n_support_ : int
-        Number of landmarks, which are class means, that the features of a row need.
+        Number of landmarks, which are class means, that the features of a row need. As they are no training rows there
+        are no `important_points_`.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -702,6 +727,12 @@ class KPLS(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -808,6 +839,12 @@ class KMFA(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -924,6 +961,12 @@ class KANMM(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -1031,6 +1074,12 @@ class KPCA(_Extractor):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

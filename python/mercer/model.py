@@ -18,7 +18,7 @@ from mercer import _core, extract, select, systems
 from mercer._fit import input_names
 from mercer._input import FLOATS, as_given, as_rows, in_frame, is_frame
 from mercer._kept import Kept, weighted
-from mercer._mapped import Mapped
+from mercer._mapped import Mapped, important_points
 from mercer._raw import encoded, raw_table
 from mercer.basis import KernelBasis
 from mercer.table import TableEncoder
@@ -75,6 +75,20 @@ class FeatureMap:
     def n_support(self) -> int:
         """Number of training rows that a prediction or, where the model predicts nothing, features of a row need."""
         return self._model.n_support
+
+    @property
+    def important_points(self) -> NDArray[np.intp]:
+        """Indices of the training rows that carry the features, the most important first.
+
+        A row's share, `important_points_share`, is that in the squared coefficients of each feature, averaged over the
+        features by their variance over the landmarks. There is no such attribute where landmarks are no training rows.
+        """
+        return important_points(self._model)[0]
+
+    @property
+    def important_points_share(self) -> NDArray[np.float64]:
+        """The shares of the `important_points`, which sum to 1."""
+        return important_points(self._model)[1]
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -269,6 +269,12 @@ class TAKES(_System):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -396,6 +402,12 @@ class KRelief(_System):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -535,6 +547,12 @@ class SKRelief(KRelief):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -659,6 +677,12 @@ class EKS(_System):
         Number of features.
     n_support_ : int
         Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

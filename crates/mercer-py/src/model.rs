@@ -396,6 +396,15 @@ impl Model {
         self.map().predictor.as_ref().map_or_else(|| self.map().n_support(), Predictor::n_support)
     }
 
+    /// Training rows that carry the features, the most important first, and their shares.
+    fn important_points<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<isize>>, Numbers<'py>)> {
+        let found = run(py, 0, |_| self.map().important_points())?;
+        Ok((frozen(whole(py, found.rows)), numbers(py, &found.shares)))
+    }
+
     #[getter]
     fn n_landmarks(&self) -> usize {
         self.expansion().landmarks.len()

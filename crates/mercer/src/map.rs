@@ -34,6 +34,7 @@ pub use features::StoredFeatures;
 pub use model::Model;
 pub use predictor::Predictor;
 pub use prepared::PreparedMap;
+pub use support::ImportantPoints;
 
 /// The format of files that hold a [`FeatureMap`]; that of [`SelectedColumns`] is newer.
 pub const FORMAT_VERSION: u64 = 1;

@@ -133,6 +133,7 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "features": model.feature_names,
         "landmarks": model.expansion.landmarks.len(),
         "n_support": n_support(model),
+        "important_points": important_json(model),
         "pivots": model.pivots,
         "pivot_norms": model.pivot_norms,
         "eigenvalues": model.eigenvalues,
@@ -220,6 +221,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
         ("features", counted(&model.feature_names)),
         ("landmarks", landmarks(model)),
         ("support", support(model)),
+        ("important", important(model)),
     ];
     if !model.pivots.is_empty() && !on_class_means(model) {
         let rows: Vec<usize> = model.pivots.iter().map(|i| i + 1).collect();
@@ -332,6 +334,25 @@ fn support(model: &FeatureMap) -> String {
         if model.predictor.is_some() { "s" } else { "" },
         plural(n_support(model), what)
     )
+}
+
+/// The training rows that carry the features; null where landmarks are no training rows.
+fn important_json(model: &FeatureMap) -> Value {
+    let important = model.important_points();
+    important.map_or(Value::Null, |found| json!({ "rows": found.rows, "shares": found.shares }))
+}
+
+/// The first of the training rows that carry the features, or why there are none.
+fn important(model: &FeatureMap) -> String {
+    match model.important_points() {
+        Ok(found) => {
+            let rows = found.rows.iter().zip(&found.shares);
+            let rows: Vec<String> =
+                rows.map(|(row, share)| format!("{} ({})", row + 1, percent(*share))).collect();
+            format!("training rows {}", first(&rows, ITEMS_SHOWN))
+        }
+        Err(why) => format!("none: {why}"),
+    }
 }
 
 /// Whether the landmarks are class means instead of rows of the data.

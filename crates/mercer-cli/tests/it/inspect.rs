@@ -27,6 +27,30 @@ fn inspect_shows_the_settings_of_the_fit() {
 }
 
 #[test]
+fn inspect_lists_the_training_rows_that_carry_the_features() {
+    let folder = folder();
+    wave(folder.path());
+    let fit = ["wave.csv", "--target", "kind", "--method", "sk-relief", "--n-features", "3", "--gamma", "1"];
+    done(folder.path(), &to_model(&fit));
+    let json = ["inspect", "model.mercer", "--format", "json"];
+    let model: Value = serde_json::from_str(&done(folder.path(), &json).0).expect("JSON");
+    let list = |name: &str| model["important_points"][name].as_array().cloned().expect("a list");
+    let (rows, shares) = (list("rows"), list("shares"));
+    assert_eq!(model["n_support"].as_u64(), Some(rows.len() as u64));
+    assert!((shares.iter().filter_map(Value::as_f64).sum::<f64>() - 1.0).abs() < 1e-9);
+    let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
+    let (row, share) = (rows[0].as_u64().expect("a row") + 1, 100.0 * shares[0].as_f64().expect("a share"));
+    assert!(out.contains(&format!("training rows {row} ({share:.1} %), ")), "{out}");
+
+    let means = ["wave.csv", "--target", "kind", "--method", "akda-qr"];
+    done(folder.path(), &to_model(&means));
+    let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
+    assert!(out.contains("none: the landmarks of this model are class means, not training rows"), "{out}");
+    let model: Value = serde_json::from_str(&done(folder.path(), &json).0).expect("JSON");
+    assert_eq!(model["important_points"], Value::Null);
+}
+
+#[test]
 fn a_file_that_is_no_model_is_refused() {
     let folder = folder();
     fit(folder.path(), &["--n-components", "2"]);

@@ -1,5 +1,6 @@
 //! Which training rows a map uses.
 
+use faer::Mat;
 use mercer::basis::Landmarks;
 use mercer::data::{Labels, Task, synth};
 use mercer::evaluate::learn::Learner;
@@ -105,4 +106,75 @@ fn landmarks_are_found_among_the_training_rows() {
     let own = Basis::kobl(Kernel::rbf(0.05)).n_components(9).fit(&x).expect("fits");
     let precomputed = Basis::kobl(Kernel::precomputed()).n_components(9).fit(&k).expect("fits");
     assert_eq!(FeatureMap::from(precomputed).landmark_rows().expect("columns"), own.pivots);
+}
+
+/// What `important_points` says, from its definition.
+fn shares(map: &FeatureMap, features: &Mat<f64>) -> Vec<f64> {
+    let matrix = &map.expansion.matrix;
+    let (q, l, n) = (matrix.nrows(), matrix.ncols(), features.nrows());
+    let mut shares = vec![0.0; l];
+    for j in 0..q {
+        let mean = (0..n).map(|i| features[(i, j)]).sum::<f64>() / n as f64;
+        let variance = (0..n).map(|i| (features[(i, j)] - mean).powi(2)).sum::<f64>() / n as f64;
+        let squares: f64 = (0..l).map(|at| matrix[(j, at)].powi(2)).sum();
+        for (at, share) in shares.iter_mut().enumerate() {
+            if squares > 0.0 {
+                *share += variance * matrix[(j, at)].powi(2) / squares;
+            }
+        }
+    }
+    let all: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / all).collect()
+}
+
+#[test]
+fn important_points_have_the_largest_shares_in_the_squared_coefficients() {
+    let (x, labels) = ringnorm(60);
+    for (method, map) in maps(&x, &labels) {
+        let Ok(important) = map.important_points() else {
+            assert!(method == "akda-qr" || method == "koc", "{method}");
+            continue;
+        };
+        let pivots = map.landmark_rows().expect("rows");
+        let features = map.transform(&x.select(&pivots)).expect("features");
+        let shares = shares(&map, &features);
+        assert_eq!(important.rows.len(), map.n_support(), "{method}");
+        assert!((important.shares.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{method}");
+        assert!(important.shares.is_sorted_by(|a, b| a >= b), "{method}");
+        for (row, share) in important.rows.iter().zip(&important.shares) {
+            let at = pivots.iter().position(|pivot| pivot == row).expect("a landmark");
+            assert!((share - shares[at]).abs() < 1e-10, "{method}: {share} {}", shares[at]);
+        }
+    }
+}
+
+#[test]
+fn the_row_that_a_feature_is_made_of_is_the_important_one() {
+    // One class is near row 0, the others are far away: K_ll is the identity and the direction that tells them apart is row 0.
+    let x = Rows::dense(vec![0.0, 0.1, 50.0, 100.0, 150.0], 5, 1).expect("rows");
+    let labels = Labels::classes(&["a", "a", "b", "b", "b"]);
+    let gda = fitted("gda", &[("basis", "gram-schmidt"), ("gamma", "1")], &x, &labels);
+    let important = gda.important_points().expect("rows");
+    assert_eq!(important.rows[..2].iter().copied().max(), Some(1), "{important:?}");
+    // Multiplying a feature by a number changes how much of the variance it has.
+    let map = fitted("eks", &[("basis", "gram-schmidt"), ("n_features", "all"), ("gamma", "1")], &x, &labels);
+    let mut louder = map.clone();
+    louder.expansion.matrix.row_mut(3).iter_mut().for_each(|v| *v *= 100.0);
+    assert_eq!(louder.important_points().expect("rows").rows[0], 3);
+}
+
+#[test]
+fn important_points_of_a_precomputed_kernel_weigh_features_alike() {
+    let (x, _) = ringnorm(40);
+    let dense: naive::Matrix = x.to_dense().chunks_exact(x.p()).map(<[f64]>::to_vec).collect();
+    let k = rows(&naive::gram("rbf", 0.05, 3, 1.0, 1.0, &dense));
+    let map = FeatureMap::from(Basis::kobl(Kernel::precomputed()).n_components(5).fit(&k).expect("fits"));
+    let important = map.important_points().expect("rows");
+    let matrix = &map.expansion.matrix;
+    for (row, share) in important.rows.iter().zip(&important.shares) {
+        let at =
+            map.landmark_rows().expect("rows").iter().position(|pivot| pivot == row).expect("a landmark");
+        let of = |j: usize| matrix[(j, at)].powi(2) / (0..5).map(|l| matrix[(j, l)].powi(2)).sum::<f64>();
+        assert!((share - (0..5).map(of).sum::<f64>() / 5.0).abs() < 1e-12);
+    }
 }

@@ -193,6 +193,8 @@ fn diagnostics(generator: &str, named: &str) -> FitDiagnostics {
         importance: sums.iter().enumerate().map(|(j, sum)| (format!("x{}", j + 1), sum / total)).collect(),
         n_features: 3,
         kernel_values: 60,
+        important: map.important_points().expect("training rows"),
+        n_support: map.n_support(),
         ..FitDiagnostics::default()
     }
 }
