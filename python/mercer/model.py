@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -481,8 +481,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     estimator : KernelBasis, system, extractor, selector, InputWeights, AutoFeatures, AutoClassifier, AutoRegressor, \
             FeatureMap, SelectedColumns or Pipeline
         Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
-        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `TableEncoder`, a `StandardScaler` or `MinMaxScaler`, or both,
-        followed by one of the others; encoding and scaling become part of the file.
+        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `TableEncoder`, a `StandardScaler`, `MinMaxScaler` or
+        `Normalizer`, or both, followed by one of the others; encoding and scaling become part of the file.
     path : str or path-like
         The file. It is written whole or not at all; an existing one is replaced.
 
@@ -560,7 +560,7 @@ def _model_of(estimator: Any) -> _core.Model:
             f"{type(estimator).__name__} cannot be saved as a model file\n"
             f"hint: save a KernelBasis, a system ({', '.join(systems.__all__)}), an extractor "
             f"({', '.join(extract.__all__)}), AutoFeatures, AutoClassifier, AutoRegressor, a Pipeline of a "
-            "StandardScaler or MinMaxScaler and one of these, a selector "
+            "StandardScaler, MinMaxScaler or Normalizer and one of these, a selector "
             f"({', '.join(select.__all__)}) or InputWeights"
         )
     match _steps(estimator):
@@ -572,12 +572,16 @@ def _model_of(estimator: Any) -> _core.Model:
         case [(StandardScaler() | MinMaxScaler()) as scaler, last] if _is_ours(last):
             model = _model_of(last)
             return model.with_scaling(*_scaling(scaler), input_names(scaler) or model.input_names)
+        case [Normalizer(norm="l2") as scaler, last] if _is_ours(last):
+            model = _model_of(last)
+            return model.with_unit_length(input_names(scaler) or model.input_names)
         case steps:
             names = " → ".join(type(step).__name__ for step in steps)
             raise TypeError(
                 f"a pipeline of {names} cannot be saved as a model file\n"
-                "hint: its steps must be a TableEncoder, if any, a StandardScaler or MinMaxScaler, if any, and a "
-                "KernelBasis, a system or an extractor; a selector is saved alone; pickle keeps any pipeline"
+                "hint: its steps must be a TableEncoder, if any, a StandardScaler, MinMaxScaler or Normalizer (norm l2)"
+                ", if any, and a KernelBasis, a system or an extractor; a selector is saved alone; pickle keeps any "
+                "pipeline"
             )
 
 

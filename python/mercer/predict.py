@@ -35,7 +35,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     _model: _core.Model
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scale": [StrOptions({"standard", "minmax", "none"})],
+        "scale": [StrOptions({"standard", "min-max", "unit", "none"})],
         "max_components": [Interval(Integral, 1, None, closed="left")],
         "input_weights": ["boolean"],
         "random_state": ["random_state"],
@@ -119,8 +119,9 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
 
     Parameters
     ----------
-    scale : {"standard", "minmax", "none"}, default="standard"
-        How columns are scaled first; the scaling is part of the model. Sparse columns are not centred.
+    scale : {"standard", "min-max", "unit", "none"}, default="standard"
+        How columns are scaled first, or with "unit" rows, each of which is divided by its length; the scaling is part
+        of the model. Sparse columns are not centred.
     max_components : int, default=4000
         The most landmarks of a basis that are tried. More take more time and make a larger model.
     input_weights : bool, default=True
@@ -248,8 +249,9 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
 
     Parameters
     ----------
-    scale : {"standard", "minmax", "none"}, default="standard"
-        How columns are scaled first; the scaling is part of the model. Sparse columns are not centred.
+    scale : {"standard", "min-max", "unit", "none"}, default="standard"
+        How columns are scaled first, or with "unit" rows, each of which is divided by its length; the scaling is part
+        of the model. Sparse columns are not centred.
     max_components : int, default=4000
         The most landmarks of a basis that are tried. More take more time and make a larger model.
     input_weights : bool, default=True

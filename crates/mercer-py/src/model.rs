@@ -314,10 +314,17 @@ impl Model {
             return Err(PyValueError::new_err(text));
         }
         check_names(input_names.as_deref(), p)?;
-        Ok(self.with(|map| {
-            *map = map.clone().after(Some(&Scaling { center, factor }));
-            map.input_names = input_names;
-        }))
+        let map =
+            self.map().clone().after(Some(&Scaling { unit: false, center, factor })).map_err(exception)?;
+        Ok(Self { fit: self.fit, ..Self::new(FeatureMap { input_names, ..map }) })
+    }
+
+    /// The model that takes rows which are not of unit length yet.
+    fn with_unit_length(&self, input_names: Option<Vec<String>>) -> PyResult<Self> {
+        let p = self.n_inputs();
+        check_names(input_names.as_deref(), p)?;
+        let map = self.map().clone().after(Some(&Scaling::unit(p))).map_err(exception)?;
+        Ok(Self { fit: self.fit, ..Self::new(FeatureMap { input_names, ..map }) })
     }
 
     /// The model with other names of its input columns.
@@ -478,7 +485,12 @@ impl Model {
         self.map().scaling.as_ref().map(|s| (numbers(py, &s.center), numbers(py, &s.factor)))
     }
 
-    /// What else a model file tells about the fit, as JSON.
+    /// Whether rows are divided by their length before that.
+    #[getter]
+    fn unit_length(&self) -> bool {
+        self.map().scaling.as_ref().is_some_and(|scaling| scaling.unit)
+    }
+
     /// How a table's columns become the inputs, as JSON; None if they are numbers as they are.
     #[getter]
     fn encoder(&self) -> Option<String> {
@@ -501,6 +513,7 @@ impl Model {
         }))
     }
 
+    /// What else a model file tells about the fit, as JSON.
     #[getter]
     fn facts(&self) -> String {
         self.map().facts.to_json()

@@ -5,7 +5,7 @@ use faer::Mat;
 use mercer::basis::Landmarks;
 use mercer::data::table::plain_names;
 use mercer::data::{Encoder, read};
-use mercer::map::{COLUMNS_FORMAT_VERSION, FORMAT_VERSION, Facts, Model, Predictor, SelectedColumns};
+use mercer::map::{COLUMNS_FORMAT_VERSION, Facts, Model, Predictor, SelectedColumns};
 use mercer::options::bytes;
 use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
 use serde_json::{Map, Value, json};
@@ -122,7 +122,7 @@ fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64
 
 fn json(model: &FeatureMap, size: u64) -> Value {
     json!({
-        "format": FORMAT_VERSION,
+        "format": model.format_version(),
         "bytes": size,
         "method": model.method,
         "kernel": kernel(model.expansion.kernel).into_iter().collect::<Value>(),
@@ -247,7 +247,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
     for (at, text) in encoded.into_iter().enumerate() {
         lines.insert(4 + at, (if at == 0 { "encoding" } else { "" }, text));
     }
-    lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
+    lines.push(("file", format!("format {}, {}", model.format_version(), bytes(size))));
     let facts = facts(&model.facts);
     let other = facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));
     lines.extend(other.map(|(name, value)| (name.as_str(), fact(value))));
@@ -294,6 +294,7 @@ fn scaling(model: &FeatureMap) -> String {
     match (&model.scaling, &model.facts.scale) {
         (None, _) => "none".into(),
         (Some(_), Some(name)) => name.clone(),
+        (Some(scaling), None) if scaling.unit => "rows to unit length".into(),
         (Some(_), None) => "of every input".into(),
     }
 }

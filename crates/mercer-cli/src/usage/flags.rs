@@ -39,7 +39,10 @@ pub(super) fn reading() -> Vec<Arg> {
         .long("scale")
         .value_name("HOW")
         .value_parser(PossibleValuesParser::new(scales))
-        .help("Scaling of the inputs, stored in the model [default: standard; none if the kernel is precomputed]");
+        .help(
+            "Scaling of the inputs, stored in the model: columns to mean 0 and deviation 1 (standard) or into [0, 1] (min-max), \
+             rows to unit length (unit), or none [default: standard; none if the kernel is precomputed]",
+        );
     let tasks = Task::NAMES.map(|(name, task)| {
         let synonyms = Task::SYNONYMS.into_iter().filter(move |(_, same)| *same == task);
         PossibleValue::new(name).aliases(synonyms.map(|(name, _)| name))
