@@ -102,6 +102,9 @@ class KLFE(_Extractor):
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=5
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    metric : {"kernel", "l1", "l2"}, default="kernel"
+        The distance by which these are the nearest: that of the kernel's space, or the L1 distance (equation 5 of the
+        paper) or L2 distance of the rows, which a precomputed kernel does not know.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
@@ -188,6 +191,7 @@ class KLFE(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
+        metric: str = "kernel",
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
@@ -202,6 +206,7 @@ class KLFE(_Extractor):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis

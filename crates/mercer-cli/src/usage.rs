@@ -146,14 +146,11 @@ pub(crate) fn for_completions() -> Command {
     let fits: Vec<&str> = fits().map(|spec| spec.name).collect();
     let parameters = |mut command: Command, all: Vec<SharedParameter>| {
         for parameter in all {
-            let choices = match parameter.parameter.kind {
-                Kind::Choice(choices) => choices.to_vec(),
-                // A number goes through as well: completions only propose.
-                Kind::NumberOr(rules) => rules.to_vec(),
-                Kind::Flag => vec!["true", "false"],
-                Kind::FlagOr(rules) => [&["true", "false"], rules].concat(),
-                _ => continue,
-            };
+            // Where a number is allowed it goes through as well: completions only propose.
+            let choices = parameter.words;
+            if choices.is_empty() {
+                continue;
+            }
             if command.get_arguments().any(|arg| arg.get_id() == parameter.name) {
                 command = command.mut_arg(parameter.name, |arg| arg.value_parser(words(choices)));
             }

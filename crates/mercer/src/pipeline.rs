@@ -47,7 +47,7 @@ use crate::systems::{System, weighting};
 ///
 /// let rows = Rows::dense(vec![0.0, 1.0, 4.0, 5.0], 4, 1)?;
 /// let labels = Labels::classes(&["a", "a", "b", "b"]);
-/// let klfe = Klfe { n_components: None, n_neighbors: 1 };
+/// let klfe = Klfe { n_neighbors: 1, ..Klfe::default() };
 /// let pipeline = Pipeline::extract(klfe).on(Basis::kobl(Kernel::linear()));
 /// let fitted = pipeline.fit(&rows, Some(&labels), &Options::default())?;
 /// assert!((fitted.map.eigenvalues[0] - 46.0).abs() < 1e-12);

@@ -193,6 +193,16 @@ impl Parameter {
         }
     }
 
+    /// Words that it may be; none where it is a number or text with a reader of its own.
+    pub fn words(&self) -> Vec<&'static str> {
+        match self.kind {
+            Kind::Choice(words) | Kind::NumberOr(words) => words.to_vec(),
+            Kind::Flag => vec!["true", "false"],
+            Kind::FlagOr(words) => [&["true", "false"], words].concat(),
+            Kind::Whole { .. } | Kind::Number { .. } | Kind::Text { .. } => Vec::new(),
+        }
+    }
+
     /// What the parameter may be, in words.
     pub fn allowed(&self) -> String {
         match self.kind {

@@ -215,7 +215,7 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
 fn sentence(parameter: &SharedParameter) -> String {
     let default = parameter.default.map_or_else(String::new, |value| format!("; default: {value}"));
     let none = parameter.none.as_ref().map_or_else(String::new, |none| format!("; without it: {none}"));
-    format!("{} [{}{default}{none}]", parameter.help, parameter.parameter.allowed())
+    format!("{} [{}{default}{none}]", parameter.help, parameter.allowed)
 }
 
 fn whole(text: &str) -> std::result::Result<u64, String> {

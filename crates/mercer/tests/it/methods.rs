@@ -142,7 +142,7 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
     // What the extractor does not have is the basis'.
     let settings = [("tol", "0.9"), ("center", "true"), ("n_neighbors", "4")];
     let (found, basis) = with_basis("klfe", &settings);
-    assert_settings(&*found, &Klfe { n_components: None, n_neighbors: 4 });
+    assert_settings(&*found, &Klfe { n_components: None, n_neighbors: 4, ..Klfe::default() });
     assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, Some(0.9), true));
 
     // Kernel PCA's own basis is as large and as centred as it is itself.

@@ -103,6 +103,7 @@ fn values_that_a_parameter_may_not_have() {
         ("eks --selector relief", "neighbors some"),
         ("eks --selector rrelieff", "sigma 0"),
         ("eks --selector irelief", "width 0"),
+        ("klfe", "metric manhattan"),
         ("takes", "weighted=1"),
         ("gda", "input-weights=some"),
         ("takes", "reweight=yes"),

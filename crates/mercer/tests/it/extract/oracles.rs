@@ -3,7 +3,7 @@
 use mercer::basis::Method;
 use mercer::data::{Labels, Scale, Scaling, Task, synth};
 use mercer::evaluate::knn::nearest_neighbour_error;
-use mercer::extract::{AkdaQr, Gda, Kpca, Kpls};
+use mercer::extract::{AkdaQr, Gda, KlfeMetric, Kpca, Kpls};
 use mercer::{Basis, FittedBasis, Gamma, Kernel, Klfe, Monitor, Options, Rows};
 
 use crate::extract::{
@@ -78,6 +78,43 @@ fn every_extractor_equals_its_reference_in_every_kernel() {
                     }
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn klfe_finds_neighbours_by_the_distance_that_is_asked_for() {
+    let l1 = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum() };
+    let l2 = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum() };
+    let all = |x: &Matrix, distance: &dyn Fn(&[f64], &[f64]) -> f64| -> Matrix {
+        x.iter().map(|a| x.iter().map(|b| distance(a, b)).collect()).collect()
+    };
+    for case in cases() {
+        let fresh = naive::random_rows(12, case.x[0].len(), 341);
+        for (name, gamma) in [("poly", 0.3), ("rbf", 0.3), ("laplacian", 0.2)] {
+            let [dense, stored_sparse, given] = forms(&case.x, &fresh, name, gamma);
+            for form in [dense, stored_sparse] {
+                let basis = fitted(Method::Kobl, &form, &case.codes, Some(12));
+                let own = form.distance.clone();
+                let mut form = form;
+                for (metric, distance) in [
+                    (KlfeMetric::Kernel, own),
+                    (KlfeMetric::L1, all(&case.x, &l1)),
+                    (KlfeMetric::L2, all(&case.x, &l2)),
+                ] {
+                    form.distance = distance;
+                    let klfe = Klfe { n_components: Some(2), n_neighbors: 3, metric };
+                    let what = format!("{klfe:?}, {}, {}, {name}", case.name, form.name);
+                    assert_equals_reference(&Typed::from(klfe), &form, &basis, &case.codes, TOLERANCE, &what);
+                }
+            }
+            let basis = fitted(Method::Kobl, &given, &case.codes, Some(12));
+            let klfe = Klfe { metric: KlfeMetric::L1, ..Klfe::default() };
+            let error = klfe.fit(&given.rows, &classes(&case.codes), basis).expect_err("no rows").to_string();
+            assert!(
+                error.contains("metric = l1 is a distance of rows") && error.contains("\nhint: "),
+                "{error}"
+            );
         }
     }
 }
@@ -336,8 +373,9 @@ fn klfe_separates_ringnorm_where_raw_neighbours_fail() {
     });
     let raw = nearest_neighbour_error(&x, &y, &fresh, &right).expect("error");
     let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&x).expect("fits");
-    let map =
-        Klfe { n_components: Some(10), n_neighbors: 1 }.fit(&x, &all.select(&train), basis).expect("fits");
+    let map = Klfe { n_components: Some(10), n_neighbors: 1, ..Klfe::default() }
+        .fit(&x, &all.select(&train), basis)
+        .expect("fits");
     let [z, z_fresh] = [&x, &fresh].map(|x| Rows::from_mat(map.transform(x).expect("features").as_ref()));
     let extracted = nearest_neighbour_error(&z, &y, &z_fresh, &right).expect("error");
     assert!(raw > 0.2 && extracted < 0.03, "raw {raw}, KLFE {extracted}");

@@ -163,9 +163,9 @@ fn diagnostics(generator: &str, named: &str) -> FitDiagnostics {
     let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(60).fit(&table.rows).expect("a basis");
     let (norms, n) = (basis.pivot_norms.clone(), table.rows.n());
     let map = match &labels {
-        Labels::Classes { .. } => {
-            Klfe { n_components: Some(3), n_neighbors: 5 }.fit(&table.rows, &labels, basis).expect("a map")
-        }
+        Labels::Classes { .. } => Klfe { n_components: Some(3), n_neighbors: 5, ..Klfe::default() }
+            .fit(&table.rows, &labels, basis)
+            .expect("a map"),
         Labels::Numbers(_) => mercer::FeatureMap::from(basis),
     };
     let z = map.transform(&table.rows).expect("features");
