@@ -104,7 +104,7 @@ impl Candidates {
             }
             None => times(rows_of(self.g.as_ref()).as_ref(), &factor.coefficients()),
         };
-        for (part, position) in open.to_vec().into_iter().enumerate() {
+        for (part, position) in open.iter().copied().enumerate() {
             let norm = self.columns[self.coefficients.len()][position];
             let part = parts.row(part).iter().copied().collect();
             // Later pivots' columns are not looked at: there are as many rows as come before this one.
