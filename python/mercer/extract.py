@@ -586,6 +586,9 @@ class AKDAQR(_Extractor):
     ----------
     reg : float, default=1e-3
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
+    n_components : int, default=None
+        Number of features, at most one a class. None: one less than there are classes. With one a class the last is the
+        direction of the class means' span that the others leave; it separates nothing, so that its eigenvalue is 0.
     basis : KernelBasis, str or None, default=None
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
         gamma look at the rows, not at the means. Searched as `basis__NAME`. Its few coordinates are always computed in
@@ -656,6 +659,7 @@ class AKDAQR(_Extractor):
         self,
         reg: float = 1e-3,
         *,
+        n_components: int | None = None,
         basis: Basis = None,
         kernel: str | None = None,
         gamma: float | str | None = None,
@@ -665,6 +669,7 @@ class AKDAQR(_Extractor):
         verbose: int = 0,
     ) -> None:
         self.reg = reg
+        self.n_components = n_components
         self.basis = basis
         self.kernel = kernel
         self.gamma = gamma

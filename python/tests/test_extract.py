@@ -205,6 +205,26 @@ def test_koc_spans_the_centroids():
     np.testing.assert_allclose(directions @ directions.T @ means.T, means.T, atol=1e-9)
 
 
+@pytest.mark.parametrize("reg", [1e-3, 0.3])
+def test_akda_qr_has_one_feature_a_class_if_asked(reg):
+    X, y = iris()
+    usual, all_three = AKDAQR(reg, gamma=0.3).fit(X, y), AKDAQR(reg, gamma=0.3, n_components=3).fit(X, y)
+    assert (usual.n_components_, all_three.n_components_) == (2, 3)
+    np.testing.assert_allclose(all_three.transform(X)[:, :2], usual.transform(X), atol=1e-9)
+    assert all_three.eigenvalues_[2] == all_three.explained_ratio_[2] == 0
+    # The last direction w: the scatter T of the denominator has vTw = 0 for the others and wTw = 1, and no class mean
+    # differs along it.
+    Z = all_three.basis_.transform(X)
+    total = (Z - Z.mean(axis=0)).T @ (Z - Z.mean(axis=0))
+    total += reg * np.trace(total) / 3 * np.eye(3)
+    np.testing.assert_allclose(all_three.components_ @ total @ all_three.components_.T, np.eye(3), atol=1e-8)
+    means = [all_three.transform(X)[y == c, 2].mean() for c in range(3)]
+    np.testing.assert_allclose(means, 0, atol=1e-8)
+    assert AKDAQR(reg, gamma=0.3, n_components=1).fit(X, y).n_components_ == 1
+    with pytest.raises(ValueError, match=r"n_components = 4, but only 3 can be had.*\nhint: "):
+        AKDAQR(reg, gamma=0.3, n_components=4).fit(X, y)
+
+
 def test_akda_qr_builds_on_the_class_means():
     X, y = iris()
     akda = AKDAQR(basis=KernelBasis("kpca", kernel="matern32", gamma=0.3, n_components=2, center=True)).fit(X, y)

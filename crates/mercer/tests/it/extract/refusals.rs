@@ -198,7 +198,7 @@ fn rows_that_do_not_fit_the_basis_are_refused() {
 fn settings_out_of_range_are_refused() {
     let (x, codes, basis) = plain();
     let gda = |reg| Typed::from(Gda { reg, ..Gda::default() });
-    let akda_qr = |reg| Typed::from(AkdaQr { reg });
+    let akda_qr = |reg| Typed::from(AkdaQr { reg, ..AkdaQr::default() });
     let kmfa = |reg, k_within, k_between| Typed::from(Kmfa { n_components: None, k_within, k_between, reg });
     let skfe = |tol| Typed::from(Skfe { tol, ..Skfe::default() });
     let mut bad = vec![
