@@ -41,6 +41,8 @@ def limits(card: dict[str, Any], names: dict[str, str] | None = None, **others: 
 def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
     """Return scikit-learn's words for what the catalogue lets a parameter of a method, or of any, be."""
     parameter = PARAMETERS[name]
+    if card is not None and name in card["words"]:
+        parameter = {**parameter, "words": card["words"][name]}
     match parameter["kind"]:
         case "whole":
             words: list[Any] = [Interval(Integral, parameter["least"], None, closed="left")]
@@ -75,6 +77,8 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
             ]
         case "flag":
             words = ["boolean"]
+        case "flag_or":
+            words = ["boolean", StrOptions(set(parameter["words"]) - {"true", "false"})]
         case kind:
             raise NotImplementedError(f"parameters of kind {kind}")
     # None keeps all features, whatever the default.

@@ -64,6 +64,14 @@ def _not_default(basis: KernelBasis) -> dict[str, Any]:
     }
 
 
+def important_points(model: _core.Model) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the training rows that carry features; no such attribute where landmarks are no training rows."""
+    try:
+        return model.important_points()
+    except ValueError as error:
+        raise AttributeError(f"{error}: no important points") from None
+
+
 class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A method that fits a basis and makes features of its coordinates; subclasses have `fit`."""
 
@@ -316,6 +324,24 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Number of features."""
         check_is_fitted(self)
         return self._model.n_features
+
+    @property
+    def n_support_(self) -> int:
+        """Number of training rows that the features of a row need."""
+        check_is_fitted(self)
+        return self._model.n_support
+
+    @property
+    def important_points_(self) -> NDArray[np.intp]:
+        """Indices of the training rows that carry the features, the most important first."""
+        check_is_fitted(self)
+        return important_points(self._model)[0]
+
+    @property
+    def important_points_share_(self) -> NDArray[np.float64]:
+        """Their shares, which sum to 1."""
+        check_is_fitted(self)
+        return important_points(self._model)[1]
 
     @property
     def precision_(self) -> str:

@@ -21,7 +21,7 @@ def value_of(name: str, text: str) -> Any:
     parameter = PARAMETERS[name]
     words = parameter.get("words", ["linear", "positive", "all"])
     match parameter["kind"]:
-        case "flag":
+        case "flag" | "flag_or" if text in ("true", "false"):
             return text == "true"
         case "whole":
             return int(text)

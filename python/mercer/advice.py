@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
 from mercer import _core
 from mercer._catalogue import as_seed
@@ -63,8 +63,8 @@ class Advice:
         mean with shuffled labels) and `p_value`. None where too few rows are there.
     rows : int
         Rows looked at.
-    scale : {"standard", "min-max", "none"}
-        How the columns were scaled: what the settings are right for.
+    scale : {"standard", "min-max", "unit", "none"}
+        How the columns, or with "unit" the rows, were scaled: what the settings are right for.
     task : {"auto", "classes", "numbers"}
         What the labels were said to be.
     warnings : list of str
@@ -135,6 +135,8 @@ class Advice:
             ("standard", True): StandardScaler(with_mean=False),
             ("min-max", False): MinMaxScaler(),
             ("min-max", True): MaxAbsScaler(),
+            ("unit", False): Normalizer(),
+            ("unit", True): Normalizer(),
         }
         scaler = scalers.get((self.scale, self._sparse_rows))
         return make_pipeline(*([] if scaler is None else [scaler]), self.estimator())
@@ -210,8 +212,8 @@ def advise(
         Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
         numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
         than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
-    scale : {"standard", "min-max", "none"}, default="standard"
-        How columns are brought to one scale first.
+    scale : {"standard", "min-max", "unit", "none"}, default="standard"
+        How columns are brought to one scale first; "unit" divides every row by its length instead.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
     random_state : int, RandomState instance or None, default=0

@@ -55,6 +55,14 @@ class AutoFeatures(Mapped):
         The kernel that was chosen.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     input_weights_ : ndarray of shape (n_features_in_,) or None
         Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
         tried.

@@ -134,6 +134,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_components_ : int
         Number of features m.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient that is not 0.
     method_ : str
         How landmarks were chosen.
     pivots_ : ndarray of shape (n_landmarks,)
@@ -412,6 +414,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def n_components_(self) -> int:
         """Number of features."""
         return self._fitted.n_features
+
+    @property
+    def n_support_(self) -> int:
+        """Number of training rows that the features of a row need."""
+        return self._fitted.n_support
 
     @property
     def method_(self) -> str:

@@ -107,8 +107,8 @@ def compare(
     estimators : dict, default=None
         Models of your own, by name, fitted and scored on the same splits; they see the columns as they are given, so
         put a scaler before a model that needs one. Their `method` is the name, and "own" is their evaluator.
-    scale : {"standard", "min-max", "none"}, default="standard"
-        How columns are brought to one scale.
+    scale : {"standard", "min-max", "unit", "none"}, default="standard"
+        How columns are brought to one scale; "unit" divides every row by its length instead.
     kernel : str, default="rbf"
         As in `KernelBasis`, but for "precomputed", which has no rows to scale.
     task : {"auto", "classes", "numbers"}, default="auto"

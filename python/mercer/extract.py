@@ -102,6 +102,9 @@ class KLFE(_Extractor):
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=5
         Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    metric : {"kernel", "l1", "l2"}, default="kernel"
+        The distance by which these are the nearest: that of the kernel's space, or the L1 distance (equation 5 of the
+        paper) or L2 distance of the rows, which a precomputed kernel does not know.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
         says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
@@ -155,6 +158,14 @@ class KLFE(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -180,6 +191,7 @@ class KLFE(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
+        metric: str = "kernel",
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
@@ -194,6 +206,7 @@ class KLFE(_Extractor):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.basis = basis
@@ -289,6 +302,14 @@ class SKFE(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -416,6 +437,14 @@ class GDA(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -522,6 +551,14 @@ class KOC(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -578,6 +615,9 @@ class AKDAQR(_Extractor):
     ----------
     reg : float, default=1e-3
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
+    n_components : int, default=None
+        Number of features, at most one a class. None: one less than there are classes. With one a class the last is the
+        direction of the class means' span that the others leave; it separates nothing, so that its eigenvalue is 0.
     basis : KernelBasis, str or None, default=None
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
         gamma look at the rows, not at the means. Searched as `basis__NAME`. Its few coordinates are always computed in
@@ -617,6 +657,9 @@ class AKDAQR(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of landmarks, which are class means, that the features of a row need. As they are no training rows there
+        are no `important_points_`.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -645,6 +688,7 @@ class AKDAQR(_Extractor):
         self,
         reg: float = 1e-3,
         *,
+        n_components: int | None = None,
         basis: Basis = None,
         kernel: str | None = None,
         gamma: float | str | None = None,
@@ -654,6 +698,7 @@ class AKDAQR(_Extractor):
         verbose: int = 0,
     ) -> None:
         self.reg = reg
+        self.n_components = n_components
         self.basis = basis
         self.kernel = kernel
         self.gamma = gamma
@@ -719,6 +764,14 @@ class KPLS(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -823,6 +876,14 @@ class KMFA(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -937,6 +998,14 @@ class KANMM(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -1042,6 +1111,14 @@ class KPCA(_Extractor):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

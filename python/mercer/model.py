@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,7 +18,7 @@ from mercer import _core, extract, select, systems
 from mercer._fit import input_names
 from mercer._input import FLOATS, as_given, as_rows, in_frame, is_frame
 from mercer._kept import Kept, weighted
-from mercer._mapped import Mapped
+from mercer._mapped import Mapped, important_points
 from mercer._raw import encoded, raw_table
 from mercer.basis import KernelBasis
 from mercer.table import TableEncoder
@@ -70,6 +70,25 @@ class FeatureMap:
         """One score a feature, high is good; None if the method has none."""
         scores = self._model.scores
         return scores if len(scores) else None
+
+    @property
+    def n_support(self) -> int:
+        """Number of training rows that a prediction or, where the model predicts nothing, features of a row need."""
+        return self._model.n_support
+
+    @property
+    def important_points(self) -> NDArray[np.intp]:
+        """Indices of the training rows that carry the features, the most important first.
+
+        A row's share, `important_points_share`, is that in the squared coefficients of each feature, averaged over the
+        features by their variance over the landmarks. There is no such attribute where landmarks are no training rows.
+        """
+        return important_points(self._model)[0]
+
+    @property
+    def important_points_share(self) -> NDArray[np.float64]:
+        """The shares of the `important_points`, which sum to 1."""
+        return important_points(self._model)[1]
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -462,8 +481,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     estimator : KernelBasis, system, extractor, selector, InputWeights, AutoFeatures, AutoClassifier, AutoRegressor, \
             FeatureMap, SelectedColumns or Pipeline
         Systems are `TAKES`, `KRelief`, `SKRelief` and `EKS`; extractors `KLFE`, `SKFE`, `GDA`, `KOC`, `AKDAQR`, `KPLS`,
-        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `TableEncoder`, a `StandardScaler` or `MinMaxScaler`, or both,
-        followed by one of the others; encoding and scaling become part of the file.
+        `KMFA`, `KANMM` and `KPCA`. A pipeline may be a `TableEncoder`, a `StandardScaler`, `MinMaxScaler` or
+        `Normalizer`, or both, followed by one of the others; encoding and scaling become part of the file.
     path : str or path-like
         The file. It is written whole or not at all; an existing one is replaced.
 
@@ -541,7 +560,7 @@ def _model_of(estimator: Any) -> _core.Model:
             f"{type(estimator).__name__} cannot be saved as a model file\n"
             f"hint: save a KernelBasis, a system ({', '.join(systems.__all__)}), an extractor "
             f"({', '.join(extract.__all__)}), AutoFeatures, AutoClassifier, AutoRegressor, a Pipeline of a "
-            "StandardScaler or MinMaxScaler and one of these, a selector "
+            "StandardScaler, MinMaxScaler or Normalizer and one of these, a selector "
             f"({', '.join(select.__all__)}) or InputWeights"
         )
     match _steps(estimator):
@@ -553,12 +572,16 @@ def _model_of(estimator: Any) -> _core.Model:
         case [(StandardScaler() | MinMaxScaler()) as scaler, last] if _is_ours(last):
             model = _model_of(last)
             return model.with_scaling(*_scaling(scaler), input_names(scaler) or model.input_names)
+        case [Normalizer(norm="l2") as scaler, last] if _is_ours(last):
+            model = _model_of(last)
+            return model.with_unit_length(input_names(scaler) or model.input_names)
         case steps:
             names = " → ".join(type(step).__name__ for step in steps)
             raise TypeError(
                 f"a pipeline of {names} cannot be saved as a model file\n"
-                "hint: its steps must be a TableEncoder, if any, a StandardScaler or MinMaxScaler, if any, and a "
-                "KernelBasis, a system or an extractor; a selector is saved alone; pickle keeps any pipeline"
+                "hint: its steps must be a TableEncoder, if any, a StandardScaler, MinMaxScaler or Normalizer (norm l2)"
+                ", if any, and a KernelBasis, a system or an extractor; a selector is saved alone; pickle keeps any "
+                "pipeline"
             )
 
 

@@ -98,6 +98,12 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         values = {name: getattr(self, name) for name in _KERNEL} | {"gamma": gamma}
         return [(name, as_text(value)) for name, value in values.items() if value is not None]
 
+    @property
+    def n_support_(self) -> int:
+        """How many training rows a prediction needs: all."""
+        check_is_fitted(self)
+        return int(self._rows.shape[0])
+
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]] | NDArray[np.intp]:
@@ -210,6 +216,8 @@ class KernelNeighborsClassifier(ClassifierMixin, _Neighbors):  # type: ignore[mi
         The classes.
     gamma_ : float
         The width used.
+    n_support_ : int
+        How many training rows a prediction needs: all.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -321,6 +329,8 @@ class KernelNeighborsRegressor(RegressorMixin, _Neighbors):  # type: ignore[misc
     ----------
     gamma_ : float
         The width used.
+    n_support_ : int
+        How many training rows a prediction needs: all.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

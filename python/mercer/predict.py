@@ -35,7 +35,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     _model: _core.Model
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scale": [StrOptions({"standard", "minmax", "none"})],
+        "scale": [StrOptions({"standard", "min-max", "unit", "none"})],
         "max_components": [Interval(Integral, 1, None, closed="left")],
         "input_weights": ["boolean"],
         "random_state": ["random_state"],
@@ -86,6 +86,12 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return FeatureMap(self._model)
 
+    @property
+    def n_support_(self) -> int:
+        """Number of training rows that a prediction needs."""
+        check_is_fitted(self)
+        return self._model.n_support
+
     def _predict(self, X: Any, *, probabilities: bool = False) -> NDArray[np.float64]:
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
@@ -113,8 +119,9 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
 
     Parameters
     ----------
-    scale : {"standard", "minmax", "none"}, default="standard"
-        How columns are scaled first; the scaling is part of the model. Sparse columns are not centred.
+    scale : {"standard", "min-max", "unit", "none"}, default="standard"
+        How columns are scaled first, or with "unit" rows, each of which is divided by its length; the scaling is part
+        of the model. Sparse columns are not centred.
     max_components : int, default=4000
         The most landmarks of a basis that are tried. More take more time and make a larger model.
     input_weights : bool, default=True
@@ -135,6 +142,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
         size with which the error was measured, which is smaller where the basis was enlarged in the end), squared
         error of left-out rows, and whether it is a member of the predictor.
+    n_support_ : int
+        Number of training rows that a prediction needs: the landmarks of all members.
     error_ : float
         Squared error of left-out rows, of the members together.
     left_out_score_ : float
@@ -240,8 +249,9 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
 
     Parameters
     ----------
-    scale : {"standard", "minmax", "none"}, default="standard"
-        How columns are scaled first; the scaling is part of the model. Sparse columns are not centred.
+    scale : {"standard", "min-max", "unit", "none"}, default="standard"
+        How columns are scaled first, or with "unit" rows, each of which is divided by its length; the scaling is part
+        of the model. Sparse columns are not centred.
     max_components : int, default=4000
         The most landmarks of a basis that are tried. More take more time and make a larger model.
     input_weights : bool, default=True
@@ -260,6 +270,8 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
         size with which the error was measured, which is smaller where the basis was enlarged in the end), squared
         error of left-out rows, and whether it is a member of the predictor.
+    n_support_ : int
+        Number of training rows that a prediction needs: the landmarks of all members.
     error_ : float
         Squared error of left-out rows, of the members together.
     input_weights_ : ndarray of shape (n_features_in_,) or None

@@ -939,7 +939,7 @@ class LaplacianScore(_Selector):
 
 
 class LassoSelector(_Selector):
-    """LASSO: columns with a coefficient in L1-penalised least squares, or chosen often over random halves of the rows.
+    """LASSO: columns with a coefficient in L1-penalised least squares, or chosen often over random parts of the rows.
 
     Columns are centred and not scaled; put a `StandardScaler` before it where their units differ.
 
@@ -951,24 +951,32 @@ class LassoSelector(_Selector):
     cv : int, default=5
         Folds that choose the penalty.
     randomized : bool, default=False
-        Stability selection: at that penalty, columns are scored by how often random halves of the rows, with columns
+        Stability selection: at that penalty, columns are scored by how often random parts of the rows, with columns
         scaled at random, choose them.
     n_resamples : int, default=100
-        Number of random halves.
+        Number of random parts.
     threshold : float, default=0.6
-        Share of the random halves that must choose a column for it to be kept.
+        Share of the random parts that must choose a column for it to be kept.
+    sample_fraction : float, default=0.5
+        Share of the rows in a random part.
+    scaling : float, default=0.5
+        Columns of a random part are multiplied by random numbers between 1 - `scaling` and 1; 0 leaves them.
+    penalty : float, default=None
+        The penalty, what scikit-learn's `Lasso` calls `alpha`. None: the one with the smallest cross-validated error.
+    n_penalties : int, default=100
+        Penalties that cross-validation chooses from.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Two
         classes are -1 and 1; more are one column each, with one penalty for all.
     random_state : int, RandomState instance or None, default=None
-        Seed of folds, halves and scales. None means 0.
+        Seed of folds, random parts and scales. None means 0.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
-        Size of the coefficients, or the share of the random halves; high is good.
+        Size of the coefficients, or the share of the random parts; high is good.
     ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
@@ -976,7 +984,7 @@ class LassoSelector(_Selector):
     n_features_ : int
         Number of columns kept.
     penalty_ : float
-        The penalty that cross-validation chose; what scikit-learn's `Lasso` calls `alpha`.
+        The penalty that was given or that cross-validation chose; what scikit-learn's `Lasso` calls `alpha`.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -1005,6 +1013,10 @@ class LassoSelector(_Selector):
         randomized: bool = False,
         n_resamples: int = 100,
         threshold: float = 0.6,
+        sample_fraction: float = 0.5,
+        scaling: float = 0.5,
+        penalty: float | None = None,
+        n_penalties: int = 100,
         task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -1014,6 +1026,10 @@ class LassoSelector(_Selector):
         self.randomized = randomized
         self.n_resamples = n_resamples
         self.threshold = threshold
+        self.sample_fraction = sample_fraction
+        self.scaling = scaling
+        self.penalty = penalty
+        self.n_penalties = n_penalties
         self.task = task
         self.random_state = random_state
         self.verbose = verbose

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from mercer._fit import Settings, fit, warn
 from mercer._input import Task, as_target, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
+
+Weighted = bool | Literal["sqrt"]
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
 
@@ -90,7 +92,7 @@ class _System(Mapped):
         settings = dict(selector._settings())
         settings.setdefault("n_features", "all")
         if hasattr(self, "weighted"):
-            settings["weighted"] = as_text(bool(self.weighted))
+            settings["weighted"] = as_text(self.weighted if self.weighted == "sqrt" else bool(self.weighted))
         if hasattr(self, "selector"):
             settings["selector"] = selector._called()
         return list(settings.items())
@@ -102,6 +104,9 @@ class _System(Mapped):
                 f"categorical_features is given for `{selector._called()}`, but the columns of `{self._method}` are "
                 "coordinates of the kernel's space, which are numbers\nhint: leave it out"
             )
+
+    def _check_foreign(self, selector: Any) -> None:
+        """Refuse settings that only mercer's own selectors can follow."""
 
     def _task_with(self, selector: _Selector) -> str:
         """Return what the labels are: what the system says or, where it does not, its selector, which is told."""
@@ -124,11 +129,14 @@ class _System(Mapped):
         if getattr(self, "weighted", False):
             weights = found["scores"] if found["weights"] is None else found["weights"]
             kept = weights[found["support"]]
+            if self.weighted == "sqrt":
+                kept = np.sqrt(kept)
             # Where no coordinate has a weight they are kept as they are.
             self._weights = kept if kept.any() else None
 
     def _fit_foreign(self, X: Any, y: Any, selector: Any) -> Self:
         """Fit with a selector that is not mercer's, which looks at the coordinates in Python."""
+        self._check_foreign(selector)
         basis, of_basis = self._basis(0)
         rows, y = self._checked(X, y, basis)
         target = as_target(y) if basis._looks_at(y) else None
@@ -208,8 +216,9 @@ class TAKES(_System):
     n_features : int, float, "positive" or None, default="positive"
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a weight above 0,
         or None for all. More than there are keeps all, with a warning.
-    weighted : bool, default=True
-        Multiply features by their weights.
+    weighted : bool or "sqrt", default=True
+        Multiply features by their weights w, or with "sqrt" by √w: then inner products of features are
+        K_w(x, x') = Σ w φ(x)φ(x'), and a linear machine on them is the kernel machine on K_w.
     reweight : bool, default=False
         Whether rows that the ensemble gets right lose weight (lines 7 and 14 of the paper's Algorithm 2).
     theta : int, default=1
@@ -260,6 +269,14 @@ class TAKES(_System):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -283,7 +300,7 @@ class TAKES(_System):
     def __init__(
         self,
         n_features: NFeatures = "positive",
-        weighted: bool = True,
+        weighted: Weighted = True,
         reweight: bool = False,
         theta: int = 1,
         *,
@@ -332,8 +349,9 @@ class KRelief(_System):
         Hits and misses that a row is compared with.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
-    weighted : bool, default=False
-        Multiply features by their weights, those of `Relief`.
+    weighted : bool or "sqrt", default=False
+        Multiply features by their weights w, those of `Relief`, or with "sqrt" by √w: then inner products of features
+        are K_w(x, x') = Σ w φ(x)φ(x'), and a linear machine on them is the kernel machine on K_w.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kpca", beyond 5000 rows "rpcholesky" with a warning. Settings beyond the
         kernel's come with a `KernelBasis`, `KRelief(basis=KernelBasis("kpca", n_components=100))`, and all can be
@@ -386,6 +404,14 @@ class KRelief(_System):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -411,7 +437,7 @@ class KRelief(_System):
         n_features: NFeatures = 20,
         n_neighbors: int = 1,
         power: int = 1,
-        weighted: bool = False,
+        weighted: Weighted = False,
         *,
         basis: Basis = None,
         kernel: str | None = None,
@@ -467,8 +493,9 @@ class SKRelief(KRelief):
         Hits and misses that a row is compared with.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
-    weighted : bool, default=False
-        Multiply features by their weights, those of `Relief`.
+    weighted : bool or "sqrt", default=False
+        Multiply features by their weights w, those of `Relief`, or with "sqrt" by √w: then inner products of features
+        are K_w(x, x') = Σ w φ(x)φ(x'), and a linear machine on them is the kernel machine on K_w.
     nu : float, default=0.01
         Share of k(x, x) that must be new for a row to join the basis. Used only where `basis` is None.
     basis : KernelBasis, str or None, default=None
@@ -522,6 +549,14 @@ class SKRelief(KRelief):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -545,7 +580,7 @@ class SKRelief(KRelief):
         n_features: NFeatures = 50,
         n_neighbors: int = 1,
         power: int = 1,
-        weighted: bool = False,
+        weighted: Weighted = False,
         nu: float = 0.01,
         *,
         basis: Basis = None,
@@ -595,6 +630,10 @@ class EKS(_System):
     n_features : int, float, "positive" or None, default=2/3
         How many of the best coordinates to keep, where `selector` is a name: a number, a share (0.5), "positive" for
         those with a score above 0, or None for all. More than there are keeps all, with a warning.
+    weighted : bool or "sqrt", default=False
+        Multiply features by their weights w, or with "sqrt" by √w: then inner products of features are
+        K_w(x, x') = Σ w φ(x)φ(x'), and a linear machine on them is the kernel machine on K_w. Only "relief", "irelief"
+        and "kffs" have weights.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Settings
         beyond the kernel's come with a `KernelBasis`, `EKS(basis=KernelBasis("kpca", n_components=100))`, and all can
@@ -640,6 +679,14 @@ class EKS(_System):
         `basis_` has it. Else None.
     n_components_ : int
         Number of features.
+    n_support_ : int
+        Number of training rows that the features of a row need: landmarks with a coefficient other than 0.
+    important_points_ : ndarray of shape (n_support_,)
+        Indices of the training rows that carry the features, the most important first. A row's share is that in the
+        squared coefficients of each feature, averaged over the features by their variance over the landmarks (with a
+        precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
+    important_points_share_ : ndarray of shape (n_support_,)
+        Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -666,6 +713,7 @@ class EKS(_System):
         self,
         selector: Any = "f",
         n_features: NFeatures = 2 / 3,
+        weighted: Weighted = False,
         *,
         basis: Basis = None,
         kernel: str | None = None,
@@ -678,6 +726,7 @@ class EKS(_System):
     ) -> None:
         self.selector = selector
         self.n_features = n_features
+        self.weighted = weighted
         self.basis = basis
         self.kernel = kernel
         self.gamma = gamma
@@ -691,6 +740,13 @@ class EKS(_System):
         if not isinstance(self.selector, str):
             return clone(self.selector)
         return named(self.selector, self.n_features, self.verbose)
+
+    def _check_foreign(self, selector: Any) -> None:
+        if self.weighted:
+            raise ValueError(
+                f"weighted = {self.weighted!r}, but {type(selector).__name__} gives scores and no weights; "
+                "KFFS, Relief and IRelief of mercer have weights\nhint: use weighted=False"
+            )
 
     def _needs_y(self) -> bool:
         if self._known_basis()._needs_y():

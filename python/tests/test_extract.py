@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_iris, load_wine, make_circles, make_friedman1
@@ -204,6 +205,26 @@ def test_koc_spans_the_centroids():
     np.testing.assert_allclose(directions @ directions.T @ means.T, means.T, atol=1e-9)
 
 
+@pytest.mark.parametrize("reg", [1e-3, 0.3])
+def test_akda_qr_has_one_feature_a_class_if_asked(reg):
+    X, y = iris()
+    usual, all_three = AKDAQR(reg, gamma=0.3).fit(X, y), AKDAQR(reg, gamma=0.3, n_components=3).fit(X, y)
+    assert (usual.n_components_, all_three.n_components_) == (2, 3)
+    np.testing.assert_allclose(all_three.transform(X)[:, :2], usual.transform(X), atol=1e-9)
+    assert all_three.eigenvalues_[2] == all_three.explained_ratio_[2] == 0
+    # The last direction w: the scatter T of the denominator has vTw = 0 for the others and wTw = 1, and no class mean
+    # differs along it.
+    Z = all_three.basis_.transform(X)
+    total = (Z - Z.mean(axis=0)).T @ (Z - Z.mean(axis=0))
+    total += reg * np.trace(total) / 3 * np.eye(3)
+    np.testing.assert_allclose(all_three.components_ @ total @ all_three.components_.T, np.eye(3), atol=1e-8)
+    means = [all_three.transform(X)[y == c, 2].mean() for c in range(3)]
+    np.testing.assert_allclose(means, 0, atol=1e-8)
+    assert AKDAQR(reg, gamma=0.3, n_components=1).fit(X, y).n_components_ == 1
+    with pytest.raises(ValueError, match=r"n_components = 4, but only 3 can be had.*\nhint: "):
+        AKDAQR(reg, gamma=0.3, n_components=4).fit(X, y)
+
+
 def test_akda_qr_builds_on_the_class_means():
     X, y = iris()
     akda = AKDAQR(basis=KernelBasis("kpca", kernel="matern32", gamma=0.3, n_components=2, center=True)).fit(X, y)
@@ -243,6 +264,33 @@ def test_skfe_starts_anywhere_from_a_seed():
         return SKFE(init="random", tol=0.5, random_state=random_state, basis=basis).fit(X, y).alignment_path_[0]
 
     assert first(None) == first(0) != first(1)
+
+
+def klfe_by_definition(Z, distances, y, k):
+    """Return the eigenvalues of the sum over misses less that over hits, and its eigenvectors times their roots."""
+    sigma = np.zeros((Z.shape[1], Z.shape[1]))
+    for i, row in enumerate(distances):
+        near = [j for j in np.argsort(row, kind="stable") if j != i]
+        for same, sign in ((False, 1.0), (True, -1.0)):
+            for j in [j for j in near if (y[j] == y[i]) == same][:k]:
+                sigma += sign * np.outer(Z[i] - Z[j], Z[i] - Z[j])
+    values, vectors = np.linalg.eigh(sigma)
+    return values[::-1], (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1].T
+
+
+@pytest.mark.parametrize(("metric", "named"), [("l1", "cityblock"), ("l2", "euclidean")])
+def test_klfe_finds_neighbours_by_the_distance_of_the_rows(metric, named):
+    X, y = rings(90)
+    klfe = KLFE(2, n_neighbors=3, metric=metric, basis=KernelBasis("kobl", kernel="poly", gamma=0.2)).fit(X, y)
+    Z = klfe.basis_.transform(X)
+    values, rows = klfe_by_definition(Z, cdist(X, X, named), y, 3)
+    np.testing.assert_allclose(klfe.eigenvalues_, values[:2], rtol=1e-6)
+    features = Z @ rows[:2].T
+    np.testing.assert_allclose(np.abs(klfe.transform(X)), np.abs(features), rtol=0, atol=1e-6 * np.abs(features).max())
+    own = KLFE(2, n_neighbors=3, basis=KernelBasis("kobl", kernel="poly", gamma=0.2)).fit(X, y)
+    assert not np.allclose(own.eigenvalues_, klfe.eigenvalues_)
+    with pytest.raises(ValueError, match=rf"metric = {metric} is a distance of rows.*\nhint: "):
+        KLFE(metric=metric, kernel="precomputed").fit(X @ X.T, y)
 
 
 def test_klfe_does_not_depend_on_the_basis_of_the_span():
@@ -429,6 +477,7 @@ def test_input_importance_is_the_mean_squared_slope(extractor):
         (KPCA(1000), "n_components = 1000, but only"),
         (KLFE(0), "'n_components' parameter of KLFE"),
         (KLFE(n_neighbors=0), "'n_neighbors' parameter"),
+        (KLFE(metric="euclidean"), "'metric' parameter of KLFE must be a str among {'kernel', 'l1', 'l2'}"),
         (SKFE(init="pca"), "'init' parameter"),
         (SKFE(tol=-1), "'tol' parameter"),
         (SKFE(max_iter=0), "'max_iter' parameter"),

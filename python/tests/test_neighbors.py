@@ -63,6 +63,7 @@ def test_a_precomputed_kernel_gives_the_same_neighbours():
 
 def test_votes_and_ties():
     model = KernelNeighborsClassifier(2).fit([[0.0], [1.0], [10.0]], ["a", "a", "b"])
+    assert model.n_support_ == 3
     assert model.predict([[7.0]]) == ["b"]  # a tie: the nearest
     np.testing.assert_allclose(model.predict_proba([[7.0]]), [[0.5, 0.5]])
     near = KernelNeighborsClassifier(3, gamma=1e-3, weights="distance").fit([[0.0], [1.0], [10.0]], ["a", "a", "b"])

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse, stats
 from sklearn.datasets import load_iris, load_wine, make_friedman1
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Lasso
 from sklearn.preprocessing import StandardScaler
 
 import mercer
@@ -758,3 +759,35 @@ def test_mutual_information_does_not_see_rounding():
     noisy = np.where(column == 0, 1e-16 * random.normal(size=300), column)
     first, second = (MutualInfo().fit(c[:, None], y).scores_[0] for c in (column, noisy))
     assert first == pytest.approx(second, abs=1e-9)
+
+
+def test_the_lasso_at_a_given_penalty_is_that_of_scikit_learn():
+    X = np.random.default_rng(0).normal(size=(80, 12))
+    y = 3 * X[:, 2] - 2 * X[:, 9] + np.random.default_rng(1).normal(size=80)
+    for penalty in (0.05, 0.4):
+        ours = LassoSelector(penalty=penalty).fit(X, y)
+        theirs = np.abs(Lasso(alpha=penalty, tol=1e-12, max_iter=100_000).fit(X, y).coef_)
+        assert ours.penalty_ == penalty
+        np.testing.assert_allclose(ours.scores_, theirs, atol=1e-7)
+        # On all rows, with columns as they are, every resample is that fit.
+        always = LassoSelector(
+            randomized=True, penalty=penalty, sample_fraction=1.0, scaling=0.0, n_resamples=5, threshold=1e-5
+        ).fit(X, y)
+        np.testing.assert_array_equal(always.scores_, theirs > 1e-9)
+
+
+def test_the_randomized_lasso_of_the_thesis_can_be_asked_for():
+    X = np.random.default_rng(0).normal(size=(80, 12))
+    y = 3 * X[:, 2] - 2 * X[:, 9] + np.random.default_rng(1).normal(size=80)
+    thesis = LassoSelector(
+        randomized=True, n_resamples=6, threshold=1e-5, n_penalties=1000, sample_fraction=0.75, scaling=0.5
+    ).fit(X, y)
+    np.testing.assert_allclose(thesis.scores_ * 6, np.round(thesis.scores_ * 6), atol=1e-9)
+    np.testing.assert_array_equal(thesis.support_, thesis.scores_ > 0)
+    assert thesis.support_[[2, 9]].all()
+    defaults = LassoSelector(randomized=True).fit(X, y)
+    same = LassoSelector(randomized=True, sample_fraction=0.5, scaling=0.5, n_penalties=100).fit(X, y)
+    np.testing.assert_array_equal(defaults.scores_, same.scores_)
+    for bad in ({"sample_fraction": 0.0}, {"scaling": 1.0}, {"penalty": 0.0}, {"n_penalties": 1}):
+        with pytest.raises(ValueError, match=f"'{next(iter(bad))}' parameter of LassoSelector"):
+            LassoSelector(randomized=True, **bad).fit(X, y)

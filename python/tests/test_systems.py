@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import mercer
 from mercer import EKS, KFFS, TAKES, FScore, KernelBasis, KRelief, LaplacianScore, Relief, ReliefF, SKRelief
@@ -127,6 +128,60 @@ def test_relief_looks_for_neighbours_in_the_kernels_space(kind, method, k, power
     positive = np.maximum(system.scores_, 0)
     positive /= np.linalg.norm(positive)
     np.testing.assert_allclose(weighted.components_.sum(axis=1), positive[system.get_support()], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("system", "weights"),
+    [
+        (TAKES(7), lambda Z, y: KFFS(7).fit(Z, y).scores_),
+        (KRelief(7), lambda Z, y: KRelief(7).fit(*rings()).selector_.weights_),
+        (SKRelief(7), lambda Z, y: SKRelief(7).fit(*rings()).selector_.weights_),
+        (EKS("kffs", 7), lambda Z, y: KFFS(7).fit(Z, y).scores_),
+        (EKS(KFFS(7)), lambda Z, y: KFFS(7).fit(Z, y).scores_),
+    ],
+    ids=["TAKES", "KRelief", "SKRelief", "EKS by name", "EKS by object"],
+)
+def test_the_linear_kernel_of_features_weighted_by_roots_is_the_weighted_kernel(system, weights):
+    X, y = rings()
+    new, _ = rings(seed=1)
+    plain = clone(system).set_params(weighted=False).fit(X, y)
+    w = weights(plain.basis_.transform(X), y)
+    rooted = clone(system).set_params(weighted="sqrt").fit(X, y)
+    phi, phi_new = plain.basis_.transform(X), plain.basis_.transform(new)
+    kernel = sum(w[j] * np.outer(phi_new[:, j], phi[:, j]) for j in rooted.get_support(indices=True))
+    scale = np.abs(kernel).max()
+    np.testing.assert_allclose(rooted.transform(new) @ rooted.transform(X).T, kernel, rtol=0, atol=1e-9 * scale)
+    # φ·w is something else, and the components say by what a coordinate is multiplied.
+    whole = clone(system).set_params(weighted=True).fit(X, y)
+    np.testing.assert_allclose(rooted.components_**2, whole.components_, rtol=1e-12)
+    np.testing.assert_array_equal(rooted.get_support(), whole.get_support())
+    again = pickle.loads(pickle.dumps(rooted))
+    np.testing.assert_array_equal(again.transform(new), rooted.transform(new))
+
+
+@pytest.mark.parametrize("system", [TAKES(9), KRelief(9), SKRelief(9), EKS("relief", 9)], ids=names_of(SYSTEMS))
+def test_a_linear_machine_on_features_weighted_by_roots_is_the_kernel_machine_on_the_weighted_kernel(system):
+    X, y = rings()
+    new, _ = rings(seed=1)
+    plain = clone(system).set_params(weighted=False).fit(X, y)
+    rooted = clone(system).set_params(weighted="sqrt").fit(X, y)
+    selector = plain.selector_
+    w = getattr(selector, "weights_", selector.scores_)[plain.get_support()]
+    phi, phi_new = plain.transform(X), plain.transform(new)
+    kernel, new_kernel = (sum(w[j] * np.outer(rows[:, j], phi[:, j]) for j in range(9)) for rows in (phi, phi_new))
+    linear = SVC(kernel="linear", C=10.0, tol=1e-10).fit(rooted.transform(X), y)
+    machine = SVC(kernel="precomputed", C=10.0, tol=1e-10).fit(kernel, y)
+    decided = machine.decision_function(new_kernel)
+    assert np.abs(decided).max() > 0.1
+    np.testing.assert_allclose(linear.decision_function(rooted.transform(new)), decided, rtol=0, atol=1e-6)
+
+
+def test_weights_of_a_selector_without_weights_are_refused():
+    X, y = rings(60)
+    with pytest.raises(ValueError, match=r"weighted = sqrt, but `f` gives scores and no weights.*\nhint: "):
+        EKS("f", weighted="sqrt").fit(X, y)
+    with pytest.raises(ValueError, match=r"weighted = 'sqrt', but SelectKBest gives scores.*\nhint: "):
+        EKS(SelectKBest(k=3), weighted="sqrt").fit(X, y)
 
 
 def test_relief_in_the_space_of_a_kernel_that_is_not_stationary():
@@ -501,6 +556,7 @@ def test_weights_of_nothing_are_warned_about():
     [
         (TAKES(0), "'n_features' parameter of TAKES"),
         (TAKES(weighted=None), "'weighted' parameter"),
+        (TAKES(weighted="root"), "'weighted' parameter"),
         (TAKES(reweight="no"), "'reweight' parameter"),
         (TAKES(basis="kffs"), "'basis' parameter"),
         (TAKES(basis=StandardScaler()), "'basis' parameter"),

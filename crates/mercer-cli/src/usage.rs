@@ -146,13 +146,11 @@ pub(crate) fn for_completions() -> Command {
     let fits: Vec<&str> = fits().map(|spec| spec.name).collect();
     let parameters = |mut command: Command, all: Vec<SharedParameter>| {
         for parameter in all {
-            let choices = match parameter.parameter.kind {
-                Kind::Choice(choices) => choices.to_vec(),
-                // A number goes through as well: completions only propose.
-                Kind::NumberOr(words) | Kind::WholeOr { words, .. } => words.to_vec(),
-                Kind::Flag => vec!["true", "false"],
-                _ => continue,
-            };
+            // Where a number is allowed it goes through as well: completions only propose.
+            let choices = parameter.words;
+            if choices.is_empty() {
+                continue;
+            }
             if command.get_arguments().any(|arg| arg.get_id() == parameter.name) {
                 command = command.mut_arg(parameter.name, |arg| arg.value_parser(words(choices)));
             }
@@ -183,13 +181,22 @@ pub(crate) fn for_completions() -> Command {
 /// Turns `--weighted true` into `--weighted=true`. The value of such a flag is optional, so the parser accepts it only after
 /// `=`; otherwise a file name that follows would be taken for the value.
 pub(crate) fn join_flag_values(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let parameters = methods::parameters();
-    let flags = parameters.iter().filter(|p| matches!(p.parameter.kind, Kind::Flag));
-    let flags: Vec<String> = flags.map(|p| format!("--{}", flag_name(p.name))).collect();
+    let flags: Vec<(String, &[&str])> = methods::parameters()
+        .iter()
+        .filter_map(|p| match p.parameter.kind {
+            Kind::Flag => Some((format!("--{}", flag_name(p.name)), &[][..])),
+            Kind::FlagOr(rules) => Some((format!("--{}", flag_name(p.name)), rules)),
+            _ => None,
+        })
+        .collect();
+    let is_value = |flag: &OsString, word: &OsString| {
+        let values = flags.iter().find(|(name, _)| flag == &**name).map(|(_, rules)| rules);
+        values.is_some_and(|rules| ["true", "false"].iter().chain(*rules).any(|value| word == value))
+    };
     let mut join_flag_values: Vec<OsString> = Vec::new();
     for word in words {
         match join_flag_values.last_mut() {
-            Some(last) if (word == "true" || word == "false") && flags.iter().any(|f| *last == **f) => {
+            Some(last) if is_value(last, &word) => {
                 last.push("=");
                 last.push(word);
             }
@@ -480,5 +487,6 @@ mod tests {
             "fit --weighted a.csv --center=true true"
         );
         assert_eq!(words("fit true --method takes"), "fit true --method takes");
+        assert_eq!(words("fit --weighted sqrt --center sqrt"), "fit --weighted=sqrt --center sqrt");
     }
 }

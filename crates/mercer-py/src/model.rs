@@ -9,7 +9,7 @@ use faer::MatMut;
 use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
 use mercer::data::Scaling;
 use mercer::evaluate::diagnostics;
-use mercer::map::PreparedMap;
+use mercer::map::{Predictor, PreparedMap, Weighting};
 use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Rows, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
@@ -111,6 +111,7 @@ impl Model {
             method: Method::named(&map.method)?,
             expansion: map.expansion.clone(),
             pivots: map.pivots.clone(),
+            landmarks_given: map.facts.landmarks_given == Some(true),
             pivot_norms: map.pivot_norms.clone(),
             eigenvalues: (!map.eigenvalues.is_empty()).then(|| map.eigenvalues.clone()),
             residual: fit.residual,
@@ -313,10 +314,17 @@ impl Model {
             return Err(PyValueError::new_err(text));
         }
         check_names(input_names.as_deref(), p)?;
-        Ok(self.with(|map| {
-            *map = map.clone().after(Some(&Scaling { center, factor }));
-            map.input_names = input_names;
-        }))
+        let map =
+            self.map().clone().after(Some(&Scaling { unit: false, center, factor })).map_err(exception)?;
+        Ok(Self { fit: self.fit, ..Self::new(FeatureMap { input_names, ..map }) })
+    }
+
+    /// The model that takes rows which are not of unit length yet.
+    fn with_unit_length(&self, input_names: Option<Vec<String>>) -> PyResult<Self> {
+        let p = self.n_inputs();
+        check_names(input_names.as_deref(), p)?;
+        let map = self.map().clone().after(Some(&Scaling::unit(p))).map_err(exception)?;
+        Ok(Self { fit: self.fit, ..Self::new(FeatureMap { input_names, ..map }) })
     }
 
     /// The model with other names of its input columns.
@@ -336,7 +344,7 @@ impl Model {
         let map = FeatureMap::from_columns(method, self.map().clone(), &columns, None, scores);
         let mut map = map.map_err(exception)?;
         map.facts.selector = Some(selector);
-        map.facts.weighted = Some(false);
+        map.facts.weighted = Some(Weighting::None);
         Ok(Self::new(map))
     }
 
@@ -387,6 +395,21 @@ impl Model {
     #[getter]
     fn n_features(&self) -> usize {
         self.map().n_features()
+    }
+
+    /// How many training rows a prediction needs or, of a model that predicts nothing, features of a row.
+    #[getter]
+    fn n_support(&self) -> usize {
+        self.map().predictor.as_ref().map_or_else(|| self.map().n_support(), Predictor::n_support)
+    }
+
+    /// Training rows that carry the features, the most important first, and their shares.
+    fn important_points<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<isize>>, Numbers<'py>)> {
+        let found = run(py, 0, |_| self.map().important_points())?;
+        Ok((frozen(whole(py, found.rows)), numbers(py, &found.shares)))
     }
 
     #[getter]
@@ -462,7 +485,12 @@ impl Model {
         self.map().scaling.as_ref().map(|s| (numbers(py, &s.center), numbers(py, &s.factor)))
     }
 
-    /// What else a model file tells about the fit, as JSON.
+    /// Whether rows are divided by their length before that.
+    #[getter]
+    fn unit_length(&self) -> bool {
+        self.map().scaling.as_ref().is_some_and(|scaling| scaling.unit)
+    }
+
     /// How a table's columns become the inputs, as JSON; None if they are numbers as they are.
     #[getter]
     fn encoder(&self) -> Option<String> {
@@ -485,6 +513,7 @@ impl Model {
         }))
     }
 
+    /// What else a model file tells about the fit, as JSON.
     #[getter]
     fn facts(&self) -> String {
         self.map().facts.to_json()

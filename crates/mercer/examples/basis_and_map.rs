@@ -12,7 +12,7 @@ pub(crate) fn main() -> Result<()> {
 
     let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&table.rows)?;
     assert!(basis.n_components() > 10 && basis.residual < 0.5);
-    let map = Klfe { n_components: Some(10), n_neighbors: 5 }.fit(&table.rows, &labels, basis)?;
+    let map = Klfe { n_components: Some(10), ..Klfe::default() }.fit(&table.rows, &labels, basis)?;
     let features = map.transform(&new_rows)?;
     assert_eq!((features.nrows(), features.ncols()), (100, 10));
 

@@ -13,7 +13,7 @@
 //! # let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
 //! # let (rows, new_rows) = (table.rows, synth::generate("ringnorm?n=100&seed=2")?.rows);
 //! let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&rows)?;
-//! let map   = Klfe { n_components: Some(10), n_neighbors: 5 }.fit(&rows, &labels, basis)?;
+//! let map   = Klfe { n_components: Some(10), ..Klfe::default() }.fit(&rows, &labels, basis)?;
 //! let z     = map.transform(&new_rows)?;          map.save(path)?;
 //! assert_eq!((z.nrows(), z.ncols()), (100, 10));
 //! # Ok::<(), mercer::Error>(())

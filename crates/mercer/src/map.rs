@@ -11,6 +11,7 @@ mod extracted;
 mod prepared;
 mod columns;
 mod model;
+mod support;
 pub(crate) mod predictor;
 
 use std::io::{Read, Write};
@@ -28,14 +29,18 @@ use crate::monitor::Monitor;
 use crate::whole_file::temporary;
 
 pub use columns::{COLUMNS_FORMAT_VERSION, SelectedColumns};
-pub use facts::Facts;
+pub use facts::{Facts, Weighting};
 pub use features::StoredFeatures;
 pub use model::Model;
 pub use predictor::Predictor;
 pub use prepared::PreparedMap;
+pub use support::ImportantPoints;
 
 /// The format of files that hold a [`FeatureMap`]; that of [`SelectedColumns`] is newer.
 pub const FORMAT_VERSION: u64 = 1;
+
+/// The format of files that hold a [`FeatureMap`] of rows that are divided by their length.
+pub const UNIT_FORMAT_VERSION: u64 = 3;
 
 /// A fitted map from rows to features: what every method ends as.
 ///
@@ -95,6 +100,7 @@ impl From<FittedBasis> for FeatureMap {
             precision: basis.rounding_error.map(|_| basis.precision),
             rounding_error: basis.rounding_error,
             stopped_by: Some(basis.stop),
+            landmarks_given: basis.landmarks_given.then_some(true),
             ..Facts::default()
         };
         Self {
@@ -199,18 +205,27 @@ impl FeatureMap {
         Ok(map)
     }
 
-    /// This map, and its predictor, for rows before a scaling that was applied to them.
-    pub fn after(mut self, scaling: Option<&Scaling>) -> Self {
-        let Some(first) = scaling else { return self };
+    /// This map, and its predictor, for rows before a scaling that was applied to them; an error if the two scalings cannot
+    /// be one.
+    pub fn after(mut self, scaling: Option<&Scaling>) -> Result<Self> {
+        let Some(first) = scaling else { return Ok(self) };
         self.scaling = Some(match self.scaling.take() {
-            Some(then) => first.then(&then),
+            Some(then) => first.then(&then)?,
             None => first.clone(),
         });
         if let Some(predictor) = &mut self.predictor {
             let members = std::mem::take(&mut predictor.members);
-            predictor.members = members.into_iter().map(|member| member.after(scaling)).collect();
+            predictor.members =
+                members.into_iter().map(|member| member.after(scaling)).collect::<Result<_>>()?;
         }
-        self
+        Ok(self)
+    }
+
+    /// The format of its file: an older program must not read one whose rows it would not scale.
+    pub fn format_version(&self) -> u64 {
+        let divides = |map: &Self| map.scaling.as_ref().is_some_and(|scaling| scaling.unit);
+        let members = self.predictor.iter().flat_map(|predictor| &predictor.members);
+        if std::iter::once(self).chain(members).any(divides) { UNIT_FORMAT_VERSION } else { FORMAT_VERSION }
     }
 
     /// Forgets the landmarks that neither a feature nor the origin uses; at least one stays.

@@ -55,8 +55,12 @@ pub fn method(name: &str) -> Result<&'static MethodSpec> {
 pub struct SharedParameter {
     /// Its name; the command line writes `-` for `_`.
     pub name: &'static str,
-    /// The parameter of the first method that has it, which checks values for all of them.
+    /// The parameter of the first method that has it.
     pub parameter: Parameter,
+    /// What it may be, in words; where methods differ, method by method.
+    pub allowed: String,
+    /// The words that it may be, of all methods.
+    pub words: Vec<&'static str>,
     /// What it is when not given, where that is the same for all methods.
     pub default: Option<&'static str>,
     /// What leaving it out means, method by method where they differ; None: it has the same default for all.
@@ -92,9 +96,18 @@ fn shared(name: &'static str, specs: &[&'static MethodSpec]) -> SharedParameter 
     let parameter = *users[0].1;
     let default = parameter.default.filter(|_| users.iter().all(|(_, p)| p.default == parameter.default));
     let without = grouped(users.iter().map(|&(user, p)| (user, p.default.or(p.none).unwrap_or_default())));
+    let texts: Vec<(&str, String)> = users.iter().map(|&(user, p)| (user, p.allowed())).collect();
+    let mut words: Vec<&'static str> = Vec::new();
+    for word in users.iter().flat_map(|(_, p)| p.words()) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
     SharedParameter {
         name,
         parameter,
+        allowed: grouped(texts.iter().map(|(user, text)| (*user, text.as_str()))),
+        words,
         default,
         none: default.is_none().then_some(without),
         help: grouped(users.iter().map(|&(user, p)| (user, p.help))),
@@ -248,8 +261,14 @@ pub fn to_json() -> String {
             spec.parameters.iter().filter_map(|p| Some((p.name, p.default?))).collect();
         let none: BTreeMap<&str, &str> =
             spec.parameters.iter().filter_map(|p| Some((p.name, p.none?))).collect();
+        let words: BTreeMap<&str, Vec<&str>> = spec
+            .parameters
+            .iter()
+            .map(|p| (p.name, p.words()))
+            .filter(|(_, words)| !words.is_empty())
+            .collect();
         json!({ "name": spec.name, "stage": spec.stage.name(), "source": spec.source, "cost": spec.cost,
-                "parameters": names, "file": spec.file, "defaults": defaults, "none": none, "help": spec.help })
+                "parameters": names, "words": words, "file": spec.file, "defaults": defaults, "none": none, "help": spec.help })
     };
     let methods: Vec<Value> = all().map(method).collect();
     let extractors: Vec<Value> = extract::ALL.into_iter().map(|(spec, _)| method(spec)).collect();
@@ -279,5 +298,6 @@ fn kind(kind: Kind) -> Value {
         Kind::NumberOr(words) => json!({ "kind": "number_or", "words": words }),
         Kind::Text { name, .. } => json!({ "kind": name }),
         Kind::Flag => json!({ "kind": "flag" }),
+        Kind::FlagOr(words) => json!({ "kind": "flag_or", "words": words }),
     }
 }

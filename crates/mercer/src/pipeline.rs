@@ -24,7 +24,7 @@ use crate::monitor::Monitor;
 use crate::options::{Options, bytes};
 use crate::select::{Keep, Scores, Selection};
 use crate::spec::{Parameter, Values, parameters_of};
-use crate::systems::System;
+use crate::systems::{System, weighting};
 
 /// A method with its settings, checked: a basis, and what is made of its coordinates.
 ///
@@ -47,7 +47,7 @@ use crate::systems::System;
 ///
 /// let rows = Rows::dense(vec![0.0, 1.0, 4.0, 5.0], 4, 1)?;
 /// let labels = Labels::classes(&["a", "a", "b", "b"]);
-/// let klfe = Klfe { n_components: None, n_neighbors: 1 };
+/// let klfe = Klfe { n_neighbors: 1, ..Klfe::default() };
 /// let pipeline = Pipeline::extract(klfe).on(Basis::kobl(Kernel::linear()));
 /// let fitted = pipeline.fit(&rows, Some(&labels), &Options::default())?;
 /// assert!((fitted.map.eigenvalues[0] - 46.0).abs() < 1e-12);
@@ -160,8 +160,8 @@ impl Pipeline {
                         "nu = {nu} is for the basis `sparse`, but basis = {basis}\nhint: leave one of them out"
                     )));
                 }
-                let weighted = spec.has("weighted") && values.flag("weighted");
-                let mut system = plain_system(spec).keep(Keep::from_values(&values)).weighted(weighted);
+                let mut system =
+                    plain_system(spec).keep(Keep::from_values(&values)).weighted(weighting(&values));
                 system.selector = build(&values);
                 system.check_settings()?;
                 Self { spec, head: Head::Select(system), settings: Vec::new(), basis }

@@ -121,6 +121,8 @@ pub enum Kind {
     },
     /// Yes or no.
     Flag,
+    /// Yes, no or one of these words.
+    FlagOr(&'static [&'static str]),
 }
 
 impl Parameter {
@@ -196,8 +198,20 @@ impl Parameter {
                 _ => refuse(format!("a number above 0 or one of {}", words.join(", "))),
             },
             Kind::Text { check, .. } => check(text),
-            Kind::Flag if text == "true" || text == "false" => Ok(()),
+            Kind::Flag | Kind::FlagOr(_) if text == "true" || text == "false" => Ok(()),
+            Kind::FlagOr(words) if words.contains(&text) => Ok(()),
+            Kind::FlagOr(words) => refuse(format!("true, false or {}", words.join(", "))),
             Kind::Flag => refuse("true or false".into()),
+        }
+    }
+
+    /// Words that it may be; none where it is a number or text with a reader of its own.
+    pub fn words(&self) -> Vec<&'static str> {
+        match self.kind {
+            Kind::Choice(words) | Kind::NumberOr(words) | Kind::WholeOr { words, .. } => words.to_vec(),
+            Kind::Flag => vec!["true", "false"],
+            Kind::FlagOr(words) => [&["true", "false"], words].concat(),
+            Kind::Whole { .. } | Kind::Number { .. } | Kind::Text { .. } => Vec::new(),
         }
     }
 
@@ -211,6 +225,7 @@ impl Parameter {
             Kind::NumberOr(words) => format!("a number > 0 | {}", words.join(" | ")),
             Kind::Text { allowed, .. } => allowed.into(),
             Kind::Flag => "true | false".into(),
+            Kind::FlagOr(words) => format!("true | false | {}", words.join(" | ")),
         }
     }
 }

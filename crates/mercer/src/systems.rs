@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
 use crate::extract::BASIS;
 use crate::kernel::Shape;
-use crate::map::FeatureMap;
+use crate::map::{FeatureMap, Weighting};
 use crate::options::Options;
 use crate::select;
 use crate::select::kffs::{REWEIGHT, THETA};
@@ -30,8 +30,11 @@ use crate::select::relief::POWER;
 use crate::select::{Columns, Keep, Kffs, N_FEATURES, Relief, Scores, Selection, Selector};
 use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
 
-const WEIGHTED: Parameter =
-    Parameter::new("weighted", Kind::Flag, "whether features are multiplied by their weights");
+const WEIGHTED: Parameter = Parameter::new(
+    "weighted",
+    Kind::FlagOr(&["sqrt"]),
+    "whether features are multiplied by their weights, or their roots",
+);
 
 pub(crate) const TAKES: MethodSpec = MethodSpec {
     name: "takes",
@@ -98,6 +101,7 @@ pub(crate) const EKS: MethodSpec = MethodSpec {
         BASIS.none("gram-schmidt; beyond 5000 rows rpcholesky"),
         Parameter::new("selector", Kind::Choice(&select::NAMES), "what scores the coordinates").default("f"),
         N_FEATURES.default("0.6666666666666666"),
+        WEIGHTED.default("false"),
     ],
     help: "explicit kernel space: any basis and any selector",
 };
@@ -126,9 +130,9 @@ pub struct System {
     pub selector: Selector,
     /// How many are kept.
     pub keep: Keep,
-    /// Whether they are multiplied by their weights: `kffs`' scores, or what `relief` and `irelief` call weights. Other
-    /// selectors have none.
-    pub weighted: bool,
+    /// Whether they are multiplied by their weights or the roots of them: `kffs`' scores, or what `relief` and `irelief` call
+    /// weights. Other selectors have none.
+    pub weighted: Weighting,
 }
 
 /// What a system found.
@@ -169,7 +173,7 @@ impl System {
     /// A system with the defaults of its spec.
     fn new(spec: &'static MethodSpec, selector: impl FnOnce(&Values) -> Selector) -> Self {
         let values = Values::defaults(spec);
-        let (keep, weighted) = (Keep::from_values(&values), values.flag("weighted"));
+        let (keep, weighted) = (Keep::from_values(&values), weighting(&values));
         Self { spec, selector: selector(&values), keep, weighted }
     }
 
@@ -189,9 +193,25 @@ impl System {
         self
     }
 
-    /// Sets whether features are multiplied by their weights.
-    pub fn weighted(mut self, weighted: bool) -> Self {
-        self.weighted = weighted;
+    /// Sets whether features are multiplied by their weights: `true`, `false` or a [`Weighting`].
+    ///
+    /// ```
+    /// use mercer::{Basis, Kernel, System, data::{Labels, Task, synth}, map::Weighting};
+    ///
+    /// let table = synth::generate("ringnorm?n=100&seed=1")?;
+    /// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
+    /// let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(9).fit(&table.rows)?;
+    /// let plain = System::k_relief().fit(&table.rows, &labels, basis.clone())?;
+    /// let rooted = System::k_relief().weighted(Weighting::SquareRoot).fit(&table.rows, &labels, basis)?;
+    /// let (z, w) = (plain.map.transform(&table.rows)?, plain.scores.weights.unwrap());
+    /// let features = rooted.map.transform(&table.rows)?;
+    /// let product: f64 = (0..9).map(|j| features[(0, j)] * features[(1, j)]).sum();
+    /// let weighted_kernel: f64 = (0..9).map(|j| w[j] * z[(0, j)] * z[(1, j)]).sum();
+    /// assert!((product - weighted_kernel).abs() < 1e-12);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn weighted(mut self, weighted: impl Into<Weighting>) -> Self {
+        self.weighted = weighted.into();
         self
     }
 
@@ -298,10 +318,11 @@ impl System {
     /// An error unless the settings make sense together.
     pub(crate) fn check_settings(&self) -> Result<()> {
         let name = self.selector.name();
-        if self.weighted && !self.selector.has_weights() {
+        if self.weighted != Weighting::None && !self.selector.has_weights() {
             return Err(Error::argument(format!(
-                "weighted = true, but `{name}` gives scores and no weights; kffs, relief and irelief have weights\n\
-                 hint: use weighted = false"
+                "weighted = {}, but `{name}` gives scores and no weights; kffs, relief and irelief have weights\n\
+                 hint: use weighted = false",
+                self.weighted.name()
             )));
         }
         if self.selector.metric().is_some() {
@@ -315,8 +336,10 @@ impl System {
     }
 
     /// What every coordinate is multiplied by, if by anything.
-    pub(crate) fn weights<'s>(&self, scores: &'s Scores) -> Option<&'s [f64]> {
-        self.weighted.then(|| scores.weights.as_deref().unwrap_or(&scores.scores))
+    pub(crate) fn weights(&self, scores: &Scores) -> Option<Vec<f64>> {
+        let weights = scores.weights.as_deref().unwrap_or(&scores.scores);
+        let factor = |w: &f64| self.weighted.factor(*w);
+        (self.weighted != Weighting::None).then(|| weights.iter().map(factor).collect())
     }
 
     /// The coordinates that are kept, and their weights. Where no coordinate is better than chance none has a weight, and they
@@ -331,7 +354,7 @@ impl System {
         if helpless {
             selection = scores.keep(Keep::All);
         }
-        let of = |values: &[f64]| -> Vec<f64> { selection.columns.iter().map(|&j| values[j]).collect() };
+        let of = |values: Vec<f64>| -> Vec<f64> { selection.columns.iter().map(|&j| values[j]).collect() };
         let mut weights = self.weights(scores).map(of);
         let idle = weights.iter().flatten().filter(|w| **w == 0.0).count();
         if helpless || (idle > 0 && idle == selection.columns.len()) {
@@ -359,10 +382,15 @@ impl System {
         let mut map =
             FeatureMap::from_columns(self.name(), basis, &selection.columns, weights.as_deref(), kept)?;
         map.facts.selector = Some(self.selector.name().into());
-        map.facts.weighted = Some(weights.is_some());
+        map.facts.weighted = Some(if weights.is_some() { self.weighted } else { Weighting::None });
         map.facts.penalty = scores.penalty;
         map.facts.error_path.clone_from(&scores.error_path);
         map.warnings.clone_from(&warnings);
         Ok(FittedSystem { map, scores, selection, warnings })
     }
+}
+
+/// What the parameter `weighted` says.
+pub(crate) fn weighting(values: &Values) -> Weighting {
+    values.text("weighted").and_then(Weighting::named).unwrap_or_default()
 }

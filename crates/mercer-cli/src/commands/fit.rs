@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
 
     let mut settings = pipeline.settings.clone();
     settings.push(("scale".into(), source::scale_name(scale).into()));
-    map = map.after(scaling.as_ref());
+    map = map.after(scaling.as_ref())?;
     map.input_names = (named || encoder.is_some()).then_some(names);
     map.encoder = encoder;
     map.facts = Facts {

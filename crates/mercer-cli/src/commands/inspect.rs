@@ -5,7 +5,7 @@ use faer::Mat;
 use mercer::basis::Landmarks;
 use mercer::data::table::plain_names;
 use mercer::data::{Encoder, read};
-use mercer::map::{COLUMNS_FORMAT_VERSION, FORMAT_VERSION, Facts, Model, Predictor, SelectedColumns};
+use mercer::map::{COLUMNS_FORMAT_VERSION, Facts, Model, Predictor, SelectedColumns};
 use mercer::options::bytes;
 use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
 use serde_json::{Map, Value, json};
@@ -122,7 +122,7 @@ fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64
 
 fn json(model: &FeatureMap, size: u64) -> Value {
     json!({
-        "format": FORMAT_VERSION,
+        "format": model.format_version(),
         "bytes": size,
         "method": model.method,
         "kernel": kernel(model.expansion.kernel).into_iter().collect::<Value>(),
@@ -132,6 +132,8 @@ fn json(model: &FeatureMap, size: u64) -> Value {
         "encoder": model.encoder.as_ref().map(encoder),
         "features": model.feature_names,
         "landmarks": model.expansion.landmarks.len(),
+        "n_support": n_support(model),
+        "important_points": important_json(model),
         "pivots": model.pivots,
         "pivot_norms": model.pivot_norms,
         "eigenvalues": model.eigenvalues,
@@ -218,6 +220,8 @@ fn text(model: &FeatureMap, size: u64) -> String {
         ("inputs", inputs(model)),
         ("features", counted(&model.feature_names)),
         ("landmarks", landmarks(model)),
+        ("support", support(model)),
+        ("important", important(model)),
     ];
     if !model.pivots.is_empty() && !on_class_means(model) {
         let rows: Vec<usize> = model.pivots.iter().map(|i| i + 1).collect();
@@ -243,7 +247,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
     for (at, text) in encoded.into_iter().enumerate() {
         lines.insert(4 + at, (if at == 0 { "encoding" } else { "" }, text));
     }
-    lines.push(("file", format!("format {FORMAT_VERSION}, {}", bytes(size))));
+    lines.push(("file", format!("format {}, {}", model.format_version(), bytes(size))));
     let facts = facts(&model.facts);
     let other = facts.iter().filter(|(name, _)| !FACTS_WITH_OWN_LINE.contains(&name.as_str()));
     lines.extend(other.map(|(name, value)| (name.as_str(), fact(value))));
@@ -290,6 +294,7 @@ fn scaling(model: &FeatureMap) -> String {
     match (&model.scaling, &model.facts.scale) {
         (None, _) => "none".into(),
         (Some(_), Some(name)) => name.clone(),
+        (Some(scaling), None) if scaling.unit => "rows to unit length".into(),
         (Some(_), None) => "of every input".into(),
     }
 }
@@ -313,6 +318,41 @@ fn landmarks(model: &FeatureMap) -> String {
         Landmarks::Columns { indices, n } => {
             format!("{} of a kernel of {n} rows", plural(indices.len(), "column"))
         }
+    }
+}
+
+/// How many landmarks a prediction needs or, of a model that predicts nothing, the features of a row.
+fn n_support(model: &FeatureMap) -> usize {
+    model.predictor.as_ref().map_or_else(|| model.n_support(), Predictor::n_support)
+}
+
+/// What a prediction needs, in words.
+fn support(model: &FeatureMap) -> String {
+    let what = if model.landmark_rows().is_ok() { "training row" } else { "landmark" };
+    let needed_for = if model.predictor.is_some() { "a prediction" } else { "the features of a row" };
+    format!(
+        "{needed_for} need{} {}",
+        if model.predictor.is_some() { "s" } else { "" },
+        plural(n_support(model), what)
+    )
+}
+
+/// The training rows that carry the features; null where landmarks are no training rows.
+fn important_json(model: &FeatureMap) -> Value {
+    let important = model.important_points();
+    important.map_or(Value::Null, |found| json!({ "rows": found.rows, "shares": found.shares }))
+}
+
+/// The first of the training rows that carry the features, or why there are none.
+fn important(model: &FeatureMap) -> String {
+    match model.important_points() {
+        Ok(found) => {
+            let rows = found.rows.iter().zip(&found.shares);
+            let rows: Vec<String> =
+                rows.map(|(row, share)| format!("{} ({})", row + 1, percent(*share))).collect();
+            format!("training rows {}", first(&rows, ITEMS_SHOWN))
+        }
+        Err(why) => format!("none: {why}"),
     }
 }
 

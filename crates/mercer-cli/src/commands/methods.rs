@@ -79,7 +79,7 @@ fn page() -> String {
             || format!("none: {}", parameter.none.as_deref().unwrap_or_default()),
             |value| format!("`{value}`"),
         );
-        let (users, allowed) = (users(parameter.name), parameter.parameter.allowed().replace('|', "\\|"));
+        let (users, allowed) = (users(parameter.name), parameter.allowed.replace('|', "\\|"));
         format!("| `{}` | {users} | {allowed} | {default} | {} |", parameter.name, parameter.help)
     }));
     lines.push("\nThe command line writes `-` for `_`; Python calls the seed `random_state`.\n".into());

@@ -39,7 +39,10 @@ pub(super) fn reading() -> Vec<Arg> {
         .long("scale")
         .value_name("HOW")
         .value_parser(PossibleValuesParser::new(scales))
-        .help("Scaling of the inputs, stored in the model [default: standard; none if the kernel is precomputed]");
+        .help(
+            "Scaling of the inputs, stored in the model: columns to mean 0 and deviation 1 (standard) or into [0, 1] (min-max), \
+             rows to unit length (unit), or none [default: standard; none if the kernel is precomputed]",
+        );
     let tasks = Task::NAMES.map(|(name, task)| {
         let synonyms = Task::SYNONYMS.into_iter().filter(move |(_, same)| *same == task);
         PossibleValue::new(name).aliases(synonyms.map(|(name, _)| name))
@@ -194,6 +197,7 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
         Kind::Text { name: "candidates", .. } => "N|all",
         Kind::Text { .. } => "F",
         Kind::Flag => "true|false",
+        Kind::FlagOr(_) => "true|false|RULE",
     };
     let flag = Arg::new(parameter.name)
         .long(flag_name(parameter.name))
@@ -202,7 +206,9 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
         .help_heading("Parameters of the methods")
         .help(sentence(parameter));
     match kind {
-        Kind::Flag => flag.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        Kind::Flag | Kind::FlagOr(_) => {
+            flag.num_args(0..=1).require_equals(true).default_missing_value("true")
+        }
         _ => flag,
     }
 }
@@ -210,7 +216,7 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
 fn sentence(parameter: &SharedParameter) -> String {
     let default = parameter.default.map_or_else(String::new, |value| format!("; default: {value}"));
     let none = parameter.none.as_ref().map_or_else(String::new, |none| format!("; without it: {none}"));
-    format!("{} [{}{default}{none}]", parameter.help, parameter.parameter.allowed())
+    format!("{} [{}{default}{none}]", parameter.help, parameter.allowed)
 }
 
 fn whole(text: &str) -> std::result::Result<u64, String> {

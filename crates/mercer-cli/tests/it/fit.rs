@@ -171,3 +171,44 @@ fn a_damaged_file_gets_one_error_and_no_trace_of_a_panic() {
         }
     }
 }
+
+#[test]
+fn rows_are_scaled_to_unit_length_if_asked_for() {
+    let folder = folder();
+    let rows = [
+        [3.0, 4.0],
+        [0.0, -2.0],
+        [0.0, 0.0],
+        [5.0, 12.0],
+        [-8.0, 6.0],
+        [1.0, 0.0],
+        [20.0, 21.0],
+        [-7.0, -24.0],
+    ];
+    let text = |rows: &[[f64; 2]]| {
+        rows.iter().fold("a,b\n".to_string(), |text, [a, b]| text + &format!("{a},{b}\n"))
+    };
+    let divided = rows.map(|[a, b]: [f64; 2]| {
+        let length = a.hypot(b);
+        if length > 0.0 { [a / length, b / length] } else { [0.0, 0.0] }
+    });
+    fs::write(folder.path().join("rows.csv"), text(&rows)).expect("written");
+    fs::write(folder.path().join("divided.csv"), text(&divided)).expect("written");
+    let fit = |data: &'static str, scale: &'static str| {
+        let args = [data, "--method", "kobl", "--gamma", "1", "--n-components", "4", "--scale", scale];
+        done(folder.path(), &to_model(&args));
+        done(folder.path(), &["transform", "model.mercer", data]).0
+    };
+    let (unit, by_hand) = (fit("rows.csv", "unit"), fit("divided.csv", "none"));
+    let numbers = |text: &str| -> Vec<f64> {
+        text.lines().skip(1).flat_map(|line| line.split(',')).map(|v| v.parse().expect("a number")).collect()
+    };
+    assert_eq!(numbers(&unit).len(), 8 * 4);
+    assert!(
+        numbers(&unit).iter().zip(numbers(&by_hand)).all(|(a, b)| (a - b).abs() < 1e-12),
+        "{unit}{by_hand}"
+    );
+    fit("rows.csv", "unit");
+    let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
+    assert!(out.contains("scaling") && out.contains("unit") && out.contains("format 3"), "{out}");
+}

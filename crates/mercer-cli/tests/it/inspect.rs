@@ -14,14 +14,40 @@ fn inspect_shows_the_settings_of_the_fit() {
     for part in ["rbf, gamma = 0.5", "min-max", "3: a, b, c", "4: kobl0", "4 rows", "train.csv", "residual"] {
         assert!(out.contains(part), "{part}: {out}");
     }
+    assert!(out.contains("the features of a row need 4 training rows"), "{out}");
     let (out, _) = done(folder.path(), &["inspect", "model.mercer", "--format", "json"]);
     let model: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(model["kernel"]["gamma"], 0.5);
     assert_eq!(model["features"].as_array().map(Vec::len), Some(4));
+    assert_eq!(model["n_support"], 4);
     assert_eq!(model["facts"]["seed"], 3);
     assert_eq!(model["facts"]["settings"]["n_components"], "4");
     assert_eq!(model["facts"]["target"], "kind");
     assert_eq!(model["facts"]["source"], "train.csv");
+}
+
+#[test]
+fn inspect_lists_the_training_rows_that_carry_the_features() {
+    let folder = folder();
+    wave(folder.path());
+    let fit = ["wave.csv", "--target", "kind", "--method", "sk-relief", "--n-features", "3", "--gamma", "1"];
+    done(folder.path(), &to_model(&fit));
+    let json = ["inspect", "model.mercer", "--format", "json"];
+    let model: Value = serde_json::from_str(&done(folder.path(), &json).0).expect("JSON");
+    let list = |name: &str| model["important_points"][name].as_array().cloned().expect("a list");
+    let (rows, shares) = (list("rows"), list("shares"));
+    assert_eq!(model["n_support"].as_u64(), Some(rows.len() as u64));
+    assert!((shares.iter().filter_map(Value::as_f64).sum::<f64>() - 1.0).abs() < 1e-9);
+    let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
+    let (row, share) = (rows[0].as_u64().expect("a row") + 1, 100.0 * shares[0].as_f64().expect("a share"));
+    assert!(out.contains(&format!("training rows {row} ({share:.1} %), ")), "{out}");
+
+    let means = ["wave.csv", "--target", "kind", "--method", "akda-qr"];
+    done(folder.path(), &to_model(&means));
+    let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
+    assert!(out.contains("none: the landmarks of this model are class means, not training rows"), "{out}");
+    let model: Value = serde_json::from_str(&done(folder.path(), &json).0).expect("JSON");
+    assert_eq!(model["important_points"], Value::Null);
 }
 
 #[test]

@@ -59,8 +59,8 @@ fn methods_are_listed_by_stage() {
           allowed  a number ≥ 1 | a share in (0, 1.0] | positive | all
           default  positive
       --weighted
-          what     whether features are multiplied by their weights
-          allowed  true | false
+          what     whether features are multiplied by their weights, or their roots
+          allowed  true | false | sqrt
           default  true
       --reweight
           what     rows that the ensemble gets right lose weight

@@ -76,6 +76,7 @@ impl BasisCheckpoint {
                 origin: has_origin.then(|| found.numbers("origin")),
             },
             pivots,
+            landmarks_given: basis.landmarks.is_some(),
             pivot_norms: found.numbers("norms"),
             eigenvalues: has_values.then(|| found.numbers("eigenvalues")),
             residual: number(&facts, "residual")?,

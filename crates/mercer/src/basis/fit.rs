@@ -363,6 +363,7 @@ impl<'a> Fit<'a> {
             method: self.settings.method,
             expansion: Expansion { kernel: gram.kernel(), landmarks, matrix, offset, origin: None },
             pivots: pivots.unwrap_or_default(),
+            landmarks_given: self.settings.landmarks.is_some(),
             pivot_norms: Vec::new(),
             eigenvalues: None,
             residual: 0.0,

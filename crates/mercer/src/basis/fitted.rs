@@ -45,6 +45,8 @@ pub struct FittedBasis {
     /// Rows chosen, in order; indices into the rows they were chosen from. Empty for exact `kpca`,
     /// and for `kmeans`, whose landmarks are no rows.
     pub pivots: Vec<usize>,
+    /// Whether the rows that landmarks were chosen from were given, so that landmarks are no training rows.
+    pub landmarks_given: bool,
     /// Norm of each pivot's residual when it was chosen. Empty for `kpca`.
     pub pivot_norms: Vec<f64>,
     /// `kpca`: eigenvalues of the (centred) kernel matrix, descending.

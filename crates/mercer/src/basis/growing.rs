@@ -157,6 +157,7 @@ impl<'a> Grown<'a> {
                 origin: None,
             },
             pivots: Vec::new(),
+            landmarks_given: false,
             pivot_norms: Vec::new(),
             eigenvalues: None,
             residual: 0.0,

@@ -68,7 +68,7 @@ impl Adviser {
         let features = Rows::from_mat(fitted.map.transform(rows)?.as_ref());
         let penalty = best_penalty(&features, labels, &self.options.monitor)?.absolute;
         fitted.map.multiply(1.0 / penalty.sqrt());
-        fitted.map = fitted.map.after(scaling.as_ref());
+        fitted.map = fitted.map.after(scaling.as_ref())?;
         fitted.warnings.splice(0..0, warnings);
         if weights.as_ref().is_some_and(|found| found.rounds > 0) {
             advice.settings.push(("input_weights".into(), "true".into()));
@@ -90,7 +90,10 @@ impl Adviser {
             return Ok((scaling, Some(found)));
         }
         let weights = Scaling::of_factors(found.weights.clone());
-        let both = scaling.map_or_else(|| weights.clone(), |scaling| scaling.then(&weights));
+        let both = match scaling {
+            Some(scaling) => scaling.then(&weights)?,
+            None => weights,
+        };
         Ok((Some(both), Some(found)))
     }
 }

@@ -9,7 +9,7 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::in_order;
-use crate::map::FeatureMap;
+use crate::map::{FeatureMap, ImportantPoints};
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Head, Pipeline};
@@ -58,6 +58,10 @@ pub struct FitDiagnostics {
     pub n_features: usize,
     /// Kernel values that a row costs.
     pub kernel_values: usize,
+    /// Training rows that carry the features, the most important first; empty where landmarks are no training rows.
+    pub important: ImportantPoints,
+    /// How many training rows, or other landmarks, the features of a row need.
+    pub n_support: usize,
 }
 
 impl FitDiagnostics {
@@ -132,6 +136,9 @@ impl FitDiagnostics {
             weights: named(fitted.weights.as_ref().map(|found| found.weights.clone()).unwrap_or_default()),
             n_features: map.n_features(),
             kernel_values: map.expansion.landmarks.len(),
+            // A picture less where landmarks are no training rows.
+            important: map.important_points().unwrap_or_default(),
+            n_support: map.n_support(),
         };
         Ok((diagnostics, fitted))
     }

@@ -225,7 +225,7 @@ impl Learner {
             let is_final = all_rows && trial.size <= trial.tried.size;
             let trial = if is_final { trial } else { self.on_all_rows(trial, rows, labels)? };
             if members.contains(&at) {
-                maps.push(trial.member(labels, scaling));
+                maps.push(trial.member(labels, scaling)?);
             }
             if at == 0 {
                 first = Some(trial);
@@ -239,7 +239,7 @@ impl Learner {
         let missed = classes.as_ref().map(|_| missed(&left_out, &seen.labels));
         let left_out = LeftOut::of(&left_out, seen.labels, self.seed)?;
         let basis = first.basis.clone();
-        let mut map = first.features(scaling);
+        let mut map = first.features(scaling)?;
         map.predictor = Some(Predictor { members: maps, classes, sharpness });
         let warnings = map.warnings.clone();
         Ok(Learned { map, basis, tried, error, missed, log_loss, weights, left_out, warnings })
@@ -489,7 +489,7 @@ impl Seen {
 
 impl Trial {
     /// The map whose features are its predictions.
-    fn member(&self, labels: &Labels, scaling: Option<&Scaling>) -> FeatureMap {
+    fn member(&self, labels: &Labels, scaling: Option<&Scaling>) -> Result<FeatureMap> {
         let names = match labels {
             Labels::Classes { names, .. } => names.clone(),
             Labels::Numbers(_) => vec!["prediction".into()],
@@ -506,7 +506,7 @@ impl Trial {
 
     /// The map whose features are its coordinates, divided by the root of the penalty: ridge's usual penalty of 1 is right
     /// for them.
-    fn features(self, scaling: Option<&Scaling>) -> FeatureMap {
+    fn features(self, scaling: Option<&Scaling>) -> Result<FeatureMap> {
         let mut map = FeatureMap::from(self.basis);
         map.multiply(1.0 / self.tried.absolute.sqrt());
         map.scaling = self.weights.map(Scaling::of_factors);

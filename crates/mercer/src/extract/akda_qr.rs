@@ -1,16 +1,17 @@
 //! AKDA/QR: discriminant analysis among the images of the class means.
 //!
 //!   landmarks x̄_1, …, x̄_c (means of the classes' rows as they are, before the kernel), z = Qᵀφ(x) with
-//!   (φ(x̄_1), …, φ(x̄_c)) = Q R, then `gda` in these c coordinates
+//!   (φ(x̄_1), …, φ(x̄_c)) = Q R, then `gda` in these c coordinates; with n_components = c the last feature is the direction
+//!   that remains: w with vᵀTw = 0 for all others v, T the scatter of `gda`'s denominator, and wᵀTw = 1
 //!
 //! cost    three passes of n·c kernel values, each n·p·c flops; n·c² flops for the moments
 //! source  Xiong, Ye, Li, Cherkassky & Janardan 2005
 //! differs the discriminant problem is that of `gda`, with the total scatter and reg. The basis is `gram-schmidt` with the
 //!         means as landmarks, so that a mean whose image the earlier ones span is left out
 
-use super::Sizes;
 use super::ratio::{self, REG};
 use super::{Coordinates, Directions, Extract, fit_methods, gda};
+use super::{N_COMPONENTS, Sizes, at_least_one};
 use crate::basis::{Basis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::needs::missing_labels;
@@ -30,12 +31,14 @@ use crate::spec::{FromValues, MethodSpec, SEED, Stage, Values};
 /// let labels = Labels::classes(&["a", "a", "b", "b"]);
 /// let basis = AkdaQr::basis(&Basis::kobl(Kernel::linear()), &rows, &labels)?;
 /// assert_eq!(basis.landmarks.as_ref().unwrap().to_dense(), [0.5, 4.5]);
-/// let map = AkdaQr { reg: 0.0 }.fit(&rows, &labels, basis.fit(&rows)?)?;
+/// let map = AkdaQr { reg: 0.0, ..AkdaQr::default() }.fit(&rows, &labels, basis.fit(&rows)?)?;
 /// assert!((map.eigenvalues[0] - 16.0 / 17.0).abs() < 1e-12); // one column: all of it is between the means
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct AkdaQr {
+    /// Number of features, at most one a class; None: one less than there are classes.
+    pub n_components: Option<usize>,
     /// Share of the mean scatter that is added to the diagonal.
     pub reg: f64,
 }
@@ -46,13 +49,17 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     file: "extract/akda_qr.rs",
     source: "Xiong et al. 2005",
     cost: "n·c kernel values, n·c² flops",
-    parameters: &with_kernel::<2, 8>([REG.default("1e-3"), SEED]),
+    parameters: &with_kernel::<3, 9>([
+        N_COMPONENTS.none("one less than there are classes; at most one a class"),
+        REG.default("1e-3"),
+        SEED,
+    ]),
     help: "approximate kernel discriminant analysis by QR: the discriminant among the images of the class means",
 };
 
 impl FromValues for AkdaQr {
     fn from_values(values: &Values) -> Self {
-        Self { reg: values.number("reg").unwrap_or_default() }
+        Self { n_components: values.count("n_components"), reg: values.number("reg").unwrap_or_default() }
     }
 }
 
@@ -68,7 +75,11 @@ impl Extract for AkdaQr {
     }
 
     fn check(&self) -> Result<()> {
-        ratio::check(self.reg)
+        at_least_one(&[("n_components", self.n_components)]).and(ratio::check(self.reg))
+    }
+
+    fn wanted(&self) -> usize {
+        self.n_components.unwrap_or(0)
     }
 
     fn default_basis(&self, _: usize, _: &mut Vec<String>) -> Method {
@@ -100,7 +111,7 @@ impl Extract for AkdaQr {
                  hint: make the basis with `AkdaQr::basis`, or use `gda`"
             )));
         }
-        gda::discriminate(coordinates, "akda-qr", self.reg, None)
+        gda::discriminate(coordinates, "akda-qr", self.reg, self.n_components, true)
     }
 }
 

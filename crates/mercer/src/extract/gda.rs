@@ -9,6 +9,8 @@
 //! differs S_t in place of the scatter within classes: the directions are the same, and λ/(1 − λ) is the usual ratio.
 //!         reg = 0 with a singular S_t: on its range
 
+use faer::Mat;
+
 use super::ratio::REG;
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
 use super::{Coordinates, Directions, Extract, as_rows, count, fit_methods, ratio, shares};
@@ -86,25 +88,28 @@ impl Extract for Gda {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        discriminate(coordinates, "gda", self.reg, self.n_components)
+        discriminate(coordinates, "gda", self.reg, self.n_components, false)
     }
 }
 
 fit_methods!(Gda);
 
-/// The directions of `gda` and, in the coordinates of the class means, of `akda-qr`.
+/// The directions of `gda` and, in the coordinates of the class means, of `akda-qr`. `completed`: where one dimension of the
+/// coordinates is left, it is the last direction, if it is wanted.
 pub(super) fn discriminate(
     coordinates: &Coordinates,
     method: &str,
     reg: f64,
     wanted: Option<usize>,
+    completed: bool,
 ) -> Result<Directions> {
     let (labels, _, _) = coordinates.classes(method)?;
     let summary = coordinates.moments(Some(labels))?;
     let factor = summary.between_factor();
     let classes = factor.ncols();
     let mean = summary.mean;
-    let Some(found) =
+    let total = completed.then(|| summary.total.clone());
+    let Some(mut found) =
         ratio::solve(summary.total, reg, factor.as_ref(), coordinates.precision(), coordinates.monitor)?
     else {
         return Err(Error::data(format!(
@@ -119,10 +124,20 @@ pub(super) fn discriminate(
              hint: try another kernel or a larger basis"
         )));
     }
-    let why = format!("the means of {classes} classes span {most} dimensions of the basis");
-    let q = count(wanted, usual, most, &why)?;
+    let last = total
+        .filter(|_| wanted.is_some_and(|q| q > most))
+        .and_then(|total| ratio::remaining(&total, reg, found.vectors.subcols(0, most)));
+    let spanned = most + usize::from(last.is_some());
+    let why = format!("the means of {classes} classes span {spanned} dimensions of the basis");
+    let q = count(wanted, usual, spanned, &why)?;
+    if let Some(last) = last {
+        found.vectors =
+            Mat::from_fn(last.len(), spanned, |i, j| if j < most { found.vectors[(i, j)] } else { last[i] });
+        found.values.truncate(most);
+        found.values.push(0.0);
+    }
     let mut directions = coordinates.oriented(as_rows(found.vectors.as_ref(), q), mean)?;
-    directions.explained = shares(&found.values[..most], q);
+    directions.explained = shares(&found.values[..most.max(q)], q);
     directions.eigenvalues = found.values[..q].to_vec();
     if wanted.is_none() && most < usual {
         directions.warnings.push(format!("{why}: {most} in place of {usual} features"));

@@ -94,7 +94,8 @@ impl Extract for Kanmm {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        margin::solve(coordinates, "kanmm", self.n_neighbors, true)?.directions(self.n_components, |_| 1.0)
+        margin::solve(coordinates, "kanmm", coordinates.basis.expansion.kernel, self.n_neighbors, true)?
+            .directions(self.n_components, |_| 1.0)
     }
 }
 

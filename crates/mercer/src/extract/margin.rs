@@ -2,7 +2,7 @@
 //!
 //!   Σ = Σ_i (Σ_{j ∈ misses} ω ΔΔᵀ − Σ_{j ∈ hits} ω ΔΔᵀ),  Δ = z_i − z_j;   ω = 1, or one over the number of neighbours
 //!
-//! Neighbours are those of the kernel's space, not of the basis' coordinates.
+//! Neighbours are those of a kernel's space, not of the basis' coordinates.
 //!
 //! differs neighbours of float32 rows are sought in a float64 copy of the rows, n·p numbers
 
@@ -11,6 +11,7 @@ use faer::Mat;
 use super::{Coordinates, Directions, RANK, as_rows, count, shares, turn};
 use crate::error::{Error, Result};
 use crate::evidence::neighbours::Neighbours;
+use crate::kernel::Kernel;
 use crate::linalg::eigen;
 use crate::random;
 
@@ -22,11 +23,12 @@ pub(super) struct Margin<'a> {
     warnings: Vec<String>,
 }
 
-/// Solves for k hits and k misses a row; `mean`: each row counts once, however many neighbours it has. Where some rows stand for
+/// Solves for k hits and k misses a row, the nearest in the space of `kernel`; `mean`: each row counts once, however many neighbours it has. Where some rows stand for
 /// all, so does their Σ.
 pub(super) fn solve<'a>(
     coordinates: &'a Coordinates<'a>,
     method: &str,
+    kernel: Kernel,
     k: usize,
     mean: bool,
 ) -> Result<Margin<'a>> {
@@ -34,7 +36,6 @@ pub(super) fn solve<'a>(
     let monitor = coordinates.monitor;
     let (n, wanted) = (coordinates.rows.n(), coordinates.queries);
     let queries = random::sample(n, wanted.n_queries.unwrap_or(n), wanted.seed);
-    let kernel = coordinates.basis.expansion.kernel;
     let rows = coordinates.rows.to_f64();
     let (found, note) = Neighbours::find_for(&queries, kernel, &rows, codes, k, wanted.neighbors, monitor)?;
     drop(rows);

@@ -29,7 +29,7 @@ pub use coordinates::{Coordinates, Queries};
 pub(crate) use coordinates::{SUM_ROWS, are_few, keeps_features};
 pub use gda::Gda;
 pub use kanmm::Kanmm;
-pub use klfe::Klfe;
+pub use klfe::{Klfe, KlfeMetric};
 pub use kmfa::Kmfa;
 pub use koc::Koc;
 pub use kpca::Kpca;

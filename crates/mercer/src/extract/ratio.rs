@@ -9,7 +9,7 @@
 //! differs where reg leaves T close to singular (or rounding, not positive), the problem is solved on the range of T: its eigenvalues above 1e−12 of
 //!         the largest. A Cholesky factor would be noise there
 
-use faer::{Mat, MatRef, Scale};
+use faer::{Col, Mat, MatRef, Scale};
 
 use super::RANK;
 use crate::error::{Error, Result};
@@ -91,6 +91,27 @@ pub(super) fn solve(
     vectors.resize_with(m, rank, |_, _| 0.0);
     vectors *= Scale(1.0 / unit.sqrt());
     Ok(Some(Ratio { values: values[..rank].to_vec(), vectors }))
+}
+
+/// Where directions V leave one dimension: w with VᵀTw = 0 and wᵀTw = 1. None if more is left, or T has nothing there.
+pub(super) fn remaining(scatter: &Mat<f64>, reg: f64, directions: MatRef<'_, f64>) -> Option<Vec<f64>> {
+    let m = scatter.nrows();
+    if directions.ncols() + 1 != m {
+        return None;
+    }
+    let unit = (0..m).map(|i| scatter[(i, i)]).sum::<f64>() / m as f64;
+    let t = Mat::from_fn(m, m, |i, j| scatter[(i, j)] / unit + if i == j { reg } else { 0.0 });
+    let v = directions * Scale(unit.sqrt());
+    let tv = &t * &v;
+    let less = |w: Col<f64>| &w - &v * (tv.transpose() * &w);
+    let left = (0..m).map(|i| {
+        let axis = Col::from_fn(m, |j| f64::from(u8::from(i == j)));
+        // Twice, because of the axis that is nearly in the span of the others little but rounding is left.
+        let w = less(less(axis));
+        (w.transpose() * (&t * &w), w)
+    });
+    let (size, w) = left.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (size > RANK).then(|| w.iter().map(|v| v / (size * unit).sqrt()).collect())
 }
 
 #[cfg(test)]

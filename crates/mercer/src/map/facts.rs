@@ -6,6 +6,68 @@ use serde_json::{Map, Value};
 
 use crate::basis::{Precision, Stop};
 
+/// What a feature is multiplied by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weighting {
+    /// Nothing.
+    #[default]
+    None,
+    /// Its weight w.
+    Weight,
+    /// √w, so that inner products of the features are K_w(x, x') = Σ w φ(x)φ(x').
+    SquareRoot,
+}
+
+impl Weighting {
+    /// All choices by the value of the parameter `weighted`.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("false", Self::None), ("true", Self::Weight), ("sqrt", Self::SquareRoot)];
+
+    /// The value of the parameter `weighted` that stands for it.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, weighting)| *weighting == self).map_or("", |(name, _)| name)
+    }
+
+    /// The choice with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(n, _)| *n == name).map(|(_, weighting)| *weighting)
+    }
+
+    /// What a feature of weight w is multiplied by; weights are not negative.
+    ///
+    /// ```
+    /// use mercer::map::Weighting;
+    ///
+    /// assert_eq!(Weighting::NAMES.map(|(_, weighting)| weighting.factor(0.25)), [1.0, 0.25, 0.5]);
+    /// ```
+    pub fn factor(self, weight: f64) -> f64 {
+        match self {
+            Self::None => 1.0,
+            Self::Weight => weight,
+            Self::SquareRoot => weight.max(0.0).sqrt(),
+        }
+    }
+
+    /// As a file holds it: files of older versions know true and false alone.
+    fn to_json(self) -> Value {
+        match self {
+            Self::None => false.into(),
+            Self::Weight => true.into(),
+            Self::SquareRoot => self.name().into(),
+        }
+    }
+
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_bool().map(Self::from).or_else(|| value.as_str().and_then(Self::named))
+    }
+}
+
+impl From<bool> for Weighting {
+    fn from(weighted: bool) -> Self {
+        if weighted { Self::Weight } else { Self::None }
+    }
+}
+
 /// What a model remembers of how it was made; None or empty: it does not apply, or nobody said.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -21,6 +83,8 @@ pub struct Facts {
     pub rounding_error: Option<f64>,
     /// What ended the basis.
     pub stopped_by: Option<Stop>,
+    /// Whether landmarks were chosen from rows that were given, so that they are no training rows.
+    pub landmarks_given: Option<bool>,
     /// The basis below a selector or an extractor.
     pub basis: Option<String>,
     /// Number of the basis' coordinates.
@@ -31,8 +95,8 @@ pub struct Facts {
     pub alignment_path: Vec<f64>,
     /// What scored the coordinates.
     pub selector: Option<String>,
-    /// Whether features are multiplied by their weights.
-    pub weighted: Option<bool>,
+    /// What features are multiplied by.
+    pub weighted: Option<Weighting>,
     /// `lasso`: the penalty that cross-validation chose.
     pub penalty: Option<f64>,
     /// `kffs`: share of training rows that the ensemble gets wrong after each round.
@@ -68,19 +132,20 @@ impl Facts {
         let list = |values: &Vec<f64>| (!values.is_empty()).then(|| values.clone().into());
         let settings = self.settings.iter().map(|(name, value)| (name.clone(), value.clone().into()));
         let settings: Map<String, Value> = settings.collect();
-        let all: [(&str, Option<Value>); 20] = [
+        let all: [(&str, Option<Value>); 21] = [
             ("rows", self.rows.map(Value::from)),
             ("residual", self.residual.map(Value::from)),
             ("kernel_evaluations", self.kernel_evaluations.map(Value::from)),
             ("precision", self.precision.map(|precision| precision.name().into())),
             ("rounding_error", self.rounding_error.map(Value::from)),
             ("stopped_by", self.stopped_by.map(|stop| stop.name().into())),
+            ("landmarks_given", self.landmarks_given.map(Value::from)),
             ("basis", self.basis.clone().map(Value::from)),
             ("coordinates", self.coordinates.map(Value::from)),
             ("explained", list(&self.explained)),
             ("alignment_path", list(&self.alignment_path)),
             ("selector", self.selector.clone().map(Value::from)),
-            ("weighted", self.weighted.map(Value::from)),
+            ("weighted", self.weighted.map(Weighting::to_json)),
             ("penalty", self.penalty.map(Value::from)),
             ("error_path", list(&self.error_path)),
             ("source", self.source.clone().map(Value::from)),
@@ -110,12 +175,13 @@ impl Facts {
             precision: text("precision").and_then(|name| Precision::named(&name).ok()),
             rounding_error: number("rounding_error"),
             stopped_by: text("stopped_by").and_then(|name| Stop::named(&name)),
+            landmarks_given: map.get("landmarks_given").and_then(Value::as_bool),
             basis: text("basis"),
             coordinates: whole("coordinates").map(|count| count as usize),
             explained: list("explained"),
             alignment_path: list("alignment_path"),
             selector: text("selector"),
-            weighted: map.get("weighted").and_then(Value::as_bool),
+            weighted: map.get("weighted").and_then(Weighting::from_json),
             penalty: number("penalty"),
             error_path: list("error_path"),
             source: text("source"),
@@ -126,6 +192,29 @@ impl Facts {
                 .collect(),
             target: text("target"),
             task: text("task"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_features_are_multiplied_by_is_read_from_old_and_new_files() {
+        for (written, read) in [
+            ("true", Some(Weighting::Weight)),
+            ("false", Some(Weighting::None)),
+            (r#""sqrt""#, Some(Weighting::SquareRoot)),
+            (r#""cubic""#, None),
+            ("3", None),
+        ] {
+            let map = serde_json::from_str(&format!(r#"{{"weighted":{written}}}"#)).expect("JSON");
+            let facts = Facts::from_map(&map);
+            assert_eq!(facts.weighted, read);
+            if read.is_some() {
+                assert_eq!(facts.to_json(), format!(r#"{{"weighted":{written}}}"#));
+            }
         }
     }
 }

@@ -16,7 +16,9 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde_json::{Value, json};
 
-use super::{COLUMNS_FORMAT_VERSION, FORMAT_VERSION, Facts, FeatureMap, Model, Predictor, SelectedColumns};
+use super::{
+    COLUMNS_FORMAT_VERSION, Facts, FeatureMap, Model, Predictor, SelectedColumns, UNIT_FORMAT_VERSION,
+};
 use crate::basis::{Expansion, Landmarks};
 use crate::data::encode::Encoder;
 use crate::data::rows::Rows;
@@ -110,8 +112,8 @@ impl FeatureMap {
             Shape::Rq { alpha } => (3, 1.0, alpha),
             _ => (3, 1.0, 1.0),
         };
-        json!({
-            "format": FORMAT_VERSION,
+        let mut header = json!({
+            "format": self.format_version(),
             "written_by": WRITTEN_BY,
             "method": self.method,
             "kernel": { "name": kernel.shape.name(), "gamma": kernel.gamma, "degree": degree, "coef0": coef0, "alpha": alpha },
@@ -119,7 +121,11 @@ impl FeatureMap {
             "input_names": self.input_names,
             "feature_names": self.feature_names,
             "facts": self.facts.to_map(),
-        })
+        });
+        if self.scaling.as_ref().is_some_and(|scaling| scaling.unit) {
+            header["unit_length"] = true.into();
+        }
+        header
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, String> {
@@ -146,7 +152,7 @@ impl FeatureMap {
             return Err(format!("`matrix` has {l} columns for {} landmarks", landmarks.len()));
         }
         let scaling = match (file.list("scaling.center", Some(p))?, file.list("scaling.factor", Some(p))?) {
-            (Some(center), Some(factor)) => Some(Scaling { center, factor }),
+            (Some(center), Some(factor)) => Some(Scaling { unit: file.flag("unit_length"), center, factor }),
             (None, None) => None,
             _ => return Err("only one half of the scaling is there".into()),
         };
@@ -309,9 +315,9 @@ impl<'a> ModelFile<'a> {
             serde_json::from_str(header).map_err(|e| format!("the header is damaged: {e}"))?;
         let version =
             header.get("format").and_then(Value::as_u64).ok_or("the header has no format version")?;
-        if version > COLUMNS_FORMAT_VERSION {
+        if version > UNIT_FORMAT_VERSION {
             return Err(format!(
-                "the file has format {version}, newer than this program's {COLUMNS_FORMAT_VERSION}\nhint: update mercer"
+                "the file has format {version}, newer than this program's {UNIT_FORMAT_VERSION}\nhint: update mercer"
             ));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| format!("the file is damaged: {e}"))?;
@@ -469,6 +475,11 @@ impl<'a> Section<'_, 'a> {
     fn text(&self, key: &str) -> Doubt<String> {
         let text = self.header.get(key).and_then(Value::as_str).map(String::from);
         text.ok_or_else(|| format!("the header has no text `{key}`"))
+    }
+
+    /// Whether a flag is there and set.
+    fn flag(&self, key: &str) -> bool {
+        self.header.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
     fn names(&self, key: &str, length: usize) -> Doubt<Option<Vec<String>>> {

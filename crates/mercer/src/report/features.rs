@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::evaluate::diagnostics::FitDiagnostics;
 use crate::evaluate::held_out::{HeldOut, Score};
 use crate::evaluate::measures::Measure;
+use crate::map::ImportantPoints;
 
 use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer};
@@ -15,6 +16,8 @@ use super::text::{counted, escaped, joined, name, short, width};
 
 /// The most inputs whose importance is shown without unfolding.
 const INPUTS_SHOWN: usize = 20;
+/// The training rows that are shown of those that carry the features.
+const ROWS_SHOWN: usize = 10;
 /// Longer names are wrapped, so that bars have room on a phone.
 const NAME_WIDTH: usize = 16;
 /// The most points of a line; more would not be visible.
@@ -69,8 +72,40 @@ pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics) {
         page.section("How the features were found");
         page.panels(|page| curves.iter().for_each(|(chart, caption)| page.figure(chart, caption)));
     }
+    important_rows(page, diagnostics);
     importance(page, diagnostics);
     weights(page, &diagnostics.weights);
+}
+
+/// The training rows that carry the features.
+fn important_rows(page: &mut Page, diagnostics: &FitDiagnostics) {
+    let ImportantPoints { rows, shares } = &diagnostics.important;
+    if rows.is_empty() {
+        return;
+    }
+    page.section("Which training rows matter");
+    let mut sum = 0.0;
+    let lines = joined(rows.iter().zip(shares).take(ROWS_SHOWN).map(|(row, share)| {
+        sum += share;
+        format!("<tr><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>", row + 1, percent(*share))
+    }));
+    page.add(&table("", &[("training row", true), ("share", true)], &lines));
+    let shown = rows.len().min(ROWS_SHOWN);
+    let which = match (shown == rows.len(), shown) {
+        (true, 1) => "The features need this row only.".to_string(),
+        (true, _) => format!("The features need these {shown} rows only."),
+        (false, _) => {
+            format!(
+                "The first {shown} of the {} rows that features need, with {} together.",
+                rows.len(),
+                percent(sum)
+            )
+        }
+    };
+    page.add(&format!(
+        "<p class=\"soft\">{which} Rows are counted from 1, in the order of the training data. A row’s share is that in the \
+         squared coefficients of each feature, averaged over the features by their variance.</p>"
+    ));
 }
 
 fn residuals(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {

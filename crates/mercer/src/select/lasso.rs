@@ -3,12 +3,13 @@
 //!   minimise (1/2n)‖Y − XB‖² + λ Σ_j ‖B_j‖₂      X n×p and Y n×t centred, B p×t
 //!
 //! Numbers are one target, two classes ±1, more classes one-hot columns: then a column is in or out for all of them. λ is
-//! the one of 100 from λ_max down to λ_max/1000 whose fits to cv − 1 folds predict the remaining one best.
+//! the one of 100 (`n_penalties`) from λ_max down to λ_max/1000 whose fits to cv − 1 folds predict the remaining one best,
+//! or given (`penalty`).
 //!
 //! cost    p ≤ 2 000: n·p² flops once, for all folds together; else n·p·t flops a look at all columns, of which a
 //!         penalty takes two or three. Then coordinate_descent.rs
 //! stops   on all rows, when the optimality conditions hold to 1e−13·λ_max (a warning beyond 1e−8); along the folds'
-//!         paths and on random halves to 1e−6·λ
+//!         paths and on random parts of the rows to 1e−6·λ
 //! source  Tibshirani 1996; Yuan & Lin 2006 (groups); Meinshausen & Bühlmann 2010 (stability selection); EKS, sec. 4.2
 //! differs columns are not scaled: in a basis' coordinates their size means something
 
@@ -24,9 +25,6 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
 use crate::spec::{FromValues, Kind, MethodSpec, Parameter, SEED, Stage, Values};
-
-/// Penalties tried.
-const PENALTIES: usize = 100;
 
 /// The largest penalty over the smallest.
 const SPAN: f64 = 1_000.0;
@@ -48,13 +46,21 @@ const ROUNDING: f64 = 1e-14;
 pub struct Lasso {
     /// Folds that choose the penalty.
     pub cv: usize,
-    /// Whether columns are chosen by how often they are, over random halves of the rows (stability selection).
+    /// The penalty λ; None: the one that the folds choose.
+    pub penalty: Option<f64>,
+    /// Penalties that the folds choose from.
+    pub n_penalties: usize,
+    /// Whether columns are chosen by how often they are, over random parts of the rows (stability selection).
     pub randomized: bool,
-    /// Random halves.
+    /// Random parts of the rows.
     pub n_resamples: usize,
+    /// Share of the rows in each of them.
+    pub sample_fraction: f64,
+    /// Columns are multiplied by random numbers between 1 less this and 1.
+    pub scaling: f64,
     /// Share of them that must choose a column for it to be kept.
     pub threshold: f64,
-    /// Seed of folds, halves and scales.
+    /// Seed of folds, random parts and scales.
     pub seed: u64,
 }
 
@@ -70,17 +76,28 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         Parameter::new(
             "randomized",
             Kind::Flag,
-            "score columns by how often random halves of the rows choose them (stability selection)",
+            "score columns by how often random parts of the rows choose them (stability selection)",
         )
         .default("false"),
-        Parameter::whole("n_resamples", 1, "number of random halves").default("100"),
+        Parameter::whole("n_resamples", 1, "number of random parts of the rows").default("100"),
         Parameter::share(
             "stability",
             true,
             false,
-            "share of the random halves that must choose a column for it to be kept",
+            "share of the random parts that must choose a column for it to be kept",
         )
         .default("0.6"),
+        Parameter::share("sample_fraction", true, false, "share of the rows in a random part").default("0.5"),
+        Parameter::share(
+            "scaling",
+            false,
+            true,
+            "columns of a random part are multiplied by random numbers between 1 less this and 1",
+        )
+        .default("0.5"),
+        Parameter::positive("penalty", "the penalty, which scikit-learn calls alpha")
+            .none("the one with the smallest cross-validated error"),
+        Parameter::whole("n_penalties", 2, "penalties that cross-validation chooses from").default("100"),
         SEED,
     ],
     help: "LASSO: columns with a coefficient in L1-penalised least squares, or often chosen by it",
@@ -90,8 +107,12 @@ impl FromValues for Lasso {
     fn from_values(values: &Values) -> Self {
         Self {
             cv: values.count("cv").unwrap_or(2),
+            penalty: values.number("penalty"),
+            n_penalties: values.count("n_penalties").unwrap_or(2),
             randomized: values.flag("randomized"),
             n_resamples: values.count("n_resamples").unwrap_or(1),
+            sample_fraction: values.number("sample_fraction").unwrap_or(1.0),
+            scaling: values.number("scaling").unwrap_or_default(),
             threshold: values.number("stability").unwrap_or_default(),
             seed: values.seed(),
         }
@@ -123,7 +144,7 @@ impl Select for Lasso {
 }
 
 impl Lasso {
-    /// ‖B_j‖ of every column at the penalty chosen; `randomized`: the share of the random halves that chose it.
+    /// ‖B_j‖ of every column at the penalty chosen; `randomized`: the share of the random parts that chose it.
     ///
     /// ```
     /// use mercer::select::{Columns, Lasso};
@@ -157,18 +178,17 @@ impl Lasso {
             let (scores, chosen) = (vec![0.0; p], Some(vec![false; p]));
             return Ok(Scores { scores, chosen, penalty: Some(0.0), warnings, ..Scores::default() });
         }
-        let power = |i: usize| SPAN.powf(-(i as f64) / (PENALTIES - 1) as f64);
-        let penalties: Vec<f64> = (0..PENALTIES).map(|i| largest * power(i)).collect();
-        let (best, mut warnings) = cross_validate(&folded, &penalties, monitor)?;
         let unit = folded.y_unit / folded.x_unit;
+        let (path, mut warnings) = self.path(&folded, largest, unit, monitor)?;
+        let lambda = path.last().copied().unwrap_or(largest);
         // In units of x·y, which may be more than there are numbers for.
-        let penalty = Some((penalties[best] * unit).min(f64::MAX));
+        let penalty = self.penalty.or(Some((lambda * unit).min(f64::MAX)));
         let (scores, chosen): (Vec<f64>, _) = if self.randomized {
-            let shares = self.shares(&folded, penalties[best], monitor)?;
+            let shares = self.shares(&folded, lambda, monitor)?;
             let chosen = shares.iter().map(|&share| share >= self.threshold).collect();
             (shares, chosen)
         } else {
-            let broken = follow(&mut fit, &penalties[..=best], monitor)? / largest;
+            let broken = follow(&mut fit, &path, monitor)? / largest;
             if broken > TOO_FAR {
                 warnings.push(format!(
                     "the coefficients have not settled: the optimality conditions are broken by {broken:.0e} of the \
@@ -185,11 +205,63 @@ impl Lasso {
         Ok(Scores { scores, chosen: Some(chosen), penalty, warnings, ..Scores::default() })
     }
 
+    /// Penalties from the largest down to the one that is given, or that the folds choose; and what the user should know.
+    fn path(
+        &self,
+        folded: &Folded,
+        largest: f64,
+        unit: f64,
+        monitor: &Monitor,
+    ) -> Result<(Vec<f64>, Vec<String>)> {
+        let power = |i: usize| SPAN.powf(-(i as f64) / (self.n_penalties - 1) as f64);
+        let mut penalties: Vec<f64> = (0..self.n_penalties).map(|i| largest * power(i)).collect();
+        let Some(given) = self.penalty else {
+            let (best, warnings) = cross_validate(folded, &penalties, monitor)?;
+            penalties.truncate(best + 1);
+            return Ok((penalties, warnings));
+        };
+        let lambda = given / unit;
+        penalties.retain(|penalty| *penalty > lambda);
+        penalties.push(lambda);
+        let mut warnings = Vec::new();
+        if lambda >= largest && !self.randomized {
+            warnings.push(format!(
+                "penalty = {given}, but from {:.4} on no column has a coefficient; none is chosen",
+                largest * unit
+            ));
+        }
+        Ok((penalties, warnings))
+    }
+
     fn check(&self, n: usize) -> Result<()> {
         if self.cv < 2 || self.cv > n {
             return Err(Error::argument(format!(
                 "cv = {}, but {n} rows make at least 2 and at most {n} folds; change it",
                 self.cv
+            )));
+        }
+        if self.penalty.is_some_and(|penalty| !(penalty > 0.0 && penalty.is_finite())) {
+            return Err(Error::argument(format!(
+                "penalty = {}, but it must be a finite number above 0",
+                self.penalty.unwrap_or_default()
+            )));
+        }
+        if self.n_penalties < 2 {
+            return Err(Error::argument(format!(
+                "n_penalties = {}, but it must be a whole number of at least 2",
+                self.n_penalties
+            )));
+        }
+        if self.randomized && !(self.sample_fraction > 0.0 && self.sample_fraction <= 1.0) {
+            return Err(Error::argument(format!(
+                "sample_fraction = {}, but it must be a number above 0 and at most 1",
+                self.sample_fraction
+            )));
+        }
+        if self.randomized && !(self.scaling >= 0.0 && self.scaling < 1.0) {
+            return Err(Error::argument(format!(
+                "scaling = {}, but it must be a number of at least 0 and below 1",
+                self.scaling
             )));
         }
         if self.randomized && self.n_resamples == 0 {
@@ -204,13 +276,13 @@ impl Lasso {
         Ok(())
     }
 
-    /// For every column the share of random halves of the rows in which it has a coefficient.
+    /// For every column the share of random parts of the rows in which it has a coefficient.
     fn shares(&self, folded: &Folded, lambda: f64, monitor: &Monitor) -> Result<Vec<f64>> {
-        monitor.begin("fitting random halves", self.n_resamples);
+        monitor.begin("fitting random parts", self.n_resamples);
         let chosen: Result<Vec<Vec<usize>>> = (0..self.n_resamples)
             .into_par_iter()
             .map(|resample| {
-                let chosen = choose_in_half(folded, lambda, self.seed, resample, monitor);
+                let chosen = self.choose_in_part(folded, lambda, resample, monitor);
                 monitor.advance(1);
                 chosen
             })
@@ -218,6 +290,37 @@ impl Lasso {
         let mut counts = vec![0u32; folded.x.ncols()];
         chosen?.into_iter().flatten().for_each(|j| counts[j] += 1);
         Ok(counts.into_iter().map(|count| f64::from(count) / self.n_resamples as f64).collect())
+    }
+
+    /// The columns with a coefficient on a random part of the rows, each multiplied by a random number from 1 less `scaling`
+    /// to 1.
+    fn choose_in_part(
+        &self,
+        folded: &Folded,
+        lambda: f64,
+        resample: usize,
+        monitor: &Monitor,
+    ) -> Result<Vec<usize>> {
+        // A stream of its own, so that it matters neither which thread draws nor how many resamples there are.
+        let mut generator = random::generator(self.seed);
+        generator.set_stream(resample as u64 + 1);
+        let n = folded.x.nrows();
+        let part = ((n as f64 * self.sample_fraction) as usize).max(1);
+        let mut rows = rand::seq::index::sample(&mut generator, n, part).into_vec();
+        rows.sort_unstable();
+        let least = 1.0 - self.scaling;
+        let scale =
+            (0..folded.x.ncols()).map(|_| least + self.scaling * random::uniform(&mut generator)).collect();
+        let part = Quadratic::of_rows(folded.x.as_ref(), folded.y.as_ref(), rows, Some(scale), monitor)?;
+        let mut fit = Descent::new(part, monitor);
+        // Warm starts: a penalty at once would take in most columns.
+        let mut step = 0.5 * fit.largest_penalty();
+        while step > lambda {
+            fit.solve(step, Effort { tolerance: 0.01 * step, sweeps: ALONG.1 })?;
+            step *= 0.5;
+        }
+        fit.solve(lambda, along(lambda))?;
+        Ok(fit.coefficients().map(|(j, _)| j).collect())
     }
 }
 
@@ -291,33 +394,6 @@ fn errors_on(
         monitor.advance(1);
     }
     Ok((errors, unsettled))
-}
-
-/// The columns with a coefficient on a random half of the rows, each multiplied by a random number from ½ to 1.
-fn choose_in_half(
-    folded: &Folded,
-    lambda: f64,
-    seed: u64,
-    resample: usize,
-    monitor: &Monitor,
-) -> Result<Vec<usize>> {
-    // A stream of its own, so that it matters neither which thread draws nor how many resamples there are.
-    let mut generator = random::generator(seed);
-    generator.set_stream(resample as u64 + 1);
-    let n = folded.x.nrows();
-    let mut rows = rand::seq::index::sample(&mut generator, n, n / 2).into_vec();
-    rows.sort_unstable();
-    let scale = (0..folded.x.ncols()).map(|_| 0.5 + 0.5 * random::uniform(&mut generator)).collect();
-    let half = Quadratic::of_rows(folded.x.as_ref(), folded.y.as_ref(), rows, Some(scale), monitor)?;
-    let mut fit = Descent::new(half, monitor);
-    // Warm starts: a penalty at once would take in most columns.
-    let mut step = 0.5 * fit.largest_penalty();
-    while step > lambda {
-        fit.solve(step, Effort { tolerance: 0.01 * step, sweeps: ALONG.1 })?;
-        step *= 0.5;
-    }
-    fit.solve(lambda, along(lambda))?;
-    Ok(fit.coefficients().map(|(j, _)| j).collect())
 }
 
 #[cfg(test)]
@@ -432,11 +508,12 @@ mod tests {
         says(Lasso::default(), numbers(), "cv = 5, but 4 rows");
         says(Lasso { cv: 1, ..Lasso::default() }, numbers(), "cv = 1");
         says(Lasso { cv: 2, ..Lasso::default() }, Labels::Numbers(vec![1.0; 4]), "the same number");
-        says(
-            Lasso { cv: 2, randomized: true, threshold: 0.0, ..Lasso::default() },
-            numbers(),
-            "threshold = 0",
-        );
+        let random = || Lasso { cv: 2, randomized: true, ..Lasso::default() };
+        says(Lasso { threshold: 0.0, ..random() }, numbers(), "threshold = 0");
+        says(Lasso { sample_fraction: 0.0, ..random() }, numbers(), "sample_fraction = 0");
+        says(Lasso { scaling: 1.0, ..random() }, numbers(), "scaling = 1");
+        says(Lasso { penalty: Some(0.0), ..random() }, numbers(), "penalty = 0");
+        says(Lasso { n_penalties: 1, ..random() }, numbers(), "n_penalties = 1");
         let wide = Rows::sparse(vec![0, 0, 0], Vec::<u32>::new(), Vec::new(), 1 << 30).expect("rows");
         let two = Labels::Numbers(vec![0.0, 1.0]);
         let error = Lasso { cv: 2, ..Lasso::default() }

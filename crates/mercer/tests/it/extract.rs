@@ -179,7 +179,7 @@ fn every_extractor() -> [Typed; 9] {
 /// Every extractor with one feature, which nearly all data has.
 fn with_one_feature() -> [Typed; 8] {
     [
-        Typed::from(Klfe { n_components: Some(1), n_neighbors: 2 }),
+        Typed::from(Klfe { n_components: Some(1), n_neighbors: 2, ..Klfe::default() }),
         Typed::from(Skfe { n_components: Some(1), ..Skfe::default() }),
         Typed::from(Gda { n_components: Some(1), reg: 1e-3 }),
         Typed::from(Koc::default()),
@@ -192,7 +192,7 @@ fn with_one_feature() -> [Typed; 8] {
 
 /// Those with a closed solution, at small settings.
 fn closed_extractors() -> Vec<Typed> {
-    let klfe = |q, k| Typed::from(Klfe { n_components: q, n_neighbors: k });
+    let klfe = |q, k| Typed::from(Klfe { n_components: q, n_neighbors: k, ..Klfe::default() });
     let kanmm = |q, k| Typed::from(Kanmm { n_components: q, n_neighbors: k });
     let gda = |q, reg| Typed::from(Gda { n_components: q, reg });
     let kmfa = |q, k_within, k_between, reg| Typed::from(Kmfa { n_components: q, k_within, k_between, reg });

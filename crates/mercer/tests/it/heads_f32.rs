@@ -32,7 +32,7 @@ fn rows_f64(values: &[f32], p: usize) -> Rows<'static> {
 fn extractors() -> Vec<Extractor> {
     let two = Some(2);
     vec![
-        Extractor::from(Klfe { n_components: two, n_neighbors: 3 }),
+        Extractor::from(Klfe { n_components: two, n_neighbors: 3, ..Klfe::default() }),
         Extractor::from(Skfe { n_components: two, max_iter: 2_000, ..Skfe::default() }),
         Extractor::from(Gda::default()),
         Extractor::from(Koc::default()),

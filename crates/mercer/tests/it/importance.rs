@@ -195,7 +195,7 @@ fn importance_that_cannot_be_had_is_refused_in_words() {
     let hole = Rows::dense(vec![0.0, f64::NAN, 0.0], 1, 3).expect("rows");
     assert!(text(&map, &hole).contains("NaN at row 1, column 2"));
     let mut scaled = map.clone();
-    scaled.scaling = Some(Scaling { center: vec![0.0; 3], factor: vec![1.0; 3] });
+    scaled.scaling = Some(Scaling::of_factors(vec![1.0; 3]));
     assert!(text(&scaled, &rows(&naive::random_rows(2, 5, 1))).contains("X has 5 features"));
 
     let (starts, columns) = ((0..=40).collect::<Vec<_>>(), (0..40).map(|i| i * 100_000).collect::<Vec<_>>());

@@ -18,6 +18,7 @@ mod map;
 mod transform_f32;
 mod fit_f32;
 mod importance;
+mod support;
 mod systems;
 mod heads_f32;
 mod evaluate;

@@ -1,7 +1,9 @@
 //! The fitted model: transform, pre-image, and a file that is doubted before it is trusted.
 
+use faer::Mat;
 use mercer::basis::{Method, Threshold};
 use mercer::data::{Labels, Scale, Scaling, synth};
+use mercer::map::{FORMAT_VERSION, UNIT_FORMAT_VERSION};
 use mercer::{Basis, FeatureMap, Kernel, Monitor, Rows, Shape};
 use proptest::prelude::*;
 
@@ -200,7 +202,7 @@ fn rows_that_do_not_fit_are_refused_by_what_is_wrong_with_them() {
     // Rows are counted from the first of all, not of a panel.
     let mut positive = small_map();
     positive.expansion.kernel.shape = Shape::Chi2;
-    positive.scaling = Some(Scaling { center: vec![0.0; 3], factor: vec![1.0; 3] });
+    positive.scaling = Some(Scaling::of_factors(vec![1.0; 3]));
     let mut many = vec![1.0; 900 * 3];
     many[600 * 3 + 1] = -1.0;
     let many =
@@ -417,4 +419,52 @@ fn a_stopped_transform_ends_with_interrupted() {
     let mut out = faer::Mat::zeros(3_000, 20);
     let stopped = map.transform_into(&table.rows, out.as_mut(), &monitor);
     assert!(matches!(stopped, Err(mercer::Error::Interrupted)));
+}
+
+/// Rows divided by their length; rows of zeros stay.
+fn of_unit_length(x: &naive::Matrix) -> naive::Matrix {
+    let divided = |row: &Vec<f64>| {
+        let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+        row.iter().map(|v| if length > 0.0 { v / length } else { 0.0 }).collect()
+    };
+    x.iter().map(divided).collect()
+}
+
+#[test]
+fn a_map_divides_rows_by_their_length_where_its_scaling_says_so() {
+    let table = synth::generate("ringnorm?n=90&seed=3").expect("rows");
+    let mut x: naive::Matrix =
+        table.rows.to_dense().chunks_exact(table.rows.p()).map(<[f64]>::to_vec).collect();
+    x[7].fill(0.0);
+    x[8].iter_mut().skip(1).for_each(|v| *v = 0.0);
+    let (p, given, divided) = (x[0].len(), rows(&x), rows(&of_unit_length(&x)));
+    let basis = Basis::kobl(Kernel::rbf(0.5)).n_components(12).fit(&divided).expect("fits");
+    let right = FeatureMap::from(basis.clone()).transform(&divided).expect("features");
+    let map = FeatureMap::from(basis).after(Some(&Scaling::unit(p))).expect("one scaling");
+    let close = |z: &Mat<f64>, tolerance: f64| {
+        (0..90).all(|i| (0..12).all(|j| (z[(i, j)] - right[(i, j)]).abs() <= tolerance))
+    };
+    assert!(close(&map.transform(&given).expect("features"), 1e-13));
+    assert!(close(&map.transform(&sparse(&x)).expect("features"), 1e-13));
+    // In float32, too.
+    let narrow: Vec<f32> = given.to_dense().iter().map(|v| *v as f32).collect();
+    let narrow = Rows::dense_f32(narrow, 90, p).expect("rows");
+    let mut out = vec![0.0f32; 90 * 12];
+    let memory = faer::MatMut::from_row_major_slice_mut(&mut out, 90, 12);
+    map.transform_f32_into(&narrow, memory, &Monitor::default()).expect("features");
+    let narrow = Mat::from_fn(90, 12, |i, j| f64::from(out[i * 12 + j]));
+    assert!(close(&narrow, 1e-5));
+    // Its file is of a newer format, because an older program would not divide; others stay readable by it.
+    let mut bytes = Vec::new();
+    map.write_to(&mut bytes, "memory").expect("written");
+    let again = FeatureMap::read_from(&bytes[..], "memory").expect("read");
+    assert_eq!(again.scaling, map.scaling);
+    assert_eq!(again.transform(&given).expect("features"), map.transform(&given).expect("features"));
+    assert_eq!((map.format_version(), again.format_version()), (UNIT_FORMAT_VERSION, UNIT_FORMAT_VERSION));
+    let plain = FeatureMap { scaling: Some(Scaling::of_factors(vec![2.0; p])), ..map.clone() };
+    assert_eq!(plain.format_version(), FORMAT_VERSION);
+    let mut bytes = Vec::new();
+    plain.write_to(&mut bytes, "memory").expect("written");
+    assert!(!String::from_utf8_lossy(&bytes).contains("unit_length"));
+    assert_eq!(FeatureMap::read_from(&bytes[..], "memory").expect("read").scaling, plain.scaling);
 }

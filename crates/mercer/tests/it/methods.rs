@@ -7,6 +7,7 @@ use std::path::Path;
 use mercer::basis::Method;
 use mercer::data::{Labels, Task, synth};
 use mercer::extract::{AkdaQr, Extractor, Gda, Kanmm, Kmfa, Koc, Kpca, Kpls, Skfe, Start};
+use mercer::map::Weighting;
 use mercer::methods::{
     Kind, MethodSpec, Stage, all, basis, extractor, method, names, parameter, parameters, selector, to_json,
 };
@@ -141,7 +142,7 @@ fn an_extractor_shares_its_settings_out_to_its_basis() {
     // What the extractor does not have is the basis'.
     let settings = [("tol", "0.9"), ("center", "true"), ("n_neighbors", "4")];
     let (found, basis) = with_basis("klfe", &settings);
-    assert_settings(&*found, &Klfe { n_components: None, n_neighbors: 4 });
+    assert_settings(&*found, &Klfe { n_components: None, n_neighbors: 4, ..Klfe::default() });
     assert_eq!((basis.method, basis.tol, basis.center), (Method::Kpca, Some(0.9), true));
 
     // Kernel PCA's own basis is as large and as centred as it is itself.
@@ -334,6 +335,7 @@ fn parameters_of_one_name_are_of_one_kind() {
         Kind::NumberOr(_) => "number or word",
         Kind::Text { name, .. } => name,
         Kind::Flag => "flag",
+        Kind::FlagOr(_) => "flag or word",
     };
     let mut known: BTreeMap<&str, (&str, String)> = BTreeMap::new();
     for spec in specs() {
@@ -365,7 +367,7 @@ fn a_system_shares_its_settings_out_to_its_parts() {
         (Method::Kpca, true, 7, Some(30))
     );
     let eks = system_of("eks", &settings);
-    assert_eq!((eks.keep, eks.weighted), (Keep::Share(0.5), false));
+    assert_eq!((eks.keep, eks.weighted), (Keep::Share(0.5), Weighting::None));
     assert_settings(&*eks.selector, &Lasso { cv: 3, seed: 7, ..Lasso::default() });
 
     let plain = system_of("eks", &NOTHING);
@@ -373,11 +375,15 @@ fn a_system_shares_its_settings_out_to_its_parts() {
     let relieff = system_of("eks", &[("selector", "relieff")]);
     assert_settings(&*relieff.selector, &ReliefF::default());
     let takes = system_of("takes", &[("reweight", "true"), ("threshold", "0.1")]);
-    assert_eq!((takes.keep, takes.weighted), (Keep::Positive, true));
+    assert_eq!((takes.keep, takes.weighted), (Keep::Positive, Weighting::Weight));
     assert_settings(&*takes.selector, &Kffs { reweight: true, theta: 1 });
-    assert!(!system_of("takes", &[("weighted", "false")]).weighted);
+    for (name, weighting) in Weighting::NAMES {
+        assert_eq!(system_of("takes", &[("weighted", name)]).weighted, weighting);
+        let settings = [("selector", "relief"), ("weighted", name)];
+        assert_eq!(system_of("eks", &settings).weighted, weighting);
+    }
     let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
-    assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), false));
+    assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), Weighting::None));
     assert_settings(&*relief.selector, &Relief { power: 2, n_neighbors: 4, seed: 5, ..Relief::default() });
     let (sparse, _) = basis_for("sk-relief", &[("nu", "0.3")], 100).expect("basis");
     assert_eq!((sparse.method, sparse.nu), (Method::Sparse, Some(0.3)));

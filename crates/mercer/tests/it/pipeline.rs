@@ -134,7 +134,7 @@ fn warnings_of_every_part_are_in_the_map() {
     assert!(fitted_basis.warnings[0].starts_with("n_components = 60"), "{:?}", fitted_basis.warnings);
     let means = AkdaQr::basis(&basis, &x, &labels).expect("means").fit(&x).expect("fits");
     let q = Some(1);
-    let klfe = Klfe { n_components: q, n_neighbors: 2 };
+    let klfe = Klfe { n_components: q, n_neighbors: 2, ..Klfe::default() };
     let kanmm = Kanmm { n_components: q, n_neighbors: 2 };
     let of = |extractor: Extractor| {
         let name = extractor.name();
@@ -309,7 +309,7 @@ fn typed_settings_and_text_make_the_same_pipeline() {
     let (x, labels) = table("ringnorm?n=120&seed=5");
     let text = [("basis", "kobl"), ("gamma", "0.05"), ("n_neighbors", "3"), ("n_components", "4")];
     let named = Pipeline::new("klfe", &text).expect("a pipeline");
-    let klfe = Klfe { n_components: Some(4), n_neighbors: 3 };
+    let klfe = Klfe { n_components: Some(4), n_neighbors: 3, ..Klfe::default() };
     let typed = Pipeline::extract(klfe).on(Basis::kobl(Kernel::rbf(0.05)));
     let [a, b] = [named, typed].map(|p| p.fit(&x, Some(&labels), &Options::default()).expect("fits").map);
     assert_eq!(a, b);

@@ -5,6 +5,7 @@ mod samples;
 use mercer::data::Labels;
 use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::evaluate::outcome::{Entry, Outcome};
+use mercer::map::ImportantPoints;
 use mercer::report::{About, comparison, model};
 
 use samples::{
@@ -222,6 +223,27 @@ fn a_row_is_drawn_once_in_every_panel() {
     assert_eq!(model(&diagnostics, &about()).matches("<circle").count(), inner + 1);
     diagnostics.point_names.clear();
     assert!(!model(&diagnostics, &about()).contains("<svg"));
+}
+
+#[test]
+fn the_rows_that_carry_the_features_are_listed() {
+    let mut diagnostics = ringnorm();
+    diagnostics.important = ImportantPoints {
+        rows: (0..30).rev().collect(),
+        shares: (0..30).map(|k| f64::from(30 - k) / 465.0).collect(),
+    };
+    let page = model(&diagnostics, &about());
+    let section = between(&page, "Which training rows matter</h2>", "<h2>");
+    assert!(section.contains("<td class=\"n\">30</td><td class=\"n\">6.5\u{a0}%</td>"), "{section}");
+    assert_eq!(section.matches("<tr>").count(), 1 + 10, "a head and the first rows");
+    assert!(
+        section.contains("The first 10 of the 30 rows that features need, with 54.8\u{a0}% together."),
+        "{section}"
+    );
+    diagnostics.important = ImportantPoints { rows: vec![4], shares: vec![1.0] };
+    assert!(model(&diagnostics, &about()).contains("The features need this row only."));
+    diagnostics.important = ImportantPoints::default();
+    assert!(!model(&diagnostics, &about()).contains("Which training rows matter"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use mercer::basis::{Landmarks, Method};
 use mercer::data::{Labels, Task, synth};
+use mercer::map::Weighting;
 use mercer::methods::{Stage, names, selector};
 use mercer::select::{Columns, Keep, Selection};
 use mercer::{Basis, Error, FeatureMap, FittedBasis, Kernel, Monitor, Options, Rows, System};
@@ -23,6 +24,7 @@ fn systems() -> Vec<System> {
     let eks = |name: &&str| System::eks(selector(name, &none).expect("known").0);
     let mut all: Vec<System> = names(Stage::Select).iter().map(eks).collect();
     all.extend([System::takes(), System::k_relief(), System::sk_relief(), System::k_relief().weighted(true)]);
+    all.extend([System::takes(), System::k_relief()].map(|system| system.weighted(Weighting::SquareRoot)));
     all
 }
 
@@ -63,11 +65,15 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
             assert_eq!(facts.error_path.is_empty(), system.selector.name() != "kffs", "{what}");
             let names = FeatureMap::from(basis).feature_names;
             let z = fitted.map.transform(&x).expect("features");
-            let weights = system.weighted.then(|| scores.weights.as_ref().unwrap_or(&scores.scores));
+            let weights = scores.weights.as_ref().unwrap_or(&scores.scores);
             for (at, &j) in kept.columns.iter().enumerate() {
                 assert_eq!(fitted.map.feature_names[at], names[j], "{what}");
                 assert_eq!(fitted.map.scores[at], scores.scores[j], "{what}");
-                let weight = weights.map_or(1.0, |w| w[j]);
+                let weight = match system.weighted {
+                    Weighting::None => 1.0,
+                    Weighting::Weight => weights[j],
+                    Weighting::SquareRoot => weights[j].sqrt(),
+                };
                 for i in 0..150 {
                     assert!((z[(i, at)] - weight * all[(i, j)]).abs() < 1e-10 * weight.max(1.0), "{what}");
                 }
@@ -109,6 +115,8 @@ fn systems_refuse_what_they_cannot_do_in_words() {
         weighted.contains("`f` gives scores and no weights") && weighted.contains("\nhint: "),
         "{weighted}"
     );
+    let rooted = text(System::eks(f()).weighted(Weighting::SquareRoot), Some(&labels));
+    assert!(rooted.contains("weighted = sqrt, but `f` gives scores and no weights"), "{rooted}");
     let settings = [("metric", "manhattan")];
     let metric = text(System::eks(selector("relieff", &settings).expect("known").0), Some(&labels));
     assert!(metric.contains("neighbours are those of the kernel's space"), "{metric}");

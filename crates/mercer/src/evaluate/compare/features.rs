@@ -101,7 +101,7 @@ fn of_system(
 fn available(system: &System, scores: &Scores) -> usize {
     let weights = system.weights(scores);
     let chosen = |j: &usize| scores.chosen.as_ref().is_none_or(|chosen| chosen[*j]);
-    let alive = |j: &usize| weights.is_none_or(|weights| weights[*j] != 0.0);
+    let alive = |j: &usize| weights.as_ref().is_none_or(|weights| weights[*j] != 0.0);
     (0..scores.scores.len()).filter(chosen).filter(alive).count()
 }
 

@@ -102,7 +102,7 @@ fn tied_neighbours_and_pairs_are_those_of_the_lower_rows() {
             let q = Some(1);
             for k in [1, 3, 8] {
                 for extractor in [
-                    Typed::from(Klfe { n_components: q, n_neighbors: k }),
+                    Typed::from(Klfe { n_components: q, n_neighbors: k, ..Klfe::default() }),
                     Typed::from(Kanmm { n_components: q, n_neighbors: k }),
                     Typed::from(Kmfa { n_components: q, k_within: k, k_between: 5 * k, reg: 1e-3 }),
                 ] {

@@ -3,8 +3,8 @@
 use mercer::basis::Method;
 use mercer::data::{Labels, Scale, Scaling, Task, synth};
 use mercer::evaluate::knn::nearest_neighbour_error;
-use mercer::extract::{AkdaQr, Gda, Kpca, Kpls};
-use mercer::{Basis, FittedBasis, Gamma, Kernel, Klfe, Monitor, Options, Rows};
+use mercer::extract::{AkdaQr, Gda, KlfeMetric, Kpca, Kpls};
+use mercer::{Basis, Extractor, FittedBasis, Gamma, Kernel, Klfe, Monitor, Options, Rows};
 
 use crate::extract::{
     Form, Typed, assert_close, assert_equals_reference, assert_same_features, assert_signs, basis,
@@ -82,6 +82,110 @@ fn every_extractor_equals_its_reference_in_every_kernel() {
     }
 }
 
+/// Total scatter with reg on its diagonal, and the scatter of the class means.
+fn scatters(z: &Matrix, codes: &[usize], reg: f64) -> (Matrix, Matrix) {
+    let (n, m) = (z.len(), z[0].len());
+    let mean = |rows: &[usize], j: usize| rows.iter().map(|&i| z[i][j]).sum::<f64>() / rows.len() as f64;
+    let all: Vec<usize> = (0..n).collect();
+    let centre: Vec<f64> = (0..m).map(|j| mean(&all, j)).collect();
+    let (mut total, mut between) = (naive::zeros(m, m), naive::zeros(m, m));
+    for a in 0..m {
+        for b in 0..m {
+            total[a][b] = z.iter().map(|row| (row[a] - centre[a]) * (row[b] - centre[b])).sum();
+            for class in 0..=*codes.iter().max().expect("rows") {
+                let rows: Vec<usize> = (0..n).filter(|&i| codes[i] == class).collect();
+                if !rows.is_empty() {
+                    between[a][b] +=
+                        rows.len() as f64 * (mean(&rows, a) - centre[a]) * (mean(&rows, b) - centre[b]);
+                }
+            }
+        }
+    }
+    let share = reg * (0..m).map(|j| total[j][j]).sum::<f64>() / m as f64;
+    (0..m).for_each(|j| total[j][j] += share);
+    (total, between)
+}
+
+#[test]
+fn akda_qr_has_one_feature_a_class_if_asked_and_the_last_is_the_direction_that_remains() {
+    for case in cases() {
+        let c = case.codes.iter().max().expect("rows") + 1;
+        for reg in [1e-3, 0.3] {
+            let (x, labels) = (rows(&case.x), classes(&case.codes));
+            let fitted = basis_of_means(Kernel::rbf(0.3), &case.x, &case.codes).fit(&x).expect("fits");
+            assert_eq!(fitted.n_components(), c, "{}", case.name);
+            let find = |n_components: Option<usize>| {
+                let extractor = Extractor::from(AkdaQr { n_components, reg });
+                extractor.fit(&x, &labels, fitted.clone(), None, &Options::default())
+            };
+            let (usual, _) = find(None).expect("fits");
+            let (map, found) = find(Some(c)).expect("fits");
+            assert_eq!((usual.n_features(), map.n_features()), (c - 1, c));
+            let (few, all) = (usual.transform(&x).expect("features"), map.transform(&x).expect("features"));
+            for i in 0..x.n() {
+                for j in 0..c - 1 {
+                    assert!((few[(i, j)] - all[(i, j)]).abs() < 1e-9, "{}", case.name);
+                }
+            }
+            assert_eq!((map.eigenvalues.len(), map.eigenvalues[c - 1]), (c, 0.0));
+            // MTMᵀ = I and M S_b Mᵀ = diag(λ, 0).
+            let (total, between) = scatters(&coordinates(&fitted, &x), &case.codes, reg);
+            let turned = |scatter: &Matrix, a: usize, b: usize| -> f64 {
+                let m = &found.matrix;
+                (0..c).map(|k| (0..c).map(|l| m[(a, k)] * scatter[k][l] * m[(b, l)]).sum::<f64>()).sum()
+            };
+            for a in 0..c {
+                for b in 0..c {
+                    let one = f64::from(u8::from(a == b));
+                    let what = format!("{}, reg {reg}, {a} {b}", case.name);
+                    assert!((turned(&total, a, b) - one).abs() < 1e-7, "{what}: {}", turned(&total, a, b));
+                    assert!((turned(&between, a, b) - one * map.eigenvalues[a]).abs() < 1e-7, "{what}");
+                }
+            }
+            let more = find(Some(c + 1)).expect_err("too many").to_string();
+            assert!(more.contains(&format!("n_components = {}, but only", c + 1)), "{more}");
+            assert_eq!(find(Some(1)).expect("fits").0.n_features(), 1);
+        }
+    }
+}
+
+#[test]
+fn klfe_finds_neighbours_by_the_distance_that_is_asked_for() {
+    let l1 = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum() };
+    let l2 = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum() };
+    let all = |x: &Matrix, distance: &dyn Fn(&[f64], &[f64]) -> f64| -> Matrix {
+        x.iter().map(|a| x.iter().map(|b| distance(a, b)).collect()).collect()
+    };
+    for case in cases() {
+        let fresh = naive::random_rows(12, case.x[0].len(), 341);
+        for (name, gamma) in [("poly", 0.3), ("rbf", 0.3), ("laplacian", 0.2)] {
+            let [dense, stored_sparse, given] = forms(&case.x, &fresh, name, gamma);
+            for form in [dense, stored_sparse] {
+                let basis = fitted(Method::Kobl, &form, &case.codes, Some(12));
+                let own = form.distance.clone();
+                let mut form = form;
+                for (metric, distance) in [
+                    (KlfeMetric::Kernel, own),
+                    (KlfeMetric::L1, all(&case.x, &l1)),
+                    (KlfeMetric::L2, all(&case.x, &l2)),
+                ] {
+                    form.distance = distance;
+                    let klfe = Klfe { n_components: Some(2), n_neighbors: 3, metric };
+                    let what = format!("{klfe:?}, {}, {}, {name}", case.name, form.name);
+                    assert_equals_reference(&Typed::from(klfe), &form, &basis, &case.codes, TOLERANCE, &what);
+                }
+            }
+            let basis = fitted(Method::Kobl, &given, &case.codes, Some(12));
+            let klfe = Klfe { metric: KlfeMetric::L1, ..Klfe::default() };
+            let error = klfe.fit(&given.rows, &classes(&case.codes), basis).expect_err("no rows").to_string();
+            assert!(
+                error.contains("metric = l1 is a distance of rows") && error.contains("\nhint: "),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn more_than_one_panel_of_rows_adds_up_to_the_reference() {
     let case = super::case("many rows", 1_500, 3, 3, 333);
@@ -122,7 +226,7 @@ fn akda_qr_equals_its_reference_on_the_images_of_the_class_means() {
                     let what = format!("{}, {}, {name}, reg {reg}", case.name, form.name);
                     let basis = basis_of_means(form.kernel, &case.x, &case.codes);
                     let basis = basis.fit(&form.rows).expect("fits");
-                    let extractor = Typed::from(AkdaQr { reg });
+                    let extractor = Typed::from(AkdaQr { reg, ..AkdaQr::default() });
                     let (map, directions) = fit(&extractor, &form.rows, &classes(&case.codes), &basis);
                     assert_eq!(map.n_features(), slow::classes_of(&case.codes) - 1, "{what}");
                     assert_close(&directions.eigenvalues, &expected.eigenvalues, TOLERANCE, &what);
@@ -160,10 +264,10 @@ fn akda_qr_has_a_basis_of_the_class_means_and_a_width_by_the_rows() {
         assert!((fitted.expansion.kernel.gamma - width).abs() < 1e-12 * width);
         // n·c kernel values, n more for the residual, and those among the means.
         assert!(fitted.n_kernel_evaluations <= 60 * 4 + 4 * 9, "{}", fitted.n_kernel_evaluations);
-        let (map, _) = fit(&Typed::from(AkdaQr { reg: 0.1 }), &x, &labels, &fitted);
+        let (map, _) = fit(&Typed::from(AkdaQr { reg: 0.1, ..AkdaQr::default() }), &x, &labels, &fitted);
         assert_eq!(map.expansion.landmarks.len(), 3, "three kernel values a new row");
         let by_hand = basis_of_means(Kernel::rbf(width), &case.x, &case.codes).fit(&x).expect("fits");
-        let (other, _) = fit(&Typed::from(AkdaQr { reg: 0.1 }), &x, &labels, &by_hand);
+        let (other, _) = fit(&Typed::from(AkdaQr { reg: 0.1, ..AkdaQr::default() }), &x, &labels, &by_hand);
         assert_close(&features(&map, &x).concat(), &features(&other, &x).concat(), 1e-9, "features");
     }
 }
@@ -336,8 +440,9 @@ fn klfe_separates_ringnorm_where_raw_neighbours_fail() {
     });
     let raw = nearest_neighbour_error(&x, &y, &fresh, &right).expect("error");
     let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&x).expect("fits");
-    let map =
-        Klfe { n_components: Some(10), n_neighbors: 1 }.fit(&x, &all.select(&train), basis).expect("fits");
+    let map = Klfe { n_components: Some(10), n_neighbors: 1, ..Klfe::default() }
+        .fit(&x, &all.select(&train), basis)
+        .expect("fits");
     let [z, z_fresh] = [&x, &fresh].map(|x| Rows::from_mat(map.transform(x).expect("features").as_ref()));
     let extracted = nearest_neighbour_error(&z, &y, &z_fresh, &right).expect("error");
     assert!(raw > 0.2 && extracted < 0.03, "raw {raw}, KLFE {extracted}");

@@ -205,8 +205,10 @@ fn margins(case: &Case, k: usize, mean: bool) -> Matrix {
 fn klfe_with_the_linear_kernel_is_lfe() {
     for case in cases() {
         for k in [1, 3] {
-            let (_, found, directions) =
-                linear(&Extractor::from(Klfe { n_components: None, n_neighbors: k }), &case);
+            let (_, found, directions) = linear(
+                &Extractor::from(Klfe { n_components: None, n_neighbors: k, ..Klfe::default() }),
+                &case,
+            );
             let what = format!("{}, k = {k}", case.name);
             let unit: Matrix = directions
                 .iter()

@@ -30,7 +30,7 @@ fn refused(extractor: &Extractor, x: &Rows, labels: &Labels, basis: &FittedBasis
 
 fn with_components(q: usize) -> [Typed; 7] {
     [
-        Typed::from(Klfe { n_components: Some(q), n_neighbors: 1 }),
+        Typed::from(Klfe { n_components: Some(q), n_neighbors: 1, ..Klfe::default() }),
         Typed::from(Skfe { n_components: Some(q), ..Skfe::default() }),
         Typed::from(Gda { n_components: Some(q), ..Gda::default() }),
         Typed::from(Kpls { n_components: Some(q) }),
@@ -198,13 +198,13 @@ fn rows_that_do_not_fit_the_basis_are_refused() {
 fn settings_out_of_range_are_refused() {
     let (x, codes, basis) = plain();
     let gda = |reg| Typed::from(Gda { reg, ..Gda::default() });
-    let akda_qr = |reg| Typed::from(AkdaQr { reg });
+    let akda_qr = |reg| Typed::from(AkdaQr { reg, ..AkdaQr::default() });
     let kmfa = |reg, k_within, k_between| Typed::from(Kmfa { n_components: None, k_within, k_between, reg });
     let skfe = |tol| Typed::from(Skfe { tol, ..Skfe::default() });
     let mut bad = vec![
         (kmfa(1e-3, 0, 5), "k_within"),
         (kmfa(1e-3, 5, 0), "k_between"),
-        (Typed::from(Klfe { n_components: None, n_neighbors: 0 }), "at least 1"),
+        (Typed::from(Klfe { n_components: None, n_neighbors: 0, ..Klfe::default() }), "at least 1"),
         (Typed::from(Kanmm { n_components: None, n_neighbors: 0 }), "at least 1"),
         (Typed::from(Skfe { max_iter: 0, ..Skfe::default() }), "max_iter"),
         (skfe(-1.0), "tol"),

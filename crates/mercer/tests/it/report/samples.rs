@@ -163,9 +163,9 @@ fn diagnostics(generator: &str, named: &str) -> FitDiagnostics {
     let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(60).fit(&table.rows).expect("a basis");
     let (norms, n) = (basis.pivot_norms.clone(), table.rows.n());
     let map = match &labels {
-        Labels::Classes { .. } => {
-            Klfe { n_components: Some(3), n_neighbors: 5 }.fit(&table.rows, &labels, basis).expect("a map")
-        }
+        Labels::Classes { .. } => Klfe { n_components: Some(3), n_neighbors: 5, ..Klfe::default() }
+            .fit(&table.rows, &labels, basis)
+            .expect("a map"),
         Labels::Numbers(_) => mercer::FeatureMap::from(basis),
     };
     let z = map.transform(&table.rows).expect("features");
@@ -193,6 +193,8 @@ fn diagnostics(generator: &str, named: &str) -> FitDiagnostics {
         importance: sums.iter().enumerate().map(|(j, sum)| (format!("x{}", j + 1), sum / total)).collect(),
         n_features: 3,
         kernel_values: 60,
+        important: map.important_points().expect("training rows"),
+        n_support: map.n_support(),
         ..FitDiagnostics::default()
     }
 }

@@ -391,6 +391,73 @@ fn the_randomized_lasso_counts_resamples_and_follows_its_seed() {
 }
 
 #[test]
+fn the_lasso_at_a_given_penalty_is_the_reference_there() {
+    let case = case("numbers", naive::random_rows(60, 8, 106), 3);
+    let numbers = (Labels::Numbers(case.y.clone()), column(&case.y));
+    for (labels, y) in [numbers, (classes(&case.codes), naive::class_targets(&case.codes))] {
+        let largest = naive::lasso_largest_penalty(&case.x, &y);
+        for share in [0.5, 0.05] {
+            let penalty = share * largest;
+            let text = format!("{penalty:?}");
+            let found = score(&selector("lasso", &[("penalty", &text)]), &rows(&case.x), &labels);
+            assert_eq!(found.penalty, Some(penalty));
+            let slow = norms(&naive::lasso(&case.x, &y, penalty, &naive::zeros(8, y[0].len())));
+            assert_near(&found.scores, &slow, 1e-6, "given penalty");
+            // All rows and columns as they are: every resample is that fit.
+            let settings = [
+                ("penalty", &*text),
+                ("randomized", "true"),
+                ("sample_fraction", "1"),
+                ("scaling", "0"),
+                ("n_resamples", "6"),
+                ("stability", "1e-5"),
+            ];
+            let always = score(&selector("lasso", &settings), &rows(&case.x), &labels);
+            let chosen: Vec<f64> = slow.iter().map(|v| f64::from(u8::from(*v > 1e-9))).collect();
+            assert_eq!(always.scores, chosen);
+        }
+        let huge = score(&selector("lasso", &[("penalty", "1e6")]), &rows(&case.x), &labels);
+        assert!(
+            huge.scores.iter().all(|s| *s == 0.0)
+                && huge.warnings[0].contains("penalty = 1000000, but from ")
+        );
+    }
+}
+
+#[test]
+fn the_randomized_lasso_has_the_settings_of_the_thesis() {
+    let case = case("numbers", naive::random_rows(60, 8, 104), 2);
+    let labels = Labels::Numbers(case.y.clone());
+    let thesis =
+        [("randomized", "true"), ("n_resamples", "6"), ("stability", "1e-5"), ("n_penalties", "1000")];
+    let run = |more: &[(&str, &str)]| {
+        score(&selector("lasso", &[&thesis[..], more].concat()), &rows(&case.x), &labels)
+    };
+    let found = run(&[]);
+    // A thousand penalties from the largest down to a thousandth of it, and six resamples; once chosen is enough.
+    let largest = naive::lasso_largest_penalty(&case.x, &column(&case.y));
+    let penalty = found.penalty.expect("a penalty");
+    let step = -(penalty / largest).log(1_000.0) * 999.0;
+    assert!((step - step.round()).abs() < 1e-6 && (0.0..1_000.0).contains(&step), "{step}");
+    assert!(found.scores.iter().all(|share| (share * 6.0 - (share * 6.0).round()).abs() < 1e-9));
+    assert_eq!(found.chosen, Some(found.scores.iter().map(|share| *share > 0.0).collect::<Vec<_>>()));
+    // More rows and no scales: what is chosen there is chosen more often on average.
+    let sum = |found: &Scores| found.scores.iter().sum::<f64>();
+    let many = [("n_resamples", "200")];
+    let all = |fraction: &str, scaling: &str| {
+        let settings = [("randomized", "true"), many[0], ("sample_fraction", fraction), ("scaling", scaling)];
+        score(&selector("lasso", &settings), &rows(&case.x), &labels)
+    };
+    let (usual, default) = (
+        all("0.5", "0.5"),
+        score(&selector("lasso", &[("randomized", "true"), many[0]]), &rows(&case.x), &labels),
+    );
+    assert_eq!(usual, default, "the defaults");
+    assert_ne!(all("0.75", "0.5").scores, usual.scores);
+    assert!(sum(&all("0.5", "0.9")) < sum(&all("0.5", "0")), "shrunk columns are chosen less often");
+}
+
+#[test]
 fn the_lasso_does_not_mind_a_target_or_columns_without_signal() {
     let mut x = naive::random_rows(30, 3, 105);
     for row in &mut x {
