@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-VERDICTS = ("holds", "holds partly", "does not hold", "cannot be tested")
+from lab.verdicts import FAILS, HOLDS, PARTLY, UNTESTED
+
+VERDICTS = (HOLDS, PARTLY, FAILS, UNTESTED)
 
 # A method has the same colour in every figure.
 COLOURS = {
