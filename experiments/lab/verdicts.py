@@ -14,6 +14,8 @@ HOLDS, PARTLY, FAILS, UNTESTED = "holds", "holds partly", "does not hold", "cann
 
 # A mean difference of at most this much (one point of accuracy) counts as none in claims of "as good as".
 MARGIN = 0.01
+# The same for squared errors, traces and other positive measures: five percent.
+RELATIVE = 0.05
 # The test's own level lets through one wrong "clear" loss in twenty sets.
 SETS_PER_LOSS = 20
 # A measured exponent fits a claimed one if it rounds to it.
@@ -95,15 +97,15 @@ def better(counts: Counts, on: str | int = "most") -> str:
     """Judge "A is better than B" on so many sets.
 
     Holds: A wins on as many sets as the claim says, clearly on at least one, and loses clearly on none (from 20 sets
-    on: on no more than one in twenty). Partly: A wins on two thirds of the sets and does not lose clearly on more than
-    it clearly wins; or A has more wins than losses and more clear wins than clear losses. Else it does not hold.
+    on: on no more than one in twenty). Partly: A wins on three quarters of the sets and does not lose clearly on more
+    than it clearly wins; or A has more wins than losses and more clear wins than clear losses. Else it does not hold.
     """
     if counts.sets == 0:
         return UNTESTED
     allowed = counts.sets // SETS_PER_LOSS
     if counts.wins >= needed(counts.sets, on) and counts.clear_wins and counts.clear_losses <= allowed:
         return HOLDS
-    direction = 3 * counts.wins >= 2 * counts.sets and counts.clear_wins >= counts.clear_losses
+    direction = 4 * counts.wins >= 3 * counts.sets and counts.clear_wins >= counts.clear_losses
     evidence = counts.wins > counts.losses and counts.clear_wins > counts.clear_losses
     return PARTLY if direction or evidence else FAILS
 
@@ -161,10 +163,10 @@ def identity(deviation: float, tolerance: float) -> str:
     return HOLDS if deviation <= tolerance else FAILS
 
 
-def grows(exponents: Iterable[float], claimed: float, *, at_most: bool = False) -> str:
-    """Judge "the cost grows as N^claimed": each exponent rounds to the claimed one, or with `at_most` to no larger."""
+def grows(exponents: Iterable[float], claimed: float, *, at_most: bool = False, at_least: bool = False) -> str:
+    """Judge "the cost grows as N^claimed": each exponent rounds to the claimed one, or to no larger or smaller one."""
     found = list(exponents)
-    good = [e <= claimed + EXPONENT and (at_most or e >= claimed - EXPONENT) for e in found]
+    good = [(at_least or e <= claimed + EXPONENT) and (at_most or e >= claimed - EXPONENT) for e in found]
     return fact(sum(good), len(good))
 
 

@@ -202,8 +202,9 @@ def counts(wins, losses, clear_wins=0, clear_losses=0, sets=None, gain=0.0):
         (counts(5, 1, 0, 1), "most", "does not hold"),
         (counts(20, 8, 8, 1), "most", "holds"),
         (counts(20, 8, 8, 2), "most", "holds partly"),
-        # Half of the sets won without a clear one is what chance gives.
+        # Four of six without a clear one is what chance gives.
         (counts(3, 3), "most", "does not hold"),
+        (counts(4, 2), "most", "does not hold"),
         (counts(4, 3), "most", "does not hold"),
         (counts(4, 3, 1), "most", "holds"),
         (counts(3, 3, 1), "most", "does not hold"),
@@ -256,6 +257,7 @@ def test_several_readings_and_facts():
     assert verdicts.identity(1e-9, 1e-8) == "holds"
     assert verdicts.grows([2.4, 3.4], 3) == "holds partly"
     assert verdicts.grows([1.0, 2.4], 2, at_most=True) == "holds"
+    assert verdicts.grows([3.0], 2, at_least=True) == "holds"
     assert verdicts.cheaper([2.5, 3.0], 2) == "holds"
 
 
