@@ -147,6 +147,11 @@ def worst(verdicts: Sequence[str]) -> str:
     return max(verdicts, key=(HOLDS, PARTLY, FAILS, UNTESTED).index)
 
 
+def most(verdicts: Sequence[str]) -> str:
+    """Judge "on one of the sets": the most favourable verdict."""
+    return min(verdicts, key=(HOLDS, PARTLY, FAILS, UNTESTED).index, default=UNTESTED)
+
+
 def fact(good: int, of: int, on: str | int = "all") -> str:
     """Judge what is counted without noise (theorems, sizes, times): so many of so many cases are as claimed.
 
