@@ -18,6 +18,8 @@ MARGIN = 0.01
 RELATIVE = 0.05
 # The test's own level lets through one wrong "clear" loss in twenty sets.
 SETS_PER_LOSS = 20
+# Wins that are not clear count as a direction only over so many sets.
+FEWEST = 3
 # A measured exponent fits a claimed one if it rounds to it.
 EXPONENT = 0.5
 
@@ -97,15 +99,17 @@ def better(counts: Counts, on: str | int = "most") -> str:
     """Judge "A is better than B" on so many sets.
 
     Holds: A wins on as many sets as the claim says, clearly on at least one, and loses clearly on none (from 20 sets
-    on: on no more than one in twenty). Partly: A wins on three quarters of the sets and does not lose clearly on more
-    than it clearly wins; or A has more wins than losses and more clear wins than clear losses. Else it does not hold.
+    on: on no more than one in twenty). Partly: A wins on three quarters of at least three sets and does not lose
+    clearly on more than it clearly wins; or A has more wins than losses and more clear wins than clear losses. Else it
+    does not hold: on one or two sets a win that is not clear shows nothing.
     """
     if counts.sets == 0:
         return UNTESTED
     allowed = counts.sets // SETS_PER_LOSS
     if counts.wins >= needed(counts.sets, on) and counts.clear_wins and counts.clear_losses <= allowed:
         return HOLDS
-    direction = 4 * counts.wins >= 3 * counts.sets and counts.clear_wins >= counts.clear_losses
+    many = counts.sets >= FEWEST and 4 * counts.wins >= 3 * counts.sets
+    direction = many and counts.clear_wins >= counts.clear_losses
     evidence = counts.wins > counts.losses and counts.clear_wins > counts.clear_losses
     return PARTLY if direction or evidence else FAILS
 
@@ -173,6 +177,13 @@ def grows(exponents: Iterable[float], claimed: float, *, at_most: bool = False, 
     found = list(exponents)
     good = [(at_least or e <= claimed + EXPONENT) and (at_most or e >= claimed - EXPONENT) for e in found]
     return fact(sum(good), len(good))
+
+
+def trend(correlation: float, p: float) -> str:
+    """Judge "the one grows with the other" over sets: a positive correlation with p < 5 %, and nothing in between."""
+    if p != p:
+        return UNTESTED
+    return HOLDS if correlation > 0 and p < 0.05 else FAILS
 
 
 def cheaper(ratios: Iterable[float], factor: float = 1.0) -> str:

@@ -209,6 +209,10 @@ def counts(wins, losses, clear_wins=0, clear_losses=0, sets=None, gain=0.0):
         (counts(4, 3, 1), "most", "holds"),
         (counts(3, 3, 1), "most", "does not hold"),
         (counts(4, 2, 2, 1), "all", "holds partly"),
+        # So is an unclear win on one or two sets.
+        (counts(1, 0), "all", "does not hold"),
+        (counts(2, 0), "most", "does not hold"),
+        (counts(3, 0), "most", "holds partly"),
         (counts(0, 0), "all", "cannot be tested"),
         (counts(1, 0, 1), 1, "holds"),
         (counts(0, 3, sets=6), "most", "does not hold"),
@@ -258,6 +262,9 @@ def test_several_readings_and_facts():
     assert verdicts.grows([2.4, 3.4], 3) == "holds partly"
     assert verdicts.grows([1.0, 2.4], 2, at_most=True) == "holds"
     assert verdicts.grows([3.0], 2, at_least=True) == "holds"
+    assert verdicts.trend(0.5, 0.01) == "holds"
+    assert verdicts.trend(-0.5, 0.01) == verdicts.trend(0.5, 0.2) == "does not hold"
+    assert verdicts.most(["does not hold", "holds partly"]) == "holds partly"
     assert verdicts.cheaper([2.5, 3.0], 2) == "holds"
 
 
