@@ -323,7 +323,8 @@ def reasons(view: View, report: Report) -> None:
             "Loss of orthogonality makes features useless",
             "4.2.2",
             rule.better(counts),
-            f"{counts.sets} cases with a loss from 1e-6 to {largest:.1g}: mercer's basis against one pass {counts.text()}",
+            f"{counts.sets} cases with a loss from 1e-6 to {largest:.1g}: mercer's basis against one pass "
+            f"{counts.text()}",
         )
     ways = ("RReliefF", "plain LASSO")
     if view.tests(numbers=True) and view.cell(*view.tests(numbers=True)[0], "raw", "all"):

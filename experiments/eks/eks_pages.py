@@ -142,8 +142,15 @@ def readings_table(view: View, report: Report) -> None:
                 tops = [max(CLASSES, key=lambda w: view.mean(*t, columns, protocol, w, model)) for t in tests]
                 weak = view.against(tests, reading, [("F-score", "MI"), ("F-score", "Laplacian")])
                 relief = view.against(tests, reading, [("RReliefF", "Relief"), ("RReliefF", "ReliefF")])
-                line = [f"{above.wins} of {above.sets}", f"{100 * gain:+.0f} %", f"{tops.count('F-score')} of {len(tests)}"]
-                line += [f"{weak.clear_wins} of {weak.sets}", f"{relief.wins} of {relief.sets} ({relief.clear_wins} clear)"]
+                line = [
+                    f"{above.wins} of {above.sets}",
+                    f"{100 * gain:+.0f} %",
+                    f"{tops.count('F-score')} of {len(tests)}",
+                ]
+                line += [
+                    f"{weak.clear_wins} of {weak.sets}",
+                    f"{relief.wins} of {relief.sets} ({relief.clear_wins} clear)",
+                ]
                 rows.append([f"{columns}, {WORDS[protocol]}, {MODELS[model]}", *line])
     head = ["reading", "above the baseline", "F-score's largest gain over the raw baseline", "F-score best"]
     report.table(

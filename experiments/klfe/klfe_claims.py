@@ -85,9 +85,7 @@ def twin_minimum(view):
 def twin_tenth(view):
     """KLFE's error is below 90 % of each of the four, with I' by cross-validation."""
     cases = [(case, m) for case in SINE for m in FOUR]
-    verdict, text = readings(
-        view, lambda w: counted(view.against(c, w, "KLFE", m, share=0.9) for c, m in cases), "all"
-    )
+    verdict, text = readings(view, lambda w: counted(view.against(c, w, "KLFE", m, share=0.9) for c, m in cases), "all")
     gains = [1 - mean(view, c, "one", "KLFE") / mean(view, c, "one", m) for c, m in cases]
     most = max(view.favoured(found)[2] for found in view.choices().values())
     return verdict, (
@@ -263,7 +261,7 @@ def lemma(p):
 
 
 def proposition_2(view):
-    """A larger space's basis leaves the training rows' features as they are, to 1e-6, and adds none."""
+    """Check that a larger space's basis leaves the training rows' features as they are, to 1e-6, and adds none."""
     found = invariances(view)
     gap = max(r.result["gap_larger"] for r in found)
     counts = [
@@ -271,14 +269,18 @@ def proposition_2(view):
     ]
     sizes = ", ".join(f"{r.result['rank']} → {r.result['larger']}" for r in found if r.settings["width"] == "one")
     same = all(a == b for a, b in counts)
-    return rule.worst([rule.identity(gap, 1e-6), rule.identity(float(not same), 0)]), f"basis {sizes}: features change by at most {gap:.0e}, their number {'stays' if same else 'changes'}"
+    return rule.worst(
+        [rule.identity(gap, 1e-6), rule.identity(float(not same), 0)]
+    ), f"basis {sizes}: features change by at most {gap:.0e}, their number {'stays' if same else 'changes'}"
 
 
 def theorem_1(view):
     """No random matrix of norm one has a larger margin."""
     found = [r.result["optimum"] for r in invariances(view)]
     near = max(f["others"] / f["theorem"] for f in found)
-    return rule.identity(near, 1 + 1e-12), f"best of 2000 random and nearby matrices reaches {near:.7f} of the closed form's margin"
+    return rule.identity(
+        near, 1 + 1e-12
+    ), f"best of 2000 random and nearby matrices reaches {near:.7f} of the closed form's margin"
 
 
 def negligible(view):

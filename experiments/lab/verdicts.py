@@ -61,7 +61,9 @@ class Counts:
         """Write wins and losses, the clear ones in brackets."""
         if self.sets == 0:
             return "no runs"
-        return f"{self.wins} of {self.sets} won ({self.clear_wins} clear), {self.losses} lost ({self.clear_losses} clear)"
+        return (
+            f"{self.wins} of {self.sets} won ({self.clear_wins} clear), {self.losses} lost ({self.clear_losses} clear)"
+        )
 
 
 def count(differences: Iterable[Difference], *, low: bool = False) -> Counts:

@@ -119,8 +119,9 @@ def cheaper(found, report: Report) -> None:
         "5, observation 1",
         rule.joined([rule.cheaper(ratios.values(), 2), rule.cheaper(cheap.values(), 2)]),
         f"fit time as a multiple of K-Relief's: {', '.join(f'{m} {r:.2f}' for m, r in ratios.items())}, KPCA with ten "
-        f"components {ratio('KPCA', 'K-Relief'):.2f}; on kobl K-Relief takes {ratio('K-Relief on kobl', 'K-Relief'):.2f} "
-        f"of that, and of this {', '.join(f'{m} {r:.2f}' for m, r in cheap.items())}",
+        f"components {ratio('KPCA', 'K-Relief'):.2f}; on kobl K-Relief takes "
+        f"{ratio('K-Relief on kobl', 'K-Relief'):.2f} of that, and of this "
+        f"{', '.join(f'{m} {r:.2f}' for m, r in cheap.items())}",
     )
 
 
@@ -139,7 +140,7 @@ def similar(found, report: Report) -> None:
 
 
 def fewer(found, report: Report) -> None:
-    """The dictionary has at most half of the training rows on every set."""
+    """Check that the dictionary has at most half of the training rows on every set."""
     shares = [np.mean([r["dictionary"] / r["train"] for r in found.runs(name)]) for name in found.sets]
     small = sum(s <= 0.5 for s in shares)
     needed = [
@@ -201,7 +202,7 @@ def slope(x, y) -> float:
 
 
 def proportional(found, report: Report) -> None:
-    """The exponent of transform time in the number of rows, for KPCA's sums over all rows, is 1."""
+    """Check that transform time grows as the number of rows for KPCA's sums over all rows."""
     for record in found.results.find("growth"):
         steps = record.result
         rows = [s["rows"] for s in steps]
@@ -241,7 +242,7 @@ def complexity(found, report: Report) -> None:
 
 
 def sparsity(found, report: Report) -> None:
-    """The mean size of the dictionary falls with nu on every set, and no row is left unexplained beyond nu."""
+    """Check that the mean size of the dictionary falls with nu, and that no row is left unexplained beyond nu."""
     falls, spans = 0, []
     for name in found.sets:
         shares = np.array([[s["dictionary"] / r["train"] for s in r["nus"]] for r in found.runs(name)]).mean(0)
@@ -260,7 +261,7 @@ def sparsity(found, report: Report) -> None:
 
 
 def alternatives(found, report: Report) -> None:
-    """Some basis is better for Relief than Gram–Schmidt; every basis is a reading, and the verdict joins them."""
+    """Compare every basis with Gram–Schmidt; each is a reading, and the verdict joins them."""
     if not list(found.results.find("bases")):
         return
     counts = {}

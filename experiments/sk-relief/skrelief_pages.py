@@ -38,7 +38,9 @@ class Found:
     def based(self, name: str, basis: str, order: str = "relief") -> list[float]:
         """Return the honest test errors on a basis of fixed size."""
         key = f"{basis} {order}"
-        found = {r.settings["run"]: r.result[key]["error"] for r in self.results.find("bases", name=name) if key in r.result}
+        found = {
+            r.settings["run"]: r.result[key]["error"] for r in self.results.find("bases", name=name) if key in r.result
+        }
         return [found[run] for run in sorted(found)]
 
     def bases(self) -> list[str]:
@@ -76,6 +78,7 @@ def write(results: Results, report: Report) -> None:
     nu_figure(found, report)
     orders_figure(found, report)
     growth_figure(results, report)
+    report.resolution({name: [found.test(name, "K-Relief", m) for m in RIVALS] for name in found.sets})
     skrelief_claims.write(found, report)
 
 
@@ -289,7 +292,10 @@ def bases_table(found: Found, report: Report) -> None:
 def times_tables(results: Results, report: Report) -> None:
     """Write times of fit and transform beside K-Relief's, and the identities of the derivation."""
     fits, moves, checks = [], [], []
-    first, second = ("SK-Relief", *RIVALS[:1], "KPCA all", "K-Relief on kpca", *RIVALS[1:]), ("GDA on kobl", "KANMM on kobl", "KMFA on kobl")
+    first, second = (
+        ("SK-Relief", *RIVALS[:1], "KPCA all", "K-Relief on kpca", *RIVALS[1:]),
+        ("GDA on kobl", "KANMM on kobl", "KMFA on kobl"),
+    )
     for record in results.find("times"):
         name, told = record.settings["name"], record.result
         fit, move, cheap = told["fit"], told["transform"], "K-Relief on kobl"

@@ -127,7 +127,7 @@ def search_claims(results: Results, report: Report, changes: list[dict]) -> None
         report.claim("Maximal alignment lets one expect good classification", "§4", rule.fact(good, len(span)), text)
     found = {r.settings["name"]: r.result for r in results.find("starts")}
     if found:
-        # Alignments reached on one split differ by over 0.001 on most sets. Only searches that ended by themselves count.
+        # Alignments reached on one split differ by over 0.001 on most sets; only searches that ended count.
         wide = sum(spread(f) > 1e-3 for f in found.values())
         errors = {s: np.mean([row[5] for f in found.values() for row in f[s]]) for s in ("koc", "random")}
         verdict = rule.fact(wide, len(found), "most")

@@ -127,9 +127,9 @@ def fresh_table(results: Results, report: Report) -> None:
     counts = [tally(errors, "SKFE inner", m) for m in columns[2:9]]
     pairs.append(["SKFE's wins and losses", *(c.text() for c in counts)])
     note = (
-        "Error in percent on new splits. SKFE: c features, the number of steps by inner folds. KPLS c: c features; KPLS "
-        "inner: the multiple of c by inner folds. Scaled: features of unit length on the training rows. Medians of what "
-        "was chosen."
+        "Error in percent on new splits. SKFE: c features, the number of steps by inner folds. KPLS c: c features; "
+        "KPLS inner: the multiple of c by inner folds. Scaled: features of unit length on the training rows. Last two "
+        "columns: medians of what was chosen."
     )
     report.table("fresh", ["set", "splits", *columns, "steps, SKFE", "multiple of c, KPLS"], rows, note)
     note = "SKFE with steps by inner folds less the other: points, p of Student's test / of the corrected test."

@@ -41,6 +41,8 @@ def write(results: Results, report: Report) -> None:
     time_claims(report, clock, slopes)
     thyroid_table(report, results)
     theta_table(report, results)
+    rivals = [m for m in METHODS if m != "TAKES"]
+    report.resolution({NAMES[n]: [r.compare("TAKES", m) for m in rivals] for n, r in accuracies[MAIN].items()})
     takes_draw.costs(report, found)
     takes_draw.figure_2(report, accuracies[MAIN])
     takes_draw.figure_3(report, accuracies[MAIN])
