@@ -31,7 +31,7 @@ def theta(
 ) -> dict:
     """Count the test rows that TAKES gets right with each theta, and with the one that inner folds choose.
 
-    With theta the ensemble of KFFS decides only where so many votes agree; 1 is the paper's algorithm.
+    With theta the ensemble of KFFS decides only where a class leads by so many votes; 1 is the paper's algorithm.
     """
     out: dict[str, list] = {"alone": [], "chosen": [], "honest": []}
     for seed in seeds:

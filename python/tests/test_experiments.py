@@ -6,7 +6,7 @@ import datasets
 import numpy as np
 import pytest
 from lab import Results, paired, summary, verdicts
-from lab.jobs import Job, run_jobs
+from lab.jobs import Job, adopt, run_jobs
 from lab.main import PAPERS, in_part, write_report
 from lab.report import Report, best, fill
 from lab.results import Record
@@ -61,6 +61,16 @@ def test_a_part_adds_to_what_was_computed(script):
     records, _ = run(script, jobs, wanted=lambda job: in_part(job, ["b"], None) and job.settings["x"] == 3)
     assert [r.settings["x"] for r in records] == [2, 3]
     assert calls(script) == ["2", "3"]
+
+
+def test_results_are_taken_over_for_jobs_with_the_same_settings(script):
+    jobs = [Job("square", {"x": x, "method": "a"}) for x in (2, 3)]
+    told = [Record("square", {"method": "a", "x": 2}, {"y": 40}, 0.1), Record("square", {"x": 3}, {"y": 90}, 0.1)]
+    cache = script.parent / "cache"
+    assert adopt(script, jobs, told, cache, version=1) == 1
+    records, _ = run(script, jobs)
+    assert [r.result["y"] for r in records] == [40, 9]
+    assert adopt(script, jobs, told, cache, version=1) == 0
 
 
 def test_a_part_is_named_by_methods_and_by_sets_or_groups():
