@@ -403,7 +403,7 @@ def cost_table(view: View, report: Report) -> None:
             rows.append([n, *(f"{t:.3f}" for t in told.values()), f"{ratio:.0f}"])
     capped = view.settings["cost_capped"]
     head = ["rows", "gram-schmidt, all rows, s", f"kobl, {capped}, s", f"rpcholesky, {capped}, s", "first / second"]
-    report.table("cost", head, rows, "Median of interleaved runs on a busy machine: trust the ratio, not the seconds.")
+    report.table("cost", head, rows, "Processor seconds, median of interleaved runs: trust the ratio, not the seconds.")
 
 
 def draw_classes(view: View, report: Report) -> None:

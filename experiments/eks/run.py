@@ -51,7 +51,7 @@ def jobs(settings: dict) -> list[Job]:
                 more = {"seeds": settings["control_seeds"], "folds": folds}
                 add("control", name, size=size, kept=kept, columns=columns, protocol=protocol, **more)
     timed = {"sizes": settings["cost_sizes"], "capped": settings["cost_capped"], "repeats": settings["cost_repeats"]}
-    add("cost", "letter", True, **timed)
+    add("cost", "letter", True, **timed, clock="cpu")
     return out
 
 
