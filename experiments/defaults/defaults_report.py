@@ -8,6 +8,7 @@ import numpy as np
 from defaults_methods import BASES, SIZED, kind_of, title
 from defaults_sets import GROUPS
 from lab import Report, Results, Summary, summary
+from lab.verdicts import fact
 
 DASH = "–"
 MEASURES = {"nn": "1-NN", "ridge": "ridge"}
@@ -307,7 +308,7 @@ def claims(tables: dict[str, Table], report: Report) -> None:
                 else:
                     best = table.best(method, measure)
                     lost.append(f"{group}, {words}: {difference(best[1])} against {best[0]}")
-        verdict = "holds" if not lost else "holds partly" if held else "does not hold"
+        verdict = fact(held, held + len(lost))
         points = next(iter(tables.values())).points
         text = f"{method}: the default is within {points:g} points of its best alternative"
         report.claim(text, "beyond", verdict, "; ".join(lost) or f"in all {held} comparisons")

@@ -98,7 +98,8 @@ def class_table(view: View, report: Report) -> None:
 def number_table(view: View, report: Report) -> None:
     """Figures 4.4–4.6."""
     tests = view.tests(numbers=True)
-    readings = [("standard", "honest"), ("raw", "honest"), ("raw", "all"), ("standard", "all")]
+    readings = [("standard", "honest"), ("standard", "tuned"), ("raw", "honest"), ("raw", "all"), ("standard", "all")]
+    readings = [r for r in readings if any(view.scores(*t, *r, "baseline", "ols") for t in tests)]
     rows = [*NUMBER_WAYS, "all", "baseline"]
     cells = []
     for who in rows:
@@ -108,7 +109,7 @@ def number_table(view: View, report: Report) -> None:
                 values = view.scores(name, size, columns, protocol, who, "ols")
                 line.append((np.mean(values), mse_text(values)) if values else (np.nan, "–"))
         cells.append(line)
-    short = {"honest": "honest", "all": "all rows"}
+    short = {"honest": "honest", "all": "all rows", "tuned": "honest, width tuned"}
     heads = [f"{title(n, s)}, {short[p]}, {c}" for n, s in tests for c, p in readings]
     names = {"all": "all coordinates, no selection", "baseline": "baseline: linear regression on the columns"}
     names["LASSO"] = "LASSO (randomised, as in the thesis)"
@@ -117,8 +118,14 @@ def number_table(view: View, report: Report) -> None:
         "numbers",
         ["MSE", *heads],
         [[names.get(who, who), *line] for who, line in zip(rows, body, strict=False)],
-        "Least squares on the kept coordinates, as in the thesis. Mean ± standard error. Bold: best of a column.",
+        "Least squares on the kept coordinates, as in the thesis. Mean ± standard error. Bold: best of a column. Width "
+        "tuned: γ·p by inner cross-validation of each algorithm, elsewhere γ = 1/p.",
     )
+    chosen = {(r.settings["name"], r.settings["size"]): r.result["widths"] for r in view.results.find("tuned")}
+    if chosen:
+        body = [[who, *(f"{chosen[t][who]['ols']:g}" for t in tests if t in chosen)] for who in [*NUMBER_WAYS, "all"]]
+        heads = [title(*t) for t in tests if t in chosen]
+        report.table("widths", ["γ·p chosen, median over folds", *heads], body)
 
 
 def readings_table(view: View, report: Report) -> None:
@@ -135,8 +142,15 @@ def readings_table(view: View, report: Report) -> None:
                 tops = [max(CLASSES, key=lambda w: view.mean(*t, columns, protocol, w, model)) for t in tests]
                 weak = view.against(tests, reading, [("F-score", "MI"), ("F-score", "Laplacian")])
                 relief = view.against(tests, reading, [("RReliefF", "Relief"), ("RReliefF", "ReliefF")])
-                line = [f"{above[1]} of {above[0]}", f"{100 * gain:+.0f} %", f"{tops.count('F-score')} of {len(tests)}"]
-                line += [f"{weak[2]} of {weak[0]}", f"{relief[1]} of {relief[0]} ({relief[2]} clear)"]
+                line = [
+                    f"{above.wins} of {above.sets}",
+                    f"{100 * gain:+.0f} %",
+                    f"{tops.count('F-score')} of {len(tests)}",
+                ]
+                line += [
+                    f"{weak.clear_wins} of {weak.sets}",
+                    f"{relief.wins} of {relief.sets} ({relief.clear_wins} clear)",
+                ]
                 rows.append([f"{columns}, {WORDS[protocol]}, {MODELS[model]}", *line])
     head = ["reading", "above the baseline", "F-score's largest gain over the raw baseline", "F-score best"]
     report.table(
@@ -389,7 +403,7 @@ def cost_table(view: View, report: Report) -> None:
             rows.append([n, *(f"{t:.3f}" for t in told.values()), f"{ratio:.0f}"])
     capped = view.settings["cost_capped"]
     head = ["rows", "gram-schmidt, all rows, s", f"kobl, {capped}, s", f"rpcholesky, {capped}, s", "first / second"]
-    report.table("cost", head, rows, "Median of interleaved runs on a busy machine: trust the ratio, not the seconds.")
+    report.table("cost", head, rows, "Processor seconds, median of interleaved runs: trust the ratio, not the seconds.")
 
 
 def draw_classes(view: View, report: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from lab import Paired, Results, paired
+from lab.verdicts import Counts, count
 
 CLASSES = ["Relief", "ReliefF", "RReliefF", "F-score", "MI", "Laplacian"]
 NUMBER_WAYS = ["RReliefF", "LASSO", "plain LASSO", "F-score", "FWE", "FPR", "FDR", "MI"]
@@ -46,7 +47,10 @@ class View:
 
     def scores(self, name: str, size: int | None, columns: str, protocol: str, who: str, model: str) -> list[float]:
         """Return one score a fold; nothing where it was not run."""
-        cell = self.cell(name, size, columns, protocol)
+        if protocol == "tuned":
+            cell = self.results.one("tuned", name=name, size=size)
+        else:
+            cell = self.cell(name, size, columns, protocol)
         if cell is None:
             return []
         return cell["scores"].get(who, {}).get("own" if who == "baseline" else model, [])
@@ -82,16 +86,23 @@ class View:
         """Return the difference of chosen rows from rows in order, or from those of another basis."""
         return paired(self.at(name, m, basis), self.at(name, m, than), self.ratio)
 
-    def against(self, tests: list, reading: tuple, pairs: list, low: bool = False) -> tuple[int, int, int, int]:
-        """Count over tests and pairs of algorithms: all, wins of the first by mean, clear wins, clear losses."""
-        n = wins = clear = lost = 0
+    def against(self, tests: list, reading: tuple, pairs: list, low: bool = False) -> Counts:
+        """Count wins and losses of the first of each pair of algorithms over tests and pairs."""
         columns, protocol, model = reading
-        for name, size in tests:
-            for a, b in pairs:
-                d = self.compare((name, size, columns, protocol, a, model), (name, size, columns, protocol, b, model))
-                if d is None:
-                    continue
-                better = d.difference < 0 if low else d.difference > 0
-                n, wins = n + 1, wins + better
-                clear, lost = clear + (d.clear and better), lost + (d.clear and not better)
-        return n, wins, clear, lost
+        found = [
+            self.compare((*test, columns, protocol, a, model), (*test, columns, protocol, b, model))
+            for test in tests
+            for a, b in pairs
+        ]
+        return count([d for d in found if d is not None], low=low)
+
+    def first(self, tests: list, reading: tuple, who: str, ways: list[str], low: bool = False) -> Counts:
+        """Count wins and losses of an algorithm against the best of the others on each test, by the mean."""
+        others = [w for w in ways if w != who]
+        columns, protocol, model = reading
+        found = []
+        for test in tests:
+            means = {w: self.mean(*test, columns, protocol, w, model) for w in others}
+            best = (min if low else max)(means, key=means.__getitem__)
+            found.append(self.compare((*test, columns, protocol, who, model), (*test, columns, protocol, best, model)))
+        return count([d for d in found if d is not None], low=low)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tools"), str(HERE)]
-from eks_jobs import control, cost, needs, passes, points, sizes, table, theorem
+from eks_jobs import control, cost, needs, passes, points, sizes, table, theorem, tuned
 from eks_pages import report
 from lab import Job, main
 
-__all__ = ["VERSION", "control", "cost", "jobs", "passes", "points", "report", "sizes", "table", "theorem"]
+__all__ = ["VERSION", "control", "cost", "jobs", "passes", "points", "report", "sizes", "table", "theorem", "tuned"]
 VERSION = 1
 
 
@@ -28,6 +28,9 @@ def jobs(settings: dict) -> list[Job]:
             for protocol in settings["protocols"]:
                 reading = {"columns": columns, "protocol": protocol}
                 add("table", name, size=size, kept=kept or None, **reading, **own, seeds=settings["seeds"], folds=folds)
+        if not kept:
+            choice = {"widths": settings["tuned_widths"], "inner": settings["tuned_folds"]}
+            add("tuned", name, size=size, kept=None, **choice, seeds=settings["seeds"], folds=folds)
     honest = {"size": None, "columns": "standard", "protocol": "honest", "folds": folds}
     for name in settings["whole"]:
         add("table", name, kept=None, **honest, **own, seeds=settings["whole_seeds"])
@@ -48,7 +51,7 @@ def jobs(settings: dict) -> list[Job]:
                 more = {"seeds": settings["control_seeds"], "folds": folds}
                 add("control", name, size=size, kept=kept, columns=columns, protocol=protocol, **more)
     timed = {"sizes": settings["cost_sizes"], "capped": settings["cost_capped"], "repeats": settings["cost_repeats"]}
-    add("cost", "letter", True, **timed)
+    add("cost", "letter", True, **timed, clock="cpu")
     return out
 
 

@@ -71,7 +71,9 @@ class View:
 
     def ratio(self, case):
         """Return test rows over training rows; 0 for simulated sets, whose runs share no rows."""
-        return 0.0 if case[0] in SIMULATED else TEST[case[0]] / TRAIN[case[0]]
+        if case[0] in SIMULATED:
+            return 0.0
+        return self.settings["test_rows"].get(case[0], TEST[case[0]]) / TRAIN[case[0]]
 
     def versus(self, case, width, other, features=None):
         """Compare KLFE with another method, at chosen numbers of features or at a given one."""
@@ -81,6 +83,21 @@ class View:
             a, b = (self.curve(case, width, m) for m in ("KLFE", other))
             if a is not None and b is not None:
                 a, b = a[:, self.grid.index(features)], b[:, self.grid.index(features)]
+        return None if a is None or b is None else paired(a, b, self.ratio(case))
+
+    def against(self, case, width, method, other, share=1.0, features=None):
+        """Compare two methods, the other's error times `share`: 0.5 asks whether the first halves it."""
+        if features is None:
+            a, b = (self.chosen(case, width, m) for m in (method, other))
+        else:
+            a, b = (self.curve(case, width, m) for m in (method, other))
+            if a is not None and b is not None:
+                a, b = a[:, self.grid.index(features)], b[:, self.grid.index(features)]
+        return None if a is None or b is None else paired(a, share * b, self.ratio(case))
+
+    def widths_apart(self, case):
+        """Compare KLFE with its width by cross-validation to KLFE at σ = 1."""
+        a, b = (self.chosen(case, width, "KLFE") for width in ("cv", "one"))
         return None if a is None or b is None else paired(a, b, self.ratio(case))
 
     def normalisations(self):

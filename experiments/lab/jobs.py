@@ -156,6 +156,26 @@ def run_jobs(
     return records, [f"{name}: {why}" for name, why in skipped]
 
 
+def adopt(script: Path, jobs: Iterable[Job], records: Iterable[Record], cache: Path, *, version: int) -> int:
+    """Put results that a file of results holds into the cache, for jobs with the same settings; count them.
+
+    So a part can be run anew where the cache is not there. Whether the code of these jobs is still the same is for the
+    caller to know: results do not say which version computed them.
+    """
+    paper, told = script.parent.name, {}
+    for record in records:
+        told[record.kind, json.dumps(record.settings, sort_keys=True)] = record
+    (cache / paper).mkdir(parents=True, exist_ok=True)
+    count = 0
+    for job in jobs:
+        file = cache / paper / f"{job.key(paper, version)}.json"
+        record = told.get((job.kind, json.dumps(job.settings, sort_keys=True)))
+        if record is not None and not file.exists():
+            file.write_text(json.dumps({"result": record.result, "seconds": record.seconds}))
+            count += 1
+    return count
+
+
 def _pool(jobs: list[Job], workers: int, all_threads: bool, keep, context: tuple) -> None:
     if not jobs:
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from datasets import FOLDER
 
-from lab.jobs import Job, load_script, run_jobs
+from lab.jobs import Job, adopt, load_script, run_jobs
 from lab.report import VERDICTS, Report, fill
 from lab.results import Results, cores, machine
 
@@ -27,6 +27,7 @@ def main(paper: str | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="small settings, minutes; writes to experiments/.quick")
     parser.add_argument("--draw", action="store_true", help="only redraw tables and figures from results.json")
     parser.add_argument("--again", action="store_true", help="compute also what is kept from an earlier run")
+    parser.add_argument("--keep", action="store_true", help="take from results.json what has the same settings")
     parser.add_argument("--only", type=_words, metavar="A,B", help="only jobs of these methods, where jobs have one")
     parser.add_argument("--sets", type=_words, metavar="A,B", help="only jobs of these data sets or groups of them")
     parser.add_argument("--jobs", type=int, default=None, metavar="N", help="processes (default: one a core)")
@@ -67,6 +68,9 @@ def compute(script: Path, args: argparse.Namespace, file: Path) -> None:
     if not any(in_part(job, args.only, args.sets) for job in jobs):
         methods = ", ".join(dict.fromkeys(job.settings["method"] for job in jobs if "method" in job.settings))
         sys.exit(f"{script.parent.name}: --only and --sets leave no job; methods are {methods or 'not named'}")
+    if args.keep and file.exists():
+        kept = adopt(script, jobs, Results.read(file).records, HERE / ".cache", version=module.VERSION)
+        print(f"{script.parent.name}: {kept} results taken from results.json", file=sys.stderr)
     records, skipped = run_jobs(
         script,
         jobs,

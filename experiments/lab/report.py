@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
-VERDICTS = ("holds", "holds partly", "does not hold", "cannot be tested")
+from lab.stats import Paired
+from lab.verdicts import FAILS, HOLDS, PARTLY, UNTESTED
+
+VERDICTS = (HOLDS, PARTLY, FAILS, UNTESTED)
 
 # A method has the same colour in every figure.
 COLOURS = {
@@ -73,6 +77,24 @@ class Report:
             raise ValueError(f"{verdict!r} is no verdict; one of {', '.join(VERDICTS)}")
         self.claims.append(Claim(text, where, verdict, figure))
 
+    def resolution(self, found: dict[str, list[Paired]]) -> None:
+        """Add the table of the smallest difference that would be clear on each set, the median over comparisons."""
+        rows = [(name, d[0].n, f"{100 * median(t.needed for t in d):.1f}") for name, d in found.items() if d]
+        note = (
+            "Points of accuracy or error; the median over the comparisons of this page. It follows from how the "
+            "differences vary from split to split, from the number of splits, and from the shares of the rows."
+        )
+        self.table("resolution", ("set", "splits", "smallest difference that would be clear"), rows, note)
+
+    def outcome(self) -> str:
+        """Write in one sentence how many of the claims hold."""
+        counts = [sum(c.verdict == verdict for c in self.claims) for verdict in VERDICTS]
+        words = [f"{n} {w}" for n, w in zip(counts, ("hold", "hold partly", "do not hold"), strict=False)]
+        untested = f", {counts[3]} could not be tested" if counts[3] else ""
+        total = len(self.claims)
+        rule = "[one rule for all pages](../README.md#one-rule-for-all-verdicts)"
+        return f"Of {total} claims {words[0]}, {words[1]} and {words[2]}{untested}, by {rule}."
+
     @contextmanager
     def figure(self, name: str, rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **subplots):
         """Yield axes to draw on; save `figures/NAME.png` and `.svg`, the same bytes for the same results."""
@@ -107,6 +129,7 @@ class Report:
     def write(self) -> None:
         """Write `tables.md`, and put the tables into the README where `<!-- table NAME -->` asks for them."""
         if self.claims:
+            self.tables["outcome"] = self.outcome()
             rows = [(c.text, c.where, c.verdict, c.figure) for c in self.claims]
             self.tables["claims"] = "\n".join(
                 [_line(("claim", "where", "verdict", "our figure")), "|---|---|---|---|", *map(_line, rows)]

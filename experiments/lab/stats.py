@@ -44,7 +44,8 @@ class Paired:
 
     `p` is Student's paired test, which the papers use and which takes the runs for independent. They share training
     rows, so it finds differences where there are none; `p_corrected` widens the variance by the share of test to
-    training rows (Nadeau & Bengio 2003).
+    training rows (Nadeau & Bengio 2003). `needed` is the smallest difference that this test would call clear, with
+    differences that vary from run to run as these do.
     """
 
     difference: float
@@ -52,6 +53,7 @@ class Paired:
     p: float
     p_corrected: float
     n: int
+    needed: float = float("nan")
 
     @property
     def clear(self) -> bool:
@@ -78,4 +80,5 @@ def paired(a: Sequence[float], b: Sequence[float], test_to_train: float) -> Pair
         p=p_value(variance / n),
         p_corrected=p_value(variance * (1 / n + test_to_train)),
         n=n,
+        needed=float(stats.t.ppf(0.975, n - 1) * (variance * (1 / n + test_to_train)) ** 0.5),
     )

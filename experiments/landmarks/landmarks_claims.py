@@ -1,10 +1,11 @@
-"""Verdicts, each by a rule in code."""
+"""The questions and their answers; every verdict comes from the shared rule in lab/verdicts.py."""
 
 from __future__ import annotations
 
 import landmarks_data as sets
 import numpy as np
-from lab import Report, Results, summary
+from lab import Report, Results, paired
+from lab import verdicts as shared
 from landmarks_table import METHODS, RULES, Table
 
 
@@ -18,32 +19,38 @@ def _pair(seconds: dict, method: str) -> tuple[list[float], list[float]]:
     return seconds[method], seconds["uniform"]
 
 
-def verdict(signs: list[int]) -> str:
-    """All rules say better: holds. Some do and none says worse: partly. Else it does not hold. No rule: untested."""
-    if not signs:
-        return "cannot be tested"
-    if all(sign > 0 for sign in signs):
-        return "holds"
-    return "holds partly" if any(sign > 0 for sign in signs) and min(signs) == 0 else "does not hold"
-
-
 def judge(
     table: Table, method: str, measure: str, other: str = "uniform", names: list[str] | None = None
 ) -> tuple[str, str]:
-    """Judge 'method is better than other' at m ≈ √n by the intervals over data sets, one for each rule of the width."""
+    """Judge 'method is better than other' at m ≈ √n; the rules for the width are readings of it."""
     both = measure == "trace" or {"kpca", "nearest"} & {method, other}
     rules = ("tuned", "median") if both else RULES
-    found = {rule: table.pooled(rule, method, measure, other=other, names=names) for rule in rules}
-    found = {rule: pooled for rule, pooled in found.items() if pooled is not None}
+    return read(table, method, measure, [(None, rule) for rule in rules], other, names)
+
+
+def read(
+    table: Table,
+    method: str,
+    measure: str,
+    readings: list[tuple[int | None, str]],
+    other: str = "uniform",
+    names: list[str] | None = None,
+) -> tuple[str, str]:
+    """Judge by the counts over sets in each reading, a size and a rule for the width; show the means over sets too."""
+    verdicts, words = [], []
+    for m, rule in readings:
+        pooled = table.pooled(rule, method, measure, m, other, names)
+        if pooled is None:
+            continue
+        counts = table.counts(rule, method, measure, other, names, m)
+        verdicts.append(shared.better(counts))
+        words.append((f"m = {m}, " if m else "") + f"{rule} {pooled.text()}, {counts.text()}")
     what = "trace error ratio" if measure == "trace" else "points"
-    figures = "; ".join(f"{rule} {pooled.text()}" for rule, pooled in found.items())
-    counts = table.counts("tuned", method, measure, other, names)
-    clear = "clearly better on {clearly better}, clearly worse on {clearly worse} of {sets} sets".format(**counts)
-    return verdict([pooled.sign for pooled in found.values()]), f"{what}: {figures}; tuned: {clear}"
+    return shared.joined(verdicts), f"{what}: {'; '.join(words)}" if words else "not run"
 
 
 def claims(table: Table, results: Results, report: Report) -> None:
-    """Judge each sentence by the rule that `verdict` and `judge` state; other rules stand beside their claims."""
+    """Judge each sentence."""
     for text, method, measure, other in (
         ("Random pivots (rpcholesky) reduce the trace error at equal m", "rpcholesky", "trace", "uniform"),
         ("Greedy pivots (kobl) reduce the trace error at equal m", "kobl", "trace", "uniform"),
@@ -77,67 +84,74 @@ def claims(table: Table, results: Results, report: Report) -> None:
 
 
 def claim_sane(table: Table, report: Report) -> None:
-    """Expect no difference between two codes: intervals must hold none, and the means be near (5 %, 1 point)."""
+    """Expect no difference between two codes, in trace error and in score."""
     trace = [table.pooled(rule, "sklearn", "trace") for rule in ("tuned", "median")]
     score = [table.pooled(rule, "sklearn", "score") for rule in ("tuned", "median")]
     if None in trace + score:
         return
-    same = all(p.sign == 0 for p in trace + score)
-    near = all(0.95 < p.mean < 1.05 for p in trace) and all(abs(p.mean) < 1 for p in score)
+    verdicts = [
+        shared.similar(table.counts(rule, "sklearn", measure), margin)
+        for rule in ("tuned", "median")
+        for measure, margin in (("trace", shared.RELATIVE), ("score", 100 * shared.MARGIN))
+    ]
     figure = f"trace error ratio {trace[0].text()}, {trace[1].text()}; points {score[0].text()}, {score[1].text()}"
-    told = "holds" if same and near else "holds partly" if near else "does not hold"
-    report.claim("scikit-learn's Nystroem and mercer's nystrom are the same method", "beyond", told, figure)
+    text = "scikit-learn's Nystroem and mercer's nystrom are the same method"
+    report.claim(text, "beyond", shared.joined(verdicts), figure)
 
 
 def claim_large(table: Table, report: Report) -> None:
-    """Judge at m = 100 and 200, on the sets that have them: every interval must be on the good side."""
+    """Judge at m = 100 and 200, on the sets that have them."""
+    readings = [(m, rule) for m in (100, 200) for rule in ("tuned", "median")]
     for method in ("rpcholesky", "kobl"):
         for measure, words in (("trace", "reduces the trace error"), ("score", "raises the score")):
-            found = {(m, r): table.pooled(r, method, measure, m) for m in (100, 200) for r in ("tuned", "median")}
-            found = {key: pooled for key, pooled in found.items() if pooled is not None}
-            figures = "; ".join(f"m = {m}, {rule} {pooled.text()}" for (m, rule), pooled in found.items())
-            signs = [pooled.sign for pooled in found.values()]
-            report.claim(f"{method} {words} at m = 100 and 200", "beyond", verdict(signs), figures or "not run")
+            text = f"{method} {words} at m = 100 and 200"
+            report.claim(text, "beyond", *read(table, method, measure, readings))
 
 
 def claim_sizes(table: Table, report: Report) -> None:
-    """Compare the gains in score at m = 10 and 100, over sets that have both: holds if the interval is above 0."""
+    """Compare the gains in score at m = 10 and 100, split by split, over sets that have both."""
     for method in ("rpcholesky", "k-means"):
         names = [n for n in table.real if {10, 100} <= set(table.first(n)["m"])]
         text = f"The gain in score of {method} is larger at m = 10 than at m = 100"
         if len(names) < 2:
-            report.claim(text, "beyond", "cannot be tested", "too few sets have both sizes")
+            report.claim(text, "beyond", shared.UNTESTED, "too few sets have both sizes")
             continue
-        signs, words = [], []
+        verdicts, words = [], []
         for rule in ("tuned", "median"):
-            gains = [[table.against(n, rule, method, "score", m).difference for n in names] for m in (10, 100)]
-            falls = summary(np.subtract(*gains))
-            low, high = falls.interval()
-            signs.append(1 if low > 0 else -1 if high < 0 else 0)
-            means = f"{np.mean(gains[0]):+.2f} against {np.mean(gains[1]):+.2f}"
-            words.append(f"{rule} {means}, difference [{low:+.2f}, {high:+.2f}]")
-        report.claim(text, "beyond", verdict(signs), f"points on {len(names)} sets: {'; '.join(words)}")
+            tests, means = [], []
+            for n in names:
+                small, large = (
+                    100 * (table.values(n, rule, method, "score", m) - table.values(n, rule, "uniform", "score", m))
+                    for m in (10, 100)
+                )
+                tests.append(paired(small, large, table.first(n)["n_test"] / table.first(n)["n_train"]))
+                means.append((small.mean(), large.mean()))
+            counts = shared.count(tests)
+            verdicts.append(shared.better(counts))
+            ten, hundred = np.mean(means, axis=0)
+            words.append(f"{rule} {ten:+.2f} against {hundred:+.2f}, {counts.text()}")
+        report.claim(text, "beyond", shared.joined(verdicts), f"points on {len(names)} sets: {'; '.join(words)}")
 
 
 def claim_uneven(table: Table, report: Report) -> None:
-    """Hold it for a rule of the width if Spearman's correlation is positive with p < 5 %."""
+    """Correlate over the sets, by Spearman; readings: the rules for the width."""
     for method in ("rpcholesky", "kobl"):
         for measure, words in (("trace", "in trace error"), ("score", "in score")):
             found = {rule: table.correlation(rule, method, measure, "uneven") for rule in ("tuned", "median")}
-            signs = [(1 if r > 0 else -1) if p < 0.05 else 0 for r, p in found.values() if p == p]
+            told = shared.joined([shared.trend(r, p) for r, p in found.values()])
             figure = "; ".join(f"{rule} ρ = {r:+.2f}, p = {p:.3f}" for rule, (r, p) in found.items())
             text = f"The gain {words} of {method} is larger where rows matter unevenly"
-            report.claim(text, "beyond", verdict(signs), figure)
+            report.claim(text, "beyond", told, figure)
 
 
 def claim_proxy(table: Table, report: Report) -> None:
-    """Hold it for a rule of the width if the gains correlate over the sets, positive with p < 5 %."""
+    """Correlate the two gains over the sets; readings: the rules for the width."""
     for method in ("rpcholesky", "k-means"):
         found = {rule: table.proxy(rule, method) for rule in ("tuned", "median")}
-        signs = [(1 if r > 0 else -1) if p < 0.05 else 0 for r, p in found.values() if p == p]
+        told = shared.joined([shared.trend(r, p) for r, p in found.values()])
         figure = "; ".join(f"{rule} ρ = {r:+.2f}, p = {p:.3f}" for rule, (r, p) in found.items())
         text = f"Where {method} reduces the trace error more, it raises the score more"
-        report.claim(text, "beyond", verdict(signs), figure)
+        report.claim(text, "beyond", told, figure)
 
 
 def claim_made(table: Table, report: Report) -> None:
@@ -148,16 +162,15 @@ def claim_made(table: Table, report: Report) -> None:
         ("made_outliers", "kobl", True, "Greedy pivots are lost on 1 % of scattered outliers"),
     ):
         if name not in table.names or 50 not in table.first(name)["m"]:
-            report.claim(text, "beyond, made data", "cannot be tested", "not run")
+            report.claim(text, "beyond, made data", shared.UNTESTED, "not run")
             continue
-        signs, words = [], []
+        verdicts, words = [], []
         for rule in ("tuned", "median"):
             found = table.against(name, rule, method, "balanced", 50)
-            sign = 0 if not found.clear else 1 if found.difference > 0 else -1
-            signs.append(-sign if worse else sign)
+            verdicts.append(shared.better(shared.count([found], low=worse)))
             words.append(f"{rule} {found.difference:+.1f} ± {found.se:.1f}")
         figure = f"balanced accuracy at m = 50 against uniform, points: {', '.join(words)}"
-        report.claim(text, "beyond, made data", verdict(signs), figure)
+        report.claim(text, "beyond, made data", shared.joined(verdicts), figure)
 
 
 def claim_time(results: Results, report: Report) -> None:
@@ -166,9 +179,8 @@ def claim_time(results: Results, report: Report) -> None:
     if None in ratio.values():
         return
     figure = "fit time over uniform's, median: " + ", ".join(f"{k} {v:.1f}" for k, v in ratio.items())
-    told = [1 if r < 2 else 0 if r < 5 else -1 for r in (ratio["rpcholesky"], ratio["kobl"])]
-    report.claim(
-        "Pivoted bases cost about as much as uniform landmarks (within a factor of 2)", "beyond", verdict(told), figure
-    )
-    told = [1 if ratio["k-means"] < 2 else 0 if ratio["k-means"] < 5 else -1]
-    report.claim("k-means centres cost about as much as uniform landmarks", "beyond", verdict(told), figure)
+    near = shared.fact(sum(ratio[m] < 2 for m in ("rpcholesky", "kobl")), 2)
+    text = "Pivoted bases cost about as much as uniform landmarks (within a factor of 2)"
+    report.claim(text, "beyond", near, figure)
+    near = shared.fact(int(ratio["k-means"] < 2), 1)
+    report.claim("k-means centres cost about as much as uniform landmarks", "beyond", near, figure)

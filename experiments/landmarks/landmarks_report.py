@@ -59,9 +59,8 @@ def wins(table: Table, report: Report) -> None:
         for rule in rules:
             for method in METHODS:
                 c, pooled = table.counts(rule, method, measure), table.pooled(rule, method, measure)
-                tie = c["sets"] - c["better"] - c["worse"]
                 p = DASH if pooled is None else f"{pooled.wilcoxon:.3f}"
-                counts = f"{c['better']} / {tie} / {c['worse']}", f"{c['clearly better']} / {c['clearly worse']}"
+                counts = f"{c.wins} / {c.ties} / {c.losses}", f"{c.clear_wins} / {c.clear_losses}"
                 rows.append([f"{method}, {measure}, {rule}", *counts, p])
     head = ["against uniform, at m ≈ √n", "better / equal / worse", "clearly better / clearly worse", "Wilcoxon p"]
     note = (

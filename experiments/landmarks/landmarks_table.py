@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import landmarks_data as sets
 import numpy as np
 from lab import Paired, Results, Summary, paired, summary
+from lab.verdicts import Counts, count
 from scipy import stats
 
 METHODS = ("rpcholesky", "kobl", "csi", "k-means")
@@ -140,20 +141,18 @@ class Table:
         return Pooled(summary(each), measure == "trace", p)
 
     def counts(
-        self, rule: str, method: str, measure: str, other: str = "uniform", names: list[str] | None = None
-    ) -> dict[str, int]:
-        """Count sets: better and worse on average, and of these the ones that the corrected test calls clear."""
-        out = dict.fromkeys(("better", "worse", "clearly better", "clearly worse", "sets"), 0)
-        for name in self.real if names is None else names:
-            if not self.has(name, rule, method, self.middle(name)):
-                continue
-            found = self.against(name, rule, method, measure, other=other)
-            gain = -found.difference if measure == "trace" else found.difference
-            word = "better" if gain > 0 else "worse"
-            out["sets"] += 1
-            out[word] += gain != 0
-            out[f"clearly {word}"] += gain != 0 and found.clear
-        return out
+        self,
+        rule: str,
+        method: str,
+        measure: str,
+        other: str = "uniform",
+        names: list[str] | None = None,
+        m: int | None = None,
+    ) -> Counts:
+        """Count wins and losses over the sets that have the size; clear is what the corrected test calls clear."""
+        names = self.real if names is None else names
+        names = [n for n in names if all(self.has(n, rule, w, m or self.middle(n)) for w in (method, other))]
+        return count((self.against(n, rule, method, measure, m, other) for n in names), low=measure == "trace")
 
     def equivalent(self, name: str, rule: str, method: str, measure: str) -> float:
         """Return how many times the method's m uniform landmarks need to do as well as it does at the middle size.

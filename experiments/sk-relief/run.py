@@ -28,11 +28,12 @@ def jobs(settings: dict) -> list[Job]:
         where = {"name": name, "rows": s["rows"].get(name), "train": s["train"], "seed": s["seed"]}
         curve = {k: s[k] for k in ("nu", "nus", "orders")}
         out += [Job("compare", where | {"run": r} | grid | curve, needs=(name,)) for r in range(s["runs"])]
-        sizes = {k: s[k] for k in ("bases", "size")}
-        out += [Job("bases", where | {"run": r} | grid | sizes, needs=(name,)) for r in range(s["base_runs"])]
-        spend = {"nu": s["nu"], "repeats": s["repeats"], "v": 3}
+        for some in ("bases", "more_bases"):
+            sizes = {"bases": s[some], "size": s["size"]}
+            out += [Job("bases", where | {"run": r} | grid | sizes, needs=(name,)) for r in range(s["base_runs"])]
+        spend = {"nu": s["nu"], "repeats": s["repeats"], "v": 4}
         out.append(Job("times", where | spend, alone=True, needs=(name,)))
-    spend = {"nu": s["nu"], "sizes": s["growth_rows"], "test": s["growth_test"], "repeats": s["growth_repeats"], "v": 3}
+    spend = {"nu": s["nu"], "sizes": s["growth_rows"], "test": s["growth_test"], "repeats": s["growth_repeats"], "v": 4}
     where = {"name": s["growth_set"], "seed": s["seed"]}
     return [*out, Job("growth", where | spend, alone=True, needs=(s["growth_set"],))]
 
@@ -113,9 +114,9 @@ def bases(data: Path, *, name, rows, run, train, bases, size, **grid) -> dict:
 def on_basis(method: str, width: float, x, y, test, most: int, *, size: int, order: str):
     """Fit a basis of this size, and rank its coordinates by Relief or leave them in their own order.
 
-    The sparse dictionary gets a small nu, so that the size and not nu ends it.
+    The sparse dictionary gets a small nu and csi a small tolerance, so that the size ends them.
     """
-    options = {"nu": 0.001} if method == "sparse" else {"threshold": 0.0} if method == "kobl" else {}
+    options = {"sparse": {"nu": 0.001}, "kobl": {"threshold": 0.0}, "csi": {"tol": 1e-9}}.get(method, {})
     basis = kernel(method, width, x, n_components=size, **options)
     if order == "relief":
         return relief(basis, x, y, test, most)
@@ -148,6 +149,9 @@ def times(data: Path, *, name, rows, train, seed, nu, repeats, v) -> dict:
     methods = {
         "SK-Relief": KRelief(n_features=10, **RELIEF, basis=kernel("sparse", 1.0, x, nu=nu)),
         "KPCA": KPCA(n_components=10, basis=kernel("kpca", 1.0, x, n_components=10, center=True)),
+        # K-Relief's basis has as many coordinates as rows; KPCA with as many is the like comparison.
+        "KPCA all": KPCA(basis=kernel("kpca", 1.0, x, center=True)),
+        "K-Relief on kpca": KRelief(n_features=10, **RELIEF, basis=kernel("kpca", 1.0, x)),
     }
     for end, basis in (("", kernel("gram-schmidt", 1.0, x)), (" on kobl", kernel("kobl", 1.0, x, threshold=0.0))):
         methods |= {
@@ -213,10 +217,11 @@ def growth(data: Path, *, name, seed, nu, sizes, test, repeats, v) -> list[dict]
             "K-Relief": KRelief(n_features=10, **RELIEF, basis=kernel("gram-schmidt", 1.0, x)),
             "SK-Relief": KRelief(n_features=10, **RELIEF, basis=kernel("sparse", 1.0, x, nu=nu)),
             "KPCA": KPCA(n_components=10, basis=kernel("kpca", 1.0, x, n_components=10, center=True)),
+            "KPCA all": KPCA(basis=kernel("kpca", 1.0, x, center=True)),
         }
         for system in systems.values():
             system.fit(x, y)
-        relief_only = {m: s for m, s in systems.items() if m != "KPCA"}
+        relief_only = {m: s for m, s in systems.items() if "Relief" in m}
         whole = {m: s.basis_ for m, s in relief_only.items()}
         out.append(
             {

@@ -4,6 +4,7 @@ import numpy as np
 import skrelief_claims
 from lab import Report, Results, paired, summary
 from lab.report import best, colour
+from lab.verdicts import count
 
 RIVALS = ("KPCA", "GDA", "KANMM", "KMFA")
 SHOWN = ("K-Relief", "SK-Relief", *RIVALS)
@@ -36,7 +37,15 @@ class Found:
 
     def based(self, name: str, basis: str, order: str = "relief") -> list[float]:
         """Return the honest test errors on a basis of fixed size."""
-        return [r.result[f"{basis} {order}"]["error"] for r in self.results.find("bases", name=name)]
+        key = f"{basis} {order}"
+        found = {
+            r.settings["run"]: r.result[key]["error"] for r in self.results.find("bases", name=name) if key in r.result
+        }
+        return [found[run] for run in sorted(found)]
+
+    def bases(self) -> list[str]:
+        """Return the bases that were run, Gram–Schmidt first; where one was run twice, the later settings count."""
+        return list(dict.fromkeys(b for r in self.results.find("bases") for b in r.settings["bases"]))
 
     def test(self, name: str, one: str, other: str):
         """Compare the honest errors of two methods."""
@@ -69,6 +78,7 @@ def write(results: Results, report: Report) -> None:
     nu_figure(found, report)
     orders_figure(found, report)
     growth_figure(results, report)
+    report.resolution({name: [found.test(name, "K-Relief", m) for m in RIVALS] for name in found.sets})
     skrelief_claims.write(found, report)
 
 
@@ -256,7 +266,7 @@ def widths_table(found: Found, report: Report) -> None:
 
 def bases_table(found: Found, report: Report) -> None:
     """Write Relief on bases of the same size, and what the first coordinates of the basis do without it."""
-    bases, rows = found.settings["bases"], []
+    bases, rows = found.bases(), []
     for name in found.sets:
         errors = [found.based(name, b) for b in bases]
         rows.append((name, *best([np.mean(e) for e in errors], [summary(e).text() for e in errors])))
@@ -265,10 +275,10 @@ def bases_table(found: Found, report: Report) -> None:
         rows.append((label, *best(means, [f"{100 * m:.1f}" for m in means])))
     gains = []
     for basis in bases:
-        tests = [paired(found.based(n, basis), found.based(n, basis, "own"), found.ratio) for n in found.sets]
-        better, clear = sum(t.difference < 0 for t in tests), sum(t.difference < 0 and t.clear for t in tests)
-        worse = sum(t.difference > 0 and t.clear for t in tests)
-        gains.append(f"{better} of {len(tests)} ({clear}; {worse})")
+        told = count(
+            (paired(found.based(n, basis), found.based(n, basis, "own"), found.ratio) for n in found.sets), low=True
+        )
+        gains.append(f"{told.wins} of {told.sets} ({told.clear_wins}; {told.clear_losses})")
     rows.append(("Relief better than own order", *gains))
     note = (
         f"Test error in percent ± standard error of the features that Relief puts first, on bases of "
@@ -282,14 +292,17 @@ def bases_table(found: Found, report: Report) -> None:
 def times_tables(results: Results, report: Report) -> None:
     """Write times of fit and transform beside K-Relief's, and the identities of the derivation."""
     fits, moves, checks = [], [], []
-    first, second = ("SK-Relief", *RIVALS), ("GDA on kobl", "KANMM on kobl", "KMFA on kobl")
+    first, second = (
+        ("SK-Relief", *RIVALS[:1], "KPCA all", "K-Relief on kpca", *RIVALS[1:]),
+        ("GDA on kobl", "KANMM on kobl", "KMFA on kobl"),
+    )
     for record in results.find("times"):
         name, told = record.settings["name"], record.result
         fit, move, cheap = told["fit"], told["transform"], "K-Relief on kobl"
-        ratios = [f"{fit[m] / fit['K-Relief']:.2f}" for m in first]
+        ratios = [f"{fit[m] / fit['K-Relief']:.2f}" if m in fit else "–" for m in first]
         on_kobl = [f"{fit[m] / fit[cheap]:.2f}" for m in second]
         fits.append((name, f"{1e3 * fit['K-Relief']:.1f}", *ratios, f"{1e3 * fit[cheap]:.1f}", *on_kobl))
-        ratios = [f"{move[m] / move['K-Relief']:.2f}" for m in first]
+        ratios = [f"{move[m] / move['K-Relief']:.2f}" if m in move else "–" for m in first]
         moves.append((name, f"{1e3 * move['K-Relief']:.2f}", *ratios))
         checks.append((name, *(f"{value:.1e}" for value in told["identities"].values())))
     if fits:
@@ -313,7 +326,7 @@ def times_tables(results: Results, report: Report) -> None:
                 *(f"{step['values'][m]:,}".replace(",", " ") for m in step["values"]),
                 *(f"{step['basis'][m]} [{step['last'][m]}]" for m in step["basis"]),
                 *(f"{1e3 * step['fit'][m]:.1f}" for m in step["fit"]),
-                *(f"{1e3 * step['transform'][m]:.2f}" for m in step["transform"]),
+                *(f"{1e3 * step['transform'][m]:.2f}" for m in step["transform"] if m != "KPCA all"),
                 *(f"{1e3 * step['all'][m]:.1f}" for m in step["all"]),
             )
             for step in record.result
@@ -327,6 +340,7 @@ def times_tables(results: Results, report: Report) -> None:
             "fit ms, K-Relief",
             "SK-Relief",
             "KPCA",
+            *(["KPCA, all components"] if "KPCA all" in record.result[0]["fit"] else []),
             "transform ms, K-Relief",
             "SK-Relief",
             "KPCA",
@@ -419,7 +433,7 @@ def orders_figure(found: Found, report: Report) -> None:
 
 def bases_figure(found: Found, report: Report) -> None:
     """Draw Relief's error on each basis, and that of the basis' own first coordinates."""
-    bases = found.settings["bases"]
+    bases = found.bases()
     columns = min(3, len(found.sets))
     rows = -(-len(found.sets) // columns)
     with report.figure("bases", rows, columns, squeeze=False) as axes:

@@ -43,11 +43,18 @@ def jobs(settings: dict) -> list[Job]:
         for n in s["texts"]
         for r in range(s["early_splits_large" if n in s["large_texts"] else "early_splits"])
     ]
+    told = {"steps": s["fresh_steps"], "inner": s["fresh_inner"], "weighting": s["weighting"], "factors": s["factors"]}
+    fresh = [
+        Job("fresh", {"name": n, "split": s["fresh_seed"] + r} | told, needs=(n,))
+        for n in s["texts"]
+        for r in range(s["fresh_splits_large" if n in s["large_texts"] else "fresh_splits"])
+    ]
     common = {k: s[k] for k in ("gamma", "folds", "weighting")}
     return [
         *genes,
         *texts,
         *early,
+        *fresh,
         *(
             Job("path", {"name": n, "splits": s["path_splits"], "steps": s["steps"]} | common, needs=(n,))
             for n in s["path_sets"]
@@ -67,7 +74,12 @@ def jobs(settings: dict) -> list[Job]:
         ),
         Job("law", {"name": s["law_set"]} | common, needs=(s["law_set"],)),
         *(
-            Job("cost", {"name": n, "runs": s["cost_runs"], "clock": "cpu"} | common, alone=True, needs=(n,))
+            Job(
+                "cost",
+                {"name": n, "runs": s["cost_runs"], "clock": "cpu", "basis": "gram-schmidt"} | common,
+                alone=True,
+                needs=(n,),
+            )
             for n in s["cost_sets"]
         ),
         Job(
@@ -148,6 +160,39 @@ def early(data: Path, *, name: str, split: int, steps: list, inner: int, weighti
     inside = sum(count(lib.inner_split(part, a, b, True)) for a, b in lib.folds(part.y_train, inner, split))
     error = count(part) / len(part.y_test)
     return {"error": error.tolist(), "chosen": steps[int(np.argmin(inside))], "inner": float(error[np.argmin(inside)])}
+
+
+def fresh(data: Path, *, name: str, split: int, steps: list, inner: int, weighting: str, factors: list) -> dict:
+    """Compare on splits that chose nothing else: SKFE with the number of steps by inner folds, KPLS beside it.
+
+    SKFE, KOC and AKDA/QR have c features, one a class; KPLS has c too, or a multiple of c that inner folds choose.
+    *Scaled* features have unit length on the training rows.
+    """
+    X, y = datasets.load(name, data)
+    part = lib.text_split(X, y, *lib.halves(y, split), weighting)
+
+    def searches(part: lib.Split) -> dict[str, np.ndarray]:
+        out: dict[str, list[int]] = {"SKFE": [], "SKFE scaled": []}
+        for count in steps:
+            fit = lib.fit_skfe(part, part.span(None), max_iter=count)[0]
+            a, b = fit.transform(part.train), fit.transform(part.test)
+            norms = np.linalg.norm(a, axis=0)
+            out["SKFE"].append(lib.wrong(a, b, part))
+            out["SKFE scaled"].append(lib.wrong(a / norms, b / norms, part))
+        return {m: np.array(row) for m, row in (out | lib.count_kpls(part, None, factors)).items()}
+
+    folds = [lib.inner_split(part, a, b, True) for a, b in lib.folds(part.y_train, inner, split)]
+    inside = [searches(fold) for fold in folds]
+    outer = searches(part)
+    at = {m: int(np.argmin(sum(found[m] for found in inside))) for m in outer}
+    rows = len(part.y_test)
+    error = {f"{m} inner": float(row[at[m]] / rows) for m, row in outer.items()}
+    one = factors.index(1)
+    error |= {f"{m} c": float(outer[m][one] / rows) for m in ("KPLS", "KPLS scaled")}
+    error |= {m: wrong / rows for m, wrong in lib.count_others(part).items()}
+    table = {m: (row / rows).tolist() for m, row in outer.items()}
+    chosen = {m: (steps if "SKFE" in m else factors)[i] for m, i in at.items()}
+    return {"error": error, "chosen": chosen, "table": table}
 
 
 def _shape(X, y) -> dict:
@@ -255,7 +300,7 @@ def _timed(call) -> float:
     return time.process_time() - start
 
 
-def cost(data: Path, *, name: str, runs: int, clock: str, gamma: float, folds: int, weighting: str) -> dict:
+def cost(data: Path, *, name: str, runs: int, clock: str, basis: str, gamma: float, folds: int, weighting: str) -> dict:
     """Time each fit from the rows themselves, kernel values included, in turns; every run in seconds."""
     X, y = datasets.load(name, data)
     at = lib.width(data, name, gamma)
@@ -267,7 +312,7 @@ def cost(data: Path, *, name: str, runs: int, clock: str, gamma: float, folds: i
         scale = X[train].std(axis=0)
         rows, kernel = (X[train] - X[train].mean(axis=0)) / np.where(scale > 0, scale, 1), {"gamma": at}
     labels, c = y[train], len(np.unique(y))
-    span = KernelBasis("gram-schmidt", **kernel)
+    span = KernelBasis(basis, **kernel)
     fits = {
         "KPLS": KPLS(2 * c, basis=span),
         "KOC": KOC(basis=span),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from lab import Results, paired, summary
+from lab.verdicts import Counts, count
 from skfe_methods import METHODS
 
 TITLES = {"paper": "the paper's measure", "nested": "nested cross-validation"}
@@ -52,6 +53,11 @@ class Difference:
     mean: float
     p: float
     p_corrected: float
+
+    @property
+    def difference(self) -> float:
+        """Return the mean, under the name that the shared rule knows."""
+        return self.mean
 
     @property
     def clear(self) -> bool:
@@ -121,29 +127,26 @@ def with_stops(results: Results, errors: dict[str, dict[str, Errors]]) -> dict[s
     return out
 
 
-@dataclass(frozen=True)
-class Tally:
-    """On how many sets one method is lower than another, and on how many clearly so, and clearly not."""
-
-    lower: int
-    clear: int
-    clear_loss: int
-    sets: int
-
-    def text(self) -> str:
-        """Write it in words."""
-        return f"lower on {self.lower} of {self.sets} (clear {self.clear}, clearly higher {self.clear_loss})"
+def fresh_errors(results: Results) -> dict[str, dict[str, Errors]]:
+    """Return the errors on the new splits of the texts by set and method."""
+    out: dict[str, dict[str, Errors]] = {}
+    for name in results.values("fresh", "name"):
+        found = [r.result["error"] for r in results.find("fresh", name=name)]
+        for method in found[0]:
+            runs = [f[method] for f in found]
+            out.setdefault(name, {})[method] = Errors(runs, runs, 1.0)
+    return out
 
 
-def tally(errors: dict[str, dict[str, Errors]], a: str, b: str, sets: Iterable[str] | None = None) -> Tally:
-    """Count sets; a tie is no win."""
-    found = [compare(errors[n][a], errors[n][b]) for n in (sets or errors) if n in errors]
-    return Tally(
-        sum(d.mean < 0 for d in found),
-        sum(d.mean < 0 and d.clear for d in found),
-        sum(d.mean > 0 and d.clear for d in found),
-        len(found),
-    )
+def tally(errors: dict[str, dict[str, Errors]], a: str, b: str, sets: Iterable[str] | None = None) -> Counts:
+    """Count wins and losses of a over b, by the errors."""
+    return count((compare(errors[n][a], errors[n][b]) for n in (sets or errors) if n in errors), low=True)
+
+
+def against_best(errors: dict[str, dict[str, Errors]], a: str, others: list[str]) -> Counts:
+    """Count wins and losses of a over the best of the others on each set, by the mean error."""
+    rivals = {n: min(others, key=lambda m, row=row: row[m].mean) for n, row in errors.items()}
+    return count((compare(errors[n][a], errors[n][rival]) for n, rival in rivals.items()), low=True)
 
 
 def slope(x: list[float], seconds: list[float]) -> float:

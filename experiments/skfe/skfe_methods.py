@@ -171,19 +171,30 @@ def discriminants(features: np.ndarray, y: np.ndarray) -> np.ndarray:
     return eigh(between, total + ridge)[1][:, ::-1]
 
 
+def count_akda(split: Split, gamma: float | None) -> dict[str, int]:
+    """Count the errors of both forms of AKDA/QR."""
+    kernel = KernelBasis("kobl", kernel="linear") if gamma is None else KernelBasis("kobl", gamma=gamma)
+    akda = AKDAQR(reg=REG, basis=kernel).fit(split.raw_train, split.y_train)
+    out = {"AKDA/QR": wrong(akda.transform(split.raw_train), akda.transform(split.raw_test), split)}
+    means = akda.basis_.transform(split.raw_train), akda.basis_.transform(split.raw_test)
+    turn = discriminants(means[0], split.y_train)
+    return out | {"AKDA/QR c": wrong(means[0] @ turn, means[1] @ turn, split)}
+
+
+def count_others(split: Split) -> dict[str, int]:
+    """Count on a text the errors of what has nothing to choose: KOC, both forms of AKDA/QR, and 1-NN on the rows."""
+    koc = KOC(basis=split.span(None)).fit(split.train, split.y_train)
+    out = {"KOC": wrong(koc.transform(split.train), koc.transform(split.test), split)}
+    return out | count_akda(split, None) | {"NN": wrong_raw(split, True)}
+
+
 def count_errors(split: Split, gamma: float | None, factors: list[int], *, watch: bool) -> dict[str, Any]:
     """Count each method's errors on one split; KPLS has one count for each number of features.
 
     With `watch`, also what the search did: alignment of the start (KOC) and of the end, on training and test rows.
     """
-    counts = count_kpls(split, gamma, factors)
+    counts = count_kpls(split, gamma, factors) | {m: [n] for m, n in count_akda(split, gamma).items()}
     span = split.span(gamma)
-    kernel = KernelBasis("kobl", kernel="linear") if gamma is None else KernelBasis("kobl", gamma=gamma)
-    akda = AKDAQR(reg=REG, basis=kernel).fit(split.raw_train, split.y_train)
-    counts["AKDA/QR"] = [wrong(akda.transform(split.raw_train), akda.transform(split.raw_test), split)]
-    means = akda.basis_.transform(split.raw_train), akda.basis_.transform(split.raw_test)
-    turn = discriminants(means[0], split.y_train)
-    counts["AKDA/QR c"] = [wrong(means[0] @ turn, means[1] @ turn, split)]
     koc = KOC(basis=span).fit(split.train, split.y_train)
     start = koc.transform(split.train), koc.transform(split.test)
     counts["KOC"] = [wrong(*start, split)]

@@ -7,7 +7,20 @@ import skfe_claims as claims
 import skfe_figures as figures
 from lab import Report, Results, summary
 from lab.report import best
-from skfe_errors import KPLS, SAID, TITLES, Errors, compare, gene_errors, slope, spread, text_errors, with_stops
+from skfe_errors import (
+    KPLS,
+    SAID,
+    TITLES,
+    Errors,
+    compare,
+    fresh_errors,
+    gene_errors,
+    slope,
+    spread,
+    tally,
+    text_errors,
+    with_stops,
+)
 from skfe_methods import METHODS
 
 
@@ -27,6 +40,7 @@ def write(results: Results, report: Report) -> None:
         error_table(report, "texts", texts[main], columns)
         difference_table(report, "differences-texts", texts[main], columns)
         steps_table(results, report, with_stops(results, texts[main]))
+        fresh_table(results, report)
         others_table(report, texts, columns)
     kpls_table(report, genes)
     optimism_table(results, report, genes)
@@ -92,6 +106,34 @@ def steps_table(results: Results, report: Report, errors: dict[str, dict[str, Er
         head = ["set", *(f"{s} steps" for s in steps), "steps chosen", "KPLS inner", "difference", "choices by split"]
         note = "Error in percent; the difference with p of Student's test / of the corrected test."
         report.table("steps", head, rows, note)
+
+
+def fresh_table(results: Results, report: Report) -> None:
+    """Write the new splits of the texts: everything chosen inside the training part, and KPLS at c features too."""
+    errors = fresh_errors(results)
+    columns = ["SKFE inner", "SKFE scaled inner", "KPLS c", "KPLS scaled c", "KPLS inner", "KPLS scaled inner"]
+    columns += ["KOC", "AKDA/QR", "AKDA/QR c", "NN"]
+    rows, pairs = [], []
+    for name, row in errors.items():
+        found = [r.result["chosen"] for r in results.find("fresh", name=name)]
+        chosen = [float(np.median([f[m] for f in found])) for m in ("SKFE", "KPLS")]
+        cells = best([row[m].mean for m in columns], [f"{100 * row[m].mean:.1f}" for m in columns])
+        rows.append([name, len(found), *cells, *(f"{c:g}" for c in chosen)])
+        pairs.append([name, *(compare(row["SKFE inner"], row[m]).text() for m in columns[2:9])])
+    if not rows:
+        return
+    means = [np.mean([row[m].mean for row in errors.values()]) for m in columns]
+    rows.append(["mean", "", *best(means, [f"{100 * m:.1f}" for m in means]), "", ""])
+    counts = [tally(errors, "SKFE inner", m) for m in columns[2:9]]
+    pairs.append(["SKFE's wins and losses", *(c.text() for c in counts)])
+    note = (
+        "Error in percent on new splits. SKFE: c features, the number of steps by inner folds. KPLS c: c features; "
+        "KPLS inner: the multiple of c by inner folds. Scaled: features of unit length on the training rows. Last two "
+        "columns: medians of what was chosen."
+    )
+    report.table("fresh", ["set", "splits", *columns, "steps, SKFE", "multiple of c, KPLS"], rows, note)
+    note = "SKFE with steps by inner folds less the other: points, p of Student's test / of the corrected test."
+    report.table("differences-fresh", ["set", *columns[2:9]], pairs, note)
 
 
 def kpls_table(report: Report, genes: dict) -> None:

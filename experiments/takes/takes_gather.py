@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from lab import Paired, Results, Summary, paired, summary
-from takes_common import NAMES
+from lab.verdicts import Counts, count
+from takes_common import CLASSES, NAMES
 
 # The first is the main one; the paper says neither how it scaled nor how wide its kernel was.
 MODES = {
@@ -52,12 +53,13 @@ class Runs:
         return paired(self.accuracy(method), other, self.test / self.train)
 
 
-def runs(results: Results, mode: str) -> dict[str, Runs]:
-    """Return the runs of a setting by set."""
+def runs(results: Results, mode: str, classes: int = 3) -> dict[str, Runs]:
+    """Return the runs of a setting by set; Thyroid with three classes, or with two."""
     scaling, width = MODES[mode]
     out = {}
     for name in NAMES:
-        found = [r.result for r in results.find("classify", name=name, scaling=scaling, width=width)]
+        reading = {"classes": classes} if name in CLASSES else {}
+        found = [r.result for r in results.find("classify", name=name, scaling=scaling, width=width, **reading)]
         if found:
             methods = {k: joined([f["methods"][k] for f in found]) for k in found[0]["methods"]}
             readings = joined([f["readings"] for f in found])
@@ -70,45 +72,9 @@ def joined(found: list[dict[str, list]]) -> dict[str, list]:
     return {key: [value for f in found for value in f[key]] for key in found[0]}
 
 
-@dataclass(frozen=True)
-class Tally:
-    """On how many sets a method is better and worse than another, and on how many clearly."""
-
-    sets: int
-    wins: int
-    clear_wins: int
-    losses: int
-    clear_losses: int
-
-    def text(self) -> str:
-        """Write both counts, the clear ones in brackets."""
-        if self.sets == 0:
-            return "no runs"
-        return f"{self.wins} of {self.sets} won ({self.clear_wins}), {self.losses} lost ({self.clear_losses})"
-
-    def verdict(self, needed: int) -> str:
-        """Judge a claim of `needed` wins.
-
-        It holds with so many wins, one of them clear and no clear loss; partly with so many wins that are all unclear
-        or come with a clear loss; and not with fewer.
-        """
-        if self.sets == 0:
-            return "cannot be tested"
-        if self.wins < min(needed, self.sets):
-            return "does not hold"
-        return "holds" if self.clear_wins and not self.clear_losses else "holds partly"
-
-
-def tally(found: dict[str, Runs], method: str, rival: str, best_on_test: bool = False) -> Tally:
-    """Count over the sets; clear is what the corrected test calls clear."""
-    tests = [r.compare(method, rival, best_on_test) for r in found.values()]
-    return Tally(
-        len(tests),
-        sum(t.difference > 0 for t in tests),
-        sum(t.difference > 0 and t.clear for t in tests),
-        sum(t.difference < 0 for t in tests),
-        sum(t.difference < 0 and t.clear for t in tests),
-    )
+def tally(found: dict[str, Runs], method: str, rival: str, best_on_test: bool = False) -> Counts:
+    """Count wins and losses over the sets; clear is what the corrected test calls clear."""
+    return count(r.compare(method, rival, best_on_test) for r in found.values())
 
 
 def costs(results: Results, scaling: str) -> dict[str, dict[str, Summary]]:

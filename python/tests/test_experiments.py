@@ -5,8 +5,8 @@ from pathlib import Path
 import datasets
 import numpy as np
 import pytest
-from lab import Results, paired, summary
-from lab.jobs import Job, run_jobs
+from lab import Results, paired, summary, verdicts
+from lab.jobs import Job, adopt, run_jobs
 from lab.main import PAPERS, in_part, write_report
 from lab.report import Report, best, fill
 from lab.results import Record
@@ -61,6 +61,16 @@ def test_a_part_adds_to_what_was_computed(script):
     records, _ = run(script, jobs, wanted=lambda job: in_part(job, ["b"], None) and job.settings["x"] == 3)
     assert [r.settings["x"] for r in records] == [2, 3]
     assert calls(script) == ["2", "3"]
+
+
+def test_results_are_taken_over_for_jobs_with_the_same_settings(script):
+    jobs = [Job("square", {"x": x, "method": "a"}) for x in (2, 3)]
+    told = [Record("square", {"method": "a", "x": 2}, {"y": 40}, 0.1), Record("square", {"x": 3}, {"y": 90}, 0.1)]
+    cache = script.parent / "cache"
+    assert adopt(script, jobs, told, cache, version=1) == 1
+    records, _ = run(script, jobs)
+    assert [r.result["y"] for r in records] == [40, 9]
+    assert adopt(script, jobs, told, cache, version=1) == 0
 
 
 def test_a_part_is_named_by_methods_and_by_sets_or_groups():
@@ -181,3 +191,105 @@ def test_the_page_of_claims_has_all_of_them():
         if tables.exists():
             for line in tables.read_text().split("## claims\n")[1].strip().splitlines()[2:]:
                 assert line in page.read_text()
+
+
+def counts(wins, losses, clear_wins=0, clear_losses=0, sets=None, gain=0.0):
+    return verdicts.Counts(sets or wins + losses, wins, clear_wins, losses, clear_losses, gain)
+
+
+@pytest.mark.parametrize(
+    ("told", "on", "verdict"),
+    [
+        # Five of six won, none clearly: the direction is right and nothing is shown, whatever number is claimed.
+        (counts(5, 1), "all", "holds partly"),
+        (counts(5, 1), "most", "holds partly"),
+        (counts(5, 1, 1), "most", "holds"),
+        (counts(5, 1, 1), "almost all", "holds"),
+        (counts(5, 1, 1), "all", "holds partly"),
+        (counts(6, 0, 1), "all", "holds"),
+        # A clear loss spoils it, unless there are so many sets that the test lets one through.
+        (counts(5, 1, 3, 1), "most", "holds partly"),
+        (counts(5, 1, 0, 1), "most", "does not hold"),
+        (counts(20, 8, 8, 1), "most", "holds"),
+        (counts(20, 8, 8, 2), "most", "holds partly"),
+        # Four of six without a clear one is what chance gives.
+        (counts(3, 3), "most", "does not hold"),
+        (counts(4, 2), "most", "does not hold"),
+        (counts(4, 3), "most", "does not hold"),
+        (counts(4, 3, 1), "most", "holds"),
+        (counts(3, 3, 1), "most", "does not hold"),
+        (counts(4, 2, 2, 1), "all", "holds partly"),
+        # So is an unclear win on one or two sets.
+        (counts(1, 0), "all", "does not hold"),
+        (counts(2, 0), "most", "does not hold"),
+        (counts(3, 0), "most", "holds partly"),
+        (counts(0, 0), "all", "cannot be tested"),
+        (counts(1, 0, 1), 1, "holds"),
+        (counts(0, 3, sets=6), "most", "does not hold"),
+    ],
+)
+def test_better_is_judged_by_wins_and_clear_wins(told, on, verdict):
+    assert verdicts.better(told, on) == verdict
+
+
+def test_as_good_needs_no_clear_loss_and_a_mean_within_a_point():
+    assert verdicts.as_good(counts(2, 4, gain=-0.005)) == "holds"
+    assert verdicts.as_good(counts(2, 4, gain=-0.02)) == "holds partly"
+    assert verdicts.as_good(counts(3, 3, 0, 2, gain=0.001)) == "holds partly"
+    assert verdicts.as_good(counts(3, 3, 0, 1, gain=-0.02)) == "does not hold"
+    assert verdicts.as_good(counts(3, 3, 0, 3, gain=0.001)) == "does not hold"
+    assert verdicts.as_good(counts(6, 0, 6, 0, gain=0.1)) == "holds"
+    assert verdicts.similar(counts(6, 0, 6, 0, gain=0.1)) == "does not hold"
+    assert verdicts.similar(counts(3, 3, gain=0.005)) == "holds"
+    assert verdicts.similar(counts(0, 0)) == "cannot be tested"
+
+
+def test_differences_are_counted_in_the_right_direction():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(3, 10)) * 1e-3
+    runs = [paired(noise[0] + 1, noise[1], 0.5), paired(noise[0], noise[1] + 1, 0.5), paired(noise[2], noise[2], 0.5)]
+    told = verdicts.count(runs)
+    assert (told.sets, told.wins, told.clear_wins, told.losses, told.clear_losses, told.ties) == (3, 1, 1, 1, 1, 1)
+    errors = verdicts.count(runs[:1], low=True)
+    assert (errors.wins, errors.clear_losses) == (0, 1)
+    assert errors.gain == pytest.approx(-1, abs=1e-2)
+    assert errors.other_way.clear_wins == 1
+    both = verdicts.total([told, errors])
+    assert (both.sets, both.losses) == (4, 2)
+
+
+def test_several_readings_and_facts():
+    assert verdicts.joined(["holds", "holds"]) == "holds"
+    assert verdicts.joined(["holds", "does not hold"]) == "holds partly"
+    assert verdicts.joined(["holds partly", "does not hold", "does not hold"]) == "does not hold"
+    assert verdicts.joined(["cannot be tested", "holds"]) == "holds"
+    assert verdicts.joined([]) == "cannot be tested"
+    assert verdicts.worst(["holds", "holds partly"]) == "holds partly"
+    assert [verdicts.fact(k, 6) for k in (6, 3, 2, 0)] == ["holds", "holds partly", "does not hold", "does not hold"]
+    assert verdicts.fact(4, 6, "most") == "holds"
+    assert verdicts.fact(0, 0) == "cannot be tested"
+    assert verdicts.identity(1e-9, 1e-8) == "holds"
+    assert verdicts.grows([2.4, 3.4], 3) == "holds partly"
+    assert verdicts.grows([1.0, 2.4], 2, at_most=True) == "holds"
+    assert verdicts.grows([3.0], 2, at_least=True) == "holds"
+    assert verdicts.trend(0.5, 0.01) == "holds"
+    assert verdicts.trend(-0.5, 0.01) == verdicts.trend(0.5, 0.2) == "does not hold"
+    assert verdicts.most(["does not hold", "holds partly"]) == "holds partly"
+    assert verdicts.cheaper([2.5, 3.0], 2) == "holds"
+
+
+def test_the_smallest_clear_difference_is_what_the_test_says():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=20), rng.normal(size=20)
+    d = paired(a, b, 0.5)
+    assert paired(a - d.difference + 1.001 * d.needed, b, 0.5).clear
+    assert not paired(a - d.difference + 0.999 * d.needed, b, 0.5).clear
+
+
+def test_every_page_judges_by_the_shared_rule():
+    """No page has thresholds of its own for wins and losses: verdicts come from lab.verdicts."""
+    for paper in ("takes", "skfe", "eks", "klfe", "sk-relief", "landmarks", "defaults"):
+        for file in (ROOT / "experiments" / paper).glob("*.py"):
+            text = file.read_text()
+            assert '"holds' not in text, f"{file.name} writes a verdict itself"
+            assert '"does not hold"' not in text, f"{file.name} writes a verdict itself"
