@@ -6,6 +6,7 @@ training part. And we look at what the method maximises: does a higher alignment
 
 import sys
 import time
+import warnings
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tools")]
@@ -67,6 +68,10 @@ def jobs(settings: dict) -> list[Job]:
                 needs=(n,),
             )
             for n in s["path_sets"]
+        ),
+        *(
+            Job("criteria", {"name": n, "splits": s["path_splits"], "points": s["points"]} | common, needs=(n,))
+            for n in s["criteria_sets"]
         ),
         *(
             Job("noise", {"name": n, "splits": s["noise_splits"], "sizes": s["noise_sizes"]} | common, needs=(n,))
@@ -236,6 +241,37 @@ def starts(
             count = lib.wrong(skfe.transform(split.train), skfe.transform(split.test), split)
             row = [skfe.alignment_path_[0], skfe.alignment_, skfe.n_iter_, int(ended), count / len(split.y_test)]
             out.setdefault(init, []).append([number, *row])
+    return out
+
+
+def criteria(data: Path, *, name: str, splits: int, points: int, gamma: float, folds: int, weighting: str) -> dict:
+    """Climb what the paper leaves to others: margins instead of alignment, other starts, points of the input space.
+
+    All in the whole span, with the steps that SKFE has unless told otherwise; `points` a class.
+    """
+    at = lib.width(data, name, gamma)
+    kernel = {"kernel": "linear"} if at is None else {"gamma": at}
+    out: dict = {"error": {}, "shares": []}
+    for number in range(splits):
+        split = lib.any_split(data, name, number, folds, weighting)
+        count = points * len(np.unique(split.y_train))
+        basis = KernelBasis("kobl", threshold=0.0, **kernel)
+        fits = {
+            "alignment": SKFE(basis=basis),
+            "margin": SKFE(criterion="margin", basis=basis),
+            "radius-margin": SKFE(criterion="radius-margin", basis=basis),
+            "alignment, from kpca": SKFE(init="kpca", basis=basis),
+            "alignment, from akda-qr": SKFE(init="akda-qr", basis=basis),
+            "points, alignment": SKFE(points=count, **kernel),
+            "points, margin": SKFE(points=count, criterion="margin", **kernel),
+        }
+        for label, fit in fits.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                fit.fit(split.raw_train, split.y_train)
+            wrong = lib.wrong(fit.transform(split.raw_train), fit.transform(split.raw_test), split)
+            out["error"].setdefault(label, []).append(wrong / len(split.y_test))
+        out["shares"].append(len(split.y_test) / len(split.y_train))
     return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from lab import Report, Results
+from lab import Report, Results, paired
 from lab import verdicts as rule
 from skfe_errors import KPLS, OTHERS, SAID, TITLES, against_best, compare, fresh_errors, slope, spread, tally
 
@@ -137,6 +137,27 @@ def search_claims(results: Results, report: Report, changes: list[dict]) -> None
             f"{100 * errors['random']:.1f} % from random starts"
         )
         report.claim("The result depends on the start; A(W) has no convexity", "§5.1", verdict, text)
+
+
+def criteria_claims(results: Results, report: Report) -> None:
+    """Judge what the paper leaves to others: any way to choose a kernel's parameters will do."""
+    found = [r.result for r in results.find("criteria")]
+    for label, told in (
+        (
+            "radius-margin",
+            "Other criteria, such as the radius-margin bound, serve as well as alignment (not tried there)",
+        ),
+        (
+            "points, margin",
+            "A subspace spanned by points of the input space serves as well (the sparse large margin case)",
+        ),
+    ):
+        if found:
+            pairs = [paired(f["error"][label], f["error"]["alignment"], float(np.mean(f["shares"]))) for f in found]
+            counts = rule.count(pairs, low=True)
+            means = [np.mean([np.mean(f["error"][m]) for f in found]) for m in (label, "alignment")]
+            text = f"{counts.text()}; mean error {100 * means[0]:.1f} % against {100 * means[1]:.1f} %"
+            report.claim(told, "§3.2, §4", rule.as_good(counts), text)
 
 
 def cost_claims(results: Results, report: Report) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import skfe_claims as claims
 import skfe_figures as figures
-from lab import Report, Results, summary
+from lab import Report, Results, paired, summary
 from lab.report import best
 from skfe_errors import (
     KPLS,
@@ -47,12 +47,14 @@ def write(results: Results, report: Report) -> None:
     changes = alignment_table(results, report)
     path_table(results, report)
     starts_table(results, report)
+    criteria_table(results, report)
     noise_table(results, report)
     cost_table(results, report)
     growth_table(results, report)
     figures.draw(results, report, genes, texts, changes)
     claims.paper_claims(results, report, genes, texts)
     claims.search_claims(results, report, changes)
+    claims.criteria_claims(results, report)
     claims.cost_claims(results, report)
 
 
@@ -231,6 +233,24 @@ def starts_table(results: Results, report: Report) -> None:
         head = ["set", *(t for n in names for t in (n, "error")), "ended", "range"]
         note = "Alignment reached and error in percent by start; range: on one split, of searches that ended."
         report.table("starts", head, rows, note)
+
+
+def criteria_table(results: Results, report: Report) -> None:
+    """Write the error of margins, other starts and moved points beside that of the alignment."""
+    rows = []
+    for record in results.find("criteria"):
+        errors, share = record.result["error"], float(np.mean(record.result["shares"]))
+        means = [float(np.mean(e)) for e in errors.values()]
+        texts = [summary(e).text() for e in errors.values()]
+        clear = [paired(e, errors["alignment"], share) for e in errors.values()]
+        marked = [
+            t + (" *" if d.clear and m != "alignment" else "") for t, d, m in zip(texts, clear, errors, strict=True)
+        ]
+        rows.append([record.settings["name"], *best(means, marked)])
+    if rows:
+        names = list(next(results.find("criteria")).result["error"])
+        note = "Error in percent ± standard error over splits; * differs clearly from alignment by the corrected test."
+        report.table("criteria", ["set", *names], rows, note)
 
 
 def noise_table(results: Results, report: Report) -> None:
