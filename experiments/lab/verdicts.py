@@ -85,9 +85,14 @@ def total(counts: Iterable[Counts]) -> Counts:
     """Add counts of several comparisons up; the gain is the mean over all."""
     found = list(counts)
     sets = sum(c.sets for c in found)
-    gain = sum(c.gain * c.sets for c in found) / sets if sets else 0.0
-    parts = [sum(getattr(c, k) for c in found) for k in ("wins", "clear_wins", "losses", "clear_losses")]
-    return Counts(sets, *parts, gain)
+    return Counts(
+        sets,
+        sum(c.wins for c in found),
+        sum(c.clear_wins for c in found),
+        sum(c.losses for c in found),
+        sum(c.clear_losses for c in found),
+        sum(c.gain * c.sets for c in found) / sets if sets else 0.0,
+    )
 
 
 def needed(sets: int, on: str | int) -> int:

@@ -12,7 +12,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(
 import numpy as np
 import skrelief_pages
 from lab import Job, Report, Results, main
-from skrelief_methods import MFA, RELIEF, Split, divide, errors, kernel, load, relief, tuned
+from skrelief_methods import MFA, RELIEF, Split, divide, errors, kernel, load, relief, tuned, words
 
 from mercer import GDA, KANMM, KMFA, KPCA, KernelBasis, KRelief, metrics
 
@@ -95,7 +95,8 @@ def reseeded(best: dict, seed: int, nu: float, part: Split) -> float:
 
 def places(best: dict, part: Split) -> dict:
     """Say where in the order of the rows K-Relief's ten best coordinates stand; 0.5 would be the mean by chance."""
-    system = KRelief(n_features=10, **RELIEF, basis=kernel("gram-schmidt", best["width"], part.x)).fit(part.x, part.y)
+    system = KRelief(n_features=10, **RELIEF, basis=kernel("gram-schmidt", best["width"], part.x))
+    system.fit(part.x, words(part.y))
     at = np.flatnonzero(system.get_support())
     return {"mean": float((at / (system.basis_.n_components_ - 1)).mean()), "last": int(at.max()) + 1}
 
@@ -120,7 +121,7 @@ def on_basis(method: str, width: float, x, y, test, most: int, *, size: int, ord
     basis = kernel(method, width, x, n_components=size, **options)
     if order == "relief":
         return relief(basis, x, y, test, most)
-    basis.fit(x, y)
+    basis.fit(x, words(y))
     return basis.transform(x)[:, :most], basis.transform(test)[:, :most], [size] * min(most, basis.n_components_)
 
 
@@ -146,6 +147,7 @@ def times(data: Path, *, name, rows, train, seed, nu, repeats, v) -> dict:
     same rows in less time, is what is left of the difference when the basis is cheap.
     """
     _, x, y, test, _ = divide(*load(data, name, rows, seed), train, seed)
+    y = words(y)
     methods = {
         "SK-Relief": KRelief(n_features=10, **RELIEF, basis=kernel("sparse", 1.0, x, nu=nu)),
         "KPCA": KPCA(n_components=10, basis=kernel("kpca", 1.0, x, n_components=10, center=True)),

@@ -36,6 +36,11 @@ def load(data: Path, name: str, rows: int | None, seed: int) -> tuple[np.ndarray
     return x, y
 
 
+def words(y: np.ndarray) -> np.ndarray:
+    """Return the classes as text, in the same order: numbers of many values would be read as a target of numbers."""
+    return np.array([f"{c:02d}" for c in y])
+
+
 def scaled(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scale both by the training rows."""
     scaler = StandardScaler().fit(train)
@@ -63,7 +68,7 @@ def relief(basis: KernelBasis, x: np.ndarray, y: np.ndarray, test: np.ndarray, m
     The coordinates of all bases but KPCA and Nyström are triangular: the j-th needs the first j landmarks and no more.
     So the landmarks that a selection needs are counted up to its last coordinate.
     """
-    system = KRelief(n_features=most, **RELIEF, basis=basis).fit(x, y)
+    system = KRelief(n_features=most, **RELIEF, basis=basis).fit(x, words(y))
     kept = np.flatnonzero(system.get_support())
     order = np.argsort(-system.scores_[kept], kind="stable")
     triangular = basis.method not in ("kpca", "nystrom")
@@ -73,13 +78,13 @@ def relief(basis: KernelBasis, x: np.ndarray, y: np.ndarray, test: np.ndarray, m
 
 def mapped(estimator, x: np.ndarray, y: np.ndarray, test: np.ndarray, most: int):
     """Fit an extractor, whose features come in the order of their eigenvalues and need all training rows."""
-    z = estimator.fit(x, y).transform(x)[:, :most]
+    z = estimator.fit(x, words(y)).transform(x)[:, :most]
     return z, estimator.transform(test)[:, :most], [len(x)] * z.shape[1]
 
 
 def plain(x: np.ndarray, y: np.ndarray, test: np.ndarray, most: int):
     """Rank the columns of the data themselves by Relief."""
-    order = np.argsort(Relief(n_neighbors=1, power=1).fit(x, y).ranking_, kind="stable")[:most]
+    order = np.argsort(Relief(n_neighbors=1, power=1).fit(x, words(y)).ranking_, kind="stable")[:most]
     return x[:, order], test[:, order], [0] * len(order)
 
 
