@@ -27,7 +27,8 @@ const INPUTS_SHOWN: usize = 30;
 const FEATURES_SHOWN: usize = 3;
 
 /// Facts that are shown on lines of their own.
-const FACTS_WITH_OWN_LINE: [&str; 4] = ["scale", "error_path", "explained", "alignment_path"];
+const FACTS_WITH_OWN_LINE: [&str; 5] =
+    ["scale", "error_path", "explained", "alignment_path", "landmarks_given"];
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let file = args::required(args, "model")?;

@@ -97,7 +97,7 @@ fn newer_and_tampered_files_are_refused() {
     let text = |bytes: &[u8]| load(bytes).expect_err("refused");
     let newer = text(&edited(&bytes, r#"\"format\":1"#, r#"\"format\":9"#));
     assert!(
-        newer.contains("format 9, newer than this program's 2") && newer.contains("hint: update"),
+        newer.contains("format 9, newer than this program's 3") && newer.contains("hint: update"),
         "{newer}"
     );
     let kernel = text(&edited(&bytes, r#"\"name\":\"rbf\""#, r#"\"name\":\"rbg\""#));

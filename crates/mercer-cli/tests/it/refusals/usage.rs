@@ -118,6 +118,10 @@ fn values_that_a_parameter_may_not_have() {
         ("eks --selector lasso", "randomized=often"),
         ("eks --selector lasso", "n-resamples 0"),
         ("eks --selector lasso", "stability 0"),
+        ("eks --selector lasso", "sample-fraction 0"),
+        ("eks --selector lasso", "scaling 1"),
+        ("eks --selector lasso", "penalty 0"),
+        ("eks --selector lasso", "n-penalties 1"),
     ]
     .iter()
     // The file is not there: a value is looked at before any file.
