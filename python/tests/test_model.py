@@ -286,7 +286,7 @@ def test_a_newer_file_is_refused(data, path):
     newer = data.replace(rb"\"format\":1", rb"\"format\":9")
     assert newer != data
     path.write_bytes(newer)
-    with pytest.raises(ValueError, match="format 9, newer than this program's 2\nhint: update mercer"):
+    with pytest.raises(ValueError, match="format 9, newer than this program's 3\nhint: update mercer"):
         mercer.load(path)
 
 
