@@ -620,6 +620,6 @@ def test_relevant_components_are_the_first_ones():
         assert 1 <= m < every.n_components_
         np.testing.assert_allclose(relevant.transform(X), every.transform(X)[:, :m], atol=1e-9)
     K = KernelBasis("kpca", gamma=0.1, center=True, n_components="relevant").fit(X, y)
-    assert K.n_components_ == metrics.relevant_dimension(rbf_kernel(X, gamma=0.1), y)[0]
+    assert K.n_components_ == metrics.relevant_dimension(rbf_kernel(X, gamma=0.1), y)
     with pytest.raises(ValueError, match="requires y"):
         KernelBasis("kobl", n_components="relevant").fit(X)

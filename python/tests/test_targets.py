@@ -25,12 +25,20 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "crates" / "mercer" / "tests" / "targets.csv"
 EUNITE = ROOT.parent / "shared" / "data" / "eunite2001_train.csv"
 
+# Each is for one kind of labels.
+PREDICTORS = (
+    mercer.AutoClassifier,
+    mercer.AutoRegressor,
+    mercer.KernelNeighborsClassifier,
+    mercer.KernelNeighborsRegressor,
+)
+
 ESTIMATORS = [
     kind
     for kind in map(vars(mercer).__getitem__, mercer.__all__)
     if inspect.isclass(kind) and issubclass(kind, BaseEstimator)
-    # Two do not look at labels, the others are for one kind of them.
-    if kind not in (mercer.LaplacianScore, mercer.TableEncoder, mercer.AutoClassifier, mercer.AutoRegressor)
+    # These two do not look at labels.
+    if kind not in (mercer.LaplacianScore, mercer.TableEncoder, *PREDICTORS)
 ]
 
 
