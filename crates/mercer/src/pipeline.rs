@@ -168,7 +168,13 @@ impl Pipeline {
             }
             Stage::Extract => {
                 let (_, build) = methods::extractor_entry(method)?;
-                let plain = build(&Values::defaults(spec));
+                // The basis that it comes with may depend on its own settings, as that of `skfe` does on points.
+                let own: Vec<(&str, &str)> = settings
+                    .iter()
+                    .map(|(name, value)| (name.as_ref(), value.as_ref()))
+                    .filter(|(name, _)| spec.has(name))
+                    .collect();
+                let plain = build(&Values::new(&[spec], &own)?);
                 let default = |n: usize| plain.default_basis(n, &mut Vec::new());
                 let (values, basis) = read(&[spec], settings, given("basis"), default)?;
                 let extractor = build(&values).with_queries(Queries::from_values(&values));

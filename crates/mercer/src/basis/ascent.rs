@@ -13,38 +13,38 @@ const ARMIJO: f64 = 1e-4;
 /// A slope below this share of the value is rounding.
 const FLAT: f64 = 1e-12;
 
-/// What is climbed.
-pub(crate) trait Hill {
-    /// The height, and the slope along every number.
-    fn height(&self, at: &Mat<f64>) -> (f64, Mat<f64>);
-    /// What of a slope or a direction is along the space here.
-    fn along(&self, at: &Mat<f64>, slope: Mat<f64>) -> Mat<f64>;
-    /// So far along a direction; None: nowhere.
-    fn step(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>>;
+/// What is maximised.
+pub(crate) trait Objective {
+    /// The value, and the gradient: the slope along every number.
+    fn value_and_gradient(&self, at: &Mat<f64>) -> (f64, Mat<f64>);
+    /// The part of a gradient or a direction that lies in the space here.
+    fn project(&self, at: &Mat<f64>, slope: Mat<f64>) -> Mat<f64>;
+    /// The point of the space that lies so far along a direction; None: there is none.
+    fn retract(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>>;
 }
 
-/// The end of an ascent.
-pub(crate) struct Ascended {
+/// Where it ended.
+pub(crate) struct Ascent {
     pub(crate) at: Mat<f64>,
-    /// The places on the way, the start first, and the heights.
+    /// The values on the way, that of the start first.
     pub(crate) path: Vec<f64>,
     /// Whether `max_iter` ended it.
     pub(crate) is_cut: bool,
 }
 
-/// Climbs until the slope is `tol` of the first, after `max_iter` steps, or where no step gains; `seen` sees every place.
-pub(crate) fn ascend(
-    hill: &impl Hill,
+/// Conjugate gradients until the slope is `tol` of the first, after `max_iter` steps, or where no step gains; `seen` sees every place.
+pub(crate) fn maximise(
+    objective: &impl Objective,
     start: Mat<f64>,
     max_iter: usize,
     tol: f64,
     monitor: &Monitor,
     mut seen: impl FnMut(&Mat<f64>),
-) -> Result<Ascended> {
+) -> Result<Ascent> {
     let mut at = start;
-    let (mut height, slope) = hill.height(&at);
-    let mut slope = hill.along(&at, slope);
-    let mut path = vec![height];
+    let (mut value, slope) = objective.value_and_gradient(&at);
+    let mut slope = objective.project(&at, slope);
+    let mut path = vec![value];
     seen(&at);
     let first = slope.norm_l2();
     let mut direction = slope.clone();
@@ -52,35 +52,35 @@ pub(crate) fn ascend(
     monitor.enter(Stage { name: "serving the labels", total: max_iter, open: true, ..Stage::default() });
     for _ in 0..max_iter {
         monitor.check()?;
-        if slope.norm_l2() <= (tol * first).max(FLAT * height.abs()) {
-            return Ok(Ascended { at, path, is_cut: false });
+        if slope.norm_l2() <= (tol * first).max(FLAT * value.abs()) {
+            return Ok(Ascent { at, path, is_cut: false });
         }
-        let mut found = climb(hill, &at, height, &slope, &direction, guess);
+        let mut found = climb(objective, &at, value, &slope, &direction, guess);
         if found.is_none() {
             direction.clone_from(&slope);
-            found = climb(hill, &at, height, &slope, &direction, guess);
+            found = climb(objective, &at, value, &slope, &direction, guess);
         }
-        let Some((t, there)) = found else { return Ok(Ascended { at, path, is_cut: false }) };
+        let Some((t, there)) = found else { return Ok(Ascent { at, path, is_cut: false }) };
         guess = t;
         at = there;
-        let (now, next) = hill.height(&at);
-        let next = hill.along(&at, next);
-        let before = hill.along(&at, slope.clone());
+        let (now, next) = objective.value_and_gradient(&at);
+        let next = objective.project(&at, next);
+        let before = objective.project(&at, slope.clone());
         let turn = inner(&next, &(&next - before)) / slope.squared_norm_l2();
-        direction = &next + hill.along(&at, direction) * Scale(turn.max(0.0));
-        (height, slope) = (now, next);
-        path.push(height);
+        direction = &next + objective.project(&at, direction) * Scale(turn.max(0.0));
+        (value, slope) = (now, next);
+        path.push(value);
         seen(&at);
         monitor.advance(1);
     }
-    Ok(Ascended { at, path, is_cut: true })
+    Ok(Ascent { at, path, is_cut: true })
 }
 
 /// A step that gains enough: halved until it does, then doubled while that gains.
 fn climb(
-    hill: &impl Hill,
+    objective: &impl Objective,
     at: &Mat<f64>,
-    height: f64,
+    value: f64,
     slope: &Mat<f64>,
     direction: &Mat<f64>,
     guess: f64,
@@ -90,9 +90,9 @@ fn climb(
         return None;
     }
     let enough = |t: f64| {
-        let there = hill.step(at, direction, t)?;
-        let found = hill.height(&there).0;
-        (found.is_finite() && found >= height + ARMIJO * t * rise && found > height)
+        let there = objective.retract(at, direction, t)?;
+        let found = objective.value_and_gradient(&there).0;
+        (found.is_finite() && found >= value + ARMIJO * t * rise && found > value)
             .then_some((t, there, found))
     };
     let (mut t, mut there, mut best) = (0..40).find_map(|halves| enough(guess * 0.5f64.powi(halves)))?;

@@ -53,7 +53,7 @@ impl Criterion {
 }
 
 /// A criterion on the labels of some rows.
-pub(crate) struct Judge {
+pub(crate) struct LabelledCriterion {
     criterion: Criterion,
     /// n×c one-hot, centred with `center`.
     targets: Mat<f64>,
@@ -64,7 +64,7 @@ pub(crate) struct Judge {
     weight: f64,
 }
 
-impl Judge {
+impl LabelledCriterion {
     pub(crate) fn new(criterion: Criterion, labels: &Labels, center: bool, reg: f64, unit: f64) -> Self {
         let (y, c) = labels.one_hot();
         let mut targets = MatRef::from_row_major_slice(&y, labels.len(), c).to_owned();
@@ -76,7 +76,7 @@ impl Judge {
     }
 
     /// The criterion, which is to be large, and its slope along every feature of every row.
-    pub(crate) fn judge(&self, features: MatRef<'_, f64>) -> (f64, Mat<f64>) {
+    pub(crate) fn value_and_gradient(&self, features: MatRef<'_, f64>) -> (f64, Mat<f64>) {
         match self.criterion {
             Criterion::Alignment => self.alignment(features),
             Criterion::Margin => {
@@ -166,21 +166,21 @@ mod tests {
         ((i * i * 37 + j * j * 91 + i * j * 53) as f64 * 0.7).sin()
     }
 
-    fn judge(criterion: Criterion, classes: usize, center: bool) -> (Judge, Mat<f64>) {
+    fn labelled(criterion: Criterion, classes: usize, center: bool) -> (LabelledCriterion, Mat<f64>) {
         let names: Vec<String> = (0..40).map(|i| format!("{}", (i * 7) % classes)).collect();
         let labels = Labels::classes(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let f = Mat::from_fn(40, 3, |i, j| wave(i, j) + 0.4 * f64::from(u8::from((i * 7) % classes == j)));
-        (Judge::new(criterion, &labels, center, 0.1, 1.0), f)
+        (LabelledCriterion::new(criterion, &labels, center, 0.1, 1.0), f)
     }
 
     #[test]
     fn slopes_are_those_of_differences() {
         for criterion in [Criterion::Alignment, Criterion::Margin, Criterion::RadiusMargin] {
             for (classes, center) in [(2, false), (3, false), (3, true)] {
-                let (judge, f) = judge(criterion, classes, center);
-                let (_, slope) = judge.judge(f.as_ref());
+                let (labelled, f) = labelled(criterion, classes, center);
+                let (_, slope) = labelled.value_and_gradient(f.as_ref());
                 let direction = Mat::from_fn(40, 3, |i, j| wave(j + 3, i));
-                let at = |t: f64| judge.judge((&f + &direction * Scale(t)).as_ref()).0;
+                let at = |t: f64| labelled.value_and_gradient((&f + &direction * Scale(t)).as_ref()).0;
                 let step = 1e-5;
                 let difference = (at(step) - at(-step)) / (2.0 * step);
                 let along: f64 =
@@ -196,11 +196,12 @@ mod tests {
     /// The dual of a ball with squared slack, solved slowly: Frank–Wolfe with exact steps.
     #[test]
     fn the_radius_is_that_of_the_dual() {
-        let (judge, f) = judge(Criterion::RadiusMargin, 2, false);
-        let (radius, slope) = judge.radius(f.as_ref());
+        let (labelled, f) = labelled(Criterion::RadiusMargin, 2, false);
+        let (radius, slope) = labelled.radius(f.as_ref());
         let n = f.nrows();
         let k = Mat::from_fn(n, n, |i, j| {
-            (0..3).map(|d| f[(i, d)] * f[(j, d)]).sum::<f64>() + if i == j { 1.0 / judge.weight } else { 0.0 }
+            (0..3).map(|d| f[(i, d)] * f[(j, d)]).sum::<f64>()
+                + if i == j { 1.0 / labelled.weight } else { 0.0 }
         });
         let mut beta = vec![1.0 / n as f64; n];
         for _ in 0..200_000 {
@@ -227,13 +228,13 @@ mod tests {
     /// The dual of the machine, solved slowly by coordinates with an equality constraint, pair by pair.
     #[test]
     fn the_margin_is_that_of_the_dual() {
-        let (judge, f) = judge(Criterion::Margin, 2, false);
-        let (square, _) = judge.margin(f.as_ref());
+        let (labelled, f) = labelled(Criterion::Margin, 2, false);
+        let (square, _) = labelled.margin(f.as_ref());
         let n = f.nrows();
-        let y: Vec<f64> = (0..n).map(|i| if judge.targets[(i, 0)] > 0.5 { 1.0 } else { -1.0 }).collect();
+        let y: Vec<f64> = (0..n).map(|i| if labelled.targets[(i, 0)] > 0.5 { 1.0 } else { -1.0 }).collect();
         let k = Mat::from_fn(n, n, |i, j| {
             y[i] * y[j] * (0..3).map(|d| f[(i, d)] * f[(j, d)]).sum::<f64>()
-                + if i == j { 1.0 / judge.weight } else { 0.0 }
+                + if i == j { 1.0 / labelled.weight } else { 0.0 }
         });
         let mut alpha = vec![0.0; n];
         for _ in 0..500_000 {

@@ -11,8 +11,8 @@
 
 use faer::{Mat, MatRef, Scale};
 
-use super::ascent::{Hill, ascend};
-use super::criterion::{Criterion, Judge};
+use super::ascent::{Objective, maximise};
+use super::criterion::{Criterion, LabelledCriterion};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -73,12 +73,12 @@ pub(super) fn moved(
     let chosen = random::sample(rows.n(), ROWS, seed);
     let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
     let unit = diagonal(kernel, &rows).iter().sum::<f64>() / rows.n() as f64;
-    let judge = Judge::new(settings.criterion, &labels, settings.center, settings.reg, unit);
-    let hill = Points { kernel, rows, judge, monitor };
+    let labelled = LabelledCriterion::new(settings.criterion, &labels, settings.center, settings.reg, unit);
+    let objective = Points { kernel, rows, labelled, monitor };
     let (q, p) = (points.n(), points.p());
     let values = points.to_dense();
     let start = MatRef::from_row_major_slice(&values, q, p).to_owned();
-    let found = ascend(&hill, start, settings.max_iter, settings.tol, monitor, |_| ())?;
+    let found = maximise(&objective, start, settings.max_iter, settings.tol, monitor, |_| ())?;
     let mut warnings = Vec::new();
     if let [.., before, last] = found.path[..]
         && found.is_cut
@@ -99,7 +99,7 @@ pub(super) fn moved(
 struct Points<'a> {
     kernel: Kernel,
     rows: Rows<'static>,
-    judge: Judge,
+    labelled: LabelledCriterion,
     monitor: &'a Monitor,
 }
 
@@ -154,8 +154,8 @@ impl Points<'_> {
     }
 }
 
-impl Hill for Points<'_> {
-    fn height(&self, at: &Mat<f64>) -> (f64, Mat<f64>) {
+impl Objective for Points<'_> {
+    fn value_and_gradient(&self, at: &Mat<f64>) -> (f64, Mat<f64>) {
         let nowhere = || (f64::NEG_INFINITY, Mat::zeros(at.nrows(), at.ncols()));
         let (q, p) = (at.nrows(), at.ncols());
         let dense: Vec<f64> = (0..q).flat_map(|i| (0..p).map(move |j| at[(i, j)])).collect();
@@ -166,7 +166,7 @@ impl Hill for Points<'_> {
         let Some(factor) = Cholesky::new(lifted) else { return nowhere() };
         let mut features = against.k.clone();
         factor.forward(features.as_mut().transpose_mut());
-        let (value, slope) = self.judge.judge(features.as_ref());
+        let (value, slope) = self.labelled.value_and_gradient(features.as_ref());
         // Γ L⁻¹: each row solved by Lᵀ.
         let mut of_values = slope.clone();
         factor.backward(of_values.as_mut().transpose_mut());
@@ -183,11 +183,11 @@ impl Hill for Points<'_> {
         }
     }
 
-    fn along(&self, _: &Mat<f64>, slope: Mat<f64>) -> Mat<f64> {
+    fn project(&self, _: &Mat<f64>, slope: Mat<f64>) -> Mat<f64> {
         slope
     }
 
-    fn step(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>> {
+    fn retract(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>> {
         Some(at + direction * Scale(t))
     }
 }
@@ -223,19 +223,19 @@ mod tests {
             for shape in shapes {
                 for criterion in [Criterion::Alignment, Criterion::Margin, Criterion::RadiusMargin] {
                     let kernel = Kernel { shape, gamma: 0.02 };
-                    let judge = Judge::new(criterion, &labels, false, 0.1, 1.0);
-                    let hill = Points {
+                    let labelled = LabelledCriterion::new(criterion, &labels, false, 0.1, 1.0);
+                    let objective = Points {
                         kernel,
                         rows: rows.select(&(0..60).collect::<Vec<_>>()),
-                        judge,
+                        labelled,
                         monitor: &Monitor::default(),
                     };
                     let values = rows.to_dense();
                     let p = rows.p();
                     let at = Mat::from_fn(4, p, |i, j| 0.8 * values[i * p + j] + 0.1 * (i + j) as f64);
                     let direction = Mat::from_fn(4, p, |i, j| ((3 * i + 5 * j) as f64).sin());
-                    let (_, slope) = hill.height(&at);
-                    let there = |t: f64| hill.height(&(&at + &direction * Scale(t))).0;
+                    let (_, slope) = objective.value_and_gradient(&at);
+                    let there = |t: f64| objective.value_and_gradient(&(&at + &direction * Scale(t))).0;
                     let step = 1e-5;
                     let difference = (there(step) - there(-step)) / (2.0 * step);
                     let along = inner(&slope, &direction);

@@ -27,8 +27,8 @@ use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes};
 use super::{
     Coordinates, Directions, Extract, Gda, akda_qr, as_rows, at_least_one, count, fit_methods, kpls, ratio,
 };
-use crate::basis::ascent::{Hill, ascend, inner};
-use crate::basis::criterion::{Criterion, Judge};
+use crate::basis::ascent::{Objective, inner, maximise};
+use crate::basis::criterion::{Criterion, LabelledCriterion};
 use crate::basis::kpca::CENTER;
 use crate::basis::points::Move;
 use crate::basis::{Basis, Method, Threshold};
@@ -214,6 +214,11 @@ impl Extract for Skfe {
                 settings.method.name()
             )));
         }
+        if let Some(m) = settings.n_components.filter(|m| *m != points) {
+            return Err(Error::argument(format!(
+                "points = {points}, but the basis is to have {m} components\nhint: leave the size of the basis out"
+            )));
+        }
         let Self { criterion, center, reg, max_iter, tol, .. } = *self;
         Ok(settings.n_components(points).moves(Move { criterion, center, reg, max_iter, tol }))
     }
@@ -358,11 +363,11 @@ impl Skfe {
         let z = coordinates.basis.coordinates(&rows, coordinates.monitor)?.to_dense();
         let z = MatRef::from_row_major_slice(&z, rows.n(), start.nrows()).to_owned();
         let unit = z.squared_norm_l2() / rows.n() as f64;
-        let judge = Judge::new(self.criterion, &labels, self.center, self.reg, unit);
+        let labelled = LabelledCriterion::new(self.criterion, &labels, self.center, self.reg, unit);
         let mut path = Vec::new();
         let seen = |b: &Mat<f64>| path.push(problem.point(b.clone()).value);
-        let hill = Subspaces { z, judge };
-        let found = ascend(&hill, start, self.max_iter, self.tol, coordinates.monitor, seen)?;
+        let objective = Subspaces { z, labelled };
+        let found = maximise(&objective, start, self.max_iter, self.tol, coordinates.monitor, seen)?;
         Ok(Climbed { point: problem.point(found.at), path, left: None })
     }
 }
@@ -393,20 +398,20 @@ fn class_means(summary: &Summary, coordinates: &Coordinates) -> Result<Mat<f64>>
 /// Subspaces of the coordinates, by the features of the rows in them.
 struct Subspaces {
     z: Mat<f64>,
-    judge: Judge,
+    labelled: LabelledCriterion,
 }
 
-impl Hill for Subspaces {
-    fn height(&self, at: &Mat<f64>) -> (f64, Mat<f64>) {
-        let (value, slope) = self.judge.judge(product(self.z.as_ref(), at.as_ref()).as_ref());
+impl Objective for Subspaces {
+    fn value_and_gradient(&self, at: &Mat<f64>) -> (f64, Mat<f64>) {
+        let (value, slope) = self.labelled.value_and_gradient(product(self.z.as_ref(), at.as_ref()).as_ref());
         (value, product(self.z.transpose(), slope.as_ref()))
     }
 
-    fn along(&self, at: &Mat<f64>, slope: Mat<f64>) -> Mat<f64> {
+    fn project(&self, at: &Mat<f64>, slope: Mat<f64>) -> Mat<f64> {
         tangent(at.as_ref(), slope)
     }
 
-    fn step(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>> {
+    fn retract(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>> {
         let mut b = at + direction * Scale(t);
         // Twice, because rounding grows with the square of t.
         for _ in 0..2 {
@@ -746,15 +751,17 @@ mod tests {
             Mat::from_fn(50, 8, |i, j| wave(i, j) / (j + 1) as f64 + 0.3 * f64::from(u8::from(i % 3 == j)));
         let names: Vec<&str> = (0..50).map(|i| ["a", "b", "c"][i % 3]).collect();
         for criterion in [Criterion::Margin, Criterion::RadiusMargin] {
-            let judge = Judge::new(criterion, &Labels::classes(&names), false, 0.1, 1.0);
-            let hill = Subspaces { z: z.clone(), judge };
+            let labelled = LabelledCriterion::new(criterion, &Labels::classes(&names), false, 0.1, 1.0);
+            let objective = Subspaces { z: z.clone(), labelled };
             let (b, _) = orthonormal(Mat::from_fn(8, 2, |i, j| wave(j, i)).as_ref(), Precision::Double);
-            let slope = hill.along(&b, hill.height(&b).1);
-            let direction = hill.along(&b, Mat::from_fn(8, 2, |i, j| wave(i + 1, j)));
-            let at = |t: f64| hill.height(&hill.step(&b, &direction, t).expect("orthonormal")).0;
+            let slope = objective.project(&b, objective.value_and_gradient(&b).1);
+            let direction = objective.project(&b, Mat::from_fn(8, 2, |i, j| wave(i + 1, j)));
+            let at = |t: f64| {
+                objective.value_and_gradient(&objective.retract(&b, &direction, t).expect("orthonormal")).0
+            };
             let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
             assert!((difference - inner(&slope, &direction)).abs() < 1e-7, "{criterion:?}");
-            let found = ascend(&hill, b, 30, 1e-6, &Monitor::default(), |_| ()).expect("no stop");
+            let found = maximise(&objective, b, 30, 1e-6, &Monitor::default(), |_| ()).expect("no stop");
             assert!(found.path.is_sorted() && found.path.len() > 3, "{:?}", found.path);
         }
     }

@@ -419,3 +419,18 @@ fn a_prepared_map_gives_the_bits_of_the_map() {
     }
     assert!(precisions.contains(&Precision::Single) && precisions.contains(&Precision::Double));
 }
+
+#[test]
+fn points_of_skfe_are_its_own_basis_by_name_too() {
+    let table = synth::generate("waveform?n=60&seed=1").expect("rows");
+    let labels = Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels");
+    let pipeline = Pipeline::new("skfe", &[("points", "4"), ("max_iter", "5")]).expect("settings");
+    let fitted = pipeline.fit(&table.rows, Some(&labels), &Options::default()).expect("fits");
+    assert_eq!((fitted.basis.method, fitted.basis.n_components()), (Method::Kmeans, 4));
+    let refused = |settings: &[(&str, &str)]| {
+        let pipeline = Pipeline::new("skfe", settings).expect("settings");
+        pipeline.fit(&table.rows, Some(&labels), &Options::default()).expect_err("refused").to_string()
+    };
+    assert!(refused(&[("points", "4"), ("basis", "kobl")]).contains("a basis of their own"));
+    assert!(refused(&[("points", "4"), ("basis_components", "9")]).contains("is to have 9 components"));
+}
