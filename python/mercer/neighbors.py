@@ -15,16 +15,13 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from mercer import _core
 from mercer._catalogue import allowed, as_text
-from mercer._fit import warn_of_scales
+from mercer._fit import _NO_SCALES, warn_of_scales
 from mercer._input import FLOATS, as_given
 
 __all__ = ["KernelNeighborsClassifier", "KernelNeighborsRegressor"]
 
 # Parameters of a kernel.
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "alpha")
-
-# Kernels for which the scales of columns are meant, or not known.
-_NO_SCALES = ("linear", "cosine", "precomputed", "chi2")
 
 
 class _Neighbors(BaseEstimator):  # type: ignore[misc]
