@@ -152,8 +152,7 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
 
     def _weighted(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return the weights of the nearest rows, and which they are."""
-        found = self.kneighbors(X)
-        distances, indices = found
+        distances, indices = self.kneighbors(X)
         if self.weights == "uniform":
             return np.ones_like(distances), indices
         if self.kernel == "precomputed":

@@ -32,7 +32,8 @@ pub(crate) struct Ascent {
     pub(crate) is_cut: bool,
 }
 
-/// Conjugate gradients until the slope is `tol` of the first, after `max_iter` steps, or where no step gains; `seen` sees every place.
+/// Conjugate gradients until the slope is `tol` of the first, for at most `max_iter` steps, or until no step gains; `seen` sees
+/// every place.
 pub(crate) fn maximise(
     objective: &impl Objective,
     start: Mat<f64>,
@@ -60,20 +61,27 @@ pub(crate) fn maximise(
             direction.clone_from(&slope);
             found = climb(objective, &at, value, &slope, &direction, guess);
         }
-        let Some((t, there)) = found else { return Ok(Ascent { at, path, is_cut: false }) };
-        guess = t;
-        at = there;
-        let (now, next) = objective.value_and_gradient(&at);
-        let next = objective.project(&at, next);
+        let Some(step) = found else { return Ok(Ascent { at, path, is_cut: false }) };
+        guess = step.length;
+        at = step.there;
+        let next = objective.project(&at, step.gradient);
         let before = objective.project(&at, slope.clone());
         let turn = inner(&next, &(&next - before)) / slope.squared_norm_l2();
         direction = &next + objective.project(&at, direction) * Scale(turn.max(0.0));
-        (value, slope) = (now, next);
+        (value, slope) = (step.value, next);
         path.push(value);
         seen(&at);
         monitor.advance(1);
     }
     Ok(Ascent { at, path, is_cut: true })
+}
+
+/// A step, and what was found at its end.
+struct Step {
+    length: f64,
+    there: Mat<f64>,
+    value: f64,
+    gradient: Mat<f64>,
 }
 
 /// A step that gains enough: halved until it does, then doubled while that gains.
@@ -84,25 +92,27 @@ fn climb(
     slope: &Mat<f64>,
     direction: &Mat<f64>,
     guess: f64,
-) -> Option<(f64, Mat<f64>)> {
+) -> Option<Step> {
     let rise = inner(slope, direction);
     if rise.is_nan() || rise <= 0.0 {
         return None;
     }
-    let enough = |t: f64| {
-        let there = objective.retract(at, direction, t)?;
-        let found = objective.value_and_gradient(&there).0;
-        (found.is_finite() && found >= value + ARMIJO * t * rise && found > value)
-            .then_some((t, there, found))
+    let enough = |length: f64| {
+        let there = objective.retract(at, direction, length)?;
+        let (found, gradient) = objective.value_and_gradient(&there);
+        (found.is_finite() && found >= value + ARMIJO * length * rise && found > value).then_some(Step {
+            length,
+            there,
+            value: found,
+            gradient,
+        })
     };
-    let (mut t, mut there, mut best) = (0..40).find_map(|halves| enough(guess * 0.5f64.powi(halves)))?;
+    let mut best = (0..40).find_map(|halves| enough(guess * 0.5f64.powi(halves)))?;
     for _ in 0..20 {
-        let Some((further, place, found)) = enough(2.0 * t).filter(|(_, _, found)| *found > best) else {
-            break;
-        };
-        (t, there, best) = (further, place, found);
+        let Some(further) = enough(2.0 * best.length).filter(|step| step.value > best.value) else { break };
+        best = further;
     }
-    Some((t, there))
+    Some(best)
 }
 
 pub(crate) fn inner(a: &Mat<f64>, b: &Mat<f64>) -> f64 {

@@ -4,7 +4,7 @@
 //!   with Γ the criterion's slope along F:  ∂/∂K_nq = Γ L⁻¹,   ∂/∂K_qq = −½ L⁻ᵀ FᵀΓ L⁻¹
 //!   and, for kernels of s = γ‖x−ẑ‖²,  ∂k/∂ẑ = 2γ k′(s)(ẑ − x);  of s = ⟨x,ẑ⟩,  k′(s) x
 //!
-//! cost    2·n·q·p + 2·n·q² flops an evaluation, two or three of them a step, on at most 5 000 rows
+//! cost    4·n·q·p + 4·n·q² flops an evaluation, two or three of them a step, on at most 5 000 rows
 //! source  SKFE, sec. 3.2 (a subspace spanned by points of the input space); with the margin as criterion it is the sparse large
 //!         margin classifier of Wu, Schölkopf & Bakir 2005
 //! differs squared hinges; 1e−10 of the largest k(ẑ,ẑ) is added to the diagonal of K_qq, so that points may meet
