@@ -207,7 +207,7 @@ impl Slopes {
 }
 
 /// Rows as their slopes are computed from, row-major.
-fn treated(kernel: Kernel, rows: &Rows) -> Vec<f64> {
+pub(super) fn treated(kernel: Kernel, rows: &Rows) -> Vec<f64> {
     let values = rows.to_dense();
     match kernel.shape.statistic() {
         Statistic::Cosine => values.chunks_exact(rows.p()).flat_map(unit_row).collect(),

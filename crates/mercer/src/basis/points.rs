@@ -13,6 +13,7 @@ use faer::{Mat, MatRef, Scale};
 
 use super::ascent::{Objective, maximise};
 use super::criterion::{Criterion, LabelledCriterion};
+use super::gradient::treated;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -126,14 +127,10 @@ impl Points<'_> {
     fn pull(&self, points: &Mat<f64>, rows: &Rows, values: &Values, weights: &Mat<f64>) -> Result<Mat<f64>> {
         let (n, q, p) = (rows.n(), points.nrows(), points.ncols());
         let weights = Mat::from_fn(n, q, |i, j| weights[(i, j)] * values.slope[(i, j)]);
-        let unit = self.kernel.shape.statistic() == Statistic::Cosine;
         let sum = sum_in_order(n.div_ceil(PANEL), q, p, self.monitor, |at| {
             let here = rows.slice(at * PANEL..n.min((at + 1) * PANEL));
-            let mut dense = here.to_dense();
-            if unit {
-                dense.chunks_exact_mut(p).for_each(to_unit);
-            }
-            let x = MatRef::from_row_major_slice(&dense, here.n(), p);
+            let x = treated(self.kernel, &here);
+            let x = MatRef::from_row_major_slice(&x, here.n(), p);
             product(weights.subrows(at * PANEL, here.n()).transpose(), x)
         })?;
         Ok(match self.kernel.shape.statistic() {
@@ -189,13 +186,6 @@ impl Objective for Points<'_> {
 
     fn retract(&self, at: &Mat<f64>, direction: &Mat<f64>, t: f64) -> Option<Mat<f64>> {
         Some(at + direction * Scale(t))
-    }
-}
-
-fn to_unit(row: &mut [f64]) {
-    let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-    if length > 0.0 {
-        row.iter_mut().for_each(|v| *v /= length);
     }
 }
 

@@ -67,7 +67,7 @@ impl FeatureMap {
             return no_rows("class means");
         }
         if self.facts.basis.as_ref().unwrap_or(&self.method) == Method::Kmeans.name() {
-            return no_rows("centres of k-means clusters");
+            return no_rows("centres of k-means clusters, or points moved from there");
         }
         if self.facts.landmarks_given == Some(true) {
             return no_rows("rows that were given as landmarks");
