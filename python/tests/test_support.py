@@ -101,7 +101,9 @@ def test_important_points_are_training_rows_in_the_order_of_their_shares(estimat
 
 
 def test_landmarks_that_are_no_training_rows_are_no_important_points():
-    with pytest.raises(AttributeError, match="centres of k-means clusters, or points moved from there, not training rows"):
+    with pytest.raises(
+        AttributeError, match="centres of k-means clusters, or points moved from there, not training rows"
+    ):
         _ = EKS(basis="kmeans").fit(X, Y).important_points_
     with pytest.raises(AttributeError, match="rows that were given as landmarks, not training rows"):
         _ = EKS(basis=KernelBasis("kobl", landmarks=X[::10] + 0.1)).fit(X, Y).important_points_
