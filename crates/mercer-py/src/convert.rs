@@ -133,12 +133,16 @@ impl Target<'_> {
     /// Classes or numbers; a choice that is not obvious is added to the warnings.
     pub(crate) fn labels(self, task: &str, warnings: &mut Vec<String>) -> PyResult<Labels> {
         let task: Task = task.parse().map_err(exception)?;
-        let column = match self {
+        Labels::decide_with(self.column()?, task, warnings).map_err(exception)
+    }
+
+    /// The column, of which it is not decided what it is.
+    pub(crate) fn column(self) -> PyResult<Column> {
+        Ok(match self {
             Self::Integers(array) => Column::Integers(array.as_slice()?.to_vec()),
             Self::Numbers(array) => Column::Numbers(array.as_slice()?.to_vec()),
             Self::Text(values) => Column::Text(values),
-        };
-        Labels::decide_with(column, task, warnings).map_err(exception)
+        })
     }
 }
 

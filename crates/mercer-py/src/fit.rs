@@ -3,9 +3,11 @@
 //! Settings are texts, by the names of the catalogue. Those of the basis come apart from the method's own, because a
 //! `KernelBasis` has its own seed and its own number of components.
 
-use mercer::basis::{Method, Precision};
+use mercer::basis::{Method, Precision, UNCAPPED_ROWS};
+use mercer::data::TargetSummary;
 use mercer::extract::Directions;
 use mercer::methods::{self, Stage};
+use mercer::partitions::Parted;
 use mercer::pipeline::{Found, Head};
 use mercer::{Basis, Error, FeatureMap, FittedPipeline, Labels, Options, Pipeline, Result, Rows};
 use numpy::{PyArray1, PyArrayMethods};
@@ -15,14 +17,17 @@ use pyo3::types::PyDict;
 use crate::convert::{PyRows, Target, frozen, matrix_array, python_rows};
 use crate::gate::{exception, memory, run};
 use crate::model::Model;
-use crate::select::selection;
+use crate::select::{class_names, selection};
 
 /// Settings as texts.
-type Settings = Vec<(String, String)>;
+pub(crate) type Settings = Vec<(String, String)>;
 
 /// The basis to fit: its name, or None for the one that the method comes with; its settings; and rows to choose landmarks
 /// among, where they are not the training rows.
-type PyBasis<'py> = (Option<String>, Settings, Option<PyRows<'py>>);
+pub(crate) type PyBasis<'py> = (Option<String>, Settings, Option<PyRows<'py>>);
+
+/// [`PyBasis`] with rows of Rust.
+pub(crate) type BasisChoice<'a> = (Option<&'a str>, &'a [(String, String)], Option<Rows<'static>>);
 
 /// What a fit found.
 #[pyclass(frozen, get_all, module = "mercer._core")]
@@ -87,16 +92,29 @@ pub(crate) fn fit<'py>(
         let options = Options { monitor: monitor.clone(), ..options };
         Ok((pipeline.fit(&rows, labels, &options)?, made_landmarks, warnings))
     })?;
+    label_warnings.extend(chosen);
+    assemble(py, fitted, made_landmarks, class_names(labels), input_names, label_warnings)
+}
+
+/// What a fit found as Python has it.
+pub(crate) fn assemble(
+    py: Python<'_>,
+    fitted: FittedPipeline,
+    made_landmarks: Option<Rows<'static>>,
+    classes: Option<&[String]>,
+    input_names: Option<Vec<String>>,
+    first_warnings: Vec<String>,
+) -> PyResult<Fitted> {
     let FittedPipeline { map, mut basis, coordinates, found, mut warnings, .. } = fitted;
     // What is to be known of the basis comes first.
     let own_warnings = warnings.split_off(basis.warnings.len());
-    let basis_warnings = [label_warnings, chosen, std::mem::take(&mut basis.warnings)].concat();
+    let basis_warnings = [first_warnings, std::mem::take(&mut basis.warnings)].concat();
     let basis = Py::new(py, Model::of_basis(basis, map.scaling.clone(), input_names.clone()))?;
     let model = || Py::new(py, Model::new(FeatureMap { input_names, ..map }));
     let (model, directions, selection) = match found {
         Found::Coordinates => (basis.clone_ref(py), None, None),
         Found::Selected(scores, kept) => {
-            (model()?, None, Some(selection(py, scores, kept, labels)?.unbind()))
+            (model()?, None, Some(selection(py, scores, kept, classes)?.unbind()))
         }
         Found::Directions(found) => (model()?, Some(as_dictionary(py, found)?.unbind()), None),
     };
@@ -110,6 +128,21 @@ pub(crate) fn fit<'py>(
         basis_warnings,
         warnings: own_warnings,
     })
+}
+
+/// A method, if there is one, for rows in partitions.
+pub(crate) fn parted_pipeline(
+    method: Option<&str>,
+    settings: &[(String, String)],
+    basis_only: bool,
+    basis: BasisChoice,
+    rows: &Parted,
+) -> Result<Pipeline> {
+    let head = method.map(|method| head(method, settings)).transpose()?;
+    let labels = rows.target().map(TargetSummary::sample);
+    // The basis that a method comes with is the one for many rows: those of few look at all of them at once.
+    let n = rows.n().max(UNCAPPED_ROWS + 1);
+    pipeline(head, basis_only, basis, n, labels.as_ref(), &mut Vec::new())
 }
 
 /// The basis `sparse` after one more batch; `so_far` is that of the batches before.
@@ -153,7 +186,7 @@ fn head(method: &str, settings: &[(String, String)]) -> Result<Pipeline> {
 fn pipeline(
     method: Option<Pipeline>,
     basis_only: bool,
-    (name, settings, landmarks): (Option<&str>, &[(String, String)], Option<Rows<'static>>),
+    (name, settings, landmarks): BasisChoice,
     n: usize,
     labels: Option<&Labels>,
     warnings: &mut Vec<String>,

@@ -109,7 +109,7 @@ fn run_to_the_end<T: Send>(
 }
 
 /// Lines on `sys.stderr`, where a user asked for them.
-struct Talk {
+pub(crate) struct Talk {
     wanted: bool,
     began: Instant,
     last: Option<(Instant, Progress)>,
@@ -117,11 +117,11 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(wanted: bool) -> Self {
+    pub(crate) fn new(wanted: bool) -> Self {
         Self { wanted, began: Instant::now(), last: None, left: TimeLeft::default() }
     }
 
-    fn say(&mut self, py: Python<'_>, now: Progress) -> PyResult<()> {
+    pub(crate) fn say(&mut self, py: Python<'_>, now: Progress) -> PyResult<()> {
         let left = self.left.look(now, Instant::now());
         let news = self.last.is_none_or(|(at, last)| {
             now.stage != last.stage || (now.done != last.done && at.elapsed() >= TALK)
@@ -139,7 +139,7 @@ impl Talk {
         }
     }
 
-    fn end(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn end(&self, py: Python<'_>) -> PyResult<()> {
         if self.wanted {
             write(py, &format!("done in {:.2} s", self.began.elapsed().as_secs_f64()))?;
         }

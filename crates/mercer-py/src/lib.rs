@@ -15,6 +15,7 @@ mod fit;
 mod metrics;
 mod evaluate;
 mod learn;
+mod partitions;
 
 #[pyo3::pymodule]
 mod _core {
@@ -48,7 +49,9 @@ mod _core {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::pool::n_threads;
+    use crate::partitions::{Answer, Question, State, answer, fit_partitions};
+    #[pymodule_export]
+    use crate::pool::{n_threads, set_threads};
     #[pymodule_export]
     use crate::select::{f_accumulate, f_finish, fit_selector};
 

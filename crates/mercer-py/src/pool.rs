@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -23,15 +23,16 @@ pub(crate) fn current(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     {
         return Ok(pool.clone());
     }
-    let fresh = ThreadPoolBuilder::new()
-        .num_threads(wanted())
-        .thread_name(|i| format!("mercer-{i}"))
-        .build()
-        .map_err(|e| PyOSError::new_err(format!("the threads could not be started: {e}")))?;
-    let fresh = Arc::new(fresh);
+    let fresh = started(wanted())?;
     // After a fork the old pool has no threads left, and locks that may never open: it must not be dropped.
     mem::forget(pool.replace((process, fresh.clone())));
     Ok(fresh)
+}
+
+/// A pool of so many threads.
+fn started(threads: usize) -> PyResult<Arc<ThreadPool>> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("mercer-{i}")).build();
+    pool.map(Arc::new).map_err(|e| PyOSError::new_err(format!("the threads could not be started: {e}")))
 }
 
 /// The first variable that holds a number above 0, else the cores that this process may use.
@@ -43,6 +44,20 @@ fn wanted() -> usize {
     };
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     VARIABLES.iter().find_map(number).unwrap_or_else(cores)
+}
+
+/// Compute with so many threads from here on. Work that runs already ends with those that it has.
+#[pyfunction]
+pub(crate) fn set_threads(py: Python<'_>, n_threads: usize) -> PyResult<()> {
+    if n_threads == 0 {
+        return Err(PyValueError::new_err("n_threads = 0, but at least 1 is needed"));
+    }
+    if current(py)?.current_num_threads() == n_threads {
+        return Ok(());
+    }
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    *pool = Some((std::process::id(), started(n_threads)?));
+    Ok(())
 }
 
 /// Number of threads that this process computes with.

@@ -45,9 +45,17 @@ pub(crate) fn fit_selector<'py>(
     })?;
     warnings.extend_from_slice(&scores.warnings);
     warnings.extend_from_slice(&kept.warnings);
-    let out = selection(py, scores, kept, labels.as_ref())?;
+    let out = selection(py, scores, kept, class_names(labels.as_ref()))?;
     out.set_item("warnings", warnings)?;
     Ok(out)
+}
+
+/// The names of the classes, if labels are classes.
+pub(crate) fn class_names(labels: Option<&Labels>) -> Option<&[String]> {
+    match labels {
+        Some(Labels::Classes { names, .. }) => Some(names),
+        _ => None,
+    }
 }
 
 /// What a selector finds as a dictionary, without warnings.
@@ -55,12 +63,8 @@ pub(crate) fn selection<'py>(
     py: Python<'py>,
     scores: Scores,
     kept: Selection,
-    labels: Option<&Labels>,
+    classes: Option<&[String]>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let classes = match labels {
-        Some(Labels::Classes { names, .. }) => Some(names),
-        _ => None,
-    };
     let mut support = vec![false; scores.scores.len()];
     kept.columns.iter().for_each(|&j| support[j] = true);
     let numbers = |values: Vec<f64>| PyArray1::from_vec(py, values);

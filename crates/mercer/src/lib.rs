@@ -56,6 +56,7 @@ pub mod map;
 pub mod systems;
 pub mod methods;
 pub mod pipeline;
+pub mod partitions;
 #[cfg(feature = "evaluate")]
 pub mod evaluate;
 #[cfg(feature = "report")]

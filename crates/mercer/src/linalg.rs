@@ -339,7 +339,7 @@ pub(crate) fn pseudo_inverse(a: Mat<f64>, monitor: &Monitor) -> Result<Mat<f64>>
 
 /// The value that decides a feature's sign: the one of largest magnitude, the first of those that are equal up to rounding.
 /// Values are added in row order, possibly in several parts.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Deciding {
     /// Magnitudes this close, relative to the largest, are equal.
     equal: f64,
@@ -351,6 +351,16 @@ impl Deciding {
     /// No values yet, for features that were computed in this precision.
     pub(crate) fn new(precision: Precision) -> Self {
         Self { equal: precision.tolerance(1e-9), records: Vec::new() }
+    }
+
+    /// What it is made of, to be sent.
+    pub(crate) fn parts(&self) -> (f64, Vec<f64>) {
+        (self.equal, self.records.clone())
+    }
+
+    /// From its [`parts`](Self::parts).
+    pub(crate) fn from_parts((equal, records): (f64, Vec<f64>)) -> Self {
+        Self { equal, records }
     }
 
     pub(crate) fn see(&mut self, value: f64) {

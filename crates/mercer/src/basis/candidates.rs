@@ -10,8 +10,10 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::factor_rows::{FactorRows, Selected};
 use super::pivoted::{PENDING, Pivoted, next_coefficients};
 use crate::data::rows::Rows;
+use crate::error::Result;
 use crate::linalg::product;
 
 /// Up to so many rows, ℓA is computed for all of them as soon as one is asked whether it is sound.
@@ -28,7 +30,10 @@ pub(crate) struct Candidates {
     /// Positions in `rows` of the pivots chosen since the last flush.
     pub(crate) eliminated: Vec<usize>,
     taken: Vec<bool>,
-    selected: Rows<'static>,
+    /// The rows themselves.
+    pub(super) selected: Rows<'static>,
+    /// k(x,x), in the order of `rows`.
+    pub(super) diagonal: Vec<f64>,
     /// Rows of G (|rows|×j).
     pub(super) g: Mat<f64>,
     /// The factor's next columns on these rows, one a pivot.
@@ -40,15 +45,25 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    pub(crate) fn new(factor: &Pivoted, rows: Vec<usize>) -> Self {
-        let selected = factor.gram.select(&rows);
-        let g = factor.rows(&rows, &selected);
+    /// The rows with these indices.
+    pub(crate) fn new<R: FactorRows>(factor: &mut Pivoted<R>, rows: Vec<usize>) -> Result<Self> {
+        let selected = factor.rows.select(&rows)?;
+        Ok(Self::of(factor, rows, selected))
+    }
+
+    /// Rows that were selected already.
+    pub(crate) fn of<R: FactorRows>(factor: &Pivoted<R>, rows: Vec<usize>, selected: Selected) -> Self {
+        let g = factor.factor_rows(&rows, &selected.rows);
+        let left = |(row, own): (usize, &f64)| (own - g.row(row).squared_norm_l2()).max(0.0);
+        let known = selected.residual;
+        let residual = known.unwrap_or_else(|| selected.diagonal.iter().enumerate().map(left).collect());
         Self {
-            residual: factor.residuals(&rows, &g),
+            residual,
             eliminated: Vec::new(),
             taken: vec![false; rows.len()],
             g,
-            selected,
+            selected: selected.rows,
+            diagonal: selected.diagonal,
             columns: Vec::new(),
             earlier_parts: None,
             coefficients: Vec::new(),
@@ -70,7 +85,7 @@ impl Candidates {
     }
 
     /// Whether something is left of the candidate, and its coefficients are small enough for the precision.
-    pub(crate) fn is_sound(&mut self, factor: &Pivoted, position: usize) -> bool {
+    pub(crate) fn is_sound<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> bool {
         if self.residual[position] <= factor.floor() {
             return false;
         }
@@ -90,7 +105,7 @@ impl Candidates {
     }
 
     /// A's next rows, one a pivot.
-    pub(super) fn coefficients(&mut self, factor: &Pivoted) -> &[Vec<f64>] {
+    pub(super) fn coefficients<R: FactorRows>(&mut self, factor: &Pivoted<R>) -> &[Vec<f64>] {
         let open = self.eliminated[self.coefficients.len()..].to_vec();
         if open.is_empty() {
             return &self.coefficients;
@@ -115,13 +130,13 @@ impl Candidates {
     }
 
     /// Makes the candidate at this position a pivot; false if its coefficients are too large for float32.
-    pub(crate) fn eliminate(&mut self, factor: &Pivoted, position: usize) -> bool {
+    pub(crate) fn eliminate<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> bool {
         let norm = self.residual[position].sqrt();
-        if factor.is_f32() && !self.is_sound(factor, position) {
+        if factor.rows.is_f32() && !self.is_sound(factor, position) {
             return false;
         }
         let mut column = vec![0.0; self.rows.len()];
-        factor.gram.column(&self.selected, self.rows[position], &mut column);
+        factor.rows.column(&self.rows, &self.selected, position, &mut column);
         let j = self.g.ncols();
         if j > 0 {
             let n = column.len();

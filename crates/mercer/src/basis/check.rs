@@ -1,7 +1,7 @@
 //! What a basis refuses before any work.
 
 use super::{Basis, Method, Threshold, points};
-use crate::data::labels::Labels;
+use crate::data::labels::{Labels, target_not_finite};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
@@ -17,6 +17,28 @@ impl Basis {
                 rows.p()
             )));
         }
+        self.check_settings(labels)?;
+        if let Some(labels) = labels
+            && labels.len() != rows.n()
+        {
+            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
+        }
+        if let Some(Labels::Numbers(values)) = labels
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(target_not_finite(row));
+        }
+        if let (Method::Csi, Some(labels)) = (self.method, labels) {
+            labels.require_two("csi")?;
+        }
+        if let Some(landmarks) = &self.landmarks {
+            self.check_landmarks(landmarks, rows)?;
+        }
+        rows.check_finite(None)
+    }
+
+    /// An error unless the settings are allowed and go together, with labels or without.
+    pub(crate) fn check_settings(&self, labels: Option<&Labels>) -> Result<()> {
         self.shape.check()?;
         self.threshold.as_ref().map_or(Ok(()), Threshold::check)?;
         if self.n_components == Some(0) {
@@ -75,29 +97,13 @@ impl Basis {
                 self.method.name()
             )));
         }
-        if let Some(labels) = labels
-            && labels.len() != rows.n()
-        {
-            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
-        }
-        if let Some(Labels::Numbers(values)) = labels
-            && let Some(row) = values.iter().position(|v| !v.is_finite())
-        {
-            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
-        }
         if self.method == Method::Csi && labels.is_none() {
             return Err(Error::argument(
                 "the basis `csi` looks at the labels, but none were given\n\
                  hint: give them (y), or use method = `kobl`",
             ));
         }
-        if let (Method::Csi, Some(labels)) = (self.method, labels) {
-            labels.require_two("csi")?;
-        }
-        if let Some(landmarks) = &self.landmarks {
-            self.check_landmarks(landmarks, rows)?;
-        }
-        rows.check_finite(None)
+        Ok(())
     }
 
     fn check_landmarks(&self, landmarks: &Rows, rows: &Rows) -> Result<()> {

@@ -8,6 +8,7 @@
 use faer::MatRef;
 use serde_json::{Map, Value, json};
 
+use super::factor_rows::FactorRows;
 use super::fitted::Stop;
 use super::pivoted::Pivoted;
 use super::{Basis, Expansion, FittedBasis, Landmarks, Method, Precision, Threshold, kmeans};
@@ -131,7 +132,7 @@ impl Pivoted<'_> {
     pub(super) fn resume(&mut self, mut checkpoint: Option<BasisCheckpoint>) -> Result<()> {
         if let Some(mut found) = checkpoint.as_mut().and_then(|checkpoint| checkpoint.found.take()) {
             (self.pivots, self.norms) = (found.indices("pivots"), found.numbers("norms"));
-            self.residual = found.numbers("residual");
+            self.rows.residual = found.numbers("residual");
             self.place = found.whole("place");
             let mut rest = &found.numbers("coefficients")[..];
             for j in 0..self.pivots.len() {
@@ -139,27 +140,32 @@ impl Pivoted<'_> {
                 self.coefficients.push(row.to_vec());
                 rest = after;
             }
-            self.pivots.iter().for_each(|&i| self.is_pivot[i] = true);
-            self.gram.set_evaluations(found.facts.get("evaluations").and_then(Value::as_u64).unwrap_or(0));
+            self.pivots.iter().for_each(|&i| self.rows.is_pivot[i] = true);
+            self.rows
+                .gram
+                .set_evaluations(found.facts.get("evaluations").and_then(Value::as_u64).unwrap_or(0));
         }
         self.checkpoint = checkpoint;
         // A rule for γ may have taken long.
         if self.place.is_empty() { self.save(Vec::new) } else { Ok(()) }
     }
+}
 
+impl<R: FactorRows> Pivoted<'_, R> {
     /// Keeps the state after a pass, if it is time, with the numbers that the method's loop goes on with.
     pub(super) fn save(&mut self, place: impl FnOnce() -> Vec<u64>) -> Result<()> {
         let Some(checkpoint) = self.checkpoint.as_mut().filter(|c| c.part.is_due()) else { return Ok(()) };
+        let (residual, evaluations) = self.rows.residuals();
         let facts = [
             ("gamma".to_string(), json!(checkpoint.gamma.map(f64::to_bits))),
-            ("evaluations".to_string(), json!(self.gram.evaluations())),
+            ("evaluations".to_string(), json!(evaluations)),
         ];
         let (place, m) = (place(), self.pivots.len());
         let coefficients = self.coefficients.iter().flatten().map(|v| v.to_bits());
         let lists = vec![
             indices("pivots", &self.pivots),
             numbers("norms", &self.norms),
-            numbers("residual", &self.residual),
+            numbers("residual", residual),
             ("coefficients", m * (m + 1) / 2, Box::new(coefficients) as _),
             ("place", place.len(), Box::new(place.into_iter())),
         ];

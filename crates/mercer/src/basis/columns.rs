@@ -20,7 +20,7 @@ use crate::monitor::Monitor;
 use crate::real::Real;
 
 /// n×width, row-major, of which as many columns are filled as there are pivots.
-pub(super) struct Columns<T> {
+pub(crate) struct Columns<T> {
     pub(super) g: Zeros<T>,
     pub(super) width: usize,
     /// It is the result, too.
@@ -29,8 +29,8 @@ pub(super) struct Columns<T> {
 
 /// b pivots that a pass adds after j earlier ones.
 pub(super) struct New<'a> {
-    /// Their rows.
-    pub(super) pivots: &'a [usize],
+    /// Which of them lie among these rows, and where.
+    pub(super) pivots: &'a [(usize, usize)],
     /// Rows of G at them, b×j.
     pub(super) earlier: MatRef<'a, f64>,
     /// The Cholesky factor of their residual Gram matrix, b×b, row-major.
@@ -70,7 +70,7 @@ impl<T: Real> Columns<T> {
         fill: impl Fn(Range<usize>, &mut [T]) + Sync,
         monitor: &Monitor,
     ) -> Result<()> {
-        let (b, j, width) = (new.pivots.len(), new.earlier.ncols(), self.width);
+        let (b, j, width) = (new.earlier.nrows(), new.earlier.ncols(), self.width);
         let earlier = Mat::from_fn(b, j, |c, k| T::of(new.earlier[(c, k)]));
         let l = Mat::from_fn(b, b, |c, k| T::of(new.factor[c * b + k]));
         let panels = self.g.par_chunks_mut(PANEL * width).zip(residual.par_chunks_mut(PANEL));
@@ -87,7 +87,7 @@ impl<T: Real> Columns<T> {
             }
             Ok::<_, Error>(())
         })?;
-        for (c, &i) in new.pivots.iter().enumerate() {
+        for &(c, i) in new.pivots {
             // Exactly triangular at the pivots, whatever the products rounded to.
             let row = &mut self.g[i * width + j..i * width + j + b];
             row.iter_mut().zip(&new.factor[c * b..(c + 1) * b]).for_each(|(g, l)| *g = T::of(*l));

@@ -85,7 +85,7 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<St
             }
         }
         let largest = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let best = first_of_largest(&gains, &factor.is_pivot, GAIN_TIE * largest.abs());
+        let best = first_of_largest(&gains, &factor.rows.is_pivot, GAIN_TIE * largest.abs());
         let Some(best) = best.filter(|_| largest > f64::NEG_INFINITY) else { return Ok(Stop::Rank) };
         if !factor.is_sound(best) {
             unsound[best] = true;
@@ -112,7 +112,7 @@ pub(crate) fn grow(factor: &mut Pivoted, labels: &Labels, tol: f64) -> Result<St
 /// Estimated gain of every row; −∞ for pivots and for rows with nothing left.
 fn gains(factor: &Pivoted, side: &Side, l: &Mat<f64>) -> Vec<f64> {
     let n = factor.n();
-    let trace: f64 = factor.diagonal.iter().sum();
+    let trace: f64 = factor.rows.diagonal.iter().sum();
     // M: the look-ahead's columns with what the accepted features explain taken out.
     let mut m = l.clone();
     center_columns(&mut m);
@@ -126,10 +126,10 @@ fn gains(factor: &Pivoted, side: &Side, l: &Mat<f64>) -> Vec<f64> {
         |a: &Mat<f64>, i: usize| -> f64 { a.row(i).iter().zip(l.row(i).iter()).map(|(a, l)| a * l).sum() };
     (0..n)
         .map(|i| {
-            if factor.is_pivot[i] || factor.residual[i] <= factor.floor() {
+            if factor.rows.is_pivot[i] || factor.rows.residual[i] <= factor.floor() {
                 return f64::NEG_INFINITY;
             }
-            let kernel = along(&spread, i) / factor.residual[i];
+            let kernel = along(&spread, i) / factor.rows.residual[i];
             let length = along(&lengths, i);
             let label = if length > small { toward.row(i).squared_norm_l2() / length } else { 0.0 };
             KAPPA * kernel / trace + (1.0 - KAPPA) * label / side.total
@@ -188,8 +188,8 @@ impl LookAhead {
     /// there already.
     fn variance(&self, factor: &Pivoted) -> f64 {
         let half_distance = |(&j, column): (&usize, &Vec<f64>)| -> f64 {
-            let own = factor.residual[j];
-            column.iter().zip(&factor.residual).map(|(v, d)| (f64::midpoint(own, *d) - v).max(0.0)).sum()
+            let own = factor.rows.residual[j];
+            column.iter().zip(&factor.rows.residual).map(|(v, d)| (f64::midpoint(own, *d) - v).max(0.0)).sum()
         };
         let sum: f64 = self.rows.iter().zip(&self.columns).map(half_distance).sum();
         sum / (self.rows.len() * factor.n()).max(1) as f64
@@ -225,8 +225,8 @@ impl LookAhead {
     fn extend(&mut self, factor: &Pivoted) {
         let l = self.factor(factor);
         let left: Vec<f64> =
-            (0..factor.n()).map(|i| factor.residual[i] - l.row(i).squared_norm_l2()).collect();
-        let mut out = factor.is_pivot.clone();
+            (0..factor.n()).map(|i| factor.rows.residual[i] - l.row(i).squared_norm_l2()).collect();
+        let mut out = factor.rows.is_pivot.clone();
         self.rows.iter().for_each(|&i| out[i] = true);
         let next = first_of_largest(&left, &out, TIE * factor.largest);
         if let Some(next) = next.filter(|&i| left[i] > factor.floor()) {
@@ -242,7 +242,7 @@ impl LookAhead {
             column.iter_mut().zip(feature).for_each(|(c, f)| *c -= at * f);
         }
         let floor = factor.floor();
-        let stay: Vec<bool> = self.rows.iter().map(|&i| factor.residual[i] > floor).collect();
+        let stay: Vec<bool> = self.rows.iter().map(|&i| factor.rows.residual[i] > floor).collect();
         let mut flags = stay.iter();
         self.rows.retain(|_| *flags.next().unwrap_or(&true));
         let mut flags = stay.iter();

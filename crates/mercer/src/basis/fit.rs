@@ -8,11 +8,12 @@ use faer::{Mat, MatMut};
 
 use super::checkpoint::BasisCheckpoint;
 use super::expansion::{Expansion, FeaturePanels, Landmarks};
+use super::factor_rows::RoundingReport;
 use super::fitted::{FittedBasis, Stop};
 use super::kobl::StopRule;
 use super::memory::{MemoryPlan, exact_kpca};
 use super::method::Method;
-use super::pivoted::{self, FactorStorage, PENDING, Pivoted, RoundingReport};
+use super::pivoted::{self, FactorStorage, PENDING, Pivoted};
 use super::settings::Basis;
 use super::shrink::{keep_relevant, shrink};
 use super::sparse::Novelty;
@@ -285,7 +286,7 @@ impl<'a> Fit<'a> {
             }
         };
         *checkpoint = factor.checkpoint.take();
-        let (coefficients, residual) = (factor.coefficients(), factor.relative_residual());
+        let (coefficients, residual) = (factor.coefficients(), factor.relative_residual()?);
         let (pivots, norms) = (factor.pivots.clone(), factor.norms.clone());
         let offset = vec![0.0; pivots.len()];
         let mut fitted = self.assemble(gram, rows, Some(pivots), coefficients, offset, stop);
@@ -305,7 +306,7 @@ impl<'a> Fit<'a> {
     /// What is left of a row, squared, that is small beside what varies.
     fn least(&self, gram: &Gram, factor: &Pivoted) -> f64 {
         let tol = self.settings.tol.unwrap_or_else(kobl::default_tol);
-        tol * variance(gram, &factor.diagonal, self.settings.seed)
+        tol * variance(gram, &factor.rows.diagonal, self.settings.seed)
     }
 
     /// What choosing pivots among these rows will be like. A pivot costs a kernel value a row, and a product with those before

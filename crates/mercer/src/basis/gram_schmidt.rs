@@ -229,7 +229,7 @@ impl Rules<'_> {
     /// Orthogonalises what is left of a block's rows, one after the other, each twice.
     fn decide(&self, rest: &Remainder, rows: &[usize], room: usize) -> Result<Decided> {
         // Mostly no row has large coefficients; then those of all rows are one product.
-        let limit = loss_limit(self.gram);
+        let limit = loss_limit(self.gram.rounding());
         if let Some(decided) = self.orthogonalise(rest, rows, room, false)? {
             let loss = decided.loss(self);
             if loss <= limit {
@@ -275,7 +275,7 @@ impl Rules<'_> {
             }
             let mut image = combine(rest.inner.as_ref(), &t);
             let square = dot(&image, &t);
-            if square < -loss_limit(self.gram) * (m + 1) as f64 * self.largest {
+            if square < -loss_limit(self.gram.rounding()) * (m + 1) as f64 * self.largest {
                 if !look {
                     return Ok(None);
                 }
@@ -288,7 +288,7 @@ impl Rules<'_> {
             }
             t.iter_mut().chain(&mut image).for_each(|v| *v /= norm);
             let others = if look { size(&combine(rest.x.as_ref(), &t)) } else { 0.0 };
-            if self.loss(size(&t) + others) > loss_limit(self.gram) {
+            if self.loss(size(&t) + others) > loss_limit(self.gram.rounding()) {
                 if !look {
                     return Ok(None);
                 }

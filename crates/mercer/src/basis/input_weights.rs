@@ -103,7 +103,7 @@ impl InputWeights {
     /// Weights for these rows, of which a sample is looked at if there are many.
     pub fn find(&self, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<FoundWeights> {
         self.check(rows, labels)?;
-        let chosen = random::sample(rows.n(), ROWS, self.seed);
+        let chosen = self.places(rows.n());
         let (rows, labels) = (rows.to_f64().select(&chosen), labels.select(&chosen));
         labels.require_two("input_weights")?;
         let (errors, mut predictions) = self.held_out(&rows, &labels, monitor)?;
@@ -119,6 +119,11 @@ impl InputWeights {
             rows: chosen,
             held_out,
         })
+    }
+
+    /// The rows of n that are looked at.
+    pub(crate) fn places(&self, n: usize) -> Vec<usize> {
+        random::sample(n, ROWS, self.seed)
     }
 
     fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {

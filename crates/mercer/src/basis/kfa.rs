@@ -21,12 +21,14 @@
 //!         Scores within 1e−10 of the largest are tied, and the lowest index wins. Rows whose coefficients float64
 //!         cannot hold are left out, as in `rpcholesky`. In float32 scores are made of float32 columns
 
+use std::collections::BTreeSet;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, Par};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::candidates::Candidates;
+use super::factor_rows::FactorRows;
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted};
 use super::settings::{N_COMPONENTS, PRECISION};
@@ -86,30 +88,40 @@ pub(super) fn bytes_of_all(n: usize, cap: usize) -> u64 {
 }
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, candidates: Option<usize>, seed: u64) -> Result<Stop> {
+pub(crate) fn grow<R: FactorRows>(
+    factor: &mut Pivoted<R>,
+    candidates: Option<usize>,
+    seed: u64,
+) -> Result<Stop> {
     let (n, floor) = (factor.n(), factor.floor());
     let mut generator = random::generator(seed);
-    let mut retired = vec![false; n];
+    let mut retired: BTreeSet<usize> = BTreeSet::new();
     let mut drawn = 0;
     while factor.room() > 0 {
         factor.check()?;
-        let is_open = |row: usize| factor.residual[row] > floor && !retired[row];
         let (rows, least) = match candidates.map(|count| count.min(n)) {
             None => ((0..n).collect(), 1),
             Some(count) => {
                 let size = (3 * count * factor.pivots.len() / 2 + count - drawn).clamp(count, 4 * count);
-                (draw(factor, size, is_open, &mut generator), count.max(size / 2))
+                let uniform: Vec<f64> = (0..size).map(|_| random::uniform(&mut generator)).collect();
+                let mut rows = factor.rows.draw(&uniform, floor, &retired)?;
+                rows.sort_unstable();
+                rows.dedup();
+                (rows, count.max(size / 2))
             }
         };
-        let mut live: Vec<usize> = (0..rows.len()).filter(|&at| is_open(rows[at])).collect();
+        let mut block = Candidates::new(factor, rows)?;
+        let is_open = |&at: &usize| block.residual[at] > floor && !retired.contains(&block.rows[at]);
+        let mut live: Vec<usize> = (0..block.rows.len()).filter(is_open).collect();
         if live.is_empty() {
             return Ok(Stop::Rank);
         }
-        let mut block = Candidates::new(factor, rows);
         if candidates.is_some() {
             live.retain(|&at| {
                 let stays = block.is_sound(factor, at);
-                retired[block.rows[at]] |= !stays;
+                if !stays {
+                    retired.insert(block.rows[at]);
+                }
                 stays
             });
             if live.is_empty() {
@@ -128,7 +140,7 @@ pub(crate) fn grow(factor: &mut Pivoted, candidates: Option<usize>, seed: u64) -
             let Some(best) = scores.best(&block, &live) else { break };
             live.retain(|&at| at != best);
             if !block.is_sound(factor, best) {
-                retired[block.rows[best]] = true;
+                retired.insert(block.rows[best]);
                 continue;
             }
             let before = block.residual.clone();
@@ -146,32 +158,6 @@ pub(crate) fn grow(factor: &mut Pivoted, candidates: Option<usize>, seed: u64) -
     Ok(Stop::Cap)
 }
 
-/// So many draws with replacement in proportion to the residuals of open rows, in the order of the rows, each once.
-fn draw(
-    factor: &Pivoted,
-    size: usize,
-    is_open: impl Fn(usize) -> bool,
-    generator: &mut ChaCha8Rng,
-) -> Vec<usize> {
-    let mut sum = 0.0;
-    let add = |(row, &residual): (usize, &f64)| {
-        sum += if is_open(row) { residual } else { 0.0 };
-        sum
-    };
-    let cumulated: Vec<f64> = factor.residual.iter().enumerate().map(add).collect();
-    if sum <= 0.0 {
-        return Vec::new();
-    }
-    let one = |_| {
-        let target = random::uniform(generator) * sum;
-        cumulated.partition_point(|&c| c <= target)
-    };
-    let mut rows: Vec<usize> = (0..size).map(one).collect();
-    rows.sort_unstable();
-    rows.dedup();
-    rows
-}
-
 /// What the scores of a block are read from.
 enum Scores {
     /// Inner products of the block's residual columns.
@@ -182,9 +168,9 @@ enum Scores {
 
 impl Scores {
     /// Those of a block that holds all rows.
-    fn of_all(factor: &Pivoted, block: &Candidates) -> Result<Self> {
+    fn of_all<R: FactorRows>(factor: &Pivoted<R>, block: &Candidates) -> Result<Self> {
         let n = factor.n();
-        let mut residual = factor.gram.whole(factor.monitor)?;
+        let mut residual = factor.rows.whole(factor.monitor)?;
         residual.par_chunks_mut(PANEL * n).enumerate().for_each(|(at, panel)| {
             let h = panel.len() / n;
             if block.g.ncols() > 0 {

@@ -57,12 +57,8 @@ pub(crate) fn centres(
             if rows.is_sparse() { " and stay sparse" } else { "" }
         )));
     }
-    let size = SAMPLE.max(SAMPLE_PER_CENTRE.saturating_mul(count));
-    let sample = (size < rows.n()).then(|| {
-        let mut drawn = random::sample(rows.n(), size, seed);
-        drawn.sort_unstable();
-        rows.select(&drawn)
-    });
+    let places = sample(rows.n(), count, seed);
+    let sample = (places.len() < rows.n()).then(|| rows.select(&places));
     let found = Clusters::of(sample.as_ref().unwrap_or(rows), count, seed, &options.monitor)?;
     let sizes = found.sizes();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
@@ -79,6 +75,13 @@ pub(crate) fn centres(
         });
     }
     like(rows, centres.to_dense())
+}
+
+/// The rows of n that are clustered for so many centres, ascending.
+pub(crate) fn sample(n: usize, count: usize, seed: u64) -> Vec<usize> {
+    let mut drawn = random::sample(n, SAMPLE.max(SAMPLE_PER_CENTRE.saturating_mul(count)), seed);
+    drawn.sort_unstable();
+    drawn
 }
 
 /// Centres from their k·p numbers, stored as these rows are.

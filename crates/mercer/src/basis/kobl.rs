@@ -13,6 +13,7 @@
 //!         of a row lose every tie with the first of them, so that they are no candidates
 
 use super::candidates::Candidates;
+use super::factor_rows::{FactorRows, Farthest};
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted, TIE};
 use super::settings::{N_COMPONENTS, PRECISION};
@@ -171,22 +172,20 @@ impl FromStr for Threshold {
 }
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, rule: &StopRule) -> Result<Stop> {
+pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> Result<Stop> {
     let n = factor.n();
     let tie = TIE * factor.largest;
     let floor = factor.floor();
     let mut first = None;
     let mut active = 320.min(2 * n / 5).max(1);
-    // The first of equal rows wins the tie with the others, of which nothing is left then.
-    let copies = factor.gram.copies();
     let most_active = (n / 128).clamp(320, 4_096).min(2 * n / 5).max(1);
     if let [square, count] = factor.place[..] {
         (first, active) = (Some(f64::from_bits(square)).filter(|square| !square.is_nan()), count as usize);
     }
     loop {
         factor.check()?;
-        let mut candidates = Candidates::new(factor, largest_rows(factor, &copies, active));
-        let beaten = largest_outside(factor, &copies, &candidates.rows);
+        let Farthest { rows, selected, beaten } = factor.rows.farthest(active, tie, floor)?;
+        let mut candidates = Candidates::of(factor, rows, selected);
         let stop = loop {
             let accepted = factor.pivots.len() + candidates.eliminated.len();
             if candidates.eliminated.len() == factor.room() {
@@ -228,32 +227,4 @@ pub(crate) fn grow(factor: &mut Pivoted, rule: &StopRule) -> Result<Stop> {
         }
         factor.save(|| vec![first.unwrap_or(f64::NAN).to_bits(), active as u64])?;
     }
-}
-
-/// The `count` rows with the largest residuals, the farthest row of the tie rule among them. Copies of other rows, and rows
-/// of which only rounding is left, would take the place of rows that can become pivots.
-fn largest_rows(factor: &Pivoted, copies: &[bool], count: usize) -> Vec<usize> {
-    let floor = factor.floor();
-    let is_open = |&i: &usize| !factor.is_pivot[i] && !copies[i] && factor.residual[i] > floor;
-    let mut rows: Vec<usize> = (0..factor.n()).filter(is_open).collect();
-    let by_residual =
-        |a: &usize, b: &usize| factor.residual[*b].total_cmp(&factor.residual[*a]).then_with(|| a.cmp(b));
-    if count < rows.len() {
-        rows.select_nth_unstable_by(count, by_residual);
-        rows.truncate(count);
-    }
-    if let Some(farthest) = factor.farthest()
-        && !rows.contains(&farthest)
-    {
-        rows.push(farthest);
-    }
-    rows
-}
-
-/// The largest residual of all rows but these and copies.
-fn largest_outside(factor: &Pivoted, copies: &[bool], rows: &[usize]) -> f64 {
-    let mut out: Vec<bool> =
-        factor.is_pivot.iter().zip(copies).map(|(pivot, copy)| *pivot || *copy).collect();
-    rows.iter().for_each(|&i| out[i] = true);
-    (0..factor.n()).filter(|&i| !out[i]).map(|i| factor.residual[i]).fold(f64::NEG_INFINITY, f64::max)
 }

@@ -176,7 +176,7 @@ pub(crate) fn from_factor(
     rpcholesky::grow(&mut factor, seed)?;
     let a = factor.coefficients();
     let pivots = factor.pivots.clone();
-    let unexplained: f64 = factor.residual.iter().sum();
+    let unexplained: f64 = factor.rows.residual.iter().sum();
     let mut z = factor.into_features().map(|features| features.to_dense()).unwrap_or_default();
     let l = pivots.len();
     let mean = if centered { column_means(&z, l) } else { vec![0.0; l] };

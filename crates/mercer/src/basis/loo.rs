@@ -18,9 +18,9 @@ use super::rpcholesky;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::gamma::grid;
+use crate::kernel::gamma::{RowSample, grid_of, require_labels, require_target};
 use crate::kernel::widths::Widths;
-use crate::kernel::{Gram, Kernel, Shape};
+use crate::kernel::{Gamma, Gram, Kernel, Shape};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -51,18 +51,12 @@ pub(crate) struct Tried {
 }
 
 /// The width with the smallest leave-one-out error.
-pub(crate) fn resolve(
-    shape: Shape,
-    rows: &Rows,
-    labels: &Labels,
-    seed: u64,
-    monitor: &Monitor,
-) -> Result<f64> {
-    labels.require_two("loo")?;
-    let widths = grid(shape, rows)?;
-    let chosen = random::sample(rows.n(), LOO_ROWS, seed);
-    let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
-    let tried = widths_tried(shape, &widths, LOO_COMPONENTS, &rows, &labels, monitor)?;
+pub(crate) fn resolve(shape: Shape, rows: &dyn RowSample, seed: u64, monitor: &Monitor) -> Result<f64> {
+    require_target(Gamma::Loo, rows)?;
+    let widths = grid_of(shape, rows.p(), rows.deviation())?;
+    let (rows, labels) = rows.some(&random::sample(rows.n(), LOO_ROWS, seed))?;
+    let labels = require_labels(Gamma::Loo, labels.as_ref())?;
+    let tried = widths_tried(shape, &widths, LOO_COMPONENTS, &rows, labels, monitor)?;
     Ok(best(&tried).map_or(widths[0], |best| best.gamma))
 }
 

@@ -7,6 +7,7 @@
 //! source  Williams & Seeger 2001
 
 use super::candidates::Candidates;
+use super::factor_rows::FactorRows;
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted};
 use super::settings::{N_COMPONENTS, PRECISION};
@@ -26,7 +27,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 };
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
+pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<Stop> {
     let drawn = random::sample(factor.n(), factor.pivots.len() + factor.room(), seed);
     let (mut done, mut stop) = match factor.place[..] {
         [done, left_out] => (done as usize, if left_out == 0 { Stop::Cap } else { Stop::Rank }),
@@ -34,7 +35,7 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
     };
     for rows in drawn[done..].chunks(PENDING.min(2 * factor.n() / 5).max(1)) {
         factor.check()?;
-        let mut candidates = Candidates::new(factor, rows.to_vec());
+        let mut candidates = Candidates::new(factor, rows.to_vec())?;
         for position in 0..rows.len() {
             if candidates.is_sound(factor, position) {
                 candidates.eliminate(factor, position);

@@ -8,7 +8,10 @@
 //! differs a block is proposed from the residuals as of the last flush and thinned: a proposal is accepted with
 //!         probability (its residual now) / (its residual then), which gives the law of one pivot at a time
 
+use std::collections::BTreeSet;
+
 use super::candidates::Candidates;
+use super::factor_rows::FactorRows;
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted};
 use super::settings::{N_COMPONENTS, PRECISION};
@@ -28,41 +31,28 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 };
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
+pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<Stop> {
     let mut generator = random::generator(seed);
     let floor = factor.floor();
-    let mut retired = vec![false; factor.n()];
+    let mut retired: BTreeSet<usize> = BTreeSet::new();
     // A block's extra kernel values, |block| for each pivot it yields, stay within the budget.
     let block = (2 * PENDING).min(2 * factor.n() / 5).max(1);
     if let [position, rows @ ..] = &factor.place[..] {
         generator = random::generator_at(seed, *position);
-        rows.iter().for_each(|&row| retired[row as usize] = true);
+        retired.extend(rows.iter().map(|&row| row as usize));
     }
     while factor.room() > 0 {
         factor.check()?;
-        let mut sum = 0.0;
-        let cumulated: Vec<f64> = factor
-            .residual
-            .iter()
-            .zip(&retired)
-            .map(|(&r, &retired)| {
-                sum += if r > floor && !retired { r } else { 0.0 };
-                sum
-            })
-            .collect();
-        if sum <= 0.0 {
+        let uniform: Vec<f64> = (0..block).map(|_| random::uniform(&mut generator)).collect();
+        let proposals = factor.rows.draw(&uniform, floor, &retired)?;
+        if proposals.is_empty() {
             return Ok(Stop::Rank);
         }
-        let proposals: Vec<usize> = (0..block)
-            .map(|_| {
-                let target = random::uniform(&mut generator) * sum;
-                cumulated.partition_point(|&c| c <= target)
-            })
-            .collect();
         let mut rows = proposals.clone();
         rows.sort_unstable();
         rows.dedup();
-        let mut candidates = Candidates::new(factor, rows);
+        let mut candidates = Candidates::new(factor, rows)?;
+        let before = candidates.residual.clone();
         for row in proposals {
             if candidates.eliminated.len() == factor.room().min(PENDING) {
                 break;
@@ -71,18 +61,21 @@ pub(crate) fn grow(factor: &mut Pivoted, seed: u64) -> Result<Stop> {
                 unreachable!("every proposal is there")
             };
             let now = candidates.residual[position];
-            if retired[row] || now <= floor || random::uniform(&mut generator) * factor.residual[row] >= now {
+            if retired.contains(&row)
+                || now <= floor
+                || random::uniform(&mut generator) * before[position] >= now
+            {
                 continue;
             }
             if candidates.is_sound(factor, position) {
                 candidates.eliminate(factor, position);
             } else {
-                retired[row] = true;
+                retired.insert(row);
             }
         }
         factor.flush(&mut candidates)?;
         factor.save(|| {
-            let rows = (0..retired.len()).filter(|&row| retired[row]).map(|row| row as u64);
+            let rows = retired.iter().map(|&row| row as u64);
             std::iter::once(random::position(&generator)).chain(rows).collect()
         })?;
     }

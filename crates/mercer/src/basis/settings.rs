@@ -7,6 +7,7 @@ use super::{DEFAULT_COMPONENTS, UNCAPPED_ROWS, kfa, loo};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
+use crate::kernel::gamma::{Here, RowSample};
 use crate::kernel::{Gamma, Kernel, Precision, Shape, gamma};
 use crate::monitor::Monitor;
 use crate::spec::{Kind, Parameter, Values};
@@ -325,12 +326,16 @@ impl Basis {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>, monitor: &Monitor) -> Result<Kernel> {
-        let rule = self.gamma.or_usual(rows, labels);
+        self.resolve_kernel_of(&Here { rows, labels }, monitor)
+    }
+
+    /// [`resolve_kernel`](Self::resolve_kernel) for rows wherever they lie.
+    pub(crate) fn resolve_kernel_of(&self, rows: &dyn RowSample, monitor: &Monitor) -> Result<Kernel> {
+        let rule = self.gamma.or_usual_of(rows);
         let gamma = if rule == Gamma::Loo && self.shape.uses_gamma() {
-            let labels = gamma::require_labels(rule, labels)?;
-            loo::resolve(self.shape, rows, labels, self.seed, monitor)?
+            loo::resolve(self.shape, rows, self.seed, monitor)?
         } else {
-            gamma::resolve(rule, self.shape, rows, labels, self.seed)?
+            gamma::resolve(rule, self.shape, rows, self.seed)?
         };
         let kernel = Kernel { shape: self.shape, gamma };
         kernel.check()?;
@@ -338,7 +343,7 @@ impl Basis {
     }
 
     /// The most components among n rows.
-    pub(super) fn cap(&self, n: usize, warnings: &mut Vec<String>) -> usize {
+    pub(crate) fn cap(&self, n: usize, warnings: &mut Vec<String>) -> usize {
         if let Some(m) = self.n_components {
             if m > n {
                 warnings.push(format!(

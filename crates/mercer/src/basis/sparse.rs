@@ -8,14 +8,16 @@
 //! source  SK-Relief, sec. 4 (approximate linear dependence; Engel, Mannor & Meir 2004)
 //! differs beside k(x,x) all rows are nearly spanned where the kernel is wide, so that ν is no default. A row that fails the test once always will, so rows are decided in blocks with the same outcome
 
+use serde::{Deserialize, Serialize};
+
 use super::candidates::Candidates;
+use super::factor_rows::{FactorRows, InOrder};
 use super::fitted::Stop;
 use super::kobl::TOL;
 use super::pivoted::{PENDING, Pivoted};
 use super::settings::{N_COMPONENTS, PRECISION};
 use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
-use crate::random;
 use crate::spec::{MethodSpec, Parameter, SEED, Stage};
 
 pub(crate) const SPEC: MethodSpec = MethodSpec {
@@ -40,7 +42,7 @@ pub(crate) const NU: Parameter =
         .none("tol decides");
 
 /// How much of a row must be new.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Novelty {
     /// This share of k(x,x).
     Share(f64),
@@ -50,7 +52,7 @@ pub(crate) enum Novelty {
 
 impl Novelty {
     /// How much of a row with this k(x,x) must be new.
-    pub(super) fn of(self, diagonal: f64) -> f64 {
+    pub(crate) fn of(self, diagonal: f64) -> f64 {
         match self {
             Self::Share(nu) => nu * diagonal,
             Self::Least(least) => least,
@@ -62,28 +64,19 @@ impl Novelty {
 const BLOCK: usize = 4 * PENDING;
 
 /// Grows the factor to its end.
-pub(crate) fn grow(factor: &mut Pivoted, novelty: Novelty, seed: u64) -> Result<Stop> {
-    let order = random::permutation(factor.n(), seed);
-    let block = BLOCK.min(2 * factor.n() / 5).max(1);
+pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, novelty: Novelty, seed: u64) -> Result<Stop> {
+    let n = factor.n();
+    let block = BLOCK.min(2 * n / 5).max(1);
     let floor = factor.floor();
     let mut next = factor.place.first().map_or(0, |&next| next as usize);
     let mut stop = if factor.place.get(1) == Some(&1) { Stop::Rank } else { Stop::Rule };
-    while next < order.len() {
+    while next < n {
         factor.check()?;
-        let is_new = |residual: f64, i: usize| residual > novelty.of(factor.diagonal[i]).max(floor);
-        let mut rows = Vec::with_capacity(block);
-        let mut end = next;
-        while end < order.len() && rows.len() < block {
-            let i = order[end];
-            if is_new(factor.residual[i], i) {
-                rows.push(i);
-            }
-            end += 1;
-        }
-        let mut candidates = Candidates::new(factor, rows);
+        let InOrder { rows, ranks, mut end } = factor.rows.in_order(seed, next, block, novelty, floor)?;
+        let mut candidates = Candidates::new(factor, rows)?;
         for position in 0..candidates.rows.len() {
-            let row = candidates.rows[position];
-            if !is_new(candidates.residual[position], row) {
+            let least = novelty.of(candidates.diagonal[position]).max(floor);
+            if candidates.residual[position] <= least {
                 continue;
             }
             if !candidates.is_sound(factor, position) {
@@ -96,7 +89,7 @@ pub(crate) fn grow(factor: &mut Pivoted, novelty: Novelty, seed: u64) -> Result<
             }
             if candidates.eliminated.len() == PENDING {
                 // This row and those after it are looked at again after the pass.
-                end = next + order[next..].iter().take_while(|&&i| i != row).count();
+                end = ranks[position];
                 break;
             }
             candidates.eliminate(factor, position);

@@ -7,7 +7,10 @@
 //!
 //! cost    min(n/2, 1 000) kernel values
 
-use crate::kernel::Gram;
+use crate::error::Result;
+use crate::kernel::gamma::RowSample;
+use crate::kernel::gram::{column_of, diagonal};
+use crate::kernel::{Gram, Kernel};
 use crate::random;
 
 /// The most pairs that are looked at.
@@ -15,16 +18,35 @@ const PAIRS: usize = 1_000;
 
 /// v of these rows, whose k(x,x) are the diagonal; 0 for fewer than two.
 pub(super) fn variance(gram: &Gram, diagonal: &[f64], seed: u64) -> f64 {
-    let order = random::permutation(gram.n(), seed);
-    let pairs: Vec<(usize, usize)> =
-        order.chunks_exact(2).take(PAIRS).map(|pair| (pair[0], pair[1])).collect();
-    if pairs.is_empty() {
-        return 0.0;
-    }
-    let half_distance = |&(i, j): &(usize, usize)| {
+    let value = |&(i, j): &(usize, usize)| {
         let mut value = [0.0];
         gram.column(&gram.select(&[i]), j, &mut value);
         (f64::midpoint(diagonal[i], diagonal[j]) - value[0]).max(0.0)
     };
-    pairs.iter().map(half_distance).sum::<f64>() / pairs.len() as f64
+    mean(pairs(gram.n(), seed).iter().map(value).collect())
+}
+
+/// v of rows wherever they lie.
+pub(crate) fn variance_of(rows: &dyn RowSample, kernel: Kernel, seed: u64) -> Result<f64> {
+    let places: Vec<usize> = pairs(rows.n(), seed).iter().flat_map(|&(i, j)| [i, j]).collect();
+    if places.is_empty() {
+        return Ok(0.0);
+    }
+    let (rows, _) = rows.some(&places)?;
+    let own = diagonal(kernel, &rows);
+    let value = |i: usize| {
+        let mut value = [0.0];
+        column_of(kernel, &rows.select(&[i]), &rows, i + 1, &mut value);
+        (f64::midpoint(own[i], own[i + 1]) - value[0]).max(0.0)
+    };
+    Ok(mean((0..rows.n()).step_by(2).map(value).collect()))
+}
+
+fn pairs(n: usize, seed: u64) -> Vec<(usize, usize)> {
+    let order = random::permutation(n, seed);
+    order.chunks_exact(2).take(PAIRS).map(|pair| (pair[0], pair[1])).collect()
+}
+
+fn mean(values: Vec<f64>) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use super::target::TargetSummary;
 use crate::error::{Error, Result};
 
 /// Whole numbers with no more distinct values than this are classes: digits, grades, the months of a year.
@@ -122,6 +123,11 @@ impl Column {
         }
     }
 
+    /// The first row whose value is not a finite number.
+    pub(crate) fn first_not_finite(&self) -> Option<usize> {
+        if let Self::Numbers(values) = self { values.iter().position(|v| !v.is_finite()) } else { None }
+    }
+
     /// Every value as a name. Minus zero is zero.
     fn into_names(self) -> Vec<String> {
         match self {
@@ -134,11 +140,11 @@ impl Column {
     /// Every value as a number; an error if one is other text.
     fn into_numbers(self) -> Result<Vec<f64>> {
         match self {
-            Self::Text(values) => match values.iter().find(|text| number(text).is_none()) {
+            Self::Text(values) => match values.iter().find(|text| number_in(text).is_none()) {
                 Some(text) => Err(Error::data(format!(
                     "task = regression, but the target holds the text `{text}`; use task = classification"
                 ))),
-                None => Ok(values.iter().filter_map(|text| number(text)).collect()),
+                None => Ok(values.iter().filter_map(|text| number_in(text)).collect()),
             },
             Self::Integers(values) => Ok(values.into_iter().map(|v| v as f64).collect()),
             Self::Numbers(values) => Ok(values),
@@ -146,8 +152,19 @@ impl Column {
     }
 }
 
+/// The target at this row is not a finite number.
+pub(crate) fn target_not_finite(row: usize) -> Error {
+    Error::data(format!("the target is not a finite number at row {}", row + 1))
+}
+
+/// What to know of classes that are all written as numbers.
+fn numbers_as_text<S: AsRef<str>>(names: &[S]) -> Option<String> {
+    let doubtful = names.len() > FEW_VALUES && names.iter().all(|name| number_in(name.as_ref()).is_some());
+    doubtful.then(|| read_as_classes(names.len(), "its numbers are given as text or categories"))
+}
+
 /// The finite number that a text holds.
-fn number(text: &str) -> Option<f64> {
+pub(super) fn number_in(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|v: &f64| v.is_finite())
 }
 
@@ -239,10 +256,8 @@ impl Labels {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn decide_with(column: Column, task: Task, warnings: &mut Vec<String>) -> Result<Self> {
-        if let Column::Numbers(values) = &column
-            && let Some(row) = values.iter().position(|v| !v.is_finite())
-        {
-            return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        if let Some(row) = column.first_not_finite() {
+            return Err(target_not_finite(row));
         }
         let is_text = matches!(column, Column::Text(_));
         let whole = if task == Task::Auto { column.whole() } else { None };
@@ -259,12 +274,53 @@ impl Labels {
         if let Self::Classes { names, .. } = &labels
             && is_text
             && task == Task::Auto
-            && names.len() > FEW_VALUES
-            && names.iter().all(|name| number(name).is_some())
         {
-            warnings.push(read_as_classes(names.len(), "its numbers are given as text or categories"));
+            warnings.extend(numbers_as_text(names));
         }
         Ok(labels)
+    }
+
+    /// Whether a column is numbers, by the rule of [`decide_with`](Self::decide_with), from its distinct values and how often
+    /// each occurs; numbers among them must be whole.
+    pub(crate) fn are_numbers<S: AsRef<str>>(
+        names: &[S],
+        sizes: &[usize],
+        is_text: bool,
+        task: Task,
+        warnings: &mut Vec<String>,
+    ) -> Result<bool> {
+        match task {
+            Task::Classes => Ok(false),
+            Task::Numbers => {
+                let texts = names.iter().map(|name| name.as_ref().to_string()).collect();
+                Column::Text(texts).into_numbers().map(|_| true)
+            }
+            Task::Auto if is_text => {
+                warnings.extend(numbers_as_text(names));
+                Ok(false)
+            }
+            Task::Auto => {
+                let found = Occurrences {
+                    rows: sizes.iter().sum(),
+                    distinct: sizes.len(),
+                    rarest: sizes.iter().copied().min().unwrap_or(0),
+                };
+                warnings.extend(found.doubt());
+                Ok(found.are_numbers())
+            }
+        }
+    }
+
+    /// The labels of a column of which it is known what it is: the names of the classes of all rows, or None for numbers.
+    pub fn known(column: Column, names: Option<&[String]>) -> Result<Self> {
+        let Some(names) = names else { return column.into_numbers().map(Self::Numbers) };
+        let code: BTreeMap<&str, usize> = names.iter().enumerate().map(|(i, s)| (s.as_str(), i)).collect();
+        let codes = column.into_names().into_iter().map(|name| {
+            code.get(name.as_str())
+                .copied()
+                .ok_or_else(|| Error::data(format!("the class `{name}` is not among those of all rows")))
+        });
+        Ok(Self::Classes { codes: codes.collect::<Result<_>>()?, names: names.to_vec() })
     }
 
     /// Classes named by text. They are ordered as numbers if all of them are, else as text.
@@ -272,7 +328,7 @@ impl Labels {
         let mut names: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
         names.sort_unstable();
         names.dedup();
-        let numbers: Option<Vec<f64>> = names.iter().map(|text| number(text)).collect();
+        let numbers: Option<Vec<f64>> = names.iter().map(|text| number_in(text)).collect();
         if let Some(numbers) = numbers {
             let mut order: Vec<usize> = (0..names.len()).collect();
             order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
@@ -376,20 +432,7 @@ impl Labels {
 
     /// A warning if a class has a single row, which has no neighbour of its own class.
     pub(crate) fn lonely_warning(&self) -> Vec<String> {
-        let Self::Classes { codes, names } = self else { return Vec::new() };
-        let mut sizes = vec![0usize; names.len()];
-        codes.iter().for_each(|&code| sizes[code] += 1);
-        let lonely: Vec<&str> =
-            (0..names.len()).filter(|&c| sizes[c] == 1).map(|c| names[c].as_str()).collect();
-        match lonely.as_slice() {
-            [] => Vec::new(),
-            [first, rest @ ..] => vec![format!(
-                "{} of {} classes have a single row (`{first}`{}), which has no hit and counts with its misses only",
-                lonely.len(),
-                names.len(),
-                if rest.is_empty() { "" } else { ", …" }
-            )],
-        }
+        TargetSummary::of(self).lonely_warning()
     }
 
     /// An error if all rows have the same label.

@@ -275,6 +275,27 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Rows of one kind, one after the other.
+    pub(crate) fn concatenated(parts: &[&Rows]) -> Result<Rows<'static>> {
+        let Some(one) = parts.first() else { return Err(Error::data("no rows were given")) };
+        let (p, n) = (one.p(), parts.iter().map(|part| part.n()).sum());
+        if parts.iter().all(|part| matches!(part, Rows::DenseF32(_))) {
+            let values = parts.iter().flat_map(|part| match part {
+                Rows::DenseF32(d) => d.values(),
+                Rows::Dense(_) | Rows::Sparse(_) => &[],
+            });
+            return Rows::dense_f32(values.copied().collect::<Vec<f32>>(), n, p);
+        }
+        if parts.iter().all(|part| part.is_sparse()) {
+            let rows = parts.iter().flat_map(|part| match part {
+                Rows::Sparse(s) => (0..part.n()).map(|i| s.row(i)).collect::<Vec<_>>(),
+                Rows::Dense(_) | Rows::DenseF32(_) => Vec::new(),
+            });
+            return Ok(Rows::Sparse(Csr::of_rows(rows, p)));
+        }
+        Rows::dense(parts.iter().flat_map(|part| part.to_dense()).collect::<Vec<f64>>(), n, p)
+    }
+
     /// These rows and more below them, stored as these are.
     pub(crate) fn joined(&self, more: &Rows) -> Rows<'static> {
         if let Self::Sparse(_) = self {
@@ -344,11 +365,16 @@ impl<'a> Rows<'a> {
 
     /// Copies with every number multiplied; by a power of two, if digits are to be kept.
     pub(crate) fn multiplied(&self, factor: f64) -> Rows<'static> {
+        self.map(|v| v * factor)
+    }
+
+    /// A copy with a function of every stored number.
+    pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Rows<'static> {
         let mut rows = self.select(&(0..self.n()).collect::<Vec<_>>());
         let (Rows::Dense(Dense { values, .. }) | Rows::Sparse(Csr { values, .. })) = &mut rows else {
             unreachable!("copies are in float64")
         };
-        *values = values.iter().map(|v| v * factor).collect::<Vec<_>>().into();
+        *values = values.iter().map(|v| f(*v)).collect::<Vec<_>>().into();
         rows
     }
 
@@ -363,14 +389,23 @@ impl<'a> Rows<'a> {
     }
 
     fn check_values(&self, names: Option<&[String]>, bad: impl Fn(f64) -> bool, allowed: &str) -> Result<()> {
+        self.first_where(bad).map_or(Ok(()), |found| Err(bad_value(found, names, allowed)))
+    }
+
+    /// The first number that is not finite: its row, its column and itself.
+    pub(crate) fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
+        self.first_where(|v| !v.is_finite())
+    }
+
+    fn first_where(&self, bad: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
         let any = match self {
             Self::DenseF32(d) => d.values.iter().any(|&v| bad(v.into())),
             Self::Dense(_) | Self::Sparse(_) => self.stored().iter().any(|&v| bad(v)),
         };
         if !any {
-            return Ok(());
+            return None;
         }
-        for i in 0..self.n() {
+        (0..self.n()).find_map(|i| {
             let found = match self {
                 Self::Dense(d) => d.first(i, &bad),
                 Self::DenseF32(d) => d.first(i, &bad),
@@ -380,20 +415,26 @@ impl<'a> Rows<'a> {
                     at.map(|at| (columns[at] as usize, values[at]))
                 }
             };
-            if let Some((j, v)) = found {
-                let column =
-                    names.and_then(|n| n.get(j)).map_or(String::new(), |name| format!(" (`{name}`)"));
-                let what = if v.is_nan() { "NaN" } else { "infinity" };
-                return Err(Error::data(format!(
-                    "Input contains {what} at row {}, column {}{column}; {allowed}\n\
-                     hint: fill or drop such rows first",
-                    i + 1,
-                    j + 1
-                )));
-            }
-        }
-        Ok(())
+            found.map(|(j, v)| (i, j, v))
+        })
     }
+}
+
+/// A number at this row and column is not allowed among the rows.
+fn bad_value((i, j, v): (usize, usize, f64), names: Option<&[String]>, allowed: &str) -> Error {
+    let column = names.and_then(|n| n.get(j)).map_or(String::new(), |name| format!(" (`{name}`)"));
+    let what = if v.is_nan() { "NaN" } else { "infinity" };
+    Error::data(format!(
+        "Input contains {what} at row {}, column {}{column}; {allowed}\n\
+         hint: fill or drop such rows first",
+        i + 1,
+        j + 1
+    ))
+}
+
+/// A number at this row and column is not finite.
+pub(crate) fn not_finite(found: (usize, usize, f64), names: Option<&[String]>) -> Error {
+    bad_value(found, names, "only finite numbers are allowed")
 }
 
 /// Calls f(column, a, b) for the columns in which either of two sparse rows has a value, in their order.

@@ -25,7 +25,7 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
 use crate::error::{Error, Result};
-use crate::extract::Coordinates;
+use crate::extract::{Coordinates, Targets};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
 use crate::linalg::Cholesky;
@@ -297,8 +297,8 @@ impl Learner {
             options = options.with_coordinates();
         }
         let (basis, z) = settings.fit_with(&weighted, Some(labels), &options)?;
-        let summary =
-            Coordinates::new(&weighted, Some(labels), &basis, z.as_ref(), &options)?.moments(Some(labels))?;
+        let summary = Coordinates::new(&weighted, Some(labels), &basis, z.as_ref(), &options)?
+            .moments(Targets::Labels)?;
         let m = summary.mean.len();
         let penalised = Mat::from_fn(m, m, |i, j| {
             summary.total[(i, j)] + if i == j { trial.tried.absolute } else { 0.0 }

@@ -103,7 +103,7 @@ impl Extract for AkdaQr {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        let (_, _, c) = coordinates.classes("akda-qr")?;
+        let c = coordinates.classes("akda-qr")?.0.len();
         let m = coordinates.basis.n_components();
         if m > c {
             return Err(Error::argument(format!(
@@ -123,19 +123,30 @@ impl AkdaQr {
     /// always in float64.
     pub fn basis(settings: &Basis, rows: &Rows, labels: &Labels) -> Result<Basis> {
         let (codes, c) = labels.require_classes("akda-qr")?;
+        Self::check_kernel(settings)?;
+        if codes.len() != rows.n() {
+            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), codes.len())));
+        }
+        rows.check_finite(None)?;
+        Self::basis_on_means(settings, class_means(rows, codes, c)?)
+    }
+
+    fn check_kernel(settings: &Basis) -> Result<()> {
         if settings.shape == Shape::Precomputed {
             return Err(Error::argument(
                 "`akda-qr` takes the means of the classes' rows, which a precomputed kernel does not know\n\
                  hint: use `gda`, or give rows and a kernel",
             ));
         }
-        if codes.len() != rows.n() {
-            return Err(Error::data(format!("{} rows, but {} labels", rows.n(), codes.len())));
-        }
-        rows.check_finite(None)?;
+        Ok(())
+    }
+
+    /// The basis on class means that are known.
+    pub(crate) fn basis_on_means(settings: &Basis, means: Rows<'static>) -> Result<Basis> {
+        Self::check_kernel(settings)?;
         Ok(Basis {
             method: Method::GramSchmidt,
-            landmarks: Some(class_means(rows, codes, c)?),
+            landmarks: Some(means),
             n_components: None,
             threshold: Some(Threshold::Linear),
             tol: None,
@@ -147,7 +158,7 @@ impl AkdaQr {
 }
 
 /// The means of the classes that have rows, in class order.
-pub(super) fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
+pub(crate) fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); c];
     codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
     members.retain(|members| !members.is_empty());

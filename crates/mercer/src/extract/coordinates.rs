@@ -1,21 +1,26 @@
 //! Labelled rows seen through a basis: their features, in the basis' precision, and what these add up to.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 
+use super::akda_qr::class_means;
 use super::{Directions, turn};
 use crate::basis::FittedBasis;
 use crate::basis::expansion::{Expansion, FeaturePanels};
 use crate::data::labels::Labels;
+use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
+use crate::data::target::TargetSummary;
 use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
 use crate::evidence::margins::{self, Pairs};
 use crate::evidence::moments::{Moments, Summary};
-use crate::kernel::Shape;
+use crate::evidence::neighbours::Neighbours;
 use crate::kernel::block::PANEL;
+use crate::kernel::{Kernel, Shape};
 use crate::linalg::{Deciding, deciding, in_order, positive_signs, product, sum_in_order, tall_product};
 use crate::monitor::Monitor;
 use crate::options::Options;
@@ -43,18 +48,77 @@ pub(crate) const SUM_ROWS: usize = 1_024;
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub struct Coordinates<'a> {
-    /// n training rows.
-    pub rows: &'a Rows<'a>,
-    /// Their labels; `kpca` does without.
-    pub labels: Option<&'a Labels>,
+    /// Number of training rows.
+    pub n: usize,
+    /// What all their labels together are; `kpca` does without.
+    pub target: Option<TargetSummary>,
     /// The basis.
     pub basis: &'a FittedBasis,
     /// Which rows are compared with their neighbours, and how these are found.
     pub queries: Queries,
     /// Progress out, stop in.
     pub monitor: &'a Monitor,
+    /// The rows and their labels, where they are in this process.
+    held: Option<(&'a Rows<'a>, Option<&'a Labels>)>,
     /// The rows' features, in the one precision that they are in.
     features: Box<dyn FeatureSums + 'a>,
+}
+
+/// What is added up beside the features.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Targets {
+    /// Nothing.
+    None,
+    /// One-hot classes, or the numbers.
+    Labels,
+    /// (number − mean)/unit.
+    Scaled {
+        /// Subtracted first.
+        mean: f64,
+        /// What is divided by then.
+        unit: f64,
+    },
+}
+
+impl Targets {
+    /// Number of columns.
+    pub(crate) fn count(self, labels: Option<&Labels>) -> usize {
+        if self == Self::None { 0 } else { labels.map_or(0, Labels::n_targets) }
+    }
+
+    /// The number of row i in column j.
+    fn value(self, labels: Option<&Labels>, i: usize, j: usize) -> f64 {
+        let own = labels.map_or(0.0, |labels| labels.target(i, j));
+        match self {
+            Self::Scaled { mean, unit } => (own - mean) / unit,
+            _ => own,
+        }
+    }
+}
+
+/// Rows that are compared with their nearest of the same class and of others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Comparison<'q> {
+    /// The rows compared, which stand for all.
+    pub(crate) queries: &'q [usize],
+    /// The space in which the nearest are sought.
+    pub(crate) kernel: Kernel,
+    /// So many of each.
+    pub(crate) k: usize,
+    /// How they are found.
+    pub(crate) search: Search,
+    /// Whether each row counts once, however many neighbours it has.
+    pub(crate) mean: bool,
+    /// Number of all rows.
+    pub(crate) n: usize,
+}
+
+impl Comparison<'_> {
+    /// What a pair counts, of so many of its row.
+    pub(crate) fn weight(&self, neighbours: usize) -> f64 {
+        let stand_for = self.n as f64 / self.queries.len() as f64;
+        if self.mean { stand_for / neighbours as f64 } else { stand_for }
+    }
 }
 
 /// Which rows an extractor compares with their neighbours, and how these are found. For `klfe` and `kanmm`.
@@ -86,12 +150,25 @@ impl<'a> Coordinates<'a> {
     ) -> Result<Self> {
         check(rows, labels, basis, features)?;
         let precision = features.map_or(basis.precision, Rows::precision);
-        let monitor = &options.monitor;
+        let (monitor, expansion) = (&options.monitor, &basis.expansion);
         let features: Box<dyn FeatureSums> = match precision {
-            Precision::Double => Box::new(Source::<f64>::new(rows, basis, features, options)),
-            Precision::Single => Box::new(Source::<f32>::new(rows, basis, features, options)),
+            Precision::Double => Box::new(Source::<f64>::new(rows, labels, expansion, features, options)),
+            Precision::Single => Box::new(Source::<f32>::new(rows, labels, expansion, features, options)),
         };
-        Ok(Self { rows, labels, basis, queries: Queries::default(), monitor, features })
+        let (n, target) = (rows.n(), labels.map(TargetSummary::of));
+        let held = Some((rows, labels));
+        Ok(Self { n, target, basis, queries: Queries::default(), monitor, held, features })
+    }
+
+    /// n rows that lie elsewhere.
+    pub(crate) fn elsewhere(
+        n: usize,
+        target: Option<TargetSummary>,
+        basis: &'a FittedBasis,
+        features: Box<dyn FeatureSums + 'a>,
+        monitor: &'a Monitor,
+    ) -> Self {
+        Self { n, target, basis, queries: Queries::default(), monitor, held: None, features }
     }
 
     /// These coordinates with another choice of the rows that are compared with their neighbours.
@@ -100,16 +177,54 @@ impl<'a> Coordinates<'a> {
         self
     }
 
-    /// The labels, their codes and the number of classes, of a method that needs them.
-    pub(super) fn classes(&self, method: &str) -> Result<(&'a Labels, &'a [usize], usize)> {
-        let labels = self.labels.ok_or_else(|| Error::argument(format!("`{method}` looks at the labels")))?;
+    /// The rows, for a method that looks at all of them at once.
+    pub(super) fn held(&self, method: &str) -> Result<&'a Rows<'a>> {
+        self.held.map(|(rows, _)| rows).ok_or_else(|| at_once(method))
+    }
+
+    /// The rows with their labels, their codes and the number of classes, for a method that looks at all of them at once.
+    pub(super) fn held_classes(
+        &self,
+        method: &str,
+    ) -> Result<(&'a Rows<'a>, &'a Labels, &'a [usize], usize)> {
+        self.classes(method)?;
+        let (rows, labels) = self.held.ok_or_else(|| at_once(method))?;
+        let labels = labels.ok_or_else(|| missing_labels(method))?;
         let (codes, c) = labels.require_classes(method)?;
-        if codes.iter().all(|code| *code == codes[0]) {
-            return Err(Error::data(format!(
-                "`{method}` needs rows of at least 2 classes, but all are of one"
-            )));
+        Ok((rows, labels, codes, c))
+    }
+
+    /// An error that names the method unless such labels will do.
+    pub(super) fn check_target(&self, needs: Needs, method: &str) -> Result<()> {
+        match &self.target {
+            Some(target) => target.check(needs, method),
+            None => needs.check(method, None),
         }
-        Ok((labels, codes, c))
+    }
+
+    /// What all labels are, for a method that needs them.
+    pub(super) fn target(&self, method: &str) -> Result<&TargetSummary> {
+        self.target.as_ref().ok_or_else(|| missing_labels(method))
+    }
+
+    /// The names and sizes of the classes, for a method that needs rows of two at least.
+    pub(super) fn classes(&self, method: &str) -> Result<(&[String], &[usize])> {
+        self.target(method)?.require_classes(method)
+    }
+
+    /// Some of the rows and their labels.
+    pub(super) fn some(&self, rows: &[usize]) -> Result<(Rows<'static>, Option<Labels>)> {
+        self.features.some(rows)
+    }
+
+    /// The means of the classes' rows.
+    pub(super) fn class_means(&self) -> Result<Rows<'static>> {
+        self.features.class_means()
+    }
+
+    /// Σ ω ΔΔᵀ over misses less that over hits.
+    pub(super) fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)> {
+        self.features.margin(comparison)
     }
 
     /// What the rows' features are in: that of the basis, or of those that the caller has.
@@ -119,8 +234,8 @@ impl<'a> Coordinates<'a> {
 
     /// Means and scatters of features and targets (one-hot classes, the numbers, or none), panel by panel; the features
     /// are not kept.
-    pub(crate) fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
-        self.features.moments(labels)
+    pub(crate) fn moments(&self, targets: Targets) -> Result<Summary> {
+        self.features.moments(targets)
     }
 
     /// Σ ω ΔΔᵀ over the pairs in these lists.
@@ -129,7 +244,7 @@ impl<'a> Coordinates<'a> {
     }
 
     /// Differences of pairs of rows, a column a pair.
-    pub(super) fn differences(&self, pairs: &[(usize, usize)]) -> Mat<f64> {
+    pub(super) fn differences(&self, pairs: &[(usize, usize)]) -> Result<Mat<f64>> {
         self.features.differences(pairs)
     }
 
@@ -178,28 +293,69 @@ fn check(rows: &Rows, labels: Option<&Labels>, basis: &FittedBasis, features: Op
     basis.expansion.check(rows, None, 0)
 }
 
-/// Sums over the features of all rows, whatever their precision.
-trait FeatureSums: Sync {
+/// Sums over the features of all rows, whatever their precision and wherever they lie.
+pub(crate) trait FeatureSums: Sync {
     fn precision(&self) -> Precision;
-    fn moments(&self, labels: Option<&Labels>) -> Result<Summary>;
-    fn scatter(&self, lists: &[Pairs]) -> Result<Mat<f64>>;
-    fn differences(&self, pairs: &[(usize, usize)]) -> Mat<f64>;
+
+    /// Means and scatters of features and targets.
+    fn moments(&self, targets: Targets) -> Result<Summary>;
+
+    /// Σ ω ΔΔᵀ over misses less that over hits, and what to know of a search that was approximate.
+    fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)>;
+
+    /// Signs that make the largest |feature| of each direction positive.
     fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>>;
+
+    /// Some of the rows and their labels.
+    fn some(&self, rows: &[usize]) -> Result<(Rows<'static>, Option<Labels>)>;
+
+    /// The means of the classes' rows.
+    fn class_means(&self) -> Result<Rows<'static>>;
+
+    /// Σ ω ΔΔᵀ over the pairs in these lists.
+    fn scatter(&self, _: &[Pairs]) -> Result<Mat<f64>> {
+        Err(at_once("scatter"))
+    }
+
+    /// Differences of pairs of rows, a column a pair.
+    fn differences(&self, _: &[(usize, usize)]) -> Result<Mat<f64>> {
+        Err(at_once("differences"))
+    }
+}
+
+/// Rows lie in partitions.
+pub(crate) fn at_once(method: &str) -> Error {
+    Error::argument(format!(
+        "`{method}` looks at all rows at once, but they lie in partitions\n\
+         hint: fit on a sample of the rows in one place, or use another method"
+    ))
 }
 
 /// Features of rows in the precision T: given by the caller, or computed from the basis.
-struct Source<'a, T: Real> {
+pub(crate) struct Source<'a, T: Real> {
     rows: &'a Rows<'a>,
-    basis: &'a FittedBasis,
-    given: Option<MatRef<'a, T>>,
+    labels: Option<&'a Labels>,
+    expansion: &'a Expansion,
+    given: Given<'a, T>,
     panels: Box<dyn FeaturePanels<T> + 'a>,
     /// Features of all rows, once pairs of rows were looked at, if they are kept.
     all: OnceLock<Mat<T>>,
     options: &'a Options,
 }
 
+/// Features that are there already.
+#[derive(Clone, Copy)]
+pub(crate) enum Given<'a, T> {
+    /// None are.
+    Nothing,
+    /// Row by row.
+    Rows(MatRef<'a, T>),
+    /// In blocks of columns, each of them row by row.
+    Blocks(&'a [Arc<Vec<T>>]),
+}
+
 /// The precisions that features come in.
-trait FeaturePrecision: Real {
+pub(crate) trait FeaturePrecision: Real {
     /// An expansion that is prepared to give features to panels of n rows.
     fn panels(expansion: &Expansion, n: usize) -> Box<dyn FeaturePanels<Self> + '_>;
     /// Features that are stored in this precision.
@@ -229,24 +385,73 @@ impl FeaturePrecision for f32 {
 impl<'a, T: FeaturePrecision> Source<'a, T> {
     fn new(
         rows: &'a Rows<'a>,
-        basis: &'a FittedBasis,
+        labels: Option<&'a Labels>,
+        expansion: &'a Expansion,
         features: Option<&'a Rows<'a>>,
         options: &'a Options,
     ) -> Self {
-        let panels = T::panels(&basis.expansion, rows.n());
-        Self { rows, basis, given: features.and_then(T::view), panels, all: OnceLock::new(), options }
+        let given = features.and_then(T::view).map_or(Given::Nothing, Given::Rows);
+        Self::with(rows, labels, expansion, given, options)
+    }
+
+    /// Features of rows, some of which may be there already.
+    pub(crate) fn with(
+        rows: &'a Rows<'a>,
+        labels: Option<&'a Labels>,
+        expansion: &'a Expansion,
+        given: Given<'a, T>,
+        options: &'a Options,
+    ) -> Self {
+        let panels = T::panels(expansion, rows.n());
+        Self { rows, labels, expansion, given, panels, all: OnceLock::new(), options }
     }
 
     fn monitor(&self) -> &'a Monitor {
         &self.options.monitor
     }
 
+    /// Number of features.
+    fn m(&self) -> usize {
+        self.expansion.n_features()
+    }
+
     /// Of the rows of a range, by this thread alone.
-    fn of(&self, rows: Range<usize>) -> Mat<T> {
+    pub(crate) fn of(&self, rows: Range<usize>) -> Mat<T> {
         match self.given {
-            Some(given) => given.subrows(rows.start, rows.len()).to_owned(),
-            None => self.panels.of(self.rows, rows),
+            Given::Nothing => self.panels.of(self.rows, rows),
+            Given::Rows(given) => given.subrows(rows.start, rows.len()).to_owned(),
+            Given::Blocks(blocks) => {
+                let mut z = Mat::zeros(rows.len(), self.m());
+                let mut start = 0;
+                for block in blocks {
+                    let width = block.len() / self.rows.n();
+                    let own = &block[rows.start * width..rows.end * width];
+                    let own = MatRef::from_row_major_slice(own, rows.len(), width);
+                    z.as_mut().subcols_mut(start, width).copy_from(own);
+                    start += width;
+                }
+                z
+            }
         }
+    }
+
+    /// Sums of features and targets of all rows, to be merged with those of others.
+    pub(crate) fn sums(&self, targets: Targets) -> Result<Moments> {
+        let (n, monitor, labels) = (self.rows.n(), self.monitor(), self.labels);
+        let (m, c) = (self.m(), targets.count(labels));
+        monitor.begin("adding up features", n);
+        let mut sums = Moments::new(m, c);
+        let part = |at: usize| {
+            let rows = panel(at, SUM_ROWS, n);
+            let z = self.of(rows.clone());
+            let y = Mat::from_fn(rows.len(), c, |i, j| targets.value(labels, rows.start + i, j));
+            let mut part = Moments::new(m, c);
+            let added = part.accumulate_in(z.as_ref(), y.as_ref());
+            monitor.advance(rows.len());
+            added.map(|()| part)
+        };
+        in_order(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c), monitor, part, |part| sums.merge(&part?))?;
+        Ok(sums)
     }
 
     /// Of the rows with these indices, by this thread alone.
@@ -254,14 +459,14 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
         let pick = |from: MatRef<'_, T>| Mat::from_fn(rows.len(), from.ncols(), |i, j| from[(rows[i], j)]);
         match (self.all.get(), self.given) {
             (Some(all), _) => pick(all.as_ref()),
-            (None, Some(given)) => pick(given),
-            (None, None) => self.panels.of(&self.rows.select(rows), 0..rows.len()),
+            (None, Given::Rows(given)) => pick(given),
+            (None, _) => self.panels.of(&self.rows.select(rows), 0..rows.len()),
         }
     }
 
     /// Of all rows, n×m, column after column.
     fn all(&self) -> Result<Mat<T>> {
-        if let Some(given) = self.given {
+        if let Given::Rows(given) = self.given {
             return Ok(given.to_owned());
         }
         let mut z = Mat::zeros(self.rows.n(), self.panels.n_features());
@@ -269,8 +474,8 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
         Ok(z)
     }
 
-    /// Signs that `features` of panels of rows ask for.
-    fn signs_of_panels(&self, features: impl Fn(Range<usize>) -> Mat<T> + Sync) -> Result<Vec<f64>> {
+    /// The values that decide on the signs of `features` of panels of rows.
+    fn deciding_of(&self, features: impl Fn(Range<usize>) -> Mat<T> + Sync) -> Result<Vec<Deciding>> {
         let (n, monitor) = (self.rows.n(), self.monitor());
         monitor.begin("choosing signs", n);
         let mut found: Vec<Deciding> = Vec::new();
@@ -280,14 +485,19 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
             monitor.advance(rows.len());
             deciding(features.as_ref())
         };
-        in_order(n.div_ceil(PANEL), 64 * self.basis.n_components(), monitor, part, |part| {
+        in_order(n.div_ceil(PANEL), 64 * self.m(), monitor, part, |part| {
             if found.is_empty() {
                 found = vec![Deciding::new(T::PRECISION); part.len()];
             }
             found.iter_mut().zip(&part).for_each(|(found, part)| found.then(part));
             Ok(())
         })?;
-        Ok(found.iter().map(Deciding::sign).collect())
+        Ok(found)
+    }
+
+    /// The values that decide on the signs of the features themselves.
+    pub(crate) fn deciding(&self) -> Result<Vec<Deciding>> {
+        self.deciding_of(|rows| self.of(rows))
     }
 }
 
@@ -296,27 +506,36 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
         T::PRECISION
     }
 
-    fn moments(&self, labels: Option<&Labels>) -> Result<Summary> {
-        let (n, monitor) = (self.rows.n(), self.monitor());
-        let (m, c) = (self.basis.n_components(), labels.map_or(0, Labels::n_targets));
-        monitor.begin("adding up features", n);
-        let mut sums = Moments::new(m, c);
-        let part = |at: usize| {
-            let rows = panel(at, SUM_ROWS, n);
-            let z = self.of(rows.clone());
-            let target = |i: usize, j: usize| labels.map_or(0.0, |labels| labels.target(rows.start + i, j));
-            let y = Mat::from_fn(rows.len(), c, target);
-            let mut part = Moments::new(m, c);
-            let added = part.accumulate_in(z.as_ref(), y.as_ref());
-            monitor.advance(rows.len());
-            added.map(|()| part)
-        };
-        in_order(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c), monitor, part, |part| sums.merge(&part?))?;
-        sums.finish()
+    fn moments(&self, targets: Targets) -> Result<Summary> {
+        self.sums(targets)?.finish()
+    }
+
+    fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)> {
+        let Comparison { queries, kernel, k, search, .. } = *comparison;
+        let codes =
+            self.labels.map_or(Ok(&[][..]), |labels| labels.require_classes("margin").map(|(c, _)| c))?;
+        let rows = self.rows.to_f64();
+        let (found, note) = Neighbours::find_for(queries, kernel, &rows, codes, k, search, self.monitor())?;
+        drop(rows);
+        let sum = self.scatter(&[
+            (&found.misses, &|i| comparison.weight(found.misses[i].len())),
+            (&found.hits, &|i| -comparison.weight(found.hits[i].len())),
+        ])?;
+        Ok((sum, note))
+    }
+
+    fn some(&self, rows: &[usize]) -> Result<(Rows<'static>, Option<Labels>)> {
+        Ok((self.rows.select(rows), self.labels.map(|labels| labels.select(rows))))
+    }
+
+    fn class_means(&self) -> Result<Rows<'static>> {
+        let labels = self.labels.ok_or_else(|| missing_labels("class means"))?;
+        let (codes, c) = labels.require_classes("class means")?;
+        class_means(&self.rows.to_f64(), codes, c)
     }
 
     fn scatter(&self, lists: &[Pairs]) -> Result<Mat<f64>> {
-        let (n, m, monitor) = (self.rows.n(), self.basis.n_components(), self.monitor());
+        let (n, m, monitor) = (self.rows.n(), self.m(), self.monitor());
         let busy: Vec<usize> =
             (0..n).filter(|&i| lists.iter().any(|(near, _)| !near[i].is_empty())).collect();
         if keeps_features(n, m, T::PRECISION, self.options.memory) && !are_few(busy.len(), n) {
@@ -340,10 +559,10 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
         })
     }
 
-    fn differences(&self, pairs: &[(usize, usize)]) -> Mat<f64> {
+    fn differences(&self, pairs: &[(usize, usize)]) -> Result<Mat<f64>> {
         let ours = T::widened(self.at(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>()));
         let theirs = T::widened(self.at(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>()));
-        (ours - theirs).transpose().to_owned()
+        Ok((ours - theirs).transpose().to_owned())
     }
 
     fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
@@ -351,20 +570,22 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
             let matrix = rounded::<T>(matrix);
             return Ok(positive_signs(tall_product(all.as_ref(), matrix.transpose()).as_ref()));
         }
-        if let Some(given) = self.given {
+        let signs = |found: Vec<Deciding>| found.iter().map(Deciding::sign).collect();
+        if let Given::Rows(given) = self.given {
             let matrix = rounded::<T>(matrix);
-            return self.signs_of_panels(|rows| {
+            let found = self.deciding_of(|rows| {
                 let mut features = product(given.subrows(rows.start, rows.len()), matrix.transpose());
                 for (column, b) in features.col_iter_mut().zip(offset) {
                     column.iter_mut().for_each(|v| *v = T::of(v.double() - b));
                 }
                 features
             });
+            return found.map(signs);
         }
         // The map itself: it needs no coordinates.
-        let map = self.basis.expansion.composed(matrix, offset, &[]);
+        let map = self.expansion.composed(matrix, offset, &[]);
         let panels = T::panels(&map, self.rows.n());
-        self.signs_of_panels(|rows| panels.of(self.rows, rows))
+        self.deciding_of(|rows| panels.of(self.rows, rows)).map(signs)
     }
 }
 

@@ -13,7 +13,7 @@ use faer::Mat;
 
 use super::ratio::REG;
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
-use super::{Coordinates, Directions, Extract, as_rows, count, fit_methods, ratio, shares};
+use super::{Coordinates, Directions, Extract, Targets, as_rows, count, fit_methods, ratio, shares};
 use crate::error::{Error, Result};
 use crate::spec::{FromValues, MethodSpec, Stage, Values};
 
@@ -103,8 +103,8 @@ pub(super) fn discriminate(
     wanted: Option<usize>,
     completed: bool,
 ) -> Result<Directions> {
-    let (labels, _, _) = coordinates.classes(method)?;
-    let summary = coordinates.moments(Some(labels))?;
+    coordinates.classes(method)?;
+    let summary = coordinates.moments(Targets::Labels)?;
     let factor = summary.between_factor();
     let classes = factor.ncols();
     let mean = summary.mean;

@@ -12,8 +12,6 @@
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes, at_least_one};
 use super::{Coordinates, Directions, Extract, fit_methods, margin};
 use crate::basis::{Basis, Method};
-use crate::data::labels::Labels;
-use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
 use crate::kernel::{Kernel, Shape};
@@ -140,7 +138,7 @@ impl Extract for Klfe {
         basis
     }
 
-    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+    fn basis_settings(&self, settings: Basis) -> Result<Basis> {
         self.check_kernel(settings.shape).map(|()| settings)
     }
 

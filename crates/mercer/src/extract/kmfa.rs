@@ -111,16 +111,16 @@ impl Extract for Kmfa {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        let (labels, codes, c) = coordinates.classes("kmfa")?;
+        let (rows, labels, codes, c) = coordinates.held_classes("kmfa")?;
         let monitor = coordinates.monitor;
         let (hits, pairs) = {
-            let rows = coordinates.rows.to_f64();
+            let rows = rows.to_f64();
             let space = Space::of_kernel(coordinates.basis.expansion.kernel, &rows)?;
             self.neighbours(&space, codes, c, monitor)?
         };
         let within = coordinates.scatter(&[(&hits, &|_| 1.0)])?;
         let m = within.ncols();
-        let apart = coordinates.differences(&pairs);
+        let apart = coordinates.differences(&pairs)?;
         if (0..m).any(|i| !within[(i, i)].is_finite()) {
             return Err(Error::Numerical(
                 "`kmfa`: squares of the features are too large to be added up\nhint: scale the columns first"

@@ -13,9 +13,8 @@
 use faer::{Mat, MatRef};
 
 use super::{BASIS, BASIS_COMPONENTS, Sizes};
-use super::{Coordinates, Directions, Extract, as_rows, at_least_one, fit_methods};
+use super::{Coordinates, Directions, Extract, Targets, as_rows, at_least_one, fit_methods};
 use crate::basis::clusters::Clusters;
-use crate::data::labels::Labels;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::real::Precision;
@@ -85,16 +84,16 @@ impl Extract for Koc {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        let (labels, _, _) = coordinates.classes("koc")?;
+        let (names, _) = coordinates.classes("koc")?;
         let (vectors, left_out) = match self.n_clusters {
-            1 => centroids(&coordinates.moments(Some(labels))?, coordinates.precision()),
+            1 => centroids(&coordinates.moments(Targets::Labels)?, coordinates.precision()),
             _ => (self.of_clusters(coordinates)?, Vec::new()),
         };
         if vectors.ncols() == 0 {
             return Err(Error::data("`koc`: every class has its centroid at 0 in the basis' coordinates"));
         }
         let mut directions = coordinates.oriented(as_rows(vectors.as_ref(), vectors.ncols()), Vec::new())?;
-        directions.warnings = warning(labels, &left_out, vectors.ncols());
+        directions.warnings = warning(names, &left_out, vectors.ncols());
         Ok(directions)
     }
 }
@@ -104,8 +103,8 @@ fit_methods!(Koc);
 impl Koc {
     /// An orthonormal basis of the centroids of the clusters of all classes, the largest cluster of a class first.
     fn of_clusters(&self, coordinates: &Coordinates) -> Result<Mat<f64>> {
-        let (_, codes, c) = coordinates.classes("koc")?;
-        let z = coordinates.basis.coordinates(coordinates.rows, coordinates.monitor)?;
+        let (rows, _, codes, c) = coordinates.held_classes("koc with n_clusters above 1")?;
+        let z = coordinates.basis.coordinates(rows, coordinates.monitor)?;
         let z = z.to_f64();
         let m = z.p();
         let mut centres: Vec<f64> = Vec::new();
@@ -162,8 +161,8 @@ pub(super) fn orthonormal(columns: MatRef<'_, f64>, precision: Precision) -> (Ma
     (basis, kept)
 }
 
-fn warning(labels: &Labels, left_out: &[usize], features: usize) -> Vec<String> {
-    let (Labels::Classes { names, .. }, [first, rest @ ..]) = (labels, left_out) else { return Vec::new() };
+fn warning(names: &[String], left_out: &[usize], features: usize) -> Vec<String> {
+    let [first, rest @ ..] = left_out else { return Vec::new() };
     vec![format!(
         "{} of {} centroids lie in the span of those before them and are left out (`{}`{}): {features} features",
         left_out.len(),
@@ -177,6 +176,7 @@ fn warning(labels: &Labels, left_out: &[usize], features: usize) -> Vec<String> 
 mod tests {
     use super::*;
     use crate::basis::{Basis, Threshold};
+    use crate::data::labels::Labels;
     use crate::data::rows::Rows;
     use crate::kernel::Kernel;
     use crate::linalg::product;

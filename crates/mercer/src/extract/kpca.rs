@@ -11,13 +11,11 @@
 use faer::Mat;
 
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
-use super::{Coordinates, Directions, Extract, as_rows, count, fit_methods};
+use super::{Coordinates, Directions, Extract, Targets, as_rows, count, fit_methods};
 use crate::basis::Landmarks;
 use crate::basis::kpca::CENTER;
 use crate::basis::{Basis, Method};
-use crate::data::labels::Labels;
 use crate::data::needs::Needs;
-use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::eigen;
 use crate::spec::{FromValues, MethodSpec, Stage, Values};
@@ -93,7 +91,7 @@ impl Extract for Kpca {
         basis
     }
 
-    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+    fn basis_settings(&self, settings: Basis) -> Result<Basis> {
         if settings.method != Method::Kpca {
             return Ok(settings);
         }
@@ -109,7 +107,7 @@ impl Extract for Kpca {
         if let Some(directions) = self.components_themselves(coordinates)? {
             return Ok(directions);
         }
-        let summary = coordinates.moments(None)?;
+        let summary = coordinates.moments(Targets::None)?;
         let size: f64 = summary.gram().diagonal().column_vector().sum();
         let (scatter, origin) =
             if self.center { (summary.total, summary.mean) } else { (summary.gram(), Vec::new()) };
@@ -143,9 +141,12 @@ impl Kpca {
     /// In the coordinates of a `kpca` basis of these very rows, centred or not as here, there is nothing left to find.
     fn components_themselves(&self, coordinates: &Coordinates) -> Result<Option<Directions>> {
         let basis = coordinates.basis;
+        let Some(rows) = coordinates.held("kpca").ok().filter(|_| basis.eigenvalues.is_some()) else {
+            return Ok(None);
+        };
         let all_rows = match &basis.expansion.landmarks {
-            Landmarks::Rows(landmarks) => *coordinates.rows.to_f64() == *landmarks,
-            Landmarks::Columns { indices, .. } => indices.iter().copied().eq(0..coordinates.rows.n()),
+            Landmarks::Rows(landmarks) => *rows.to_f64() == *landmarks,
+            Landmarks::Columns { indices, .. } => indices.iter().copied().eq(0..rows.n()),
         };
         let Some(values) = basis.eigenvalues.as_ref().filter(|_| all_rows) else { return Ok(None) };
         if basis.expansion.origin.is_some() != self.center {

@@ -10,14 +10,12 @@
 //!         orthogonalised twice, so the scores stay orthogonal over many components. Targets are one-hot classes or
 //!         numbers; features do not depend on the unit of numbers
 
-use std::borrow::Cow;
-
 use faer::{Col, Mat, Scale};
 
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, at_least_one};
-use super::{Coordinates, Directions, Extract, RANK, as_rows, count, fit_methods};
-use crate::data::labels::Labels;
+use super::{Coordinates, Directions, Extract, RANK, Targets, as_rows, count, fit_methods};
 use crate::data::needs::Needs;
+use crate::data::target::TargetSummary;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::linalg::left_singular;
@@ -99,11 +97,16 @@ impl Extract for Kpls {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        let labels = coordinates.labels.ok_or_else(|| Error::argument("`kpls` looks at the labels"))?;
-        let (labels, unit) = without_unit(labels);
-        let summary = coordinates.moments(Some(&labels))?;
+        let target = coordinates.target("kpls")?;
+        // Numbers over their largest deviation from the mean, so that their squares can be added up.
+        let unit = target.unit();
+        let targets = match target {
+            TargetSummary::Classes { .. } => Targets::Labels,
+            TargetSummary::Numbers { mean, .. } => Targets::Scaled { mean: *mean, unit },
+        };
+        let summary = coordinates.moments(targets)?;
         let precision = coordinates.precision();
-        let usual = labels.n_classes().map_or(FOR_NUMBERS, |c| 2 * c);
+        let usual = target.n_classes().map_or(FOR_NUMBERS, |c| 2 * c);
         let wanted = self.n_components.unwrap_or(usual);
         let found = components(&summary, wanted, precision, coordinates.monitor)?;
         let most = found.values.len();
@@ -121,13 +124,6 @@ impl Extract for Kpls {
 }
 
 fit_methods!(Kpls);
-
-/// Numbers divided by their largest deviation from the mean, so that their squares can be added up, and that deviation.
-fn without_unit(labels: &Labels) -> (Cow<'_, Labels>, f64) {
-    let Labels::Numbers(_) = labels else { return (Cow::Borrowed(labels), 1.0) };
-    let (values, _, unit) = labels.centered();
-    (Cow::Owned(Labels::Numbers(values)), unit)
-}
 
 /// What the recursion finds: up to as many components as wanted.
 pub(super) struct Components {

@@ -8,9 +8,9 @@
 
 use faer::Mat;
 
+use super::coordinates::Comparison;
 use super::{Coordinates, Directions, RANK, as_rows, count, shares, turn};
 use crate::error::{Error, Result};
-use crate::evidence::neighbours::Neighbours;
 use crate::kernel::Kernel;
 use crate::linalg::eigen;
 use crate::random;
@@ -32,19 +32,13 @@ pub(super) fn solve<'a>(
     k: usize,
     mean: bool,
 ) -> Result<Margin<'a>> {
-    let (labels, codes, _) = coordinates.classes(method)?;
+    coordinates.classes(method)?;
     let monitor = coordinates.monitor;
-    let (n, wanted) = (coordinates.rows.n(), coordinates.queries);
+    let (n, wanted) = (coordinates.n, coordinates.queries);
     let queries = random::sample(n, wanted.n_queries.unwrap_or(n), wanted.seed);
-    let rows = coordinates.rows.to_f64();
-    let (found, note) = Neighbours::find_for(&queries, kernel, &rows, codes, k, wanted.neighbors, monitor)?;
-    drop(rows);
-    let stand_for = n as f64 / queries.len() as f64;
-    let share = |neighbours: &[usize]| if mean { stand_for / neighbours.len() as f64 } else { stand_for };
-    let margin = coordinates.scatter(&[
-        (&found.misses, &|i| share(&found.misses[i])),
-        (&found.hits, &|i| -share(&found.hits[i])),
-    ])?;
+    let search = wanted.neighbors;
+    let comparison = Comparison { queries: &queries, kernel, k, search, mean, n };
+    let (margin, note) = coordinates.margin(&comparison)?;
     if (0..margin.ncols()).any(|i| !margin[(i, i)].is_finite()) {
         return Err(Error::Numerical(format!(
             "`{method}`: squares of the features are too large to be added up\nhint: scale the columns first"
@@ -63,7 +57,7 @@ pub(super) fn solve<'a>(
     }
     values.truncate(positive);
     vectors.resize_with(vectors.nrows(), positive, |_, _| 0.0);
-    let mut warnings = labels.lonely_warning();
+    let mut warnings = coordinates.target(method)?.lonely_warning();
     warnings.extend(note);
     Ok(Margin { coordinates, values, vectors, warnings })
 }

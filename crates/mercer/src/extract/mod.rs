@@ -25,8 +25,11 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 
 pub use akda_qr::AkdaQr;
+pub(crate) use akda_qr::class_means;
+pub(crate) use coordinates::{
+    Comparison, FeatureSums, Given, SUM_ROWS, Source, Targets, are_few, at_once, keeps_features,
+};
 pub use coordinates::{Coordinates, Queries};
-pub(crate) use coordinates::{SUM_ROWS, are_few, keeps_features};
 pub use gda::Gda;
 pub use kanmm::Kanmm;
 pub use klfe::{Klfe, KlfeMetric};
@@ -111,9 +114,14 @@ pub trait Extract: Debug + Send + Sync + 'static {
         basis.shrink(self.wanted())
     }
 
-    /// The basis to fit on these rows, from its settings; `akda-qr` alone changes them, as its landmarks are the class means.
-    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+    /// The settings of the basis to fit, from those that were given.
+    fn basis_settings(&self, settings: Basis) -> Result<Basis> {
         Ok(settings)
+    }
+
+    /// The basis to fit on these rows; `akda-qr` alone looks at them, as its landmarks are the class means.
+    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+        self.basis_settings(settings)
     }
 
     /// Whether it looks at pairs of rows, for which it keeps their coordinates.
@@ -208,7 +216,8 @@ impl Extractor {
 
     /// The directions in the basis' coordinates.
     pub fn directions(&self, coordinates: Coordinates) -> Result<Directions> {
-        self.check(coordinates.labels)?;
+        self.method.check()?;
+        coordinates.check_target(self.needs(), self.name())?;
         self.find(&coordinates.queries(self.queries))
     }
 }
@@ -220,7 +229,7 @@ macro_rules! fit_methods {
             /// The directions in the basis' coordinates.
             pub fn directions(&self, coordinates: &Coordinates) -> Result<Directions> {
                 Extract::check(self)?;
-                Extract::needs(self).check(SPEC.name, coordinates.labels)?;
+                coordinates.check_target(Extract::needs(self), SPEC.name)?;
                 Extract::find(self, coordinates)
             }
         }

@@ -25,15 +25,14 @@ use super::koc::{centroids, orthonormal};
 use super::ratio::REG;
 use super::{BASIS, BASIS_COMPONENTS, Extractor, N_COMPONENTS, Sizes};
 use super::{
-    Coordinates, Directions, Extract, Gda, akda_qr, as_rows, at_least_one, count, fit_methods, kpls, ratio,
+    Coordinates, Directions, Extract, Gda, Targets, as_rows, at_least_one, count, fit_methods, kpls, ratio,
 };
 use crate::basis::ascent::{Objective, inner, maximise};
 use crate::basis::criterion::{Criterion, LabelledCriterion};
 use crate::basis::kpca::CENTER;
 use crate::basis::points::Move;
 use crate::basis::{Basis, Method, Threshold};
-use crate::data::labels::Labels;
-use crate::data::rows::Rows;
+use crate::data::needs::missing_labels;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::kernel::Shape;
@@ -205,7 +204,7 @@ impl Extract for Skfe {
         }
     }
 
-    fn basis(&self, settings: Basis, _: &Rows, _: Option<&Labels>) -> Result<Basis> {
+    fn basis_settings(&self, settings: Basis) -> Result<Basis> {
         let Some(points) = self.points else { return Ok(settings) };
         if settings.method != Method::Kmeans {
             return Err(Error::argument(format!(
@@ -259,9 +258,9 @@ impl Extract for Skfe {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        let (labels, _, _) = coordinates.classes("skfe")?;
+        coordinates.classes("skfe")?;
         let m = coordinates.basis.n_components();
-        let summary = coordinates.moments(Some(labels))?;
+        let summary = coordinates.moments(Targets::Labels)?;
         let classes = summary.sizes().iter().filter(|size| **size > 0.0).count();
         let usual = if self.points.is_some() { m } else { classes };
         let q = count(self.n_components, usual, m, &format!("the basis has {m} coordinates"))?;
@@ -357,9 +356,8 @@ impl Skfe {
 impl Skfe {
     /// Climbs a criterion that looks at the features of the rows; the path is that of the alignment.
     fn climb_margin(&self, problem: &Problem, start: Mat<f64>, coordinates: &Coordinates) -> Result<Climbed> {
-        let (labels, _, _) = coordinates.classes("skfe")?;
-        let chosen = random::sample(coordinates.rows.n(), MARGIN_ROWS, self.seed);
-        let (rows, labels) = (coordinates.rows.select(&chosen), labels.select(&chosen));
+        let (rows, labels) = coordinates.some(&random::sample(coordinates.n, MARGIN_ROWS, self.seed))?;
+        let labels = labels.ok_or_else(|| missing_labels("skfe"))?;
         let z = coordinates.basis.coordinates(&rows, coordinates.monitor)?.to_dense();
         let z = MatRef::from_row_major_slice(&z, rows.n(), start.nrows()).to_owned();
         let unit = z.squared_norm_l2() / rows.n() as f64;
@@ -374,7 +372,6 @@ impl Skfe {
 
 /// The discriminant directions in the span of the class means' images.
 fn class_means(summary: &Summary, coordinates: &Coordinates) -> Result<Mat<f64>> {
-    let (_, codes, c) = coordinates.classes("skfe")?;
     let (precision, monitor) = (coordinates.precision(), coordinates.monitor);
     if coordinates.basis.expansion.kernel.shape == Shape::Precomputed {
         return Err(Error::argument(
@@ -382,7 +379,7 @@ fn class_means(summary: &Summary, coordinates: &Coordinates) -> Result<Mat<f64>>
              hint: use init = `koc` or `gda`",
         ));
     }
-    let means = akda_qr::class_means(&coordinates.rows.to_f64(), codes, c)?;
+    let means = coordinates.class_means()?;
     let images = coordinates.basis.expansion.transform(&means)?;
     let (span, _) = orthonormal(images.transpose(), precision);
     let inside = product(span.transpose(), summary.total.as_ref());

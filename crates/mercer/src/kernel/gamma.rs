@@ -20,6 +20,7 @@ use super::kernel::{Kernel, Shape};
 use super::widths::Widths;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::target::TargetSummary;
 use crate::error::{Error, Result};
 use crate::linalg::{center_gram, product};
 use crate::random;
@@ -70,8 +71,13 @@ impl Gamma {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn or_usual(self, rows: &Rows, labels: Option<&Labels>) -> Self {
+        self.or_usual_of(&Here { rows, labels })
+    }
+
+    pub(crate) fn or_usual_of(self, rows: &dyn RowSample) -> Self {
+        let of_use = |target: TargetSummary| target.sample().require_two("loo").is_ok();
         match self {
-            Self::Unset if labels.is_some_and(|labels| labels.require_two("loo").is_ok()) => Self::Loo,
+            Self::Unset if rows.target().is_some_and(of_use) => Self::Loo,
             Self::Unset if rows.p() > rows.n() => Self::Median,
             Self::Unset => Self::Scale,
             given => given,
@@ -111,20 +117,79 @@ pub fn gamma_from_sigma(sigma: f64) -> f64 {
     1.0 / (2.0 * sigma * sigma)
 }
 
+/// Rows of which a few can be looked at, wherever they lie.
+pub(crate) trait RowSample {
+    /// Number of rows.
+    fn n(&self) -> usize;
+
+    /// Number of columns.
+    fn p(&self) -> usize;
+
+    /// Standard deviation of all their numbers.
+    fn deviation(&self) -> f64;
+
+    /// What their labels are together.
+    fn target(&self) -> Option<TargetSummary>;
+
+    /// Some rows, in this order, with their labels.
+    fn some(&self, places: &[usize]) -> Result<(Rows<'static>, Option<Labels>)>;
+}
+
+/// Rows and labels that are all here.
+pub(crate) struct Here<'r> {
+    pub(crate) rows: &'r Rows<'r>,
+    pub(crate) labels: Option<&'r Labels>,
+}
+
+impl RowSample for Here<'_> {
+    fn n(&self) -> usize {
+        self.rows.n()
+    }
+
+    fn p(&self) -> usize {
+        self.rows.p()
+    }
+
+    fn deviation(&self) -> f64 {
+        deviation_of(self.rows)
+    }
+
+    fn target(&self) -> Option<TargetSummary> {
+        self.labels.map(TargetSummary::of)
+    }
+
+    fn some(&self, places: &[usize]) -> Result<(Rows<'static>, Option<Labels>)> {
+        Ok((self.rows.select(places), self.labels.map(|labels| labels.select(places))))
+    }
+}
+
 /// The widths that `align` and `loo` try.
 pub(crate) fn grid(shape: Shape, rows: &Rows) -> Result<Vec<f64>> {
-    let scale = scale(shape, rows)?;
+    grid_of(shape, rows.p(), deviation_of(rows))
+}
+
+/// The widths for p columns whose numbers deviate so much.
+pub(crate) fn grid_of(shape: Shape, p: usize, deviation: f64) -> Result<Vec<f64>> {
+    let scale = scale_of(shape, p, deviation)?;
     Ok((-4..=3).map(|half| scale * 10f64.powf(f64::from(half) / 2.0)).collect())
 }
 
 /// 1/(p·var X), or 1/(p·sd X) for `laplacian`.
 pub(crate) fn scale(shape: Shape, rows: &Rows) -> Result<f64> {
+    scale_of(shape, rows.p(), deviation_of(rows))
+}
+
+/// Standard deviation of all numbers.
+fn deviation_of(rows: &Rows) -> f64 {
     let count = rows.n() as f64 * rows.p() as f64;
-    let sd = match rows {
+    match rows {
         Rows::DenseF32(d) => deviation(d.values(), count),
         Rows::Dense(_) | Rows::Sparse(_) => deviation(rows.stored(), count),
-    };
-    let p = rows.p() as f64;
+    }
+}
+
+fn scale_of(shape: Shape, p: usize, sd: f64) -> Result<f64> {
+    let p = p as f64;
     let gamma = if shape == Shape::Laplacian { 1.0 / (p * sd) } else { 1.0 / p / sd / sd };
     if sd == 0.0 {
         Ok(1.0)
@@ -153,29 +218,31 @@ fn deviation<T: Real>(values: &[T], count: f64) -> f64 {
 }
 
 /// Every rule but `loo`.
-pub(crate) fn resolve(
-    rule: Gamma,
-    shape: Shape,
-    rows: &Rows,
-    labels: Option<&Labels>,
-    seed: u64,
-) -> Result<f64> {
+pub(crate) fn resolve(rule: Gamma, shape: Shape, rows: &dyn RowSample, seed: u64) -> Result<f64> {
     if !shape.uses_gamma() {
         return Ok(1.0);
     }
+    let sample = || rows.some(&random::sample(rows.n(), SAMPLE_ROWS, seed));
     match rule {
         Gamma::Value(value) => Ok(value),
-        Gamma::Unset | Gamma::Scale => scale(shape, rows),
+        Gamma::Unset | Gamma::Scale => scale_of(shape, rows.p(), rows.deviation()),
         Gamma::Auto => Ok(1.0 / rows.p() as f64),
-        Gamma::Median => median(shape, &rows.select(&random::sample(rows.n(), SAMPLE_ROWS, seed))),
+        Gamma::Median => median(shape, &sample()?.0),
         Gamma::Loo => Err(Error::argument("gamma = `loo` needs a basis and is found by one")),
         Gamma::Align => {
-            let labels = require_labels(rule, labels)?;
-            labels.require_two("align")?;
-            let chosen = random::sample(rows.n(), SAMPLE_ROWS, seed);
-            align(shape, &rows.select(&chosen), &labels.select(&chosen), &grid(shape, rows)?)
+            require_target(rule, rows)?;
+            let (chosen, labels) = sample()?;
+            let labels = require_labels(rule, labels.as_ref())?;
+            align(shape, &chosen, labels, &grid_of(shape, rows.p(), rows.deviation())?)
         }
     }
+}
+
+/// An error that names the rule unless there are labels of two kinds.
+pub(crate) fn require_target(rule: Gamma, rows: &dyn RowSample) -> Result<()> {
+    let labels = rows.target().map(|target| target.sample());
+    let name = if rule == Gamma::Loo { "loo" } else { "align" };
+    require_labels(rule, labels.as_ref())?.require_two(name)
 }
 
 /// The labels, or an error that names the rule.

@@ -53,6 +53,12 @@ impl<'a> Gram<'a> {
         Ok(Self { kernel, rows, rounding, precision: Precision::Double, evaluations: AtomicU64::new(0) })
     }
 
+    /// Rows that were checked already, possibly none.
+    pub(crate) fn unchecked(kernel: Kernel, rows: &'a Rows<'a>) -> Self {
+        let evaluations = AtomicU64::new(0);
+        Self { kernel, rows, rounding: f64::EPSILON, precision: Precision::Double, evaluations }
+    }
+
     /// Whether all values are within the range of float32.
     pub(crate) fn fits_f32(&self) -> bool {
         let largest = diagonal(self.kernel, self.rows).into_iter().fold(0.0, f64::max);

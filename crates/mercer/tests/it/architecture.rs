@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 22] = [
+const ORDER: [(&str, usize); 23] = [
     ("error", 0),
     ("monitor", 1),
     ("random", 1),
@@ -25,9 +25,10 @@ const ORDER: [(&str, usize); 22] = [
     ("systems", 10),
     ("methods", 11),
     ("pipeline", 12),
-    ("evaluate", 13),
-    ("report", 14),
-    ("lib", 15),
+    ("partitions", 13),
+    ("evaluate", 14),
+    ("report", 15),
+    ("lib", 16),
 ];
 
 /// Stages that use these alone, though their rank would allow more.

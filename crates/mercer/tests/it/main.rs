@@ -26,4 +26,5 @@ mod examples;
 mod report;
 mod methods;
 mod pipeline;
+mod partitions;
 mod rows_f32;

@@ -1,0 +1,258 @@
+//! Fits on rows in partitions: the coordinator's side, which asks an engine written in Python, and the partition's side, which
+//! answers.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use mercer::data::{TargetSummary, Task};
+use mercer::partitions::{self, Engine, Parted, PartedOptions, Partition};
+use mercer::{Error, Monitor, Options, Result};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+
+use crate::convert::{PyRows, Target};
+use crate::fit::{Fitted, PyBasis, Settings, assemble, parted_pipeline};
+use crate::gate::{Talk, exception, memory, run};
+
+/// How long an engine is waited for before Ctrl-C is looked at again.
+const WAIT: f64 = 0.1;
+
+/// How often signals are looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A class whose objects are sent as bytes.
+type Sent<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+
+macro_rules! sent_as_bytes {
+    ($class:ident, $inner:ty) => {
+        #[pymethods]
+        impl $class {
+            /// From its bytes.
+            #[classmethod]
+            fn from_bytes(_: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
+                Ok(Self(<$inner>::from_bytes(bytes).map_err(exception)?))
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Sent<'py>> {
+                let bytes = slf.get().0.to_bytes().map_err(exception)?;
+                let make = slf.get_type().getattr("from_bytes")?;
+                Ok((make, (PyBytes::new(slf.py(), &bytes),)))
+            }
+        }
+    };
+}
+
+/// What the coordinator asks of every partition.
+#[pyclass(frozen, module = "mercer._core")]
+pub(crate) struct Question(partitions::Question);
+sent_as_bytes!(Question, partitions::Question);
+
+#[pymethods]
+impl Question {
+    /// What it is about, in one word.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Whether partitions have a new state afterwards.
+    #[getter]
+    fn makes_state(&self) -> bool {
+        self.0.makes_state()
+    }
+}
+
+/// What a partition answers.
+#[pyclass(frozen, module = "mercer._core")]
+pub(crate) struct Answer(partitions::Answer);
+sent_as_bytes!(Answer, partitions::Answer);
+
+#[pymethods]
+impl Answer {
+    /// One answer of two partitions, this one before the other.
+    fn merged(&self, other: &Self) -> PyResult<Self> {
+        self.0.clone().merged(other.0.clone()).map(Self).map_err(exception)
+    }
+}
+
+/// What a partition keeps between two questions.
+#[pyclass(frozen, module = "mercer._core")]
+pub(crate) struct State(partitions::State);
+sent_as_bytes!(State, partitions::State);
+
+#[pymethods]
+impl State {
+    fn __sizeof__(&self) -> usize {
+        self.0.size()
+    }
+}
+
+/// The answer of one partition to a question, and its new state, if it has one.
+#[pyfunction]
+#[pyo3(signature = (X, y, question, state=None, *, number=0, first=None))]
+#[expect(non_snake_case, reason = "scikit-learn's name")]
+pub(crate) fn answer<'py>(
+    py: Python<'py>,
+    X: PyRows<'py>,
+    y: Option<Target<'py>>,
+    question: &Question,
+    state: Option<&State>,
+    number: usize,
+    first: Option<usize>,
+) -> PyResult<(Option<State>, Answer)> {
+    let rows = X.rows()?;
+    let target = y.map(Target::column).transpose()?;
+    let part = Partition::new(rows, target);
+    let nothing = partitions::State::default();
+    let state = state.map_or(&nothing, |state| &state.0);
+    let (state, answer) = run(py, 0, |monitor| part.answer(state, &question.0, number, first, monitor))?;
+    Ok((state.map(State), Answer(answer)))
+}
+
+/// An engine that is written in Python: `start(question, first, merged)`, `wait(seconds)`, `answers()` and `cancel()`.
+struct PyEngine<'m> {
+    engine: Py<PyAny>,
+    n_partitions: usize,
+    monitor: &'m Monitor,
+    /// What it raised, which is worth more than what is made of it.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl PyEngine<'_> {
+    fn answers(
+        &self,
+        question: &partitions::Question,
+        first: &[usize],
+        merged: bool,
+    ) -> Result<Vec<partitions::Answer>> {
+        let found = Python::attach(|py| -> PyResult<Option<Vec<partitions::Answer>>> {
+            let engine = self.engine.bind(py);
+            let question = Py::new(py, Question(question.clone()))?;
+            engine.call_method1("start", (question, first.to_vec(), merged))?;
+            while !engine.call_method1("wait", (WAIT,))?.extract::<bool>()? {
+                if self.monitor.check().is_err() {
+                    engine.call_method0("cancel")?;
+                    return Ok(None);
+                }
+            }
+            let answers: Vec<PyRef<Answer>> = engine.call_method0("answers")?.extract()?;
+            Ok(Some(answers.iter().map(|answer| answer.0.clone()).collect()))
+        });
+        match found {
+            Ok(Some(answers)) => Ok(answers),
+            Ok(None) => Err(Error::Interrupted),
+            Err(raised) => {
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+                Err(Error::Argument("a partition did not answer".into()))
+            }
+        }
+    }
+}
+
+impl Engine for PyEngine<'_> {
+    fn n_partitions(&self) -> usize {
+        self.n_partitions
+    }
+
+    fn ask(&self, question: &partitions::Question, first: &[usize]) -> Result<Vec<partitions::Answer>> {
+        self.answers(question, first, false)
+    }
+
+    fn ask_merged(&self, question: &partitions::Question, first: &[usize]) -> Result<partitions::Answer> {
+        let answers = self.answers(question, first, true)?;
+        partitions::merged_in_a_tree(answers, partitions::Answer::merged)
+    }
+}
+
+/// Runs the coordinator in a thread of its own: it waits for partitions, which may need all threads of the pool.
+fn coordinate<T: Send>(
+    py: Python<'_>,
+    engine: Py<PyAny>,
+    verbose: u32,
+    work: impl FnOnce(&dyn Engine, &Monitor) -> Result<T> + Send,
+) -> PyResult<T> {
+    let n_partitions = engine.bind(py).getattr("n_partitions")?.extract()?;
+    let monitor = Monitor::default();
+    let engine = PyEngine { engine, n_partitions, monitor: &monitor, raised: Mutex::new(None) };
+    let mut talk = Talk::new(verbose > 0);
+    let (result, raised) = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let (engine, monitor) = (&engine, &monitor);
+            scope.spawn(move || {
+                // The receiver only goes away when this scope unwinds, and then nobody wants the result.
+                let _ = sender.send(work(engine, monitor));
+            });
+            loop {
+                match receiver.recv_timeout(POLL) {
+                    Ok(result) => return (Some(result), None),
+                    // The work panicked; the scope passes that on.
+                    Err(RecvTimeoutError::Disconnected) => return (None, None),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                let raised = Python::attach(|py| {
+                    talk.say(py, monitor.progress())?;
+                    py.check_signals()
+                });
+                if let Err(exception) = raised {
+                    monitor.stop();
+                    return (receiver.recv().ok(), Some(exception));
+                }
+            }
+        })
+    });
+    if let Some(exception) = raised {
+        return Err(exception);
+    }
+    if let Some(raised) = engine.raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(raised);
+    }
+    result.unwrap_or(Err(Error::Interrupted)).map_err(exception)
+}
+
+/// [`fit`](crate::fit::fit) on rows in partitions, which an engine brings questions to. `kept` bytes may be kept by all
+/// partitions together, and landmarks are chosen among `basis_rows` rows, if that is given.
+#[pyfunction]
+#[pyo3(signature = (
+    engine, method, settings, *, basis, basis_only=false, input_names=None, task="auto", kept=0, basis_rows=None, verbose=0
+))]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+pub(crate) fn fit_partitions<'py>(
+    py: Python<'py>,
+    engine: Py<PyAny>,
+    method: Option<&str>,
+    settings: Settings,
+    basis: PyBasis<'py>,
+    basis_only: bool,
+    input_names: Option<Vec<String>>,
+    task: &str,
+    kept: u64,
+    basis_rows: Option<usize>,
+    verbose: u32,
+) -> PyResult<Fitted> {
+    let task: Task = task.parse().map_err(exception)?;
+    if basis_rows == Some(0) {
+        return Err(PyValueError::new_err("basis_rows = 0, but at least 1 is needed"));
+    }
+    let (name, of_basis, landmarks) = basis;
+    let landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
+    let options = Options::default().memory(memory()?);
+    let names = input_names.clone();
+    let (fitted, target, warnings) = coordinate(py, engine, verbose, |engine, monitor| {
+        let mut warnings = Vec::new();
+        let mut parted = Parted::open_named(engine, task, names.as_deref(), &mut warnings)?;
+        let choice = (name.as_deref(), &of_basis[..], landmarks);
+        let target = parted.target().cloned();
+        let pipeline = parted_pipeline(method, &settings, basis_only, choice, &parted)?;
+        let options = Options { monitor: monitor.clone(), ..options };
+        let fitted = parted.fit(&pipeline, &PartedOptions { options, kept, basis_rows })?;
+        Ok((fitted, target, warnings))
+    })?;
+    let classes = match &target {
+        Some(TargetSummary::Classes { names, .. }) => Some(&names[..]),
+        _ => None,
+    };
+    assemble(py, fitted, None, classes, input_names, warnings)
+}
