@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 from scipy import sparse
@@ -16,29 +16,50 @@ from sklearn.utils.validation import check_is_fitted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mercer._core import Rows, Target
+    from mercer._core import FSums, Margins, Moments, Rows, Target
 
 FLOATS = (np.float64, np.float32)
+
+# Sums as a dictionary of numbers and arrays.
+Sums = TypeVar("Sums", "FSums", "Moments", "Margins")
 
 # What labels are; the last two are what others call classes and numbers.
 Task = Literal["auto", "classes", "numbers", "classification", "regression"]
 TASKS = [StrOptions(set(get_args(Task)))]
 
 
+def as_array(values: Any, dtype: Any = None) -> NDArray[Any]:
+    """Return an array in C order and at an aligned address: itself where it is that already.
+
+    Arrays that travelled between processes may start at any byte, where Rust cannot read them.
+    """
+    return np.require(np.ascontiguousarray(values, dtype=dtype), requirements=["C", "A"])
+
+
+def as_sums(sums: Sums) -> Sums:
+    """Return sums so far, which may have travelled, with their arrays as `as_array` returns them."""
+    parts = cast("dict[str, Any]", sums)
+    aligned = {name: as_array(part) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+    return cast("Sums", aligned)
+
+
 def as_rows(X: Any) -> Rows:
     """Return checked input in float64 and C order, or as canonical CSR; the user's object stays as it is."""
     rows: Any = X
     if not sparse.issparse(X):
-        return np.ascontiguousarray(X, dtype=np.float64)
+        return as_array(X, np.float64)
     rows = rows.astype(np.float64, copy=not rows.has_canonical_format)
     rows.sum_duplicates()
+    if not all(part.flags.aligned for part in (rows.data, rows.indices, rows.indptr)):
+        parts = tuple(as_array(part) for part in (rows.data, rows.indices, rows.indptr))
+        rows = type(rows)(parts, shape=rows.shape)
     return cast("Rows", rows)
 
 
 def as_given(X: Any) -> Rows | NDArray[np.float32]:
     """Return checked input as `as_rows` does, but dense rows in float32 as they are."""
     if not sparse.issparse(X) and X.dtype == np.float32:
-        return np.ascontiguousarray(X)
+        return as_array(X)
     return as_rows(X)
 
 
@@ -49,11 +70,11 @@ def as_target(y: Any) -> Target:
         values = np.asarray(values.tolist())
     match values.dtype.kind:
         case "f":
-            return np.ascontiguousarray(values, dtype=np.float64)
+            return as_array(values, np.float64)
         case "u" if values.size and values.max() > np.iinfo(np.int64).max:
             return [str(value) for value in values]
         case "i" | "u":
-            return np.ascontiguousarray(values, dtype=np.int64)
+            return as_array(values, np.int64)
         case "b" | "U" | "S" | "T":
             return [str(value) for value in values]
         case _:

@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from mercer import _core
+from mercer._input import as_array, as_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +33,7 @@ def _matrix(values: Any, name: str) -> NDArray[np.float64]:
     checked: NDArray[np.float64] = check_array(
         values, dtype=np.float64, order="C", input_name=name, ensure_min_samples=0, ensure_min_features=0
     )
-    return checked
+    return as_array(checked)
 
 
 class Moments:
@@ -89,7 +90,7 @@ class Moments:
         """
         Z = _matrix(Z, "Z")
         y = np.empty((len(Z), 0)) if y is None else np.asarray(y)
-        self._sums = _core.moments_accumulate(self._sums, Z, _matrix(y[:, None] if y.ndim == 1 else y, "y"))
+        self._sums = _core.moments_accumulate(as_sums(self._sums), Z, _matrix(y[:, None] if y.ndim == 1 else y, "y"))
         return self
 
     def merge(self, other: Moments) -> Self:
@@ -111,7 +112,7 @@ class Moments:
         >>> Moments(1).accumulate([[0.0]]).merge(Moments(1).accumulate([[2.0]])).finish()["mean"]
         array([1.])
         """
-        self._sums = _core.moments_merge(self._sums, other._sums)
+        self._sums = _core.moments_merge(as_sums(self._sums), as_sums(other._sums))
         return self
 
     def finish(self) -> _core.Summary:
@@ -132,7 +133,7 @@ class Moments:
         >>> summary["n"], summary["total"], summary["gram"]
         (2.0, array([[2.]]), array([[10.]]))
         """
-        return _core.moments_finish(self._sums)
+        return _core.moments_finish(as_sums(self._sums))
 
     def __repr__(self) -> str:
         return f"Moments(n_features={self.n_features}, n_targets={self.n_targets}): {self._sums['n']:.0f} rows"
@@ -183,8 +184,8 @@ class Margins:
         array([[4., 0.],
                [0., 0.]])
         """
-        given = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        self._sums = _core.margins_accumulate(self._sums, side, _matrix(A, "A"), _matrix(B, "B"), given)
+        given = None if weights is None else as_array(weights, np.float64)
+        self._sums = _core.margins_accumulate(as_sums(self._sums), side, _matrix(A, "A"), _matrix(B, "B"), given)
         return self
 
     def merge(self, other: Margins) -> Self:
@@ -207,7 +208,7 @@ class Margins:
         >>> here.merge(Margins(1).accumulate("hit", [[0.0]], [[1.0]])).finish()["hits"]
         array([[5.]])
         """
-        self._sums = _core.margins_merge(self._sums, other._sums)
+        self._sums = _core.margins_merge(as_sums(self._sums), as_sums(other._sums))
         return self
 
     def finish(self) -> _core.Margins:

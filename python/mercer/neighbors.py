@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from mercer import _core
 from mercer._catalogue import allowed, as_text
 from mercer._fit import _NO_SCALES, warn_of_scales
-from mercer._input import FLOATS, as_given
+from mercer._input import FLOATS, as_array, as_given
 
 __all__ = ["KernelNeighborsClassifier", "KernelNeighborsRegressor"]
 
@@ -357,7 +357,7 @@ class KernelNeighborsRegressor(RegressorMixin, _Neighbors):  # type: ignore[misc
         """
         self._validate_params()
         rows, y = self._check(X, reset=True, y=y, y_numeric=True)
-        self._values = np.asarray(y, dtype=np.float64)
+        self._values = as_array(y, np.float64)
         self._keep(rows, self._values, "numbers")
         return self
 

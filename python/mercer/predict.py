@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import input_names, warn
-from mercer._input import FLOATS, as_given
+from mercer._input import FLOATS, as_array, as_given
 from mercer.model import FeatureMap
 from mercer.select import RandomState
 
@@ -317,7 +317,7 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         """
         self._validate_params()
         rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6, y_numeric=True)
-        self._learn(rows, np.ascontiguousarray(y, dtype=np.float64), "numbers")
+        self._learn(rows, as_array(y, np.float64), "numbers")
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from mercer import _core
-from mercer._input import categories_as_text
+from mercer._input import as_array, categories_as_text
 from mercer._raw import raw_columns
 
 ENDINGS = ".npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc, .feather, .npz, .svm, .libsvm"
@@ -203,7 +203,7 @@ def _collect(
                 file.flush()
                 for start in range(0, n, BATCH):
                     part = np.memmap(file, dtype=dtype, mode="r", shape=(n, p))[start : start + BATCH]
-                    table.push([("numbers", np.ascontiguousarray(part[:, j], dtype=np.float64)) for j in range(p)])
+                    table.push([("numbers", as_array(part[:, j], np.float64)) for j in range(p)])
             if table is not None:
                 table.push(raw_columns(rows, categories=encoding.from_dtype)[1])
             else:

@@ -24,6 +24,7 @@ from mercer._input import (
     TASKS,
     Task,
     as_rows,
+    as_sums,
     as_target,
     categories_as_text,
     is_frame,
@@ -810,7 +811,8 @@ class FScore(_Selector):
         names, doubts = self._names_of_classes(y, classes) if first else (self._classes, [])
         if not first and classes is not None and names != self._names_of_classes(y, classes)[0]:
             raise ValueError(f"classes = {list(classes)}, but with the first batch they were {names}")
-        self._sums = _core.f_accumulate(None if first else self._sums, as_rows(X), y, names, verbose=int(self.verbose))
+        so_far = None if first else as_sums(self._sums)
+        self._sums = _core.f_accumulate(so_far, as_rows(X), y, names, verbose=int(self.verbose))
         self._classes = names
         self.__dict__.pop("support_", None)
         warn(doubts, stacklevel=2)
