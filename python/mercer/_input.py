@@ -5,40 +5,113 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mercer._core import Rows, Target
+    from mercer._core import FSums, Margins, Moments, Rows, Target
 
 FLOATS = (np.float64, np.float32)
+
+# Sums as a dictionary of numbers and arrays.
+Sums = TypeVar("Sums", "FSums", "Moments", "Margins")
 
 # What labels are; the last two are what others call classes and numbers.
 Task = Literal["auto", "classes", "numbers", "classification", "regression"]
 TASKS = [StrOptions(set(get_args(Task)))]
 
 
+# What does the work of a call where a collection's parts lie.
+_WHERE_IT_LIES = {
+    "fit": "mercer.dask.fit({name}(...), X, y) fits on it where it lies; ",
+    "transform": "mercer.dask.transform(estimator, X) transforms it where it lies; ",
+    "compare": "mercer.dask.compare(X, y) compares on it where it lies; ",
+    "each block": "its map_blocks or map_partitions calls this on each part where it lies; ",
+    "each batch": "(block.compute() for block in source.partitions) gathers it block by block; ",
+    "sums": "accumulate the parts where they lie, and merge the sums; ",
+    "nothing": "",
+}
+
+
+def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
+    """Return what an estimator was given as scikit-learn's `validate_data` checks it; refuse Dask collections.
+
+    With `reset=False` the rows are those of a fitted estimator, else they are fitted on.
+    """
+    again = "transform" if hasattr(estimator, "transform") else "each block"
+    call = "fit" if checks.get("reset", True) else again
+    refuse_collections(type(estimator).__name__, call, X=X, y=y)
+    return validate_data(estimator, X, y, **checks)
+
+
+def checked_array(caller: str, X: Any, call: str = "nothing", **checks: Any) -> Any:
+    """Return a matrix that is no estimator's input as scikit-learn's `check_array` does; refuse Dask collections."""
+    refuse_collections(caller, call, **{checks.get("input_name", "X"): X})
+    return check_array(X, **checks)
+
+
+def refuse_collections(caller: str, call: str = "nothing", /, **given: Any) -> None:
+    """Refuse Dask collections, which NumPy would gather from all machines without a word.
+
+    `call` says which hint is given, and `given` are the arguments by their names.
+    """
+    for name, values in given.items():
+        if is_collection(values):
+            kind = f"{type(values).__module__.partition('.')[0]} {type(values).__name__}"
+            raise TypeError(
+                f"{caller} was given a {kind} as {name}, which may be larger than the memory of this process\n"
+                f"hint: {_WHERE_IT_LIES[call].format(name=caller)}{name}.compute() gathers it here"
+            )
+
+
+def is_collection(values: Any) -> bool:
+    """Return whether this is a collection of Dask, or has one inside; Dask itself is not imported."""
+    if not callable(getattr(type(values), "__dask_graph__", None)):
+        return False
+    # The graphs of Dask's own are not made, which takes time. Objects of xarray always have the method, and it returns
+    # None where they hold arrays of NumPy.
+    return type(values).__module__.startswith("dask") or values.__dask_graph__() is not None
+
+
+def as_array(values: Any, dtype: Any = None) -> NDArray[Any]:
+    """Return an array in C order and at an aligned address: itself where it is that already.
+
+    Arrays that travelled between processes may start at any byte, where Rust cannot read them.
+    """
+    return np.require(np.ascontiguousarray(values, dtype=dtype), requirements=["C", "A"])
+
+
+def as_sums(sums: Sums) -> Sums:
+    """Return sums so far, which may have travelled, with their arrays as `as_array` returns them."""
+    parts = cast("dict[str, Any]", sums)
+    aligned = {name: as_array(part) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+    return cast("Sums", aligned)
+
+
 def as_rows(X: Any) -> Rows:
     """Return checked input in float64 and C order, or as canonical CSR; the user's object stays as it is."""
     rows: Any = X
     if not sparse.issparse(X):
-        return np.ascontiguousarray(X, dtype=np.float64)
+        return as_array(X, np.float64)
     rows = rows.astype(np.float64, copy=not rows.has_canonical_format)
     rows.sum_duplicates()
+    if not all(part.flags.aligned for part in (rows.data, rows.indices, rows.indptr)):
+        parts = tuple(as_array(part) for part in (rows.data, rows.indices, rows.indptr))
+        rows = type(rows)(parts, shape=rows.shape)
     return cast("Rows", rows)
 
 
 def as_given(X: Any) -> Rows | NDArray[np.float32]:
     """Return checked input as `as_rows` does, but dense rows in float32 as they are."""
     if not sparse.issparse(X) and X.dtype == np.float32:
-        return np.ascontiguousarray(X)
+        return as_array(X)
     return as_rows(X)
 
 
@@ -49,11 +122,11 @@ def as_target(y: Any) -> Target:
         values = np.asarray(values.tolist())
     match values.dtype.kind:
         case "f":
-            return np.ascontiguousarray(values, dtype=np.float64)
+            return as_array(values, np.float64)
         case "u" if values.size and values.max() > np.iinfo(np.int64).max:
             return [str(value) for value in values]
         case "i" | "u":
-            return np.ascontiguousarray(values, dtype=np.int64)
+            return as_array(values, np.int64)
         case "b" | "U" | "S" | "T":
             return [str(value) for value in values]
         case _:
@@ -65,6 +138,8 @@ def as_target(y: Any) -> Target:
 
 def categories_as_text(y: Any) -> Any:
     """Return labels with pandas' categories as text: NumPy would make numbers of categories that are numbers."""
+    if is_collection(y):
+        return y  # to be refused with the rows
     kinds = y.dtypes if is_frame(y) else [getattr(y, "dtype", None)]
     if not any(str(kind) == "category" for kind in kinds) or np.any(np.asarray(y.isna())):
         return y
@@ -94,7 +169,7 @@ def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
 
     `chosen` is None, "auto" (columns of text or categories), names, indices or a mask.
     """
-    if chosen is None:
+    if chosen is None or is_collection(X):  # A collection is refused later, as without categories.
         return X, []
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._fit import Settings, input_names
+from mercer._input import as_array
 
 
 class Kept:
@@ -54,13 +55,14 @@ def stored(estimator: Any, method: str, scores: Any, settings: Settings, *, weig
     """Return what a model file holds of a fitted estimator with `ranking_` and `support_`."""
     check_is_fitted(estimator)
     support = np.asarray(estimator.support_)
+    pvalues = getattr(estimator, "pvalues_", None)
     return _core.Columns.of(
         method,
-        np.ascontiguousarray(scores, dtype=np.float64),
+        as_array(scores, np.float64),
         [int(place) for place in estimator.ranking_],
         [int(at) for at in np.flatnonzero(support)],
-        weights=None if weights is None else np.ascontiguousarray(weights[support], dtype=np.float64),
-        pvalues=getattr(estimator, "pvalues_", None),
+        weights=None if weights is None else as_array(weights[support], np.float64),
+        pvalues=None if pvalues is None else as_array(pvalues, np.float64),
         input_names=input_names(estimator),
         settings=list(settings),
     )

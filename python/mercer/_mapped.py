@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import allowed, as_seed, as_text, stage
@@ -25,7 +25,9 @@ from mercer._input import (
     as_target,
     categories_as_text,
     check_names_in,
+    checked_array,
     in_frame,
+    validated,
 )
 from mercer.basis import KernelBasis
 
@@ -135,7 +137,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
                [-2., -4.]])
         """
         check_is_fitted(self)
-        features = check_array(X, dtype=FLOATS, order="C")
+        features = checked_array(type(self).__name__, X, "each block", dtype=FLOATS, order="C")
         rows = self._model.inverse_transform(as_rows(features), verbose=int(self.verbose))
         return rows.astype(features.dtype, copy=False)
 
@@ -287,9 +289,9 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Return the rows and, where labels are looked at, the labels, as scikit-learn has checked them."""
         checks = {**basis._checks(), "ensure_min_samples": 2}
         if self._needs_y() or basis._looks_at(y):
-            X, y = validate_data(self, X, categories_as_text(y), **checks)
+            X, y = validated(self, X, categories_as_text(y), **checks)
         else:
-            X = validate_data(self, X, **checks)
+            X = validated(self, X, **checks)
         return basis._non_negative(X), y
 
     def _fit(self, X: Any, y: Any, settings: Settings, *, seed: int = 0, task: str) -> _core.Fitted:
@@ -357,7 +359,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self.basis_._non_negative(validate_data(self, X, reset=False, **self.basis_._checks()))
+        return self.basis_._non_negative(validated(self, X, reset=False, **self.basis_._checks()))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from mercer import _core
-from mercer._input import Task, as_rows, as_target, is_frame
+from mercer._input import Task, as_rows, as_target, is_frame, refuse_collections
 from mercer._mapped import Mapped
 from mercer.basis import KernelBasis
 from mercer.model import FeatureMap, _model_of
@@ -41,6 +41,7 @@ class Found(NamedTuple):
 
 def find(estimator: Any, X: Any = None) -> Found:
     """Return the last part of an estimator that is one of mercer's, with the rows taken through the parts before it."""
+    refuse_collections("mercer.plot", X=X)  # before the steps of a pipeline, which would gather it
     if hasattr(estimator, "best_estimator_"):  # a search
         return find(estimator.best_estimator_, X)
     if isinstance(estimator, Pipeline):
@@ -112,6 +113,7 @@ def _learned_from(part: Any, rows: Any) -> bool:
 
 def features_of(estimator: Any, X: Any, y: Any, max_points: int) -> Drawn:
     """Return the features of at most so many rows."""
+    refuse_collections("plot.features", X=X, y=y, estimator=estimator)
     # A frame of pandas has a `transform` of its own.
     is_matrix = is_frame(estimator) or not (hasattr(estimator, "transform") or hasattr(estimator, "fit"))
     if is_matrix and X is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer import _core
-from mercer._input import is_frame
+from mercer._input import as_array, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ def _of_series(series: Any, *, categories: bool) -> Column:
         if kind == "category":
             return ("categories" if categories else "text"), _words(series.astype(object), series.isna())
         if series.dtype.kind in "biuf":
-            return "numbers", np.ascontiguousarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+            return "numbers", as_array(series.to_numpy(dtype=np.float64, na_value=np.nan))
         if series.dtype == np.dtype(object):
             return _of_objects(series.tolist(), series.isna().tolist(), words=categories)
         return ("words" if categories else "text"), _words(series, series.isna())
@@ -89,7 +89,7 @@ def _datetime(series: Any) -> Any:
 
 def _of_array(values: NDArray[Any], *, words: bool) -> Column:
     if values.dtype.kind in "biuf":
-        return "numbers", np.ascontiguousarray(values, dtype=np.float64)
+        return "numbers", as_array(values, np.float64)
     if values.dtype.kind == "M":
         return "dates", _days(values.astype("datetime64[ns]"))
     return _of_objects(values.tolist(), [value is None or value != value for value in values.tolist()], words=words)
@@ -106,7 +106,7 @@ def _of_objects(values: list[Any], missing: list[bool], *, words: bool) -> Colum
 def _days(instants: NDArray[Any]) -> NDArray[np.float64]:
     days = instants.astype("int64").astype(np.float64) / DAY
     days[np.isnat(instants)] = np.nan
-    return np.ascontiguousarray(days)
+    return as_array(days)
 
 
 def _words(values: Any, missing: Any) -> list[str | None]:

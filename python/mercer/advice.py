@@ -17,7 +17,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 
 from mercer import _core
 from mercer._catalogue import as_seed
-from mercer._input import Task
+from mercer._input import Task, refuse_collections
 from mercer._named import estimator_of, value_of
 from mercer.comparison import rows_and_target
 from mercer.select import RandomState
@@ -240,6 +240,7 @@ def advise(
     A kernel helps here.
     ...
     """
+    refuse_collections("advise", X=X, y=y)
     rows, target = rows_and_target(X, y)
     found = _core.advise(
         rows,

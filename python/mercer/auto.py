@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
 
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import input_names, warn
-from mercer._input import FLOATS, TASKS, Task, as_rows, as_target, categories_as_text
+from mercer._input import FLOATS, TASKS, Task, as_rows, as_target, categories_as_text, validated
 from mercer._mapped import Mapped
 from mercer.advice import Advice
 from mercer.basis import KernelBasis
@@ -139,7 +138,7 @@ class AutoFeatures(Mapped):
         1
         """
         self._validate_params()
-        rows, y = validate_data(
+        rows, y = validated(
             self,
             X,
             categories_as_text(y),

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
@@ -28,7 +28,11 @@ from mercer._input import (
     as_target,
     categories_as_text,
     check_names_in,
+    checked_array,
     in_frame,
+    is_collection,
+    refuse_collections,
+    validated,
 )
 
 # Which parameters of the catalogue each basis uses.
@@ -312,8 +316,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         (5000, True)
         """
         self._validate_params()
+        refuse_collections(type(self).__name__, "fit", X=X)
         first = not hasattr(self, "_model")
-        X = self._non_negative(validate_data(self, X, reset=first, **self._checks()))
+        X = self._non_negative(validated(self, X, reset=first, **self._checks()))
         model, warnings = _core.grow(
             as_given(X),
             [(name, text) for name, text in self._settings() if name != "seed"],
@@ -358,10 +363,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         target = None
         if self._looks_at(y):
-            X, y = validate_data(self, X, categories_as_text(y), **self._checks())
+            X, y = validated(self, X, categories_as_text(y), **self._checks())
             target = as_target(y)
         else:
-            X = validate_data(self, X, **self._checks())
+            X = validated(self, X, **self._checks())
         X = self._non_negative(X)
         found = fit(
             self,
@@ -380,7 +385,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the method, its settings and the landmarks as `_core` takes them."""
         landmarks = self.landmarks
         if landmarks is not None:
-            landmarks = as_rows(check_array(landmarks, accept_sparse="csr", input_name="landmarks"))
+            landmarks = as_rows(
+                checked_array(type(self).__name__, landmarks, input_name="landmarks", accept_sparse="csr")
+            )
         return self._method(), list(self._settings()), landmarks
 
     def _method(self) -> str:
@@ -548,7 +555,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                [0.3, 0.8]])
         """
         check_is_fitted(self)
-        features = check_array(X, dtype=FLOATS, order="C")
+        features = checked_array(type(self).__name__, X, "each block", dtype=FLOATS, order="C")
         rows = self._model.inverse_transform(as_rows(features), verbose=int(self.verbose))
         return rows.astype(features.dtype, copy=False)
 
@@ -635,12 +642,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _looks_at(self, y: Any) -> bool:
         """Return whether labels are looked at: they must be, or they are there and of use."""
-        by_labels = self.gamma is None and self.kernel not in _NO_GAMMA
-        return self._needs_y() or (by_labels and y is not None and np.asarray(y).ndim == 1)
+        by_labels = self.gamma is None and self.kernel not in _NO_GAMMA and y is not None
+        # A collection is to be refused with the rows, and not to be gathered for its shape.
+        return self._needs_y() or (by_labels and (is_collection(y) or np.asarray(y).ndim == 1))
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._non_negative(validate_data(self, X, reset=False, **self._checks()))
+        return self._non_negative(validated(self, X, reset=False, **self._checks()))
 
     def _non_negative(self, X: Any) -> Any:
         if self.kernel == "chi2":

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from mercer import _core
 from mercer._catalogue import PARAMETERS, as_seed, as_text
-from mercer._input import FLOATS, Task, as_rows, as_target, text_explained
+from mercer._input import FLOATS, Task, as_rows, as_target, refuse_collections, text_explained
 from mercer.select import RandomState
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def compare(
     ('accuracy', 5)
     """
     pandas = _pandas()
+    refuse_collections("compare", "compare", X=X, y=y, groups=groups)
     rows, target = rows_and_target(X, y)
     seed = as_seed(random_state)
     folds, repeats = _whole("folds", folds, least=2), _whole("repeats", repeats)

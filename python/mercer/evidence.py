@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import check_array
 
 from mercer import _core
+from mercer._input import as_array, as_sums, checked_array, refuse_collections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["Margins", "Moments"]
 
 
-def _matrix(values: Any, name: str) -> NDArray[np.float64]:
-    checked: NDArray[np.float64] = check_array(
-        values, dtype=np.float64, order="C", input_name=name, ensure_min_samples=0, ensure_min_features=0
-    )
-    return checked
+def _matrix(caller: str, values: Any, name: str) -> NDArray[np.float64]:
+    checks = {"dtype": np.float64, "order": "C", "ensure_min_samples": 0, "ensure_min_features": 0}
+    return as_array(checked_array(caller, values, "sums", input_name=name, **checks))
 
 
 class Moments:
@@ -87,9 +85,11 @@ class Moments:
         >>> Moments(2, 1).accumulate([[0.0, 1.0], [2.0, 3.0]], [0.5, 1.5])
         Moments(n_features=2, n_targets=1): 2 rows
         """
-        Z = _matrix(Z, "Z")
+        refuse_collections("Moments", "sums", Z=Z, y=y)
+        Z = _matrix("Moments", Z, "Z")
         y = np.empty((len(Z), 0)) if y is None else np.asarray(y)
-        self._sums = _core.moments_accumulate(self._sums, Z, _matrix(y[:, None] if y.ndim == 1 else y, "y"))
+        y = _matrix("Moments", y[:, None] if y.ndim == 1 else y, "y")
+        self._sums = _core.moments_accumulate(as_sums(self._sums), Z, y)
         return self
 
     def merge(self, other: Moments) -> Self:
@@ -111,7 +111,7 @@ class Moments:
         >>> Moments(1).accumulate([[0.0]]).merge(Moments(1).accumulate([[2.0]])).finish()["mean"]
         array([1.])
         """
-        self._sums = _core.moments_merge(self._sums, other._sums)
+        self._sums = _core.moments_merge(as_sums(self._sums), as_sums(other._sums))
         return self
 
     def finish(self) -> _core.Summary:
@@ -132,7 +132,7 @@ class Moments:
         >>> summary["n"], summary["total"], summary["gram"]
         (2.0, array([[2.]]), array([[10.]]))
         """
-        return _core.moments_finish(self._sums)
+        return _core.moments_finish(as_sums(self._sums))
 
     def __repr__(self) -> str:
         return f"Moments(n_features={self.n_features}, n_targets={self.n_targets}): {self._sums['n']:.0f} rows"
@@ -183,8 +183,10 @@ class Margins:
         array([[4., 0.],
                [0., 0.]])
         """
-        given = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        self._sums = _core.margins_accumulate(self._sums, side, _matrix(A, "A"), _matrix(B, "B"), given)
+        refuse_collections("Margins", "sums", weights=weights)
+        given = None if weights is None else as_array(weights, np.float64)
+        A, B = _matrix("Margins", A, "A"), _matrix("Margins", B, "B")
+        self._sums = _core.margins_accumulate(as_sums(self._sums), side, A, B, given)
         return self
 
     def merge(self, other: Margins) -> Self:
@@ -207,7 +209,7 @@ class Margins:
         >>> here.merge(Margins(1).accumulate("hit", [[0.0]], [[1.0]])).finish()["hits"]
         array([[5.]])
         """
-        self._sums = _core.margins_merge(self._sums, other._sums)
+        self._sums = _core.margins_merge(as_sums(self._sums), as_sums(other._sums))
         return self
 
     def finish(self) -> _core.Margins:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._fit import warn
-from mercer._input import Task, as_rows, as_target
+from mercer._input import Task, as_rows, as_target, refuse_collections
 from mercer.basis import KernelBasis
 
 __all__ = ["kernel_alignment", "orthogonality_loss", "reconstruction_cost", "relevant_dimension"]
@@ -96,8 +96,8 @@ def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto
     >>> round(kernel_alignment(K, ["a", "a", "b"]), 12)
     1.0
     """
-    found = _core.kernel_alignment(as_rows(check_array(K)), as_target(y), center=bool(center), task=task)
-    alignment, warnings = found
+    K, y = _matrix_and_target("kernel_alignment", K, y)
+    alignment, warnings = _core.kernel_alignment(K, y, center=bool(center), task=task)
     warn(warnings, stacklevel=2)
     return alignment
 
@@ -136,6 +136,13 @@ def relevant_dimension(K: Any, y: Any, *, task: Task = "auto", return_noise: boo
     >>> relevant_dimension(x @ x.T, x[:, 0] - 2 * x[:, 1] + noise[:, 0])
     2
     """
-    dimension, noise, warnings = _core.relevant_dimension(as_rows(check_array(K)), as_target(y), task=task)
+    K, y = _matrix_and_target("relevant_dimension", K, y)
+    dimension, noise, warnings = _core.relevant_dimension(K, y, task=task)
     warn(warnings, stacklevel=2)
     return (dimension, noise) if return_noise else dimension
+
+
+def _matrix_and_target(caller: str, K: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
+    """Return a kernel matrix and labels as `_core` takes them."""
+    refuse_collections(caller, K=K, y=y)
+    return as_rows(check_array(K)), as_target(y)

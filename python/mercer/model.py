@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core, extract, select, systems
 from mercer._fit import input_names
-from mercer._input import FLOATS, as_given, as_rows, in_frame, is_frame
+from mercer._input import FLOATS, as_given, as_rows, checked_array, in_frame, is_frame, refuse_collections
 from mercer._kept import Kept, weighted
 from mercer._mapped import Mapped, important_points
 from mercer._raw import encoded, raw_table
@@ -181,7 +181,7 @@ class FeatureMap:
         >>> model.predict([[0.2], [4.8]])
         array(['a', 'b'], dtype=object)
         """
-        scores = self._model.predict(as_given(self._check(self._choose_columns(X))))
+        scores = self._model.predict(as_given(self._check(self._choose_columns(X, "each block"))))
         return scores[:, 0] if self._model.classes is None else self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -197,7 +197,7 @@ class FeatureMap:
         p : ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`.
         """
-        rows = as_given(self._check(self._choose_columns(X)))
+        rows = as_given(self._check(self._choose_columns(X, "each block")))
         return self._model.predict(rows, probabilities=True)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -213,7 +213,7 @@ class FeatureMap:
         rows : ndarray of shape (n_samples, n_features_in_)
             Pre-images.
         """
-        features = check_array(X, dtype=FLOATS, order="C")
+        features = checked_array("FeatureMap", X, "each block", dtype=FLOATS, order="C")
         return self._model.inverse_transform(as_rows(features)).astype(features.dtype, copy=False)
 
     def input_importance(self, X: Any) -> Any:
@@ -274,7 +274,8 @@ class FeatureMap:
             return type(table)(rows, columns=names, index=table.index)
         return type(table)(dict(zip(names, rows.T, strict=True))) if is_frame(table) else rows
 
-    def _choose_columns(self, frame: Any) -> Any:
+    def _choose_columns(self, frame: Any, call: str = "transform") -> Any:
+        refuse_collections("FeatureMap", call, X=frame)
         table = self._encoded(frame)
         if table is not None:
             return table
@@ -440,6 +441,7 @@ class SelectedColumns:
 
     def _choose_columns(self, X: Any) -> tuple[Any, NDArray[np.intp] | None]:
         """Return the rows, and the places of the kept columns among theirs; None: they have no others."""
+        refuse_collections("SelectedColumns", "transform", X=X)
         if self._columns.input_names is None or not hasattr(X, "columns"):
             return X, self._columns.columns  # Without names: by position.
         names = self.get_feature_names_out().tolist()

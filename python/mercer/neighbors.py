@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from mercer import _core
 from mercer._catalogue import allowed, as_text
 from mercer._fit import _NO_SCALES, warn_of_scales
-from mercer._input import FLOATS, as_given
+from mercer._input import FLOATS, as_array, as_given, validated
 
 __all__ = ["KernelNeighborsClassifier", "KernelNeighborsRegressor"]
 
@@ -69,7 +69,7 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
 
     def _check(self, X: Any, *, reset: bool, **others: Any) -> Any:
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", **others}
-        checked = validate_data(self, X, reset=reset, **checks)
+        checked = validated(self, X, reset=reset, **checks)
         if self.kernel == "chi2":
             check_non_negative(checked[0] if "y" in others else checked, f"{type(self).__name__} with the kernel chi2")
         return checked
@@ -357,7 +357,7 @@ class KernelNeighborsRegressor(RegressorMixin, _Neighbors):  # type: ignore[misc
         """
         self._validate_params()
         rows, y = self._check(X, reset=True, y=y, y_numeric=True)
-        self._values = np.asarray(y, dtype=np.float64)
+        self._values = as_array(y, np.float64)
         self._keep(rows, self._values, "numbers")
         return self
 

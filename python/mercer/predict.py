@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import input_names, warn
-from mercer._input import FLOATS, as_given
+from mercer._input import FLOATS, as_array, as_given, validated
 from mercer.model import FeatureMap
 from mercer.select import RandomState
 
@@ -59,7 +59,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, *, reset: bool, **others: Any) -> Any:
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False, **others}
-        return validate_data(self, X, reset=reset, **checks)
+        return validated(self, X, reset=reset, **checks)
 
     def _learn(self, rows: Any, target: _core.Target, task: str) -> None:
         found = _core.fit_predictor(
@@ -317,7 +317,7 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         """
         self._validate_params()
         rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6, y_numeric=True)
-        self._learn(rows, np.ascontiguousarray(y, dtype=np.float64), "numbers")
+        self._learn(rows, as_array(y, np.float64), "numbers")
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from mercer import _core
-from mercer._input import categories_as_text
+from mercer._input import as_array, categories_as_text, refuse_collections
 from mercer._raw import raw_columns
 
 ENDINGS = ".npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc, .feather, .npz, .svm, .libsvm"
@@ -87,6 +87,7 @@ def read_rows(
     >>> mercer.GDA(basis=mercer.KernelBasis("kobl", n_components=20)).fit(X, y).transform(X[:2]).shape
     (2, 1)
     """
+    refuse_collections("read_rows", "each batch", source=source)
     if np.dtype(dtype) not in (np.float64, np.float32):
         raise ValueError(f"dtype = {np.dtype(dtype)}, but rows are float64 or float32")
     if target is None and isinstance(source, (str, Path)) and str(source).lower().endswith(".npy"):
@@ -203,7 +204,7 @@ def _collect(
                 file.flush()
                 for start in range(0, n, BATCH):
                     part = np.memmap(file, dtype=dtype, mode="r", shape=(n, p))[start : start + BATCH]
-                    table.push([("numbers", np.ascontiguousarray(part[:, j], dtype=np.float64)) for j in range(p)])
+                    table.push([("numbers", as_array(part[:, j], np.float64)) for j in range(p)])
             if table is not None:
                 table.push(raw_columns(rows, categories=encoding.from_dtype)[1])
             else:

@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits
@@ -24,11 +24,14 @@ from mercer._input import (
     TASKS,
     Task,
     as_rows,
+    as_sums,
     as_target,
     categories_as_text,
     is_frame,
+    refuse_collections,
     same_task,
     text_explained,
+    validated,
     with_categories,
 )
 from mercer._kept import Kept, stored
@@ -97,10 +100,10 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         with text_explained(X):
             if self._needs_y:
-                X, y = validate_data(self, X, categories_as_text(y), ensure_min_samples=2, **checks)
+                X, y = validated(self, X, categories_as_text(y), ensure_min_samples=2, **checks)
                 y = as_target(y)
             else:
-                X, y = validate_data(self, X, ensure_min_samples=2, **checks), None
+                X, y = validated(self, X, ensure_min_samples=2, **checks), None
         found = _core.fit_selector(
             as_rows(X),
             y,
@@ -158,13 +161,37 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
                [0.1]])
         """
         check_is_fitted(self)
+        refuse_collections(type(self).__name__, "transform", X=X)
         polars = is_frame(X) and not hasattr(X, "iloc")
         wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
         if not polars or not wanted or not self.get_support().any():
             return super().transform(X)
         # Through a matrix, text in one column would make objects of all of them.
-        validate_data(self, X, reset=False, skip_check_array=True)
+        validated(self, X, reset=False, skip_check_array=True)
         return self._transform(X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the kept columns in their places, with zeros in all others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features_)
+            The kept columns.
+
+        Returns
+        -------
+        rows : {array, sparse matrix} of shape (n_samples, n_features_in_)
+            Rows.
+
+        Examples
+        --------
+        >>> from mercer import FScore
+        >>> test = FScore(1).fit([[0.0, 3.0], [0.1, 1.0], [1.0, 2.9], [1.1, 1.1]], [0, 0, 1, 1])
+        >>> test.inverse_transform([[0.5]])
+        array([[0.5, 0. ]])
+        """
+        refuse_collections(type(self).__name__, "each block", X=X)
+        return super().inverse_transform(X)
 
     def _stored(self) -> _core.Columns:
         check_is_fitted(self)
@@ -802,15 +829,17 @@ class FScore(_Selector):
         True
         """
         self._validate_params()
+        refuse_collections(type(self).__name__, "fit", X=X, y=y)
         first = not hasattr(self, "_sums")
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
         with text_explained(X):
-            X, y = validate_data(self, X, categories_as_text(y), reset=first, **checks)
+            X, y = validated(self, X, categories_as_text(y), reset=first, **checks)
         y = as_target(y)
         names, doubts = self._names_of_classes(y, classes) if first else (self._classes, [])
         if not first and classes is not None and names != self._names_of_classes(y, classes)[0]:
             raise ValueError(f"classes = {list(classes)}, but with the first batch they were {names}")
-        self._sums = _core.f_accumulate(None if first else self._sums, as_rows(X), y, names, verbose=int(self.verbose))
+        so_far = None if first else as_sums(self._sums)
+        self._sums = _core.f_accumulate(so_far, as_rows(X), y, names, verbose=int(self.verbose))
         self._classes = names
         self.__dict__.pop("support_", None)
         warn(doubts, stacklevel=2)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._input import is_frame
+from mercer._input import is_frame, validated
 from mercer._raw import encoded, raw_table
 
 if TYPE_CHECKING:
@@ -178,9 +178,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Return the table, once its shape and its names are right."""
         if is_frame(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            validated(self, X, reset=reset, skip_check_array=True)
             return X
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        return validated(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
     def _names(self) -> list[str] | None:
         if self.inputs is not None:

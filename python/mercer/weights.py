@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import warn, warn_of_scales
-from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text
+from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text, validated
 from mercer._kept import Kept, stored, weighted
 from mercer.select import RandomState
 
@@ -130,7 +130,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         np.int64(1)
         """
         self._validate_params()
-        rows, y = validate_data(
+        rows, y = validated(
             self,
             X,
             categories_as_text(y),
@@ -173,7 +173,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The weighted columns; with `n_features`, the heaviest, in their order.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+        rows = validated(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
         given: Any = rows
         return weighted(given[:, self.support_], self.weights_[self.support_])
 
