@@ -47,6 +47,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Metric, Space};
+use crate::evidence::ranges::Ranges;
 use crate::kernel::gram::check_rows;
 use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
@@ -248,14 +249,10 @@ impl<'a> Columns<'a> {
 
     /// How the columns of two rows differ. `by_range`: divided by each column's range.
     pub(crate) fn differences(&self, by_range: bool) -> Result<Differences<'a>> {
-        match (self.rows, self.space) {
-            // Neighbours are sought elsewhere, and only pairs of rows are looked at.
-            (rows @ Rows::DenseF32(d), Some(_))
-                if self.categorical.is_empty() && !d.values().iter().any(|v| v.is_nan()) =>
-            {
-                Differences::of_pairs(rows, by_range)
-            }
-            (rows, _) => Differences::of(rows.to_f64(), self.categorical, by_range),
+        let ranges = by_range.then(|| Ranges::of(self.rows));
+        match self.space {
+            Some(_) if self.categorical.is_empty() => pair_differences(self.rows, ranges.as_ref()),
+            _ => Differences::of(self.rows.to_f64(), self.categorical, ranges.as_ref()),
         }
     }
 
@@ -314,6 +311,15 @@ impl<'a> Columns<'a> {
             )));
         }
         if relief_family { self.rows.check_no_infinity(None) } else { self.rows.check_finite(None) }
+    }
+}
+
+/// How the columns of two rows differ, where neighbours are sought elsewhere and only pairs of rows are looked at. `ranges`:
+/// what differences are divided by.
+fn pair_differences<'a>(rows: &'a Rows<'a>, ranges: Option<&Ranges>) -> Result<Differences<'a>> {
+    match rows {
+        Rows::DenseF32(d) if !d.values().iter().any(|v| v.is_nan()) => Differences::of_pairs(rows, ranges),
+        _ => Differences::of(rows.to_f64(), &[], ranges),
     }
 }
 
