@@ -125,22 +125,25 @@ impl NearestIn {
         places
     }
 
-    /// Of each query and group the neighbours, nearest first, as positions among some ascending indices that hold them all.
-    pub(crate) fn positions(&self, places: &[usize]) -> Result<Vec<Vec<Vec<usize>>>> {
-        let position = |(_, place): &(f64, usize)| position_of(places, *place);
-        let of_query = |groups: &Vec<Vec<(f64, usize)>>| {
-            groups.iter().map(|list| list.iter().map(position).collect()).collect::<Result<_>>()
+    /// Queries, and of each query and group the neighbours, nearest first, as positions among the ascending indices of
+    /// [`rows_involved`](Self::rows_involved).
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    pub(crate) fn positions(&self, queries: &Queries, involved: &[usize]) -> Result<Positions> {
+        let position = |place: usize| {
+            let found = involved.binary_search(&place);
+            found.map_err(|_| Error::argument(format!("row {place} is needed, but was not given")))
         };
-        self.lists.iter().map(of_query).collect()
+        let list = |list: &Vec<(f64, usize)>| list.iter().map(|(_, place)| position(*place)).collect();
+        let groups = |groups: &Vec<Vec<(f64, usize)>>| groups.iter().map(list).collect::<Result<_>>();
+        Ok((
+            queries.places.iter().map(|&place| position(place)).collect::<Result<_>>()?,
+            self.lists.iter().map(groups).collect::<Result<_>>()?,
+        ))
     }
 }
 
-/// The position of an index among ascending ones.
-pub(crate) fn position_of(places: &[usize], place: usize) -> Result<usize> {
-    places
-        .binary_search(&place)
-        .map_err(|_| Error::argument(format!("row {place} is needed but was not given")))
-}
+/// Queries, and of each query and group the neighbours.
+pub(crate) type Positions = (Vec<usize>, Vec<Vec<Vec<usize>>>);
 
 /// The nearest rows of one partition for each query, exactly. `codes` are the classes of the partition's rows, empty for
 /// numbers, and `first` is the index of its first row among all rows. A query is never its own neighbour, but an equal row

@@ -19,10 +19,12 @@ pub mod stability;
 mod by_column;
 mod coordinate_descent;
 mod folded;
+pub(crate) mod neighbourhood;
 mod newton;
 mod quadratic;
 mod tails;
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::str::FromStr;
@@ -119,7 +121,7 @@ pub struct Selection {
 }
 
 /// A way to score columns. Each is a plain struct in a file of its own, with its [`MethodSpec`] beside it.
-pub trait Select: Debug + Send + Sync + 'static {
+pub trait Select: Any + Debug + Send + Sync {
     /// What a user should know about it.
     fn spec(&self) -> &'static MethodSpec;
 
@@ -177,6 +179,13 @@ impl Deref for Selector {
 }
 
 impl Selector {
+    /// The selector itself, if it is of this type.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    pub(crate) fn downcast<S: Select>(&self) -> Option<&S> {
+        let any: &dyn Any = &*self.0;
+        any.downcast_ref()
+    }
+
     /// Its name in Rust, Python and the command line.
     pub fn name(&self) -> &'static str {
         self.spec().name
