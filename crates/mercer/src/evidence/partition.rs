@@ -184,13 +184,11 @@ pub fn nearest_in(
     let mut elsewhere = Vec::new();
     let mut asked = Vec::with_capacity(queries.places.len());
     for (query, place) in queries.places.iter().enumerate() {
-        asked.push(match place.checked_sub(first).filter(|at| *at < n) {
-            Some(at) => at,
-            None => {
-                elsewhere.push(query);
-                n + elsewhere.len() - 1
-            }
-        });
+        let here = place.checked_sub(first).filter(|at| *at < n);
+        asked.push(here.unwrap_or(n + elsewhere.len()));
+        if here.is_none() {
+            elsewhere.push(query);
+        }
     }
     let joined = (!elsewhere.is_empty()).then(|| rows.joined(&queries.rows.select(&elsewhere)));
     let all = joined.as_ref().unwrap_or(rows);

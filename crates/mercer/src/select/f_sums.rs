@@ -98,13 +98,11 @@ impl FSums {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn none(p: usize, classes: Option<usize>) -> Self {
-        match classes {
-            Some(c) => Self::Classes { sizes: vec![0.0; c], columns: vec![vec![Spread::NONE; c]; p] },
-            None => {
-                let column = Along { x: Spread::NONE, along: 0.0, left: 0.0 };
-                Self::Numbers { n: 0.0, target: Spread::NONE, columns: vec![column; p] }
-            }
+        if let Some(c) = classes {
+            return Self::Classes { sizes: vec![0.0; c], columns: vec![vec![Spread::NONE; c]; p] };
         }
+        let column = Along { x: Spread::NONE, along: 0.0, left: 0.0 };
+        Self::Numbers { n: 0.0, target: Spread::NONE, columns: vec![column; p] }
     }
 
     /// The sums of one batch. Its labels may name classes that it has no rows of.

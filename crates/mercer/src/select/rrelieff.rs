@@ -139,7 +139,7 @@ impl RReliefF {
             (None, Labels::Classes { .. }) => {
                 let mut present = (0..near.sizes.len()).filter(|&class| near.sizes[class] > 0);
                 let first = present.next().unwrap_or(0);
-                (first as f64, present.last().unwrap_or(first) as f64)
+                (first as f64, present.next_back().unwrap_or(first) as f64)
             }
             (None, Labels::Numbers(_)) => {
                 return Err(Error::argument("`rrelieff` needs the range of the target over all rows"));
@@ -149,7 +149,7 @@ impl RReliefF {
             Labels::Classes { .. } => near.labels.require_two("rrelieff")?,
             // As all rows with one number would be refused.
             Labels::Numbers(_) if range.0 == range.1 => {
-                Labels::Numbers(vec![range.0]).require_two("rrelieff")?
+                Labels::Numbers(vec![range.0]).require_two("rrelieff")?;
             }
             Labels::Numbers(_) => (),
         }

@@ -97,9 +97,12 @@ fn neighbours_from_partitions_give_the_local_scores() {
                     space: in_kernel.then_some((kernel, &rows)),
                     ..Columns::new(&rows, &labels, &monitor)
                 };
-                let space = |metric, ranges| match in_kernel {
-                    true => SearchSpace::Kernel(kernel),
-                    false => SearchSpace::Plain { metric, ranges },
+                let space = |metric, ranges| {
+                    if in_kernel {
+                        SearchSpace::Kernel(kernel)
+                    } else {
+                        SearchSpace::Plain { metric, ranges }
+                    }
                 };
                 let what = format!("{c} classes, {n_queries:?}, kernel: {in_kernel}");
                 let ranges = Some(Ranges::of(&rows));
