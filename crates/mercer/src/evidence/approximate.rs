@@ -110,7 +110,7 @@ impl Space<'_> {
         if queries.len() < min_rows || !groups.any_of(self.n(), min_rows) {
             return exact();
         }
-        let mut base = self.base(groups.classes(), strategy)?;
+        let mut base = self.base(self.n(), groups.classes(), strategy)?;
         // A random sample: rows at equal steps may have something in common.
         let drawn = random::sample(queries.len(), CALIBRATION_QUERIES + RECALL_QUERIES, 0);
         let drawn: Vec<usize> = drawn.into_iter().map(|at| queries[at]).collect();

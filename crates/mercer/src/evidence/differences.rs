@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::neighbours::Metric;
+use super::ranges::Ranges;
 use crate::data::rows::{Dense, F64Rows, Rows};
 use crate::error::{Error, Result};
 use crate::options::{DEFAULT_MEMORY, bytes};
@@ -52,11 +53,30 @@ impl<'a> Differences<'a> {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn new(rows: &'a Rows<'a>, categorical: &[usize], by_range: bool) -> Result<Self> {
-        Self::of(rows.to_f64(), categorical, by_range)
+        Self::of(rows.to_f64(), categorical, by_range.then(|| Ranges::of(rows)).as_ref())
     }
 
-    /// Differences of float64 rows that may be its own.
-    pub(crate) fn of(rows: Cow<'a, Rows<'a>>, categorical: &[usize], by_range: bool) -> Result<Self> {
+    /// Prepares rows that are some of many: each column is divided by its range over all of them.
+    ///
+    /// ```
+    /// use mercer::Rows;
+    /// use mercer::evidence::{differences::Differences, neighbours::Metric, ranges::Ranges};
+    ///
+    /// let (all, some) = (Rows::dense(vec![0.0, 1.0, 10.0], 3, 1)?, Rows::dense(vec![0.0, 1.0], 2, 1)?);
+    /// let differences = Differences::with_ranges(&some, &[], &Ranges::of(&all))?;
+    /// assert_eq!(differences.distance(Metric::Manhattan, 0, 1), 0.1);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn with_ranges(rows: &'a Rows<'a>, categorical: &[usize], ranges: &Ranges) -> Result<Self> {
+        Self::of(rows.to_f64(), categorical, Some(ranges))
+    }
+
+    /// Differences of float64 rows that may be its own, divided by ranges where they are given.
+    pub(crate) fn of(
+        rows: Cow<'a, Rows<'a>>,
+        categorical: &[usize],
+        ranges: Option<&Ranges>,
+    ) -> Result<Self> {
         let missing = rows.stored().iter().any(|v| v.is_nan());
         let mut nominal = if categorical.is_empty() { Vec::new() } else { vec![false; rows.p()] };
         categorical.iter().for_each(|&j| nominal[j] = true);
@@ -77,17 +97,16 @@ impl<'a> Differences<'a> {
             missing,
             unit: 1.0,
         };
-        if by_range {
-            found.divide_by_range()?;
-        } else {
-            found.make_squarable()?;
+        match ranges {
+            Some(ranges) => found.divide_by(ranges)?,
+            None => found.make_squarable()?,
         }
         Ok(found)
     }
 
     /// Differences of pairs of rows without gaps and categories, read where they lie, float32 rows too: for columns whose
     /// neighbours are sought elsewhere.
-    pub(crate) fn of_pairs(rows: &'a Rows<'a>, by_range: bool) -> Result<Self> {
+    pub(crate) fn of_pairs(rows: &'a Rows<'a>, ranges: Option<&Ranges>) -> Result<Self> {
         let mut found = Self {
             prepared: None,
             rows: Cow::Borrowed(rows),
@@ -97,15 +116,21 @@ impl<'a> Differences<'a> {
             missing: false,
             unit: 1.0,
         };
-        if by_range {
-            found.divide_by_range()?;
+        if let Some(ranges) = ranges {
+            found.divide_by(ranges)?;
         }
         Ok(found)
     }
 
-    fn divide_by_range(&mut self) -> Result<()> {
-        let (low, high) = extremes(&self.rows);
-        let range: Vec<f64> = low.iter().zip(&high).map(|(low, high)| high - low).collect();
+    fn divide_by(&mut self, ranges: &Ranges) -> Result<()> {
+        if ranges.low.len() != self.p() || ranges.high.len() != self.p() {
+            return Err(Error::argument(format!(
+                "{} columns, but ranges of {}",
+                self.p(),
+                ranges.low.len().min(ranges.high.len())
+            )));
+        }
+        let (low, range): (Vec<f64>, Vec<f64>) = (0..self.p()).map(|j| ranges.start_and_width(j)).unzip();
         if let Some(j) = (0..range.len()).find(|&j| !range[j].is_finite() && !self.is_nominal(j)) {
             return Err(Error::Numerical(format!(
                 "the range of column {} is not a finite number\nhint: scale the columns first",
@@ -205,6 +230,11 @@ impl<'a> Differences<'a> {
         }
     }
 
+    /// The power of two by which distances without ranges are multiplied (euclidean: twice), 1 for all but outlandish rows.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
     /// The distance of two rows, from their own numbers: equal distances are equal numbers. Euclidean: squared.
     pub fn distance(&self, metric: Metric, i: usize, k: usize) -> f64 {
         let term = |d: f64| if metric == Metric::Euclidean { d * d } else { d };
@@ -214,9 +244,13 @@ impl<'a> Differences<'a> {
                 pairs.map(|(j, (a, b))| term(self.difference(j, a.double(), b.double()))).sum()
             }
             Rows::Dense(d) => {
-                if self.is_plain() {
+                if self.nominal.is_empty() {
                     let (a, b, range) = (d.row(i), d.row(k), self.range.as_deref());
-                    return pulp::Arch::new().dispatch(Distance { a, b, range, unit: self.unit, metric });
+                    let sum = pulp::Arch::new().dispatch(Distance { a, b, range, unit: self.unit, metric });
+                    // The distance of two whole rows must not depend on gaps that others have.
+                    if !sum.is_nan() {
+                        return sum;
+                    }
                 }
                 let pairs = d.row(i).iter().zip(d.row(k)).enumerate();
                 let (mut sum, mut present) = (0.0, 0usize);
@@ -500,62 +534,6 @@ fn add_plain<T: Real>(a: &[T], b: &[T], factor: &[f64], power: u32, weight: f64,
 
 /// Rows that one thread prepares at a time.
 const CHUNK_ROWS: usize = 512;
-
-// Comparisons with NaN are false.
-fn below(low: &mut f64, v: f64) {
-    *low = if v < *low { v } else { *low };
-}
-
-fn above(high: &mut f64, v: f64) {
-    *high = if v > *high { v } else { *high };
-}
-
-/// Smallest and largest value of each column of row-major rows; infinite where all are missing.
-fn dense_extremes<T: Real>(rows: &[T], p: usize) -> (Vec<f64>, Vec<f64>) {
-    let none = || (vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
-    let see = |(mut low, mut high): (Vec<f64>, Vec<f64>), values: &[T]| {
-        for row in values.chunks_exact(p.max(1)) {
-            low.iter_mut().zip(row).for_each(|(low, v)| below(low, v.double()));
-            high.iter_mut().zip(row).for_each(|(high, v)| above(high, v.double()));
-        }
-        (low, high)
-    };
-    let merge = |(mut low, mut high): (Vec<f64>, Vec<f64>), others: (Vec<f64>, Vec<f64>)| {
-        low.iter_mut().zip(others.0).for_each(|(low, v)| below(low, v));
-        high.iter_mut().zip(others.1).for_each(|(high, v)| above(high, v));
-        (low, high)
-    };
-    rows.par_chunks((CHUNK_ROWS * p).max(1)).fold(none, see).reduce(none, merge)
-}
-
-/// Smallest and largest value of each column, missing ones aside; 0 and 0 where all are missing.
-fn extremes(rows: &Rows) -> (Vec<f64>, Vec<f64>) {
-    let (n, p) = (rows.n(), rows.p());
-    let (mut low, mut high) = match rows {
-        Rows::DenseF32(d) => dense_extremes(d.values(), p),
-        Rows::Dense(d) => dense_extremes(d.values(), p),
-        Rows::Sparse(s) => {
-            let (mut low, mut high) = (vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
-            let mut stored = vec![0usize; p];
-            for i in 0..n {
-                for (&j, &v) in s.row(i).0.iter().zip(s.row(i).1) {
-                    let j = j as usize;
-                    stored[j] += 1;
-                    below(&mut low[j], v);
-                    above(&mut high[j], v);
-                }
-            }
-            for j in (0..p).filter(|&j| stored[j] < n) {
-                (low[j], high[j]) = (low[j].min(0.0), high[j].max(0.0));
-            }
-            (low, high)
-        }
-    };
-    for (low, high) in low.iter_mut().zip(&mut high).filter(|(low, high)| low > high) {
-        (*low, *high) = (0.0, 0.0);
-    }
-    (low, high)
-}
 
 /// New rows with every stored value replaced, by one rule for dense rows and by another for sparse ones.
 fn map_values(

@@ -1,5 +1,6 @@
 //! Stage 4: sums over rows. Nearest neighbours and sums of their differences, moments and margins.
 
+pub mod ranges;
 pub mod differences;
 pub(crate) mod tree;
 pub(crate) mod prefilter;
@@ -8,5 +9,6 @@ pub mod approximate;
 pub(crate) mod parameters;
 pub(crate) mod search;
 pub mod neighbours;
+pub mod partition;
 pub mod moments;
 pub mod margins;

@@ -43,6 +43,15 @@ impl Nearest {
         }
     }
 
+    /// Distances and indices, ascending.
+    pub(crate) fn best(&self) -> &[(f64, usize)] {
+        &self.best
+    }
+
+    pub(crate) fn into_best(self) -> Vec<(f64, usize)> {
+        self.best
+    }
+
     pub(crate) fn indices(&self) -> Vec<usize> {
         self.best.iter().map(|b| b.1).collect()
     }

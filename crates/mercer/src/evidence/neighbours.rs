@@ -201,7 +201,7 @@ impl<'a> Space<'a> {
         monitor: &Monitor,
         hand_on: impl Fn(&[Found]) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let base = self.base(groups.classes(), self.strategy())?;
+        let base = self.base(self.n(), groups.classes(), self.strategy(self.n()))?;
         self.among(&base, groups, k, queries, monitor, hand_on)
     }
 }

@@ -34,6 +34,10 @@ const IVF_QUERY_ROWS: usize = 2_048;
 /// k = 10: it takes 0.9 of the time at 8 000 rows of 5 columns, 0.7 at 128 000 of 6, 0.2 at 128 000 of 3, 1.7 at 128 000 of 8.
 const TREE_MIN_ROWS: usize = 8;
 
+/// What a kernel value from a matrix product may lose to rounding, relative to k(x,x) + k(y,y): the products of 10 000 columns
+/// to a power of 4.
+const PRODUCT_ROUNDING: f64 = 1e-11;
+
 /// Whether a k-d tree of n rows of p columns is faster than brute force.
 pub(crate) fn tree_pays(n: usize, p: usize) -> bool {
     p < 20 && n >= TREE_MIN_ROWS << (2 * p)
@@ -54,7 +58,7 @@ pub(super) enum Strategy {
 /// The rows that are searched.
 pub(super) struct Base {
     pub(super) strategy: Strategy,
-    /// All rows, class by class; within a class in ascending order or list by list.
+    /// The rows that are searched, class by class; within a class in ascending order or list by list.
     pub(super) order: Vec<usize>,
     pub(super) parts: Vec<Part>,
 }
@@ -96,11 +100,11 @@ impl Base {
 }
 
 impl Space<'_> {
-    /// The fastest exact strategy.
-    pub(super) fn strategy(&self) -> Strategy {
+    /// The fastest exact strategy to search n rows.
+    pub(super) fn strategy(&self, n: usize) -> Strategy {
         match self {
             Self::Plain(differences, metric) if differences.is_plain() => match differences.prepared() {
-                Rows::Dense(_) if tree_pays(self.n(), differences.p()) => Strategy::Trees,
+                Rows::Dense(_) if tree_pays(n, differences.p()) => Strategy::Trees,
                 Rows::Dense(rows) if differences.p() > 0 => {
                     Strategy::Prefilter(Frame::new(rows, self.n(), differences.p(), *metric))
                 }
@@ -110,9 +114,10 @@ impl Space<'_> {
         }
     }
 
-    /// The rows in panels, each of one class, in ascending order; or one tree or one set of inverted lists per class.
-    pub(super) fn base(&self, classes: Option<&[usize]>, strategy: Strategy) -> Result<Base> {
-        let mut order: Vec<usize> = (0..self.n()).collect();
+    /// The first n rows in panels, each of one class, in ascending order; or one tree or one set of inverted lists per class.
+    /// Rows after them are only asked about, and nobody's neighbours.
+    pub(super) fn base(&self, n: usize, classes: Option<&[usize]>, strategy: Strategy) -> Result<Base> {
+        let mut order: Vec<usize> = (0..n).collect();
         let class = |i: usize| classes.map_or(0, |codes| codes[i]);
         order.sort_by_key(|&i| class(i));
         let most = |rows: &[usize]| match strategy {
@@ -169,7 +174,28 @@ impl Space<'_> {
         monitor: &Monitor,
         hand_on: impl Fn(&[Found]) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let k = k.min(self.n());
+        self.lists_among(base, groups, k, queries, monitor, |queries, nearest| {
+            let found = |(&query, groups): (&usize, &Vec<Nearest>)| Found {
+                query,
+                groups: groups.iter().map(Nearest::indices).collect(),
+            };
+            let found: Vec<Found> = queries.iter().zip(nearest).map(found).collect();
+            hand_on(&found)
+        })
+    }
+
+    /// The nearest rows of a base for each of the queries, with their distances; `hand_on` is called with panels of queries
+    /// and their lists by group.
+    pub(super) fn lists_among<T: Send>(
+        &self,
+        base: &Base,
+        groups: Groups,
+        k: usize,
+        queries: &[usize],
+        monitor: &Monitor,
+        hand_on: impl Fn(&[usize], &[Vec<Nearest>]) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let k = k.min(base.order.len());
         monitor.begin("finding neighbours", queries.len());
         let panels: Result<Vec<Vec<T>>> = queries
             .par_chunks(base.panel(queries.len()))
@@ -183,12 +209,8 @@ impl Space<'_> {
                     None => self.compare(base, groups, k, queries, monitor)?,
                 };
                 monitor.advance(queries.len());
-                let found = |(&query, groups): (&usize, &Vec<Nearest>)| Found {
-                    query,
-                    groups: groups.iter().map(Nearest::indices).collect(),
-                };
-                let found: Vec<Found> = queries.iter().zip(&nearest).map(found).collect();
-                Ok(found.chunks(QUERY_ROWS).map(&hand_on).collect())
+                let panels = queries.chunks(QUERY_ROWS).zip(nearest.chunks(QUERY_ROWS));
+                Ok(panels.map(|(queries, nearest)| hand_on(queries, nearest)).collect())
             })
             .collect();
         Ok(panels?.into_iter().flatten().collect())
@@ -284,6 +306,7 @@ impl Space<'_> {
                     _ => {
                         let indices = base.rows(part);
                         self.distances(part, indices, queries, &rows, &mut distances);
+                        self.allow_for_rounding(indices, queries, &mut distances);
                         for ((query, nearest), line) in nearest.zip(distances.chunks_exact(indices.len())) {
                             nearest.scan(line, |nearest, at, d| self.offer(query, indices[at], d, nearest));
                         }
@@ -303,7 +326,7 @@ impl Space<'_> {
         hand_on: impl Fn(&mut dyn Iterator<Item = (usize, &[f64])>) -> T + Sync,
     ) -> Result<Vec<T>> {
         let n = self.n();
-        let base = self.base(None, Strategy::Panels)?;
+        let base = self.base(n, None, Strategy::Panels)?;
         // A panel of distances to all rows should stay in the cache, down to a single query.
         let height = (64_000 / n.max(1)).clamp(1, QUERY_ROWS);
         let root = !matches!(self, Self::Plain(_, Metric::Manhattan));
@@ -392,12 +415,29 @@ impl Space<'_> {
         }
     }
 
+    /// Lowers distances that are sums of a kernel's values by what these may have lost to rounding: of rows close together
+    /// they cancel, and the row itself must still be compared.
+    fn allow_for_rounding(&self, indices: &[usize], queries: &[usize], distances: &mut [f64]) {
+        let Self::Kernel(kernel, _, own) = self else { return };
+        let smallest = match (kernel.shape, kernel.shape.statistic()) {
+            (Shape::Sigmoid { coef0 }, _) => coef0.abs(),
+            (_, Statistic::Product | Statistic::Cosine) => 0.0,
+            _ => return,
+        };
+        for (&query, distances) in queries.iter().zip(distances.chunks_exact_mut(indices.len())) {
+            for (d, &j) in distances.iter_mut().zip(indices) {
+                *d -= PRODUCT_ROUNDING * (own[query].abs() + own[j].abs() + smallest);
+            }
+        }
+    }
+
     /// Offers a row by its exact distance.
     fn offer(&self, query: usize, j: usize, distance: f64, nearest: &mut Nearest) {
         if j != query {
             let exact = match self {
-                Self::Plain(differences, metric) => differences.distance(*metric, query, j),
-                Self::Kernel(..) => distance,
+                // Values that were given are exact as they are.
+                Self::Kernel(kernel, ..) if kernel.shape == Shape::Precomputed => distance,
+                _ => self.distance(query, j),
             };
             nearest.offer(exact, j);
         }
@@ -464,7 +504,7 @@ mod tests {
             let kernel = Kernel { shape: Shape::named(shape, 2, 0.5, 1.0).expect("known"), gamma: 0.3 };
             for rows in [&dense, &sparse] {
                 let space = Space::of_kernel(kernel, rows).expect("space");
-                let base = space.base(None, Strategy::Panels).expect("base");
+                let base = space.base(20, None, Strategy::Panels).expect("base");
                 let all: Vec<usize> = (0..20).collect();
                 let mut panel = Vec::new();
                 space.distances(&base.parts[0], &all, &all, &space.select(&all), &mut panel);

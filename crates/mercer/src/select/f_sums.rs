@@ -81,6 +81,30 @@ pub enum FSums {
 }
 
 impl FSums {
+    /// Sums of p columns before any row: of this many classes, or None for numbers. What is merged into them stays as it is, so
+    /// they stand for a batch without rows.
+    ///
+    /// ```
+    /// use mercer::select::{Columns, FSums};
+    /// use mercer::{Labels, Monitor, Rows};
+    ///
+    /// let rows = Rows::dense(vec![1.0, 2.0, 4.0], 3, 1)?;
+    /// let batch = FSums::of(&Columns::new(&rows, &Labels::Numbers(vec![0.0, 1.0, 1.5]), &Monitor::default()))?;
+    /// let mut sums = FSums::none(1, None);
+    /// assert!(!sums.is_enough());
+    /// sums.merge(&batch)?;
+    /// sums.merge(&FSums::none(1, None))?;
+    /// assert!(sums.is_enough());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn none(p: usize, classes: Option<usize>) -> Self {
+        if let Some(c) = classes {
+            return Self::Classes { sizes: vec![0.0; c], columns: vec![vec![Spread::NONE; c]; p] };
+        }
+        let column = Along { x: Spread::NONE, along: 0.0, left: 0.0 };
+        Self::Numbers { n: 0.0, target: Spread::NONE, columns: vec![column; p] }
+    }
+
     /// The sums of one batch. Its labels may name classes that it has no rows of.
     pub fn of(columns: &Columns) -> Result<Self> {
         let labels = columns.labels("f")?;
@@ -193,6 +217,9 @@ impl FSums {
 }
 
 impl Spread {
+    /// That of no numbers.
+    const NONE: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, above: 0.0, spread: 0.0 };
+
     /// The spread of n and m numbers together, and √(n·m/(n + m)) times the difference of their means.
     fn merged(self, n: f64, other: Self, m: f64) -> (Self, f64) {
         if n == 0.0 || m == 0.0 {
@@ -214,8 +241,7 @@ impl Spread {
 /// The spread of one column in each class.
 fn spreads(column: Column, codes: &[usize], sizes: &[f64]) -> Vec<Spread> {
     let c = sizes.len();
-    let nothing = Spread { low: f64::INFINITY, high: f64::NEG_INFINITY, above: 0.0, spread: 0.0 };
-    let mut found = vec![nothing; c];
+    let mut found = vec![Spread::NONE; c];
     let mut zeros = sizes.to_vec();
     column.visit(|i, x| {
         let of = &mut found[codes[i]];

@@ -328,6 +328,44 @@ mod tests {
     }
 
     #[test]
+    fn partitions_without_rows_or_without_a_class_change_nothing() {
+        let (x, _) = numbers(200);
+        let rows = Rows::dense(x.clone(), 200, 10).expect("rows");
+        // Sorted classes: most partitions have one or two of four, and the last class has no rows at all.
+        let codes = (0..200).map(|i| i / 67).collect();
+        let names = (0..4).map(|g| g.to_string()).collect();
+        let y = (0..200).map(|i| x[i * 10] + f64::from(i as u32 / 50)).collect();
+        for labels in [Labels::Classes { codes, names }, Labels::Numbers(y)] {
+            let whole = scores(&rows, &labels);
+            for cuts in [&[0, 0, 200][..], &[0, 1, 1, 2, 70, 199, 200, 200], &[0, 67, 134, 200]] {
+                let mut parts: Vec<FSums> = cuts
+                    .windows(2)
+                    .map(|cut| {
+                        let here: Vec<usize> = (cut[0]..cut[1]).collect();
+                        let (part, their) = (rows.slice(cut[0]..cut[1]), labels.select(&here));
+                        match here.len() {
+                            0 => FSums::none(10, labels.n_classes()),
+                            _ => FSums::of(&Columns::new(&part, &their, &Monitor::default())).expect("sums"),
+                        }
+                    })
+                    .collect();
+                // From either end, and starting with nothing.
+                for _ in 0..2 {
+                    parts.reverse();
+                    let mut sums = FSums::none(10, labels.n_classes());
+                    parts.iter().for_each(|part| sums.merge(part).expect("fits"));
+                    let found = FTest::default().score_sums(&sums).expect("scores");
+                    for (a, b) in found.scores.iter().zip(&whole.scores) {
+                        assert!((a - b).abs() <= 1e-11 * (1.0 + b), "{cuts:?}: {a} for {b}");
+                    }
+                }
+            }
+            let nothing = FSums::none(10, labels.n_classes());
+            assert!(!nothing.is_enough() && FTest::default().score_sums(&nothing).is_err());
+        }
+    }
+
+    #[test]
     fn too_few_rows_are_not_enough_yet_and_others_do_not_merge() {
         let one = Rows::dense(vec![1.0, 2.0], 1, 2).expect("rows");
         let of = |rows: &Rows, labels: &Labels| {

@@ -107,7 +107,7 @@ impl Laplacian {
     /// Every edge once, with its weight.
     fn edges(&self, columns: &Columns) -> Result<Vec<(usize, usize, f64)>> {
         let n = columns.rows.n();
-        let differences = Differences::of(columns.rows.to_f64(), &[], false)?;
+        let differences = Differences::of(columns.rows.to_f64(), &[], None)?;
         let every: Vec<usize> = (0..n).collect();
         let space = Space::Plain(differences.clone(), Metric::Euclidean);
         let pairs =

@@ -19,10 +19,12 @@ pub mod stability;
 mod by_column;
 mod coordinate_descent;
 mod folded;
+pub(crate) mod neighbourhood;
 mod newton;
 mod quadratic;
 mod tails;
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::str::FromStr;
@@ -47,6 +49,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Metric, Space};
+use crate::evidence::ranges::Ranges;
 use crate::kernel::gram::check_rows;
 use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
@@ -118,7 +121,7 @@ pub struct Selection {
 }
 
 /// A way to score columns. Each is a plain struct in a file of its own, with its [`MethodSpec`] beside it.
-pub trait Select: Debug + Send + Sync + 'static {
+pub trait Select: Any + Debug + Send + Sync {
     /// What a user should know about it.
     fn spec(&self) -> &'static MethodSpec;
 
@@ -176,6 +179,13 @@ impl Deref for Selector {
 }
 
 impl Selector {
+    /// The selector itself, if it is of this type.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    pub(crate) fn downcast<S: Select>(&self) -> Option<&S> {
+        let any: &dyn Any = &*self.0;
+        any.downcast_ref()
+    }
+
     /// Its name in Rust, Python and the command line.
     pub fn name(&self) -> &'static str {
         self.spec().name
@@ -248,14 +258,10 @@ impl<'a> Columns<'a> {
 
     /// How the columns of two rows differ. `by_range`: divided by each column's range.
     pub(crate) fn differences(&self, by_range: bool) -> Result<Differences<'a>> {
-        match (self.rows, self.space) {
-            // Neighbours are sought elsewhere, and only pairs of rows are looked at.
-            (rows @ Rows::DenseF32(d), Some(_))
-                if self.categorical.is_empty() && !d.values().iter().any(|v| v.is_nan()) =>
-            {
-                Differences::of_pairs(rows, by_range)
-            }
-            (rows, _) => Differences::of(rows.to_f64(), self.categorical, by_range),
+        let ranges = by_range.then(|| Ranges::of(self.rows));
+        match self.space {
+            Some(_) if self.categorical.is_empty() => pair_differences(self.rows, ranges.as_ref()),
+            _ => Differences::of(self.rows.to_f64(), self.categorical, ranges.as_ref()),
         }
     }
 
@@ -314,6 +320,15 @@ impl<'a> Columns<'a> {
             )));
         }
         if relief_family { self.rows.check_no_infinity(None) } else { self.rows.check_finite(None) }
+    }
+}
+
+/// How the columns of two rows differ, where neighbours are sought elsewhere and only pairs of rows are looked at. `ranges`:
+/// what differences are divided by.
+fn pair_differences<'a>(rows: &'a Rows<'a>, ranges: Option<&Ranges>) -> Result<Differences<'a>> {
+    match rows {
+        Rows::DenseF32(d) if !d.values().iter().any(|v| v.is_nan()) => Differences::of_pairs(rows, ranges),
+        _ => Differences::of(rows.to_f64(), &[], ranges),
     }
 }
 

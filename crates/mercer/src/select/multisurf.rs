@@ -7,7 +7,7 @@
 //! differs a distance that is below the limit by rounding alone is not below it; hits and misses are averaged as in
 //!         `relieff`, so the classes' weights sum to 1
 
-use super::relieff::Margins;
+use super::relieff::{Margins, sizes};
 use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::Result;
 use crate::evidence::differences::sum_in_lanes;
@@ -93,7 +93,7 @@ impl MultiSurf {
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let n = columns.rows.n();
         let queries = queries(n, self.n_queries, self.seed);
-        let margins = Margins::new(&differences, codes, c, false);
+        let margins = Margins::new(&differences, codes, &sizes(codes, c), false);
         let parts = space.for_all_distances(&queries, columns.monitor, |found| {
             let mut sums = margins.begin();
             let mut near = vec![0; n];

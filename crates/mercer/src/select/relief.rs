@@ -7,9 +7,11 @@
 //! differs misses come from all other classes; a row whose class has no other contributes its misses only; gaps and
 //!         categories as in evidence/differences.rs
 
+use super::neighbourhood::Neighbourhood;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
+use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 use crate::evidence::parameters::{METRIC, N_QUERIES, NEIGHBORS};
 use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
@@ -113,35 +115,47 @@ impl Relief {
         let differences = columns.differences(false)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Euclidean))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
-        let p = columns.rows.p();
         let (parts, note) = space.nearest_by(
             self.neighbors,
             Groups::HitsMisses(codes),
             self.n_neighbors,
             &queries,
             columns.monitor,
-            |found: &[Found]| {
-                let mut z = vec![0.0; p];
-                for Found { query, groups } in found {
-                    for (group, sign) in groups.iter().zip([-1.0, 1.0]) {
-                        for &neighbour in group {
-                            differences.add(*query, neighbour, self.power, sign, &mut z, None);
-                        }
-                    }
-                }
-                z
-            },
+            |found: &[Found]| self.sums(&differences, found),
         )?;
-        let z = add_up(&parts, 0..p);
-        let scores = finite(z.iter().map(|z| z / queries.len() as f64).collect(), "relief")?;
-        let weights = Some(positive_unit(&scores));
-        Ok(Scores {
-            scores,
-            weights,
-            warnings: labels.lonely_warning().into_iter().chain(note).collect(),
-            ..Scores::default()
-        })
+        finish(&parts, queries.len(), labels.lonely_warning().into_iter().chain(note).collect())
     }
+
+    /// The score of every column from rows and their hits and misses (groups 0 and 1), found elsewhere.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    pub(crate) fn score_neighbourhood(&self, near: &Neighbourhood) -> Result<Scores> {
+        near.check("relief", 2)?;
+        near.labels.require_classes("relief")?;
+        let differences = near.differences(false)?;
+        let parts = near.panels(|found| self.sums(&differences, found));
+        finish(&parts, near.queries.len(), near.lonely_warning())
+    }
+
+    /// Σ over a panel of rows: what misses differ by less what hits differ by.
+    fn sums(&self, differences: &Differences, found: &[Found]) -> Vec<f64> {
+        let mut z = vec![0.0; differences.p()];
+        for Found { query, groups } in found {
+            for (group, sign) in groups.iter().zip([-1.0, 1.0]) {
+                for &neighbour in group {
+                    differences.add(*query, neighbour, self.power, sign, &mut z, None);
+                }
+            }
+        }
+        z
+    }
+}
+
+/// Scores and weights from the sums over panels of so many rows.
+fn finish(parts: &[Vec<f64>], queries: usize, warnings: Vec<String>) -> Result<Scores> {
+    let z = add_up(parts, 0..parts.first().map_or(0, Vec::len));
+    let scores = finite(z.iter().map(|z| z / queries as f64).collect(), "relief")?;
+    let weights = Some(positive_unit(&scores));
+    Ok(Scores { scores, weights, warnings, ..Scores::default() })
 }
 
 /// max(z, 0)/‖max(z, 0)‖₂; all 0 where nothing is positive.

@@ -8,6 +8,7 @@
 //! differs means are over the neighbours there are. The p-values are of a one-sided pooled t-test of all miss
 //!         differences against all hit differences; neighbours are not independent, so they rank, and do not prove
 
+use super::neighbourhood::Neighbourhood;
 use super::tails::t_upper;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::error::Result;
@@ -98,30 +99,35 @@ impl ReliefF {
         let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
-        let margins = Margins::new(&differences, codes, c, true);
+        let margins = Margins::new(&differences, codes, &sizes(codes, c), true);
         let (parts, note) = space.nearest_by(
             self.neighbors,
             Groups::Classes(codes, c),
             self.n_neighbors,
             &queries,
             columns.monitor,
-            |found: &[Found]| {
-                let mut sums = margins.begin();
-                for Found { query, groups } in found {
-                    margins.add(*query, groups, &mut sums);
-                }
-                sums
-            },
+            |found: &[Found]| margins.sums(found),
         )?;
-        let pvalues = Some(margins.pvalues(&parts));
-        let scores = finite(margins.scores(&parts), "relieff")?;
-        Ok(Scores {
-            scores,
-            pvalues,
-            warnings: labels.lonely_warning().into_iter().chain(note).collect(),
-            ..Scores::default()
-        })
+        margins.finish(&parts, labels.lonely_warning().into_iter().chain(note).collect())
     }
+
+    /// The score of every column from rows and their neighbours of each class, found elsewhere.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    #[expect(clippy::unused_self, reason = "as in `Relief` and `RReliefF`, whose settings matter here")]
+    pub(crate) fn score_neighbourhood(&self, near: &Neighbourhood) -> Result<Scores> {
+        near.check("relieff", near.sizes.len())?;
+        let (codes, _) = near.labels.require_classes("relieff")?;
+        let differences = near.differences(true)?;
+        let margins = Margins::new(&differences, codes, &near.sizes, true);
+        margins.finish(&near.panels(|found| margins.sums(found)), near.lonely_warning())
+    }
+}
+
+/// Rows of each of c classes.
+pub(super) fn sizes(codes: &[usize], c: usize) -> Vec<usize> {
+    let mut sizes = vec![0; c];
+    codes.iter().for_each(|&class| sizes[class] += 1);
+    sizes
 }
 
 /// Hit and miss differences, averaged and weighted row by row, as sums over panels of rows: the scores, the rows that
@@ -142,14 +148,34 @@ const MISSES: usize = 5;
 const SUMS: usize = 8;
 
 impl<'a> Margins<'a> {
-    pub(super) fn new(differences: &'a Differences<'a>, codes: &'a [usize], c: usize, squares: bool) -> Self {
-        let mut prior = vec![0.0; c];
-        codes.iter().for_each(|&class| prior[class] += 1.0 / codes.len() as f64);
+    /// Classes of the rows, and how many rows each has among all that there are.
+    pub(super) fn new(
+        differences: &'a Differences<'a>,
+        codes: &'a [usize],
+        sizes: &[usize],
+        squares: bool,
+    ) -> Self {
+        let n = sizes.iter().sum::<usize>() as f64;
+        let prior = sizes.iter().map(|&size| size as f64 / n).collect();
         Self { differences, codes, prior, squares }
     }
 
     pub(super) fn begin(&self) -> Vec<f64> {
         vec![0.0; SUMS * self.differences.p()]
+    }
+
+    /// The sums of a panel of rows.
+    fn sums(&self, found: &[Found]) -> Vec<f64> {
+        let mut sums = self.begin();
+        found.iter().for_each(|Found { query, groups }| self.add(*query, groups, &mut sums));
+        sums
+    }
+
+    /// Scores and p-values from the sums of all panels.
+    fn finish(&self, parts: &[Vec<f64>], warnings: Vec<String>) -> Result<Scores> {
+        let pvalues = Some(self.pvalues(parts));
+        let scores = finite(self.scores(parts), "relieff")?;
+        Ok(Scores { scores, pvalues, warnings, ..Scores::default() })
     }
 
     /// Adds a row with its neighbours of each class.

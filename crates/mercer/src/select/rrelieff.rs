@@ -8,11 +8,13 @@
 //! source  Robnik-Šikonja & Kononenko 2003
 //! differs on classes the codes 0..c−1 are the numbers (EKS, Table 4.2); a term whose denominator is 0 counts 0
 
+use super::neighbourhood::Neighbourhood;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
+use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
 use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBORS};
 use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
@@ -113,48 +115,68 @@ impl RReliefF {
         columns.check("rrelieff", true)?;
         let labels = columns.labels("rrelieff")?;
         labels.require_two("rrelieff")?;
-        let target = scaled_target(labels);
+        let target = scaled(labels, target_range(labels));
         let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
-        let p = columns.rows.p();
-        let missing = differences.any_missing();
         let (parts, note) = space.nearest_by(
             self.neighbors,
             Groups::All,
             self.n_neighbors,
             &queries,
             columns.monitor,
-            |found: &[Found]| {
-                // N_dA, N_dCdA, and per column the weights and N_dC of the pairs that have it.
-                let mut sums = vec![0.0; 4 * p];
-                for Found { query, groups } in found {
-                    for (&neighbour, weight) in groups[0].iter().zip(self.weights(groups[0].len())) {
-                        let apart = weight * (target[*query] - target[neighbour]).abs();
-                        let (plain, rest) = sums.split_at_mut(p);
-                        let (both, counts) = rest.split_at_mut(p);
-                        let (all, targets) = counts.split_at_mut(p);
-                        differences.add(*query, neighbour, 1, weight, plain, missing.then_some(&mut *all));
-                        differences.add(*query, neighbour, 1, apart, both, missing.then_some(&mut *targets));
-                        if !missing {
-                            all.iter_mut().for_each(|v| *v += weight);
-                            targets.iter_mut().for_each(|v| *v += apart);
-                        }
-                    }
-                }
-                sums
-            },
+            |found: &[Found]| self.sums(&differences, &target, found),
         )?;
-        let [plain, both, all, targets] = [0, 1, 2, 3].map(|at| add_up(&parts, at * p..(at + 1) * p));
-        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let score = |j: usize| {
-            // Weights of a row sum to 1 up to rounding, which must not pass for a pair with equal targets.
-            let equal = all[j] - targets[j];
-            let equal = if equal > 1e-12 * all[j] { equal } else { 0.0 };
-            share(both[j], targets[j]) - share(plain[j] - both[j], equal)
+        finish(&parts, note.into_iter().collect())
+    }
+
+    /// The score of every column from rows and their neighbours (group 0), found elsewhere.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    pub(crate) fn score_neighbourhood(&self, near: &Neighbourhood) -> Result<Scores> {
+        near.check("rrelieff", 1)?;
+        let range = match (near.target_range, &near.labels) {
+            (Some(range), _) => range,
+            (None, Labels::Classes { .. }) => {
+                let mut present = (0..near.sizes.len()).filter(|&class| near.sizes[class] > 0);
+                let first = present.next().unwrap_or(0);
+                (first as f64, present.next_back().unwrap_or(first) as f64)
+            }
+            (None, Labels::Numbers(_)) => {
+                return Err(Error::argument("`rrelieff` needs the range of the target over all rows"));
+            }
         };
-        let scores = finite((0..p).map(score).collect(), "rrelieff")?;
-        Ok(Scores { scores, warnings: note.into_iter().collect(), ..Scores::default() })
+        match &near.labels {
+            Labels::Classes { .. } => near.labels.require_two("rrelieff")?,
+            // As all rows with one number would be refused.
+            Labels::Numbers(_) if range.0 == range.1 => {
+                Labels::Numbers(vec![range.0]).require_two("rrelieff")?;
+            }
+            Labels::Numbers(_) => (),
+        }
+        let target = scaled(&near.labels, range);
+        let differences = near.differences(true)?;
+        finish(&near.panels(|found| self.sums(&differences, &target, found)), Vec::new())
+    }
+
+    /// N_dA, N_dCdA, and per column the weights and N_dC of the pairs that have it, over a panel of rows.
+    fn sums(&self, differences: &Differences, target: &[f64], found: &[Found]) -> Vec<f64> {
+        let (p, missing) = (differences.p(), differences.any_missing());
+        let mut sums = vec![0.0; 4 * p];
+        for Found { query, groups } in found {
+            for (&neighbour, weight) in groups[0].iter().zip(self.weights(groups[0].len())) {
+                let apart = weight * (target[*query] - target[neighbour]).abs();
+                let (plain, rest) = sums.split_at_mut(p);
+                let (both, counts) = rest.split_at_mut(p);
+                let (all, targets) = counts.split_at_mut(p);
+                differences.add(*query, neighbour, 1, weight, plain, missing.then_some(&mut *all));
+                differences.add(*query, neighbour, 1, apart, both, missing.then_some(&mut *targets));
+                if !missing {
+                    all.iter_mut().for_each(|v| *v += weight);
+                    targets.iter_mut().for_each(|v| *v += apart);
+                }
+            }
+        }
+        sums
     }
 
     /// Weights of a row's neighbours by rank, with sum 1. Relative to the first, so that a small σ leaves the nearest.
@@ -166,13 +188,39 @@ impl RReliefF {
     }
 }
 
-/// Numbers, or the codes of classes, over their range.
-fn scaled_target(labels: &Labels) -> Vec<f64> {
-    let values: Vec<f64> = match labels {
+/// Scores from the sums over panels of rows.
+fn finish(parts: &[Vec<f64>], warnings: Vec<String>) -> Result<Scores> {
+    let p = parts.first().map_or(0, Vec::len) / 4;
+    let [plain, both, all, targets] = [0, 1, 2, 3].map(|at| add_up(parts, at * p..(at + 1) * p));
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let score = |j: usize| {
+        // Weights of a row sum to 1 up to rounding, which must not pass for a pair with equal targets.
+        let equal = all[j] - targets[j];
+        let equal = if equal > 1e-12 * all[j] { equal } else { 0.0 };
+        share(both[j], targets[j]) - share(plain[j] - both[j], equal)
+    };
+    let scores = finite((0..p).map(score).collect(), "rrelieff")?;
+    Ok(Scores { scores, warnings, ..Scores::default() })
+}
+
+/// The numbers, or the codes of classes.
+fn numbers(labels: &Labels) -> Vec<f64> {
+    match labels {
         Labels::Numbers(values) => values.clone(),
         Labels::Classes { codes, .. } => codes.iter().map(|&code| code as f64).collect(),
-    };
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    values.iter().map(|v| (v - low) / (high - low)).collect()
+    }
+}
+
+/// The smallest and the largest number, or code of a class.
+pub(crate) fn target_range(labels: &Labels) -> (f64, f64) {
+    let values = numbers(labels);
+    (
+        values.iter().copied().fold(f64::INFINITY, f64::min),
+        values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    )
+}
+
+/// Numbers, or the codes of classes, over the range of all rows.
+fn scaled(labels: &Labels, (low, high): (f64, f64)) -> Vec<f64> {
+    numbers(labels).iter().map(|v| (v - low) / (high - low)).collect()
 }

@@ -1,0 +1,89 @@
+//! Weak classifiers: the least-squares line of each class' labels on one column.
+//!
+//!   fit of class g at z_j: share_g + slope_gj·(z_j − z̄_j),   slope_gj = Σ (z_j − z̄_j)(y_g − ȳ_g) / Σ (z_j − z̄_j)²
+//!
+//! differs from a column at hand the sums are in units of its largest number; from moments they are as they were added up, so
+//!         columns whose squares vanish or overflow have no slope there. The two agree to rounding
+
+use super::EQUAL;
+use crate::evidence::moments::Summary;
+
+/// A column whose deviations are within so many roundings of its mean is constant.
+const CONSTANT_ROUNDINGS: f64 = 8.0;
+
+/// The lines of every column, of all rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Lines {
+    /// The share of each class.
+    pub(crate) share: Vec<f64>,
+    /// One line a column.
+    pub(crate) columns: Vec<Line>,
+}
+
+/// The line of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// What the column is divided by.
+    pub(crate) unit: f64,
+    /// The mean of the column so divided.
+    pub(crate) mean: f64,
+    /// The slope of each class; all 0 for a constant column, which votes for the mean.
+    pub(crate) slope: Vec<f64>,
+}
+
+impl Lines {
+    /// From the moments of the columns with one-hot classes as targets.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    pub(crate) fn of(moments: &Summary) -> Self {
+        let (n, m, c) = (moments.n, moments.mean.len(), moments.target_mean.len());
+        let column = |j: usize| {
+            let (mean, square) = (moments.mean[j], moments.total[(j, j)]);
+            let rounding = CONSTANT_ROUNDINGS * f64::EPSILON * mean.abs();
+            let constant = square <= n * rounding * rounding;
+            let slope = |class: usize| if constant { 0.0 } else { moments.cross[(j, class)] / square };
+            Line { unit: 1.0, mean, slope: (0..c).map(slope).collect() }
+        };
+        Self {
+            share: moments.sizes().iter().map(|size| size / n).collect(),
+            columns: (0..m).map(column).collect(),
+        }
+    }
+}
+
+impl Line {
+    /// From a column at hand and its rows' classes, of which there are c; and the column's deviations from its mean, divided
+    /// by its unit.
+    pub(super) fn fit(z: &[f64], codes: &[usize], c: usize) -> (Self, Vec<f64>) {
+        let largest = z.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let mean = z.iter().map(|v| v / unit).sum::<f64>() / z.len() as f64;
+        let centred: Vec<f64> = z.iter().map(|v| v / unit - mean).collect();
+        let square: f64 = centred.iter().map(|v| v * v).sum();
+        let constant = z.iter().all(|v| *v == z[0]);
+        let mut slope = vec![0.0; c];
+        if !constant && square > 0.0 {
+            for (v, &class) in centred.iter().zip(codes) {
+                slope[class] += v / square;
+            }
+            // Σ v = 0 up to rounding, so Σ v(y − share) is Σ v·y.
+        }
+        (Self { unit, mean, slope }, centred)
+    }
+
+    /// The deviation of a number from the mean, divided by the unit.
+    pub(super) fn centred(&self, z: f64) -> f64 {
+        z / self.unit - self.mean
+    }
+
+    /// The class with the largest fit at this deviation. Of equal fits the lower class wins, of two classes the higher.
+    pub(super) fn vote(&self, share: &[f64], v: f64) -> u16 {
+        let (c, slope) = (share.len(), &self.slope);
+        if c == 2 {
+            // Labels ±1: the fit is the difference of the two, and 0 votes for the higher class.
+            return u16::from(share[1] - share[0] + (slope[1] - slope[0]) * v >= -EQUAL);
+        }
+        let fit = |class: usize| share[class] + slope[class] * v;
+        let largest = (0..c).map(fit).fold(f64::NEG_INFINITY, f64::max);
+        (0..c).position(|class| fit(class) >= largest - EQUAL).unwrap_or(0) as u16
+    }
+}

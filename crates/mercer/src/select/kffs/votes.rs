@@ -1,0 +1,293 @@
+//! Votes of columns on rows, bit-packed for two classes, and the ensemble of the columns that were taken.
+//!
+//! The state is that of one partition's rows; errors of several partitions add up.
+
+use std::ops::Range;
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use super::EQUAL;
+use super::lines::{Line, Lines};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::select::Columns;
+use crate::select::by_column::{Column, each_column};
+
+/// Columns that a thread takes at a time.
+const COLUMNS_AT_ONCE: usize = 16;
+
+/// Rows of a partition whose features are computed at a time: whole words of bits.
+const PANEL_ROWS: usize = 16 * BITS;
+
+/// Rows as bits: 64 to a number.
+pub(super) const BITS: usize = u64::BITS as usize;
+
+/// Numbers of bits that a thread takes at a time.
+pub(super) const WORDS: usize = 64;
+
+pub(super) fn is_set(bits: &[u64], i: usize) -> bool {
+    bits[i / BITS] >> (i % BITS) & 1 == 1
+}
+
+/// How many rows are set.
+pub(super) fn count(bits: &[u64]) -> u64 {
+    bits.iter().map(|bits| u64::from(bits.count_ones())).sum()
+}
+
+/// The votes of every column on the rows of one partition, and what the columns that were taken say together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PartVotes {
+    /// Of two classes.
+    Two(TwoClasses),
+    /// Of more.
+    Many(ManyClasses),
+}
+
+impl PartVotes {
+    /// The votes of rows that lie together, all columns at hand; none is taken yet.
+    pub(super) fn of_columns(columns: &Columns, codes: &[usize], c: usize, theta: usize) -> Result<Self> {
+        let (n, p) = (columns.rows.n(), columns.rows.p());
+        check_classes(c)?;
+        columns.monitor.begin("fitting weak classifiers", p);
+        let share: Vec<f64> = (0..c)
+            .map(|class| codes.iter().filter(|&&code| code == class).count() as f64 / n as f64)
+            .collect();
+        let fits = |column: Column| {
+            let (line, centred) = Line::fit(&column.whole(n), codes, c);
+            centred.into_iter().map(|v| line.vote(&share, v)).collect::<Vec<u16>>()
+        };
+        if c > 2 {
+            let votes =
+                each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| Ok(fits(column)))?;
+            return Ok(Self::Many(ManyClasses::new(votes, codes, c, theta)));
+        }
+        let wrong = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| {
+            let mut bits = vec![0u64; n.div_ceil(BITS)];
+            fits(column).into_iter().zip(codes).enumerate().for_each(|(i, (vote, &class))| {
+                bits[i / BITS] |= u64::from(usize::from(vote) != class) << (i % BITS);
+            });
+            Ok(bits)
+        })?;
+        Ok(Self::Two(TwoClasses::new(wrong, n, theta)))
+    }
+
+    /// The votes of one partition's n rows on m columns, by lines that were fitted to all rows; no column is taken yet.
+    /// `features` gives the columns of a range of rows.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
+    pub(crate) fn of(
+        (n, m): (usize, usize),
+        codes: &[usize],
+        lines: &Lines,
+        theta: usize,
+        features: impl Fn(Range<usize>) -> Result<Mat<f64>>,
+    ) -> Result<Self> {
+        let c = lines.share.len();
+        check_classes(c)?;
+        if codes.len() != n || lines.columns.len() != m || codes.iter().any(|&class| class >= c) {
+            return Err(Error::argument(format!(
+                "{n} rows and {m} columns with {} classes of rows and {} lines do not fit together",
+                codes.len(),
+                lines.columns.len()
+            )));
+        }
+        let words = n.div_ceil(BITS);
+        let mut wrong = vec![vec![0u64; if c == 2 { words } else { 0 }]; m];
+        let mut votes = vec![vec![0u16; if c == 2 { 0 } else { n }]; m];
+        for start in (0..n).step_by(PANEL_ROWS) {
+            let rows = start..n.min(start + PANEL_ROWS);
+            let z = features(rows.clone())?;
+            if (z.nrows(), z.ncols()) != (rows.len(), m) {
+                return Err(Error::argument(format!(
+                    "features of {} × {} were given for {} rows and {m} columns",
+                    z.nrows(),
+                    z.ncols(),
+                    rows.len()
+                )));
+            }
+            wrong.par_iter_mut().zip(&mut votes).enumerate().for_each(|(j, (wrong, votes))| {
+                let line = &lines.columns[j];
+                for (i, &v) in rows.clone().zip(z.col(j).iter()) {
+                    let vote = line.vote(&lines.share, line.centred(v));
+                    if c == 2 {
+                        wrong[i / BITS] |= u64::from(usize::from(vote) != codes[i]) << (i % BITS);
+                    } else {
+                        votes[i] = vote;
+                    }
+                }
+            });
+        }
+        Ok(match c {
+            2 => Self::Two(TwoClasses::new(wrong, n, theta)),
+            _ => Self::Many(ManyClasses::new(votes, codes, c, theta)),
+        })
+    }
+
+    /// The rows that the ensemble is wrong about if each of these columns is taken next.
+    pub(crate) fn errors(&self, left: &[usize]) -> Vec<u64> {
+        match self {
+            Self::Two(two) => left.par_iter().map(|&column| two.errors(column)).collect(),
+            Self::Many(many) => left.par_iter().map(|&column| many.mistakes(column).count() as u64).collect(),
+        }
+    }
+
+    /// Takes a column; the rows that the ensemble is wrong about with it.
+    pub(crate) fn take(&mut self, column: usize) -> u64 {
+        count(&self.take_column(column))
+    }
+
+    /// The column with the smallest sum of weighted errors, with the sum of the weights that the ensemble then gets wrong.
+    pub(super) fn lightest(
+        &self,
+        left: &[usize],
+        weights: &[f64],
+        monitor: &Monitor,
+    ) -> Result<(usize, f64)> {
+        let weigh = |&column: &usize| {
+            monitor.check()?;
+            Ok(match self {
+                Self::Two(two) => two.mistakes(column).map(|i| weights[i]).sum(),
+                Self::Many(many) => many.mistakes(column).map(|i| weights[i]).sum(),
+            })
+        };
+        let errors: Vec<f64> = left.par_iter().map(weigh).collect::<Result<_>>()?;
+        let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = errors.iter().position(|&e| e <= least + EQUAL).unwrap_or(0);
+        Ok((best, errors[best]))
+    }
+
+    /// Takes a column; the rows that the ensemble is wrong about then, as bits.
+    pub(super) fn take_column(&mut self, column: usize) -> Vec<u64> {
+        match self {
+            Self::Two(two) => two.take(column),
+            Self::Many(many) => many.take(column),
+        }
+    }
+}
+
+/// Two classes: everything as bits, one a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TwoClasses {
+    /// Of each column, the rows that it is wrong about.
+    pub(crate) wrong: Vec<Vec<u64>>,
+    /// Right votes less wrong ones, of each row.
+    pub(crate) lead: Vec<i32>,
+    /// The rows that the next vote decides: |lead| ≤ theta.
+    pub(crate) open: Vec<u64>,
+    /// The rows that stay wrong whatever the next vote is: lead < −theta.
+    pub(crate) lost: Vec<u64>,
+    /// By how many votes a class must lead.
+    pub(crate) theta: i32,
+}
+
+impl TwoClasses {
+    pub(super) fn new(wrong: Vec<Vec<u64>>, n: usize, theta: usize) -> Self {
+        let words = n.div_ceil(BITS);
+        let theta = i32::try_from(theta).unwrap_or(i32::MAX - 1);
+        Self { wrong, lead: vec![0; n], open: vec![u64::MAX; words], lost: vec![0; words], theta }
+    }
+
+    /// The rows that the ensemble is wrong about if this column is taken next, as bits.
+    fn with(&self, column: usize) -> impl Iterator<Item = u64> {
+        let words = self.wrong[column].iter().zip(&self.open).zip(&self.lost);
+        words.map(|((wrong, open), lost)| lost | (wrong & open))
+    }
+
+    fn errors(&self, column: usize) -> u64 {
+        self.with(column).map(|bits| u64::from(bits.count_ones())).sum()
+    }
+
+    /// The rows that a column gets wrong, ascending.
+    fn mistakes(&self, column: usize) -> impl Iterator<Item = usize> {
+        self.with(column).enumerate().flat_map(|(word, bits)| {
+            (0..BITS).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * BITS + bit)
+        })
+    }
+
+    fn take(&mut self, column: usize) -> Vec<u64> {
+        let mistakes = self.with(column).collect();
+        let theta = self.theta;
+        let leads = self.lead.par_chunks_mut(WORDS * BITS).zip(self.wrong[column].par_chunks(WORDS));
+        let known = self.open.par_chunks_mut(WORDS).zip(self.lost.par_chunks_mut(WORDS));
+        leads.zip(known).for_each(|((lead, wrong), (open, lost))| {
+            for (((lead, wrong), open), lost) in lead.chunks_mut(BITS).zip(wrong).zip(open).zip(lost) {
+                (*open, *lost) = (0, 0);
+                for (bit, lead) in lead.iter_mut().enumerate() {
+                    *lead += 1 - 2 * (wrong >> bit & 1) as i32;
+                    *open |= u64::from(lead.abs() <= theta) << bit;
+                    *lost |= u64::from(*lead < -theta) << bit;
+                }
+            }
+        });
+        mistakes
+    }
+}
+
+/// More classes: a vote is a class.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ManyClasses {
+    /// Of each column, row by row.
+    pub(crate) votes: Vec<Vec<u16>>,
+    /// The rows' own classes.
+    pub(crate) codes: Vec<u16>,
+    /// Number of classes.
+    pub(crate) c: usize,
+    /// How many voted for each class, row after row.
+    pub(crate) counts: Vec<u32>,
+    /// Whether the row is wrong for each next vote, row after row.
+    pub(crate) wrong: Vec<bool>,
+    /// By how many votes a class must lead.
+    pub(crate) theta: u32,
+}
+
+impl ManyClasses {
+    pub(super) fn new(votes: Vec<Vec<u16>>, codes: &[usize], c: usize, theta: usize) -> Self {
+        let theta = u32::try_from(theta).unwrap_or(u32::MAX);
+        let wrong = codes.iter().flat_map(|&class| (0..c).map(move |vote| vote != class)).collect();
+        let counts = vec![0; codes.len() * c];
+        Self { votes, codes: codes.iter().map(|&class| class as u16).collect(), c, counts, wrong, theta }
+    }
+
+    /// The rows that the ensemble is wrong about if this column is taken next, ascending.
+    fn mistakes(&self, column: usize) -> impl Iterator<Item = usize> {
+        let rows = self.votes[column].iter().zip(self.wrong.chunks_exact(self.c)).enumerate();
+        rows.filter(|(_, (vote, wrong))| wrong[usize::from(**vote)]).map(|(i, _)| i)
+    }
+
+    fn take(&mut self, column: usize) -> Vec<u64> {
+        let theta = self.theta;
+        let mut mistakes = vec![0; self.codes.len().div_ceil(BITS)];
+        self.mistakes(column).for_each(|i| mistakes[i / BITS] |= 1 << (i % BITS));
+        let rows = self.counts.par_chunks_exact_mut(self.c).zip(self.wrong.par_chunks_exact_mut(self.c));
+        let voted = self.codes.par_iter().zip(&self.votes[column]);
+        rows.zip(voted).with_min_len(WORDS * BITS).for_each(|((counts, wrong), (&class, &vote))| {
+            counts[usize::from(vote)] += 1;
+            wrong
+                .iter_mut()
+                .enumerate()
+                .for_each(|(vote, wrong)| *wrong = winner(counts, vote, theta) != usize::from(class));
+        });
+        mistakes
+    }
+}
+
+/// An error unless there are two classes or more, and a vote has room for them.
+fn check_classes(c: usize) -> Result<()> {
+    match c {
+        0 | 1 => Err(Error::data("`kffs` needs at least 2 classes")),
+        _ if c > usize::from(u16::MAX) => Err(Error::data(format!(
+            "{c} classes are more than `kffs` can tell apart; at most 65535 are allowed"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The class that wins when one more votes.
+fn winner(counts: &[u32], vote: usize, theta: u32) -> usize {
+    let most = counts.iter().copied().max().unwrap_or(0);
+    if (counts[vote] + 1).saturating_add(theta) > most {
+        vote
+    } else {
+        counts.iter().position(|&n| n == most).unwrap_or(0)
+    }
+}
