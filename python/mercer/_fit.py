@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer import _core
-from mercer._input import as_given
+from mercer._input import as_given, is_partitioned
 
 # Names and values as the catalogue reads them.
 Settings = Sequence[tuple[str, str]]
@@ -52,6 +52,21 @@ def fit(
 
     `basis_only` finds the basis of a method without the method. The estimator has the names of the columns.
     """
+    if is_partitioned(rows):
+        return _core.fit_partitions(
+            rows,
+            method,
+            list(settings),
+            basis=basis,
+            basis_only=basis_only,
+            input_names=input_names(estimator),
+            task=task,
+            kept=rows.kept,
+            basis_rows=rows.basis_rows,
+            weights=rows.weights,
+            ridge_rows=rows.ridge_rows,
+            verbose=int(verbose),
+        )
     found = _core.fit(
         as_given(rows),
         target,

@@ -45,10 +45,33 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
 
     With `reset=False` the rows are those of a fitted estimator, else they are fitted on.
     """
+    if is_partitioned(X):
+        return _partitioned(estimator, X, y)
     again = "transform" if hasattr(estimator, "transform") else "each block"
     call = "fit" if checks.get("reset", True) else again
     refuse_collections(type(estimator).__name__, call, X=X, y=y)
     return validate_data(estimator, X, y, **checks)
+
+
+def is_partitioned(X: Any) -> bool:
+    """Return whether these are rows in partitions, which `_core.fit_partitions` takes."""
+    return getattr(type(X), "is_partitioned", False)
+
+
+def _partitioned(estimator: Any, X: Any, y: Any) -> Any:
+    """Return rows in partitions as they are; the estimator keeps the names of their columns."""
+    name = type(estimator).__name__
+    if not getattr(estimator, "_takes_partitions", False):
+        raise TypeError(
+            f"{name} is not fitted on rows in partitions\n"
+            "hint: fit it on a sample of the rows, or on the features of an estimator that is (AutoFeatures, GDA, ...)"
+        )
+    for attribute in ("n_features_in_", "feature_names_in_"):
+        estimator.__dict__.pop(attribute, None)
+    estimator.n_features_in_ = X.n_features
+    if X.names is not None and all(isinstance(column, str) for column in X.names):
+        estimator.feature_names_in_ = np.asarray(X.names, dtype=object)
+    return X if isinstance(y, str) and y == "no_validation" else (X, None)
 
 
 def checked_array(caller: str, X: Any, call: str = "nothing", **checks: Any) -> Any:

@@ -27,6 +27,7 @@ from mercer._input import (
     check_names_in,
     checked_array,
     in_frame,
+    is_partitioned,
     validated,
 )
 from mercer.basis import KernelBasis
@@ -78,6 +79,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A method that fits a basis and makes features of its coordinates; subclasses have `fit`."""
 
     _method: ClassVar[str]
+    _takes_partitions = True
 
     basis: Basis
     task: Task
@@ -298,7 +300,8 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Fit the basis and what the method makes of it, keep both, and return what else was found."""
         basis, of_basis = self._basis(seed)
         rows, y = self._checked(X, y, basis)
-        target = as_target(y) if self._needs_y() or basis._looks_at(y) else None
+        labelled = (self._needs_y() or basis._looks_at(y)) and not is_partitioned(rows)
+        target = as_target(y) if labelled else None
         verbose = max(int(self.verbose), int(basis.verbose))
         found = fit(self, rows, target, of_basis, self._method, settings, task=task, verbose=verbose)
         self._keep(basis, found.basis, found.model, rows)

@@ -25,12 +25,15 @@ Part = tuple["Rows", "Target | None"]
 class Partitions:
     """What is known of rows in partitions, and an engine that asks them; an estimator's `fit` takes it for rows."""
 
+    is_partitioned = True
     n_partitions: int
     names: list[Any] | None  # of the columns, if they have names
     n_features: int
     has_target: bool
     kept: int = 0  # bytes that all partitions together may keep from pass to pass
     basis_rows: int | None = None
+    weights: list[float] | None = None  # of the columns
+    ridge_rows: int | None = None  # rows that decide on the one number that features are multiplied by
 
     @property
     def shape(self) -> tuple[int | None, int]:

@@ -7,18 +7,32 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import input_names, warn
-from mercer._input import FLOATS, TASKS, Task, as_rows, as_target, categories_as_text, validated
+from mercer._input import (
+    FLOATS,
+    TASKS,
+    Task,
+    as_csr,
+    as_rows,
+    as_target,
+    categories_as_text,
+    is_partitioned,
+    validated,
+)
 from mercer._mapped import Mapped
 from mercer.advice import Advice
 from mercer.basis import KernelBasis
 from mercer.select import RandomState
 
 __all__ = ["AutoFeatures"]
+
+# Rows in partitions that the search looks at.
+_SAMPLE_ROWS = 10_000
 
 
 class AutoFeatures(Mapped):
@@ -138,6 +152,8 @@ class AutoFeatures(Mapped):
         1
         """
         self._validate_params()
+        if is_partitioned(X):
+            return self._fit_partitions(X)
         rows, y = validated(
             self,
             X,
@@ -170,3 +186,37 @@ class AutoFeatures(Mapped):
         self.inner_scores_ = self.advice_.inner
         warn(found["warnings"], stacklevel=2)
         return self
+
+    def _fit_partitions(self, X: Any) -> Self:
+        """Search on a sample of rows in partitions, and fit what was found on all of them."""
+        validated(self, X)
+        seed = as_seed(self.random_state)
+        _, rows, labels = _core.sample_partitions(
+            X, _SAMPLE_ROWS, seed=seed, input_names=input_names(self), task=self.task
+        )
+        if labels is None:
+            raise ValueError("AutoFeatures looks at the labels, but none were given\nhint: give them (y)")
+        values, names = labels
+        y = values if names is None else np.asarray(names, dtype=object)[values]
+        task = "numbers" if names is None else "classes"
+        sample = clone(self).set_params(task=task).fit(as_csr(rows, self.n_features_in_), y)
+        chosen = sample.advice_.estimator()
+        if "n_queries" in chosen.get_params(deep=False):
+            chosen.set_params(n_queries=_SAMPLE_ROWS)
+        basis: KernelBasis = chosen if isinstance(chosen, KernelBasis) else chosen.basis
+        basis.set_params(gamma=sample.gamma_, input_weights=False, verbose=self.verbose)
+        weights = sample.input_weights_
+        X.weights = None if weights is None or (weights == 1).all() else weights.tolist()
+        X.ridge_rows = _SAMPLE_ROWS
+        chosen.set_params(task=task).fit(X)
+        self._keep(chosen if isinstance(chosen, KernelBasis) else chosen.basis_, *_models(chosen), X)
+        self.advice_, self.method_, self.input_weights_ = sample.advice_, sample.method_, weights
+        self.kernel_, self.gamma_ = self.basis_.kernel, self.basis_.gamma_
+        self.inner_scores_ = sample.inner_scores_
+        return self
+
+
+def _models(estimator: Any) -> tuple[_core.Model, _core.Model]:
+    """Return the model of an estimator's basis, and its own."""
+    own = estimator._model
+    return (own if isinstance(estimator, KernelBasis) else estimator.basis_._model), own

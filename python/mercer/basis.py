@@ -31,6 +31,7 @@ from mercer._input import (
     checked_array,
     in_frame,
     is_collection,
+    is_partitioned,
     refuse_collections,
     validated,
 )
@@ -206,6 +207,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "verbose": ["verbose"],
     }
 
+    _takes_partitions = True
     n_features_in_: int
     _model: _core.Model
     _has_spmatrix: bool  # sparse landmarks are a `csr_matrix`, as the rows were, not a `csr_array`
@@ -364,7 +366,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         target = None
         if self._looks_at(y):
             X, y = validated(self, X, categories_as_text(y), **self._checks())
-            target = as_target(y)
+            target = None if is_partitioned(X) else as_target(y)
         else:
             X = validated(self, X, **self._checks())
         X = self._non_negative(X)
@@ -651,7 +653,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._non_negative(validated(self, X, reset=False, **self._checks()))
 
     def _non_negative(self, X: Any) -> Any:
-        if self.kernel == "chi2":
+        if self.kernel == "chi2" and not is_partitioned(X):
             check_non_negative(X, "KernelBasis with the kernel chi2")
         return X
 

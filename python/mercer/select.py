@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits
-from mercer._fit import warn
+from mercer._fit import input_names, warn
 from mercer._input import (
     FLOATS,
     TASKS,
@@ -28,6 +28,7 @@ from mercer._input import (
     as_target,
     categories_as_text,
     is_frame,
+    is_partitioned,
     refuse_collections,
     same_task,
     text_explained,
@@ -63,6 +64,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _finds: ClassVar[tuple[str, ...]] = ()  # what `fit_selector` finds beyond scores
     _needs_y: ClassVar[bool] = True
     _allow_nan: ClassVar[bool] = False
+    _takes_partitions = True
 
     n_features: NFeatures
     verbose: int
@@ -93,6 +95,8 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         array([ True, False])
         """
         self._validate_params()
+        if is_partitioned(X):
+            return self._fit_partitions(X)
         X, categorical = with_categories(X, getattr(self, "categorical_features", None))
         # NaN and infinity are refused by the Rust side, which says at which row and column.
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
@@ -115,6 +119,28 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         self._keep(found)
         warn(found["warnings"], stacklevel=2)
+        return self
+
+    def _fit_partitions(self, X: Any) -> Self:
+        """Score the columns of rows in partitions."""
+        if getattr(self, "categorical_features", None) is not None:
+            raise ValueError(
+                "categorical_features are not compared on rows in partitions\n"
+                "hint: leave them out, or fit on a sample of the rows"
+            )
+        for name in ("support_", "_sums"):
+            self.__dict__.pop(name, None)
+        validated(self, X)
+        found = _core.fit_selector_partitions(
+            X,
+            self._called(),
+            self._settings(),
+            input_names=input_names(self),
+            task=getattr(self, "task", "auto"),
+            verbose=int(self.verbose),
+        )
+        self._keep(found)
+        warn(found["warnings"], stacklevel=3)
         return self
 
     def _keep(self, found: _core.Selection) -> None:

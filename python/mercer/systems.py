@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
-from mercer._input import Task, as_target, same_task
+from mercer._input import Task, as_target, is_partitioned, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
 
@@ -137,6 +137,11 @@ class _System(Mapped):
     def _fit_foreign(self, X: Any, y: Any, selector: Any) -> Self:
         """Fit with a selector that is not mercer's, which looks at the coordinates in Python."""
         self._check_foreign(selector)
+        if is_partitioned(X):
+            raise TypeError(
+                f"the selector {type(selector).__name__} looks at all rows at once, but they lie in partitions\n"
+                "hint: use a selector of mercer (FScore, KFFS, Relief with n_queries), or fit on a sample of the rows"
+            )
         basis, of_basis = self._basis(0)
         rows, y = self._checked(X, y, basis)
         target = as_target(y) if basis._looks_at(y) else None

@@ -49,7 +49,9 @@ mod _core {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::partitions::{Answer, Question, State, answer, fit_partitions};
+    use crate::partitions::{
+        Answer, Question, State, answer, fit_partitions, fit_selector_partitions, sample_partitions,
+    };
     #[pymodule_export]
     use crate::pool::{n_threads, set_threads};
     #[pymodule_export]

@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use mercer::data::{TargetSummary, Task};
 use mercer::partitions::{self, Engine, Parted, PartedOptions, Partition};
-use mercer::{Error, Monitor, Options, Result};
+use mercer::{Error, Labels, Monitor, Options, Result, methods};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyDict, PyType};
 
-use crate::convert::{PyRows, Target};
+use crate::convert::{PyRows, Target, python_rows, whole};
 use crate::fit::{Fitted, PyBasis, Settings, assemble, parted_pipeline};
 use crate::gate::{Talk, exception, memory, run};
+use crate::select::selection;
 
 /// How long an engine is waited for before Ctrl-C is looked at again.
 const WAIT: f64 = 0.1;
@@ -26,9 +28,11 @@ const POLL: Duration = Duration::from_millis(50);
 type Sent<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 macro_rules! sent_as_bytes {
-    ($class:ident, $inner:ty) => {
+    ($class:ident, $inner:ty, { $($own:tt)* }) => {
         #[pymethods]
         impl $class {
+            $($own)*
+
             /// From its bytes.
             #[classmethod]
             fn from_bytes(_: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
@@ -47,10 +51,8 @@ macro_rules! sent_as_bytes {
 /// What the coordinator asks of every partition.
 #[pyclass(frozen, module = "mercer._core")]
 pub(crate) struct Question(partitions::Question);
-sent_as_bytes!(Question, partitions::Question);
 
-#[pymethods]
-impl Question {
+sent_as_bytes!(Question, partitions::Question, {
     /// What it is about, in one word.
     #[getter]
     fn name(&self) -> &'static str {
@@ -62,32 +64,32 @@ impl Question {
     fn makes_state(&self) -> bool {
         self.0.makes_state()
     }
-}
+});
 
 /// What a partition answers.
 #[pyclass(frozen, module = "mercer._core")]
 pub(crate) struct Answer(partitions::Answer);
-sent_as_bytes!(Answer, partitions::Answer);
 
-#[pymethods]
-impl Answer {
+sent_as_bytes!(Answer, partitions::Answer, {
     /// One answer of two partitions, this one before the other.
     fn merged(&self, other: &Self) -> PyResult<Self> {
         self.0.clone().merged(other.0.clone()).map(Self).map_err(exception)
     }
-}
+
+    fn __sizeof__(&self) -> PyResult<usize> {
+        Ok(self.0.to_bytes().map_err(exception)?.len())
+    }
+});
 
 /// What a partition keeps between two questions.
 #[pyclass(frozen, module = "mercer._core")]
 pub(crate) struct State(partitions::State);
-sent_as_bytes!(State, partitions::State);
 
-#[pymethods]
-impl State {
+sent_as_bytes!(State, partitions::State, {
     fn __sizeof__(&self) -> usize {
         self.0.size()
     }
-}
+});
 
 /// The answer of one partition to a question, and its new state, if it has one.
 #[pyfunction]
@@ -132,7 +134,7 @@ impl PyEngine<'_> {
             let question = Py::new(py, Question(question.clone()))?;
             engine.call_method1("start", (question, first.to_vec(), merged))?;
             while !engine.call_method1("wait", (WAIT,))?.extract::<bool>()? {
-                if self.monitor.check().is_err() {
+                if self.monitor.is_stopped() {
                     engine.call_method0("cancel")?;
                     return Ok(None);
                 }
@@ -213,10 +215,11 @@ fn coordinate<T: Send>(
 }
 
 /// [`fit`](crate::fit::fit) on rows in partitions, which an engine brings questions to. `kept` bytes may be kept by all
-/// partitions together, and landmarks are chosen among `basis_rows` rows, if that is given.
+/// partitions together, landmarks are chosen among `basis_rows` rows, if that is given, and columns are multiplied by `weights`.
 #[pyfunction]
 #[pyo3(signature = (
-    engine, method, settings, *, basis, basis_only=false, input_names=None, task="auto", kept=0, basis_rows=None, verbose=0
+    engine, method, settings, *, basis, basis_only=false, input_names=None, task="auto", kept=0, basis_rows=None,
+    weights=None, ridge_rows=None, verbose=0
 ))]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_partitions<'py>(
@@ -230,6 +233,8 @@ pub(crate) fn fit_partitions<'py>(
     task: &str,
     kept: u64,
     basis_rows: Option<usize>,
+    weights: Option<Vec<f64>>,
+    ridge_rows: Option<usize>,
     verbose: u32,
 ) -> PyResult<Fitted> {
     let task: Task = task.parse().map_err(exception)?;
@@ -247,12 +252,73 @@ pub(crate) fn fit_partitions<'py>(
         let target = parted.target().cloned();
         let pipeline = parted_pipeline(method, &settings, basis_only, choice, &parted)?;
         let options = Options { monitor: monitor.clone(), ..options };
-        let fitted = parted.fit(&pipeline, &PartedOptions { options, kept, basis_rows })?;
+        let fitted =
+            parted.fit(&pipeline, &PartedOptions { options, kept, basis_rows, weights, ridge_rows })?;
         Ok((fitted, target, warnings))
     })?;
-    let classes = match &target {
-        Some(TargetSummary::Classes { names, .. }) => Some(&names[..]),
-        _ => None,
+    assemble(py, fitted, None, class_names_of(target.as_ref()), input_names, warnings)
+}
+
+/// [`fit_selector`](crate::select::fit_selector) on rows in partitions.
+#[pyfunction]
+#[pyo3(signature = (engine, selector, settings, *, input_names=None, task="auto", verbose=0))]
+pub(crate) fn fit_selector_partitions<'py>(
+    py: Python<'py>,
+    engine: Py<PyAny>,
+    selector: &str,
+    settings: Settings,
+    input_names: Option<Vec<String>>,
+    task: &str,
+    verbose: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let task: Task = task.parse().map_err(exception)?;
+    let (selector, keep) = methods::selector(selector, &settings).map_err(exception)?;
+    let (scores, kept, target, mut warnings) = coordinate(py, engine, verbose, |engine, monitor| {
+        let mut warnings = Vec::new();
+        let parted = Parted::open_named(engine, task, input_names.as_deref(), &mut warnings)?;
+        let scores = parted.scores(&selector, monitor)?;
+        let kept = scores.keep(keep);
+        Ok((scores, kept, parted.target().cloned(), warnings))
+    })?;
+    warnings.extend_from_slice(&scores.warnings);
+    warnings.extend_from_slice(&kept.warnings);
+    let out = selection(py, scores, kept, class_names_of(target.as_ref()))?;
+    out.set_item("warnings", warnings)?;
+    Ok(out)
+}
+
+/// Some rows of partitions, drawn at random in the order of all rows, and their labels: codes and the classes' names, or numbers
+/// and None.
+#[pyfunction]
+#[pyo3(signature = (engine, size, *, seed=0, input_names=None, task="auto"))]
+pub(crate) fn sample_partitions<'py>(
+    py: Python<'py>,
+    engine: Py<PyAny>,
+    size: usize,
+    seed: u64,
+    input_names: Option<Vec<String>>,
+    task: &str,
+) -> PyResult<Sample<'py>> {
+    let task: Task = task.parse().map_err(exception)?;
+    let (n, (rows, labels)) = coordinate(py, engine, 0, |engine, _| {
+        let parted = Parted::open_named(engine, task, input_names.as_deref(), &mut Vec::new())?;
+        Ok((parted.n(), parted.sample(size, seed)?))
+    })?;
+    let labels = match labels {
+        None => None,
+        Some(Labels::Classes { codes, names }) => Some((whole(py, codes).into_any(), Some(names))),
+        Some(Labels::Numbers(values)) => Some((PyArray1::from_vec(py, values).into_any(), None)),
     };
-    assemble(py, fitted, None, classes, input_names, warnings)
+    Ok((n, python_rows(py, &rows)?, labels))
+}
+
+/// The number of all rows, some of them, and their labels.
+type Sample<'py> = (usize, Bound<'py, PyAny>, Option<(Bound<'py, PyAny>, Option<Vec<String>>)>);
+
+/// The names of the classes, if there are any.
+fn class_names_of(target: Option<&TargetSummary>) -> Option<&[String]> {
+    match target {
+        Some(TargetSummary::Classes { names, .. }) => Some(names),
+        _ => None,
+    }
 }

@@ -438,3 +438,14 @@ fn feature_names(method: &str, count: usize) -> Vec<String> {
     let method = method.replace('-', "");
     (0..count).map(|i| format!("{method}{i}")).collect()
 }
+
+impl FeatureMap {
+    /// Multiplies every feature by one number.
+    pub(crate) fn multiply(&mut self, factor: f64) {
+        let expansion = &mut self.expansion;
+        for column in expansion.matrix.col_iter_mut() {
+            column.iter_mut().for_each(|v| *v *= factor);
+        }
+        expansion.offset.iter_mut().for_each(|v| *v *= factor);
+    }
+}

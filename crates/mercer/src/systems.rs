@@ -374,7 +374,8 @@ impl System {
         (selection, weights)
     }
 
-    fn finish(&self, basis: FittedBasis, scores: Scores) -> Result<FittedSystem> {
+    /// The map of the coordinates kept, from the scores of all.
+    pub(crate) fn finish(&self, basis: FittedBasis, scores: Scores) -> Result<FittedSystem> {
         let (selection, weights) = self.select(&scores, self.keep);
         let warnings = [&basis.warnings[..], &scores.warnings, &selection.warnings].concat();
         let basis = FeatureMap::from(basis);

@@ -76,6 +76,18 @@ impl Expansion {
         self.matrix.nrows()
     }
 
+    /// The map whose features are p columns as they are: the linear kernel with the unit vectors.
+    pub(crate) fn of_columns(p: usize) -> Self {
+        let unit = Mat::identity(p, p);
+        Self {
+            kernel: Kernel::linear(),
+            landmarks: Landmarks::Rows(Rows::from_mat(unit.as_ref())),
+            matrix: unit,
+            offset: vec![0.0; p],
+            origin: None,
+        }
+    }
+
     /// The landmarks as a panel.
     pub(crate) fn panel(&self) -> Panel {
         match &self.landmarks {

@@ -9,9 +9,9 @@ use super::labels::{Column, Labels, Task, number_in};
 use super::needs::Needs;
 use crate::error::{Error, Result};
 
-/// Distinct whole numbers of a column that are counted. More than this are numbers in up to 4·10⁹ rows, by the rule for whole
+/// Distinct numbers of a column that are counted. More than this are numbers in up to 4·10⁹ rows, by the rule for whole
 /// numbers.
-const MOST_WHOLE: usize = 1 << 16;
+const MOST_NUMBERS: usize = 1 << 16;
 
 /// Distinct texts of a column that are counted: as many classes as methods can tell apart.
 const MOST_CLASSES: usize = 65_535;
@@ -134,7 +134,9 @@ pub struct TargetValues {
     pub n: usize,
     /// Whether they are text.
     pub is_text: bool,
-    /// How often each occurs, by name; None where numbers are not all whole, or too many of them differ to be classes.
+    /// Whether numbers among them are all whole.
+    pub whole: bool,
+    /// How often each occurs, by name; None where too many differ to be classes.
     pub counts: Option<BTreeMap<String, usize>>,
     /// Sum, smallest and largest, of numbers.
     pub sum: f64,
@@ -155,13 +157,12 @@ impl TargetValues {
         };
         let counts = match column {
             Column::Text(texts) => counted(texts.iter().cloned(), MOST_CLASSES + 1),
-            Column::Integers(values) => counted_whole(values.clone(), i64::to_string),
-            Column::Numbers(values) if values.iter().all(|v| v.fract() == 0.0) => {
+            Column::Integers(values) => counted_numbers(values.clone(), i64::to_string),
+            Column::Numbers(values) => {
                 // Minus zero is zero; ordered by their bits, equal numbers lie side by side.
                 let bits = values.iter().map(|v| (v + 0.0).to_bits()).collect();
-                counted_whole(bits, |bits| f64::from_bits(*bits).to_string())
+                counted_numbers(bits, |bits| f64::from_bits(*bits).to_string())
             }
-            Column::Numbers(_) => None,
         };
         if is_text && counts.as_ref().is_none_or(|counts| counts.len() > MOST_CLASSES) {
             return Err(too_many_classes());
@@ -169,6 +170,7 @@ impl TargetValues {
         Ok(Self {
             n: column.len(),
             is_text,
+            whole: is_text || numbers.iter().all(|v| v.fract() == 0.0),
             counts,
             sum: numbers.iter().sum(),
             low: numbers.iter().copied().fold(f64::INFINITY, f64::min),
@@ -198,13 +200,14 @@ impl TargetValues {
                 if own.len() > MOST_CLASSES && self.is_text {
                     return Err(too_many_classes());
                 }
-                if own.len() > MOST_WHOLE {
+                if own.len() > MOST_NUMBERS {
                     self.counts = None;
                 }
             }
             (own, _) => *own = None,
         }
         self.n += other.n;
+        self.whole &= other.whole;
         self.sum += other.sum;
         (self.low, self.high) = (self.low.min(other.low), self.high.max(other.high));
         Ok(())
@@ -217,11 +220,11 @@ impl TargetValues {
             mean: self.sum / self.n as f64,
             range: (self.low, self.high),
         };
+        if task == Task::Auto && !self.whole {
+            return Ok(numbers());
+        }
         let Some(counts) = &self.counts else {
-            return match task {
-                Task::Classes => Err(too_many_classes()),
-                _ => Ok(numbers()),
-            };
+            return if task == Task::Classes { Err(too_many_classes()) } else { Ok(numbers()) };
         };
         let (names, sizes): (Vec<&String>, Vec<usize>) =
             counts.iter().map(|(name, count)| (name, *count)).unzip();
@@ -254,10 +257,13 @@ fn counted(values: impl Iterator<Item = String>, most: usize) -> Option<BTreeMap
     Some(counts)
 }
 
-/// How often each of the whole numbers occurs; None if too many differ.
-fn counted_whole<T: Ord>(mut values: Vec<T>, name: impl Fn(&T) -> String) -> Option<BTreeMap<String, usize>> {
+/// How often each of the numbers occurs; None if too many differ.
+fn counted_numbers<T: Ord>(
+    mut values: Vec<T>,
+    name: impl Fn(&T) -> String,
+) -> Option<BTreeMap<String, usize>> {
     values.sort_unstable();
-    if values.chunk_by(T::eq).count() > MOST_WHOLE {
+    if values.chunk_by(T::eq).count() > MOST_NUMBERS {
         return None;
     }
     Some(values.chunk_by(T::eq).map(|equal| (name(&equal[0]), equal.len())).collect())

@@ -582,14 +582,3 @@ fn attempts(trials: &[Trial], members: &[usize]) -> Vec<Attempt> {
     };
     trials.iter().enumerate().map(attempt).collect()
 }
-
-impl FeatureMap {
-    /// Multiplies every feature by one number.
-    pub(super) fn multiply(&mut self, factor: f64) {
-        let expansion = &mut self.expansion;
-        for column in expansion.matrix.col_iter_mut() {
-            column.iter_mut().for_each(|v| *v *= factor);
-        }
-        expansion.offset.iter_mut().for_each(|v| *v *= factor);
-    }
-}

@@ -13,6 +13,8 @@ use std::borrow::Cow;
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::approximate::Search;
 use super::differences::Differences;
 use crate::data::rows::Rows;
@@ -24,7 +26,7 @@ use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 
 /// A plain distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Metric {
     /// Root of the sum of squared differences.
     Euclidean,

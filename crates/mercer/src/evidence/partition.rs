@@ -7,6 +7,8 @@
 //!         partition's rows with the queries below them. An answer holds k distances and indices per query and group
 //! differs distances are computed from the two rows' own numbers, so they do not depend on how the rows are split
 
+use serde::{Deserialize, Serialize};
+
 use super::differences::Differences;
 use super::nearest::Nearest;
 use super::neighbours::{Groups, Metric, Space};
@@ -17,7 +19,7 @@ use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 
 /// Rows from anywhere whose neighbours are sought.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Queries {
     /// The rows.
     pub rows: Rows<'static>,
@@ -28,7 +30,7 @@ pub struct Queries {
 }
 
 /// The space in which the rows of all partitions are compared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SearchSpace {
     /// That of a kernel.
     Kernel(Kernel),
@@ -42,7 +44,7 @@ pub enum SearchSpace {
 }
 
 /// Groups of rows among which the nearest are found separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GroupKind {
     /// All other rows.
     All,
@@ -53,7 +55,7 @@ pub enum GroupKind {
 }
 
 /// Of each query the nearest rows met so far, by group.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearestIn {
     /// The most rows of a list.
     pub(crate) k: usize,
@@ -127,7 +129,6 @@ impl NearestIn {
 
     /// Queries, and of each query and group the neighbours, nearest first, as positions among the ascending indices of
     /// [`rows_involved`](Self::rows_involved).
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     pub(crate) fn positions(&self, queries: &Queries, involved: &[usize]) -> Result<Positions> {
         let position = |place: usize| {
             let found = involved.binary_search(&place);

@@ -5,6 +5,8 @@
 
 use rayon::prelude::*;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::real::Real;
@@ -22,7 +24,7 @@ const CHUNK_ROWS: usize = 512;
 /// assert_eq!((ranges.low, ranges.high), (vec![1.0, 4.0], vec![7.0, 5.0]));
 /// # Ok::<(), mercer::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranges {
     /// The smallest; infinite where there are none.
     pub low: Vec<f64>,

@@ -1,13 +1,16 @@
 //! What a partition answers.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::Partition;
 use super::question::{Ask, FactorAsk, FactorQuestion, Question};
 use super::state::State;
 use super::wire::Matrix;
+use crate::basis::Expansion;
 use crate::basis::factor_rows::{Factor, FactorRows, LocalRows, Selected};
 use crate::data::labels::{Column, Labels};
 use crate::data::rows::Rows;
@@ -15,6 +18,8 @@ use crate::data::scale::Scaling;
 use crate::data::target::TargetValues;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Moments;
+use crate::evidence::partition::{NearestIn, nearest_in};
+use crate::evidence::ranges::Ranges;
 use crate::extract::{Given, Source};
 use crate::kernel::Gram;
 use crate::kernel::gram::{check_rows, diagonal};
@@ -22,6 +27,11 @@ use crate::linalg::Deciding;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::random;
+use crate::select::kffs::votes::PartVotes;
+use crate::select::{Columns, FSums};
+
+/// Rows whose features are looked at together.
+const BATCH: usize = 8_192;
 
 /// What a partition answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,6 +65,14 @@ pub(super) enum Reply {
     Signs(Vec<Deciding>),
     /// Sums of the rows of each class, and the number of rows.
     ClassSums { sums: Rows<'static>, sizes: Vec<usize> },
+    /// The nearest rows of each query.
+    Nearest(NearestIn),
+    /// Ranges of columns or features.
+    Ranges(Ranges),
+    /// Sums for F.
+    FSums(FSums),
+    /// Rows that are wrong, for each feature asked about.
+    Errors(Vec<u64>),
     /// Σ of what is left, and Σ k(x,x).
     Left { residual: f64, trace: f64 },
 }
@@ -113,6 +131,18 @@ impl Answer {
             }
             (Reply::Left { residual, trace }, Reply::Left { residual: more, trace: others }) => {
                 Reply::Left { residual: residual + more, trace: trace + others }
+            }
+            (Reply::Nearest(mut own), Reply::Nearest(theirs)) => {
+                own.merge(&theirs)?;
+                Reply::Nearest(own)
+            }
+            (Reply::Ranges(mut own), Reply::Ranges(theirs)) => {
+                own.merge(&theirs)?;
+                Reply::Ranges(own)
+            }
+            (Reply::FSums(mut own), Reply::FSums(theirs)) => {
+                own.merge(&theirs)?;
+                Reply::FSums(own)
             }
             (Reply::Done, Reply::Done) => Reply::Done,
             _ => return Err(Error::argument("such answers are not merged")),
@@ -187,9 +217,67 @@ impl Partition<'_> {
                 Reply::Signs(source.deciding()?)
             }
             Ask::ClassSums => {
-                let labels = labels.ok_or_else(|| Error::argument("this partition has no labels yet"))?;
+                let labels = labels.ok_or_else(no_labels)?;
                 let (codes, c) = labels.require_classes("class means")?;
                 class_sums(rows, codes, c)?
+            }
+            Ask::Nearest { queries, k, groups, space } => {
+                let codes = if let Some(Labels::Classes { codes, .. }) = labels { &codes[..] } else { &[] };
+                Reply::Nearest(nearest_in(queries, rows, codes, first, *k, *groups, space, monitor)?)
+            }
+            Ask::Ranges { features } => Reply::Ranges(
+                each_batch(rows, features.as_ref(), |ranges, batch, _| {
+                    let own = Ranges::of(batch);
+                    match ranges {
+                        None => Ok(own),
+                        Some(mut ranges) => ranges.merge(&own).map(|()| ranges),
+                    }
+                })?
+                .unwrap_or_else(|| Ranges::none(features.as_ref().map_or(rows.p(), Expansion::n_features))),
+            ),
+            Ask::FSums { features } => {
+                let labels = labels.ok_or_else(no_labels)?;
+                let found = each_batch(rows, features.as_ref(), |sums, batch, here| {
+                    let labels = labels.select(&here.collect::<Vec<_>>());
+                    let own = FSums::of(&Columns::new(batch, &labels, monitor))?;
+                    match sums {
+                        None => Ok(own),
+                        Some(mut sums) => FSums::merge(&mut sums, &own).map(|()| sums),
+                    }
+                })?;
+                let p = features.as_ref().map_or(rows.p(), Expansion::n_features);
+                Reply::FSums(found.unwrap_or_else(|| FSums::none(p, labels.n_classes())))
+            }
+            Ask::Votes { features, of_factor, lines, theta } => {
+                let (codes, _) = labels.ok_or_else(no_labels)?.require_classes("kffs")?;
+                let columns = state.factor.as_ref().and_then(|factor| factor.columns.as_deref());
+                let votes = match features {
+                    None => {
+                        let of = |here: Range<usize>| Ok(matrix(&rows.slice_f64(here)));
+                        PartVotes::of((rows.n(), rows.p()), codes, lines, *theta, of)?
+                    }
+                    Some(expansion) => {
+                        let given = match columns {
+                            Some(blocks) if *of_factor => Given::Blocks(blocks),
+                            _ => Given::Nothing,
+                        };
+                        let source = Source::<f64>::with(rows, None, expansion, given, &options);
+                        let shape = (rows.n(), expansion.n_features());
+                        PartVotes::of(shape, codes, lines, *theta, |here| Ok(source.of(here)))?
+                    }
+                };
+                next = Some(State { votes: Some(votes), ..state.clone() });
+                Reply::Done
+            }
+            Ask::Errors { taken, left } => {
+                let mut votes =
+                    state.votes.clone().ok_or_else(|| Error::argument("no votes were counted here"))?;
+                if let Some(column) = taken {
+                    votes.take(*column);
+                }
+                let errors = votes.errors(left);
+                next = taken.map(|_| State { votes: Some(votes), ..state.clone() });
+                Reply::Errors(errors)
             }
             Ask::Residual { expansion } => {
                 let own = diagonal(expansion.kernel, rows);
@@ -276,6 +364,34 @@ impl Partition<'_> {
             (!question.new.is_empty()).then(|| State { factor: Some(factor.into_state()), ..state.clone() });
         Ok((next, reply))
     }
+}
+
+/// Folds over batches of the rows, or of their features, with the places of each batch.
+fn each_batch<T>(
+    rows: &Rows,
+    features: Option<&Expansion>,
+    mut add: impl FnMut(Option<T>, &Rows, Range<usize>) -> Result<T>,
+) -> Result<Option<T>> {
+    let Some(expansion) = features else {
+        return if rows.n() == 0 { Ok(None) } else { add(None, rows, 0..rows.n()).map(Some) };
+    };
+    let mut sum = None;
+    for start in (0..rows.n()).step_by(BATCH) {
+        let here = start..rows.n().min(start + BATCH);
+        let z = expansion.transform(&rows.slice_f64(here.clone()))?;
+        sum = Some(add(sum, &Rows::from_mat(z.as_ref()), here)?);
+    }
+    Ok(sum)
+}
+
+/// Dense rows as a matrix.
+fn matrix(rows: &Rows) -> Mat<f64> {
+    let values = rows.to_dense();
+    MatRef::from_row_major_slice(&values, rows.n(), rows.p()).to_owned()
+}
+
+fn no_labels() -> Error {
+    Error::argument("this partition has no labels yet")
 }
 
 fn taken(places: Vec<usize>, selected: Selected) -> Taken {

@@ -10,8 +10,10 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
-use crate::extract::{Comparison, FeatureSums, Targets};
+use crate::evidence::partition::{GroupKind, SearchSpace};
+use crate::extract::{Comparison, FeatureSums, Given, Source, Targets};
 use crate::linalg::Deciding;
+use crate::options::Options;
 use crate::real::Precision;
 
 /// Features of rows in partitions, in float64.
@@ -37,8 +39,29 @@ impl FeatureSums for PartedFeatures<'_, '_> {
         }
     }
 
-    fn margin(&self, _: &Comparison) -> Result<(Mat<f64>, Option<String>)> {
-        Err(Error::argument("not built"))
+    fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)> {
+        let Comparison { queries, kernel, k, n, .. } = *comparison;
+        if queries.len() == n {
+            return Err(Error::argument(
+                "every row is compared with its neighbours among all others, but they lie in partitions\n\
+                 hint: set n_queries, the number of rows that are compared and stand for all",
+            ));
+        }
+        let space = SearchSpace::Kernel(kernel);
+        let found = self.parted.involved(queries, k, GroupKind::HitsMisses, space)?;
+        let nobody = vec![Vec::new(); found.rows.n()];
+        let mut sides = [nobody.clone(), nobody];
+        for (&query, groups) in found.queries.iter().zip(&found.groups) {
+            sides.iter_mut().zip(groups).for_each(|(side, group)| side[query].clone_from(group));
+        }
+        let [hits, misses] = sides;
+        let options = Options::default();
+        let few = Source::<f64>::with(&found.rows, None, self.expansion, Given::Nothing, &options);
+        let sum = few.scatter(&[
+            (&misses, &|i| comparison.weight(misses[i].len())),
+            (&hits, &|i| -comparison.weight(hits[i].len())),
+        ])?;
+        Ok((sum, None))
     }
 
     fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {

@@ -9,9 +9,11 @@ use super::factor::PartedFactor;
 use super::features::PartedFeatures;
 use super::parted::{Parted, unexpected};
 use super::question::Ask;
+use super::select::Scored;
 use crate::basis::expansion::{Expansion, Landmarks};
 use crate::basis::factor_rows::FactorRows;
 use crate::basis::kobl::{self, StopRule};
+use crate::basis::loo::best_penalty;
 use crate::basis::pivoted::Pivoted;
 use crate::basis::sparse::{self, Novelty};
 use crate::basis::variance::variance_of;
@@ -19,6 +21,7 @@ use crate::basis::{
     Basis, FittedBasis, Method, Precision, Stop, input_weights, kfa, kmeans, nystrom, rpcholesky,
 };
 use crate::data::labels::Labels;
+use crate::data::needs::missing_labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
@@ -40,6 +43,10 @@ pub struct PartedOptions {
     pub kept: u64,
     /// Landmarks are chosen among so many rows, drawn at random; None: among all.
     pub basis_rows: Option<usize>,
+    /// What the columns are multiplied by before anything else, which becomes part of the map; None: nothing.
+    pub weights: Option<Vec<f64>>,
+    /// Features are multiplied by one number, so that ridge with a penalty of 1 is right for them: it is found on so many rows.
+    pub ridge_rows: Option<usize>,
 }
 
 impl Parted<'_> {
@@ -187,6 +194,10 @@ impl Parted<'_> {
         pipeline.check(target.as_ref())?;
         let mut warnings = Vec::new();
         let settings = pipeline.basis_for(self.n(), &mut warnings)?;
+        let given = options.weights.clone();
+        if let Some(weights) = &given {
+            self.weigh(weights.clone())?;
+        }
         let weights = self.input_weights(&settings, options)?;
         let settings = match &pipeline.head {
             Head::Coordinates => settings,
@@ -212,12 +223,21 @@ impl Parted<'_> {
                 )?;
                 (map, Found::Directions(directions))
             }
-            Head::Select(_) => return Err(Error::argument("not built")),
+            Head::Select(system) => {
+                let scored = Scored { features: Some(&basis.expansion), of_factor };
+                let scores = self.scores_of(&system.selector, scored, monitor)?;
+                let found = system.finish(basis.clone(), scores)?;
+                (found.map, Found::Selected(found.scores, found.selection))
+            }
         };
         warnings.extend(map.warnings.iter().cloned());
-        if let Some(found) = &weights {
-            map.scaling = Some(Scaling::of_factors(found.weights.clone()));
+        if let Some(rows) = options.ridge_rows {
+            let (rows, labels) = self.sample(rows, settings.seed)?;
+            let labels = labels.ok_or_else(|| missing_labels("ridge"))?;
+            let features = Rows::from_mat(map.transform(&rows)?.as_ref());
+            map.multiply(1.0 / best_penalty(&features, &labels, monitor)?.absolute.sqrt());
         }
+        map.scaling = weights.as_ref().map(|found| found.weights.clone()).or(given).map(Scaling::of_factors);
         map.warnings.clone_from(&warnings);
         Ok(FittedPipeline { map, basis, coordinates: None, found, weights, warnings })
     }
@@ -234,7 +254,7 @@ impl Parted<'_> {
         let settings =
             input_weights::InputWeights { shape: basis.shape, seed: basis.seed, ..Default::default() };
         let (rows, labels) = self.take(&settings.places(self.n()))?;
-        let labels = labels.ok_or_else(|| crate::data::needs::missing_labels("input_weights"))?;
+        let labels = labels.ok_or_else(|| missing_labels("input_weights"))?;
         let found = settings.find(&rows, &labels, &options.options.monitor)?;
         self.weigh(found.weights.clone())?;
         Ok(Some(found))

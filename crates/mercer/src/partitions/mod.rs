@@ -32,6 +32,7 @@ mod wire;
 mod parted;
 mod factor;
 mod features;
+mod select;
 mod fit;
 
 pub use answer::{Answer, Seen};

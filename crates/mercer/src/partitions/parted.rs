@@ -165,6 +165,13 @@ impl<'e> Parted<'e> {
         Ok((rows.select(&order), labels.map(|labels| labels.select(&order))))
     }
 
+    /// So many rows, drawn at random, in the order of all rows; all of them where there are no more.
+    pub fn sample(&self, size: usize, seed: u64) -> Result<(Rows<'static>, Option<Labels>)> {
+        let mut places = crate::random::sample(self.n, size, seed);
+        places.sort_unstable();
+        self.take(&places)
+    }
+
     /// Multiplies the columns of every partition by these numbers; later questions are about that copy.
     pub(super) fn weigh(&mut self, factors: Vec<f64>) -> Result<()> {
         let seen = self.ask(Ask::Weigh { factors })?;

@@ -7,8 +7,10 @@ use crate::basis::Expansion;
 use crate::basis::factor_rows::NewPivots;
 use crate::basis::sparse::Novelty;
 use crate::data::rows::Rows;
+use crate::evidence::partition::{GroupKind, Queries, SearchSpace};
 use crate::extract::Targets;
 use crate::kernel::Kernel;
+use crate::select::kffs::lines::Lines;
 
 /// A question to every partition: what to compute, and all that it depends on beside the partition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,13 +31,19 @@ impl Question {
             Ask::Signs { .. } => "signs",
             Ask::ClassSums => "class-sums",
             Ask::Residual { .. } => "residual",
+            Ask::Nearest { .. } => "nearest",
+            Ask::Ranges { .. } => "ranges",
+            Ask::FSums { .. } => "f-sums",
+            Ask::Votes { .. } => "votes",
+            Ask::Errors { .. } => "errors",
         }
     }
 
     /// Whether partitions have a new state afterwards.
     pub fn makes_state(&self) -> bool {
         match &self.0 {
-            Ask::Label { .. } | Ask::Weigh { .. } | Ask::Begin { .. } => true,
+            Ask::Label { .. } | Ask::Weigh { .. } | Ask::Begin { .. } | Ask::Votes { .. } => true,
+            Ask::Errors { taken, .. } => taken.is_some(),
             Ask::Factor(factor) => !factor.new.is_empty(),
             _ => false,
         }
@@ -75,6 +83,16 @@ pub(super) enum Ask {
     ClassSums,
     /// What an orthonormal basis leaves of the rows, and Σ k(x,x).
     Residual { expansion: Expansion },
+    /// The nearest rows of each query.
+    Nearest { queries: Queries, k: usize, groups: GroupKind, space: SearchSpace },
+    /// The smallest and largest numbers of the columns, or of features.
+    Ranges { features: Option<Expansion> },
+    /// Sums for F of the columns, or of features.
+    FSums { features: Option<Expansion> },
+    /// Let the features, or the columns, vote on the rows' classes.
+    Votes { features: Option<Expansion>, of_factor: bool, lines: Lines, theta: usize },
+    /// After a feature was taken: how many rows are wrong if each of these is the next.
+    Errors { taken: Option<usize>, left: Vec<usize> },
 }
 
 /// New pivots to be taken out of what is left of the rows, and then a question about it.

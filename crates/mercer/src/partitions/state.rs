@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::basis::factor_rows::FactorState;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::select::kffs::votes::PartVotes;
 
 /// What a partition keeps between two questions; at first nothing. A copy shares what is large.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -17,6 +18,8 @@ pub struct State {
     pub(super) weighted: Option<Arc<Rows<'static>>>,
     /// What is left of the rows, and the columns of G.
     pub(super) factor: Option<FactorState>,
+    /// What features vote for, and the ensemble of those taken.
+    pub(super) votes: Option<PartVotes>,
 }
 
 impl State {
@@ -28,6 +31,6 @@ impl State {
             let columns: usize = factor.columns.iter().flatten().map(|block| 8 * block.len()).sum();
             18 * factor.residual.len() + columns
         });
-        labels + weighted + factor
+        labels + weighted + factor + self.votes.as_ref().map_or(0, PartVotes::size)
     }
 }

@@ -207,16 +207,20 @@ written_as!(
 
 written_as!(Deciding, (f64, Vec<f64>), Deciding::parts, |parts| Ok(Deciding::from_parts(parts)));
 
-/// Number of values, whether they are text, how often each occurs, sum, smallest and largest.
-type WrittenValues = (usize, bool, Option<BTreeMap<String, usize>>, f64, f64, f64);
+/// Number of values, whether they are text, whether they are whole, how often each occurs, sum, smallest and largest.
+type WrittenValues = (usize, bool, bool, Option<BTreeMap<String, usize>>, f64, f64, f64);
 
-written_as!(TargetValues, WrittenValues, |v| (v.n, v.is_text, v.counts.clone(), v.sum, v.low, v.high), |(
-    n,
-    is_text,
-    counts,
-    sum,
-    low,
-    high,
-)| Ok(
-    TargetValues { n, is_text, counts, sum, low, high }
-));
+written_as!(
+    TargetValues,
+    WrittenValues,
+    |v| (v.n, v.is_text, v.whole, v.counts.clone(), v.sum, v.low, v.high),
+    |(n, is_text, whole, counts, sum, low, high)| Ok(TargetValues {
+        n,
+        is_text,
+        whole,
+        counts,
+        sum,
+        low,
+        high
+    })
+);

@@ -10,6 +10,8 @@
 //! differs a mean is stored as its difference from the smallest number, so that an offset costs no digits; sums of squares as
 //!         their roots, which do not overflow; merging only adds, so nothing cancels
 
+use serde::{Deserialize, Serialize};
+
 use super::Columns;
 use super::by_column::{Column, each_column};
 use crate::data::labels::Labels;
@@ -19,7 +21,7 @@ use crate::error::{Error, Result};
 const COLUMNS_AT_ONCE: usize = 16;
 
 /// Range, mean (`low + above`) and spread of numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The smallest; infinite where there are none.
     pub low: f64,
@@ -32,7 +34,7 @@ pub struct Spread {
 }
 
 /// A column, split into the part along the target and the rest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Along {
     /// The column.
     pub x: Spread,
@@ -60,7 +62,7 @@ pub struct Along {
 /// assert!((f - 4.5).abs() < 1e-14); // as in `FTest::score`
 /// # Ok::<(), mercer::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FSums {
     /// For classes.
     Classes {

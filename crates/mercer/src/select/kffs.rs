@@ -107,7 +107,6 @@ impl Kffs {
     }
 
     /// The score of each of p columns from what is asked of n rows of c classes, wherever these lie.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     pub(crate) fn score_voters(
         &self,
         voters: &mut impl Voters,

@@ -180,7 +180,6 @@ impl Deref for Selector {
 
 impl Selector {
     /// The selector itself, if it is of this type.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     pub(crate) fn downcast<S: Select>(&self) -> Option<&S> {
         let any: &dyn Any = &*self.0;
         any.downcast_ref()

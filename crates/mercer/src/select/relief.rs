@@ -127,7 +127,6 @@ impl Relief {
     }
 
     /// The score of every column from rows and their hits and misses (groups 0 and 1), found elsewhere.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     pub(crate) fn score_neighbourhood(&self, near: &Neighbourhood) -> Result<Scores> {
         near.check("relief", 2)?;
         near.labels.require_classes("relief")?;

@@ -112,7 +112,6 @@ impl ReliefF {
     }
 
     /// The score of every column from rows and their neighbours of each class, found elsewhere.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     #[expect(clippy::unused_self, reason = "as in `Relief` and `RReliefF`, whose settings matter here")]
     pub(crate) fn score_neighbourhood(&self, near: &Neighbourhood) -> Result<Scores> {
         near.check("relieff", near.sizes.len())?;

@@ -131,7 +131,6 @@ impl RReliefF {
     }
 
     /// The score of every column from rows and their neighbours (group 0), found elsewhere.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     pub(crate) fn score_neighbourhood(&self, near: &Neighbourhood) -> Result<Scores> {
         near.check("rrelieff", 1)?;
         let range = match (near.target_range, &near.labels) {

@@ -5,6 +5,8 @@
 //! differs from a column at hand the sums are in units of its largest number; from moments they are as they were added up, so
 //!         columns whose squares vanish or overflow have no slope there. The two agree to rounding
 
+use serde::{Deserialize, Serialize};
+
 use super::EQUAL;
 use crate::evidence::moments::Summary;
 
@@ -12,7 +14,7 @@ use crate::evidence::moments::Summary;
 const CONSTANT_ROUNDINGS: f64 = 8.0;
 
 /// The lines of every column, of all rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Lines {
     /// The share of each class.
     pub(crate) share: Vec<f64>,
@@ -21,7 +23,7 @@ pub(crate) struct Lines {
 }
 
 /// The line of one column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Line {
     /// What the column is divided by.
     pub(crate) unit: f64,
@@ -33,7 +35,6 @@ pub(crate) struct Line {
 
 impl Lines {
     /// From the moments of the columns with one-hot classes as targets.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     pub(crate) fn of(moments: &Summary) -> Self {
         let (n, m, c) = (moments.n, moments.mean.len(), moments.target_mean.len());
         let column = |j: usize| {

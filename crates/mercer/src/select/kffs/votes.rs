@@ -3,9 +3,11 @@
 //! The state is that of one partition's rows; errors of several partitions add up.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::Mat;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::EQUAL;
 use super::lines::{Line, Lines};
@@ -36,7 +38,7 @@ pub(super) fn count(bits: &[u64]) -> u64 {
 }
 
 /// The votes of every column on the rows of one partition, and what the columns that were taken say together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PartVotes {
     /// Of two classes.
     Two(TwoClasses),
@@ -74,7 +76,6 @@ impl PartVotes {
 
     /// The votes of one partition's n rows on m columns, by lines that were fitted to all rows; no column is taken yet.
     /// `features` gives the columns of a range of rows.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fits over partitions"))]
     pub(crate) fn of(
         (n, m): (usize, usize),
         codes: &[usize],
@@ -156,6 +157,14 @@ impl PartVotes {
         Ok((best, errors[best]))
     }
 
+    /// Bytes that it takes.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Two(two) => 8 * two.wrong.iter().map(Vec::len).sum::<usize>() + 5 * two.lead.len(),
+            Self::Many(many) => 2 * many.votes.iter().map(Vec::len).sum::<usize>() + 5 * many.counts.len(),
+        }
+    }
+
     /// Takes a column; the rows that the ensemble is wrong about then, as bits.
     pub(super) fn take_column(&mut self, column: usize) -> Vec<u64> {
         match self {
@@ -166,10 +175,10 @@ impl PartVotes {
 }
 
 /// Two classes: everything as bits, one a row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TwoClasses {
-    /// Of each column, the rows that it is wrong about.
-    pub(crate) wrong: Vec<Vec<u64>>,
+    /// Of each column, the rows that it is wrong about. A copy shares them.
+    pub(crate) wrong: Arc<Vec<Vec<u64>>>,
     /// Right votes less wrong ones, of each row.
     pub(crate) lead: Vec<i32>,
     /// The rows that the next vote decides: |lead| ≤ theta.
@@ -184,7 +193,13 @@ impl TwoClasses {
     pub(super) fn new(wrong: Vec<Vec<u64>>, n: usize, theta: usize) -> Self {
         let words = n.div_ceil(BITS);
         let theta = i32::try_from(theta).unwrap_or(i32::MAX - 1);
-        Self { wrong, lead: vec![0; n], open: vec![u64::MAX; words], lost: vec![0; words], theta }
+        Self {
+            wrong: wrong.into(),
+            lead: vec![0; n],
+            open: vec![u64::MAX; words],
+            lost: vec![0; words],
+            theta,
+        }
     }
 
     /// The rows that the ensemble is wrong about if this column is taken next, as bits.
@@ -224,10 +239,10 @@ impl TwoClasses {
 }
 
 /// More classes: a vote is a class.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ManyClasses {
-    /// Of each column, row by row.
-    pub(crate) votes: Vec<Vec<u16>>,
+    /// Of each column, row by row. A copy shares them.
+    pub(crate) votes: Arc<Vec<Vec<u16>>>,
     /// The rows' own classes.
     pub(crate) codes: Vec<u16>,
     /// Number of classes.
@@ -245,7 +260,14 @@ impl ManyClasses {
         let theta = u32::try_from(theta).unwrap_or(u32::MAX);
         let wrong = codes.iter().flat_map(|&class| (0..c).map(move |vote| vote != class)).collect();
         let counts = vec![0; codes.len() * c];
-        Self { votes, codes: codes.iter().map(|&class| class as u16).collect(), c, counts, wrong, theta }
+        Self {
+            votes: votes.into(),
+            codes: codes.iter().map(|&class| class as u16).collect(),
+            c,
+            counts,
+            wrong,
+            theta,
+        }
     }
 
     /// The rows that the ensemble is wrong about if this column is taken next, ascending.
