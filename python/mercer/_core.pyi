@@ -1,7 +1,7 @@
 """The compiled part: arrays in, arrays and fitted models out. Not for users; `mercer` is."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -380,6 +380,8 @@ def compare(
     memory: int | None = None,
     n_threads: int | None = None,
     task: str = "auto",
+    split: int | None = None,
+    found: list[str] | None = None,
     verbose: int = 0,
 ) -> str: ...
 def advise(
@@ -439,3 +441,66 @@ def evaluate(
     verbose: int = 0,
 ) -> Evaluation: ...
 def svm_dual(X: Rows, y: Target, c: float, gamma: float, *, task: str = "auto") -> tuple[Numbers, float]: ...
+
+@final
+class Question:
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> Question: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def makes_state(self) -> bool: ...
+
+@final
+class Answer:
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> Answer: ...
+    def merged(self, other: Answer) -> Answer: ...
+
+@final
+class State:
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> State: ...
+
+def answer(
+    X: Rows | NDArray[np.float32],
+    y: Target | None,
+    question: Question,
+    state: State | None = None,
+    *,
+    number: int = 0,
+    first: int | None = None,
+) -> tuple[State | None, Answer]: ...
+def fit_partitions(
+    engine: Any,
+    method: str | None,
+    settings: list[tuple[str, str]],
+    *,
+    basis: BasisSettings,
+    basis_only: bool = False,
+    input_names: list[str] | None = None,
+    task: str = "auto",
+    kept: int = 0,
+    basis_rows: int | None = None,
+    weights: list[float] | None = None,
+    ridge_rows: int | None = None,
+    verbose: int = 0,
+) -> Fitted: ...
+def fit_selector_partitions(
+    engine: Any,
+    selector: str,
+    settings: list[tuple[str, str]],
+    *,
+    input_names: list[str] | None = None,
+    task: str = "auto",
+    verbose: int = 0,
+) -> Selection: ...
+def sample_partitions(
+    engine: Any,
+    size: int,
+    *,
+    seed: int = 0,
+    input_names: list[str] | None = None,
+    task: str = "auto",
+) -> tuple[int, Any, tuple[NDArray[Any], list[str] | None] | None]: ...
+def set_threads(n_threads: int) -> None: ...

@@ -24,7 +24,16 @@ def test_names_are_the_same():
     stub = {*functions_of(STUB.body), *CLASSES}
     assert stub == public(vars(_core))
     assert hasattr(_core, "__version__")
-    assert set(CLASSES) == {"Columns", "Fitted", "Model", "NumericalError", "RawTable"}
+    assert set(CLASSES) == {
+        "Answer",
+        "Columns",
+        "Fitted",
+        "Model",
+        "NumericalError",
+        "Question",
+        "RawTable",
+        "State",
+    }
     for name in ("Columns", "Fitted", "Model", "RawTable"):
         assert public(functions_of(CLASSES[name].body)) == public(vars(getattr(_core, name))), name
 
