@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer import _core
 from mercer._input import as_given, as_target
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from mercer._core import Answer, Question, Rows, State, Target
 
 # A partition as `_core` takes it.
-Part = tuple["Rows", "Target | None"]
+Part = tuple["Rows | NDArray[np.float32]", "Target | None"]
 
 
 class Partitions:
@@ -117,12 +118,14 @@ def opened(X: Any, y: Any = None) -> Part:
     """Return the rows and labels of one partition as `_core` takes them."""
     rows = X if hasattr(X, "dtype") else np.asarray(X)
     if rows.ndim != 2:
-        raise ValueError(f"a partition has {rows.ndim} dimensions, but rows have 2")
+        raise ValueError(f"{rows.ndim} dimensions, but rows have 2")
     if rows.dtype.kind not in "fiub":
         rows = rows.astype(np.float64)
     target = None if y is None else as_target(y) if len(y) else np.empty(0)
     if target is not None and len(target) != rows.shape[0]:
-        raise ValueError(f"a partition has {rows.shape[0]} rows, but {len(target)} labels")
+        raise ValueError(
+            f"{rows.shape[0]} rows, but {len(target)} labels\nhint: cut X and y into partitions at the same rows"
+        )
     return as_given(rows), target
 
 

@@ -21,11 +21,12 @@ import numpy as np
 
 from mercer import _core
 from mercer._input import as_array, as_sums, checked_array, refuse_collections
+from mercer._partitions import InProcess, Partitions, fit_partitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Margins", "Moments"]
+__all__ = ["InProcess", "Margins", "Moments", "Partitions", "fit_partitions"]
 
 
 def _matrix(caller: str, values: Any, name: str) -> NDArray[np.float64]:
