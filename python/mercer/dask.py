@@ -94,7 +94,7 @@ def fit(
     >>> from mercer.dask import fit, transform
     >>> X = da.random.default_rng(0).normal(size=(2_000, 3), chunks=(500, 3))
     >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
     ...     model = fit(GDA(basis=KernelBasis("kobl", n_components=50)), X, y)
     ...     Z = transform(model, X).compute()
     >>> Z.shape
@@ -192,7 +192,7 @@ def compare(
     >>> from mercer.dask import compare
     >>> X = da.random.default_rng(0).normal(size=(300, 3), chunks=(100, 3))
     >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
     ...     frame = compare(X, y, methods=["gda"], folds=3, evaluators="ridge")
     >>> frame.attrs["splits"], frame.attrs["rows_in_all"]
     (3, 300)
@@ -297,6 +297,7 @@ class _Collection(Partitions):
             ) from error
         except distributed.CancelledError as error:
             raise _lost() from error
+        _release(self.pending)
         self.pending = []
         self.bytes_in += sum(answer.__sizeof__() for answer in found)
         return cast("list[_core.Answer]", found)
@@ -307,7 +308,15 @@ class _Collection(Partitions):
 
     def close(self) -> None:
         """Let go of everything on the workers."""
+        _release([*self.pending, *self.states, *self.parts])
         self.pending, self.states, self.parts = [], [], []
+
+
+def _release(futures: Sequence[distributed.Future | None]) -> None:
+    """Let go of futures now: waiting leaves them in cycles, which the garbage collector may find much later."""
+    for future in futures:
+        if future is not None:
+            future.release()
 
 
 def _check_estimator(estimator: Any) -> None:
