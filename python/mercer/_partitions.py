@@ -87,7 +87,8 @@ class InProcess(Partitions):
         self.parts = [opened(rows, target) for rows, target in zip(X, targets, strict=True)]
         self.states: list[State | None] = [None] * len(X)
         self.n_partitions, self.names, self.has_target = len(X), None, y is not None
-        self.n_features = self.parts[0][0].shape[1] if self.parts else 0
+        # Empty partitions may have no columns.
+        self.n_features = next((rows.shape[1] for rows, _ in self.parts if rows.shape[0] > 0), 0)
         self._answers: list[Answer] = []
 
     def start(self, question: Question, first: Sequence[int], merged: bool) -> None:

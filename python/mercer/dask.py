@@ -84,7 +84,10 @@ def fit(
     Notes
     -----
     Sums are computed in float64. The basis that a method comes with is the one for many rows. Repeated fits on the same
-    partitions give the same bits, whatever happens to the workers in between; other partitions give the same landmarks.
+    partitions give the same bits, whatever happens to the workers in between; other partitions give the same landmarks,
+    and features that agree to rounding. So do clusters with more or less memory: the coordinates of the rows are kept
+    from pass to pass where they fit into a quarter of the memory that all workers have when the fit begins; else they
+    are recomputed.
 
     Examples
     --------
@@ -235,7 +238,9 @@ class _Collection(Partitions):
         self.pending: list[distributed.Future] = []
         open_ = dask.delayed(_open, pure=False)
         opened = [
-            open_(part, target, self.names, number, dask_key_name=f"mercer-open-{self._token}-{number}")
+            open_(
+                part, target, self.names, self.n_features, number, dask_key_name=f"mercer-open-{self._token}-{number}"
+            )
             for number, (part, target) in enumerate(zip(parts, targets, strict=True))
         ]
         try:
@@ -287,9 +292,10 @@ class _Collection(Partitions):
         return True
 
     def answers(self) -> list[_core.Answer]:
-        """Gather the answers."""
+        """Gather the answers, or raise what the first of the partitions that failed has raised."""
+        failed = [task for task in self.pending if task.status in ("error", "cancelled")]
         try:
-            found = self.client.gather(self.pending)
+            found = self.client.gather(failed[:1] or self.pending)
         except distributed.KilledWorker as error:
             raise RuntimeError(
                 f"a task killed the worker that ran it, {error.allowed_failures + 1} times: most often the memory of a "
@@ -417,13 +423,15 @@ def _parts(collection: Any) -> list[Any]:
 # What runs on workers. Names are those of the dashboard's tasks.
 
 
-def _open(X: Any, y: Any, names: list[Any] | None, number: int) -> Part:
+def _open(X: Any, y: Any, names: list[Any] | None, n_features: int, number: int) -> Part:
     """Return a partition as `_core` takes it."""
     try:
         if names is not None:
             X = _numbers(_in_order(X, names))
         elif hasattr(X, "tocsr"):
             X = X.tocsr()
+        if X.shape[0] > 0 and X.shape[1:] != (n_features,):
+            raise ValueError(f"the shape is {X.shape}, but X has {n_features} columns")
         return opened(X, None if y is None else np.asarray(categories_as_text(y)))
     except ValueError as error:
         raise ValueError(f"partition {number + 1}: {error}") from None
