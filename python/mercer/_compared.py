@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,19 +32,18 @@ def on_partitions(rows: Any, n_rows: int, settings: dict[str, Any]) -> Any:
             "hint: give a score by its name, and use mercer.compare on a sample of the rows for the others"
         )
     arguments = arguments_of(**settings)
-    sizes = _gathered(rows, [rows.submit("count", at, _count, part) for at, part in enumerate(rows.parts)])
+    sizes = _gathered(rows, rows.map("count", _count, rows.parts))
     n = sum(sizes)
     chosen = _sample(n, n_rows, as_seed(settings.get("random_state", 0)))
     first = np.concatenate([[0], np.cumsum(sizes)])
-    taken = [
-        rows.submit("take", at, _take, part, chosen[(chosen >= first[at]) & (chosen < first[at + 1])] - first[at])
-        for at, part in enumerate(rows.parts)
-    ]
-    sample = rows.submit("sample", 0, _joined, *taken)
+    here = [chosen[(chosen >= start) & (chosen < end)] - start for start, end in pairwise(first)]
+    taken = rows.map("take", _take, rows.parts, here)
+    (sample,) = rows.map("sample", _joined, [taken])
     n_splits = arguments["repeats"] * (arguments["folds"] if arguments["test_share"] is None else 1)
-    splits = [rows.submit("split", at, _split, sample, arguments, at) for at in range(n_splits)]
-    outcome = rows.submit("join", 0, _outcome, sample, arguments, *splits)
-    (found,) = _gathered(rows, [outcome])
+    same = ([sample] * n_splits, [arguments] * n_splits)
+    splits = rows.map("split", _split, *same, range(n_splits))
+    outcome = rows.map("join", _outcome, [sample], [arguments], [splits])
+    (found,) = _gathered(rows, outcome)
     return frame_of(json.loads(found) | {"rows_in_all": n})
 
 
@@ -72,7 +72,7 @@ def _take(part: Part, places: Any) -> Part:
     return chosen, [target[at] for at in places] if isinstance(target, list) else target[places]
 
 
-def _joined(*parts: Part) -> Part:
+def _joined(parts: list[Part]) -> Part:
     """Return the rows of several partitions as one."""
     full = [part for part in parts if part[0].shape[0]]
     blocks: list[Any] = [part[0] for part in full]
@@ -92,7 +92,7 @@ def _split(sample: Part, arguments: dict[str, Any], at: int) -> str:
     return _core.compare(rows, target, **arguments, split=at)
 
 
-def _outcome(sample: Part, arguments: dict[str, Any], *found: str) -> str:
+def _outcome(sample: Part, arguments: dict[str, Any], found: list[str]) -> str:
     """Return what all splits found together."""
     rows, target = labelled(sample)
-    return _core.compare(rows, target, **arguments, found=list(found))
+    return _core.compare(rows, target, **arguments, found=found)

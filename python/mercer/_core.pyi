@@ -1,7 +1,7 @@
 """The compiled part: arrays in, arrays and fitted models out. Not for users; `mercer` is."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypedDict, final
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,12 +286,36 @@ class Margins(TypedDict):
     hits: Numbers
     misses: Numbers
 
+class Question:
+    """What the coordinator of a fit on rows in partitions asks of every partition."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def makes_state(self) -> bool: ...
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> Question: ...  # noqa: A002
+
+class Answer:
+    """What a partition answers."""
+
+    def merged(self, other: Answer) -> Answer: ...
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> Answer: ...  # noqa: A002
+
+class State:
+    """What a partition keeps between two questions."""
+
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> State: ...  # noqa: A002
+
 __version__: str
 
 class NumericalError(ArithmeticError): ...
 
 def catalogue() -> str: ...
 def n_threads() -> int: ...
+def set_threads(n_threads: int) -> None: ...
 def sniff(sample: bytes, usual: str, *, sep: str | None = None, decimal: str | None = None) -> tuple[str, str]: ...
 def encoder_columns(encoder: str) -> tuple[list[str], bool, list[str]]: ...
 def encoder_words(encoder: str) -> list[tuple[str, str]]: ...
@@ -332,6 +356,42 @@ def fit_selector(
     task: str = "auto",
     verbose: int = 0,
 ) -> FittedSelector: ...
+def answer(
+    X: Rows | NDArray[np.float32],
+    y: Target | None,
+    question: Question,
+    state: State | None = None,
+    *,
+    number: int = 0,
+    first: int | None = None,
+) -> tuple[State | None, Answer]: ...
+def fit_partitions(
+    engine: Any,
+    method: str | None,
+    settings: list[tuple[str, str]],
+    *,
+    basis: BasisSettings,
+    basis_only: bool = False,
+    input_names: list[str] | None = None,
+    task: str = "auto",
+    kept: int = 0,
+    basis_rows: int | None = None,
+    weights: list[float] | None = None,
+    ridge_rows: int | None = None,
+    verbose: int = 0,
+) -> Fitted: ...
+def fit_selector_partitions(
+    engine: Any,
+    selector: str,
+    settings: list[tuple[str, str]],
+    *,
+    input_names: list[str] | None = None,
+    task: str = "auto",
+    verbose: int = 0,
+) -> FittedSelector: ...
+def sample_partitions(
+    engine: Any, size: int, *, seed: int = 0, input_names: list[str] | None = None, task: str = "auto"
+) -> tuple[int, Numbers | SparseParts, tuple[NDArray[Any], list[str] | None] | None]: ...
 def moments_of_nothing(n_features: int, n_targets: int) -> Moments: ...
 def moments_accumulate(state: Moments, Z: Numbers, Y: Numbers) -> Moments: ...
 def moments_merge(state: Moments, other: Moments) -> Moments: ...
@@ -441,66 +501,3 @@ def evaluate(
     verbose: int = 0,
 ) -> Evaluation: ...
 def svm_dual(X: Rows, y: Target, c: float, gamma: float, *, task: str = "auto") -> tuple[Numbers, float]: ...
-
-@final
-class Question:
-    @classmethod
-    def from_bytes(cls, bytes: bytes) -> Question: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def makes_state(self) -> bool: ...
-
-@final
-class Answer:
-    @classmethod
-    def from_bytes(cls, bytes: bytes) -> Answer: ...
-    def merged(self, other: Answer) -> Answer: ...
-
-@final
-class State:
-    @classmethod
-    def from_bytes(cls, bytes: bytes) -> State: ...
-
-def answer(
-    X: Rows | NDArray[np.float32],
-    y: Target | None,
-    question: Question,
-    state: State | None = None,
-    *,
-    number: int = 0,
-    first: int | None = None,
-) -> tuple[State | None, Answer]: ...
-def fit_partitions(
-    engine: Any,
-    method: str | None,
-    settings: list[tuple[str, str]],
-    *,
-    basis: BasisSettings,
-    basis_only: bool = False,
-    input_names: list[str] | None = None,
-    task: str = "auto",
-    kept: int = 0,
-    basis_rows: int | None = None,
-    weights: list[float] | None = None,
-    ridge_rows: int | None = None,
-    verbose: int = 0,
-) -> Fitted: ...
-def fit_selector_partitions(
-    engine: Any,
-    selector: str,
-    settings: list[tuple[str, str]],
-    *,
-    input_names: list[str] | None = None,
-    task: str = "auto",
-    verbose: int = 0,
-) -> Selection: ...
-def sample_partitions(
-    engine: Any,
-    size: int,
-    *,
-    seed: int = 0,
-    input_names: list[str] | None = None,
-    task: str = "auto",
-) -> tuple[int, Any, tuple[NDArray[Any], list[str] | None] | None]: ...
-def set_threads(n_threads: int) -> None: ...

@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer import _core
-from mercer._input import as_given, as_target
+from mercer._input import as_array, as_given, as_rows, as_target
 
 if TYPE_CHECKING:
     from mercer._core import Answer, Question, Rows, State, Target
 
 # A partition as `_core` takes it.
-Part = tuple["Rows", "Target | None"]
+Part = tuple["Rows | NDArray[np.float32]", "Target | None"]
 
 
 class Partitions:
@@ -86,7 +87,8 @@ class InProcess(Partitions):
         self.parts = [opened(rows, target) for rows, target in zip(X, targets, strict=True)]
         self.states: list[State | None] = [None] * len(X)
         self.n_partitions, self.names, self.has_target = len(X), None, y is not None
-        self.n_features = self.parts[0][0].shape[1] if self.parts else 0
+        # Empty partitions may have no columns.
+        self.n_features = next((rows.shape[1] for rows, _ in self.parts if rows.shape[0] > 0), 0)
         self._answers: list[Answer] = []
 
     def start(self, question: Question, first: Sequence[int], merged: bool) -> None:
@@ -117,13 +119,23 @@ def opened(X: Any, y: Any = None) -> Part:
     """Return the rows and labels of one partition as `_core` takes them."""
     rows = X if hasattr(X, "dtype") else np.asarray(X)
     if rows.ndim != 2:
-        raise ValueError(f"a partition has {rows.ndim} dimensions, but rows have 2")
+        raise ValueError(f"{rows.ndim} dimensions, but rows have 2")
     if rows.dtype.kind not in "fiub":
         rows = rows.astype(np.float64)
     target = None if y is None else as_target(y) if len(y) else np.empty(0)
     if target is not None and len(target) != rows.shape[0]:
-        raise ValueError(f"a partition has {rows.shape[0]} rows, but {len(target)} labels")
+        raise ValueError(
+            f"{rows.shape[0]} rows, but {len(target)} labels\nhint: cut X and y into partitions at the same rows"
+        )
     return as_given(rows), target
+
+
+def labelled(part: Part) -> tuple[Rows, Target]:
+    """Return a partition's rows in float64 and its labels, which it must have, wherever they have travelled."""
+    rows, target = part
+    if target is None:
+        raise ValueError("the labels are missing\nhint: give them (y)")
+    return as_rows(rows), target if isinstance(target, list) else as_array(target)
 
 
 def fit_partitions(estimator: Any, partitions: Partitions) -> Any:

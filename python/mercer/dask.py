@@ -7,6 +7,8 @@ calls it are a few hundred rows a pass, sums, and the model. `pip install 'merce
 
 from __future__ import annotations
 
+import os
+import pickle
 import uuid
 from collections.abc import Sequence
 from typing import Any, cast
@@ -16,13 +18,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._input import categories_as_text, is_collection
+from mercer._input import as_array, as_given, categories_as_text, is_collection, text_explained
 from mercer._partitions import Part, Partitions, opened
 
 try:
     import dask
     import dask.array as da
     import distributed
+    from dask.utils import is_dataframe_like, is_series_like
 except ImportError as error:
     raise ImportError(
         "mercer.dask needs dask and distributed, which are not installed\nhint: pip install 'mercer[dask]'"
@@ -32,6 +35,18 @@ __all__ = ["compare", "fit", "transform"]
 
 # Of the memory of all workers together, what partitions may keep from pass to pass; else it is computed again.
 _KEPT_SHARE = 0.25
+
+# Answers that a task merges: a power of 2, so that pairs are those of a tree of pairs.
+_MERGED = 8
+
+# Bytes of a question that go into one message: Dask warns of graphs above 10 MB.
+_MESSAGE_BYTES = 4_000_000
+
+# Questions about the labels as they were given; later ones find what they are in a partition's state.
+_ABOUT_LABELS = ("look", "label")
+
+# What decides on the threads that a worker computes with where the user has set it. Dask sets others, to 1.
+_THREADS_SET = ("MERCER_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
 def fit(
@@ -69,7 +84,10 @@ def fit(
     Notes
     -----
     Sums are computed in float64. The basis that a method comes with is the one for many rows. Repeated fits on the same
-    partitions give the same bits, whatever happens to the workers in between; other partitions give the same landmarks.
+    partitions give the same bits, whatever happens to the workers in between; other partitions give the same landmarks,
+    and features that agree to rounding. So do clusters with more or less memory: the coordinates of the rows are kept
+    from pass to pass where they fit into a quarter of the memory that all workers have when the fit begins; else they
+    are recomputed.
 
     Examples
     --------
@@ -79,17 +97,13 @@ def fit(
     >>> from mercer.dask import fit, transform
     >>> X = da.random.default_rng(0).normal(size=(2_000, 3), chunks=(500, 3))
     >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
     ...     model = fit(GDA(basis=KernelBasis("kobl", n_components=50)), X, y)
     ...     Z = transform(model, X).compute()
     >>> Z.shape
     (2000, 1)
     """
-    if is_collection(estimator) or not hasattr(estimator, "fit"):
-        raise TypeError(
-            f"the first argument is a {type(estimator).__name__}, but it must be an estimator\n"
-            "hint: mercer.dask.fit(GDA(...), X, y)"
-        )
+    _check_estimator(estimator)
     rows = _Collection(X, y, _client(client))
     rows.basis_rows = basis_rows
     try:
@@ -124,21 +138,25 @@ def transform(estimator: Any, X: Any) -> Any:
     """
     check_is_fitted(estimator)
     _check_rows(X)
+    _check_columns(estimator, X)
     names = [str(name) for name in estimator.get_feature_names_out()]
     shared = dask.delayed(estimator)
     if isinstance(X, da.Array):
         dtype = np.float32 if X.dtype == np.float32 else np.float64
+        keeps_sparse = sparse.issparse(X._meta) and hasattr(estimator, "support_")  # A selector takes columns.
         return X.map_blocks(
             _features,
             shared,
             names,
             dtype=dtype,
             chunks=(X.chunks[0], (len(names),)),
-            meta=np.empty((0, 0), dtype=dtype),
+            meta=X._meta.astype(dtype) if keeps_sparse else np.empty((0, 0), dtype=dtype),
             name=f"mercer-transform-{uuid.uuid4().hex}",
         )
-    meta = _features(X._meta_nonempty, estimator, names).iloc[:0]
-    return X.map_partitions(_features, shared, names, meta=meta)
+    import pandas as pd
+
+    meta = pd.DataFrame(index=X._meta.index, columns=names, dtype=_dtype_of(_columns_of(estimator, X._meta)))
+    return X.map_partitions(_features, shared, names, meta=meta, token="mercer-transform")
 
 
 def compare(
@@ -177,7 +195,7 @@ def compare(
     >>> from mercer.dask import compare
     >>> X = da.random.default_rng(0).normal(size=(300, 3), chunks=(100, 3))
     >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
     ...     frame = compare(X, y, methods=["gda"], folds=3, evaluators="ridge")
     >>> frame.attrs["splits"], frame.attrs["rows_in_all"]
     (3, 300)
@@ -203,60 +221,65 @@ class _Collection(Partitions):
     def __init__(self, X: Any, y: Any, client: distributed.Client) -> None:
         _check_rows(X)
         parts = _parts(X)
-        self.client, self.n_partitions, self.has_target = client, len(parts), y is not None
-        self.names = None if isinstance(X, da.Array) else list(X.columns)
-        self.n_features = int(X.shape[1]) if isinstance(X, da.Array) else len(X.columns)
-        targets: list[Any] = [None] * len(parts)
-        if y is not None:
-            if not is_collection(y):
-                raise TypeError(
-                    f"X is a collection of Dask, but y is a {type(y).__name__}\n"
-                    "hint: make it one with the same partitions, such as da.from_array(y, chunks=X.chunks[0])"
-                )
-            targets = _parts(y)
+        targets = [None] * len(parts) if y is None else _targets(y)
         if len(targets) != len(parts):
             raise ValueError(
                 f"X has {len(parts)} partitions, but y has {len(targets)}\n"
                 "hint: give both the same: X.rechunk, y.rechunk for arrays, repartition for dataframes"
             )
+        self.client, self.n_partitions, self.has_target = client, len(parts), y is not None
+        self.names = None if isinstance(X, da.Array) else list(X.columns)
+        self.n_features = int(X.shape[1]) if isinstance(X, da.Array) else len(X.columns)
         self.kept = int(_KEPT_SHARE * _memory(client))
         self._token = uuid.uuid4().hex
         self._round = 0
-        open_ = dask.delayed(_open, pure=False)
-        opened = [
-            open_(part, target, self.names, number, dask_key_name=f"mercer-open-{self._token}-{number}")
-            for number, (part, target) in enumerate(zip(parts, targets, strict=True))
-        ]
-        self.parts: list[distributed.Future] = client.compute(opened, optimize_graph=True)
+        self.bytes_in = 0
         self.states: list[distributed.Future | None] = [None] * len(parts)
         self.pending: list[distributed.Future] = []
-        self.bytes_in = 0
-
-    def _submit(self, name: str, at: int | str, function: Any, *arguments: Any) -> distributed.Future:
-        key = f"mercer-{name}-{self._token}-{self._round}-{at}"
-        return self.client.submit(function, *arguments, key=key, pure=False)
+        open_ = dask.delayed(_open, pure=False)
+        opened = [
+            open_(
+                part, target, self.names, self.n_features, number, dask_key_name=f"mercer-open-{self._token}-{number}"
+            )
+            for number, (part, target) in enumerate(zip(parts, targets, strict=True))
+        ]
+        try:
+            self.parts: list[distributed.Future] = client.compute(opened, optimize_graph=True)
+        except distributed.CancelledError as error:
+            raise _lost() from error
 
     def start(self, question: _core.Question, first: Sequence[int], merged: bool) -> None:
-        """Submit a task for every partition, and for every pair of answers that is merged."""
+        """Submit a task for every partition, and for answers that are merged."""
         self._round += 1
-        name = question.name
-        shared = self._submit("question", name, _same, question)
-        tasks = [
-            self._submit(name, at, _answer, part, state, shared, at, first[at] if first else None)
-            for at, (part, state) in enumerate(zip(self.parts, self.states, strict=True))
-        ]
+        numbers = range(self.n_partitions)
+        firsts = list(first) if first else [None for _ in numbers]
+        questions = [self._share(question)] * len(numbers)
+        tasks = self.map(question.name, _answer, self.parts, self.states, questions, numbers, firsts)
         if question.makes_state:
             self.states = list(tasks)
-            tasks = [self._submit("answer", at, _second, task) for at, task in enumerate(tasks)]
+            tasks = self.map("answer", _second, tasks)
         level = 0
         while merged and len(tasks) > 1:
             level += 1
-            pairs = [tasks[at : at + 2] for at in range(0, len(tasks), 2)]
-            tasks = [
-                self._submit("merge", f"{level}-{at}", _merged, *pair) if len(pair) == 2 else pair[0]
-                for at, pair in enumerate(pairs)
-            ]
+            groups = [tasks[at : at + _MERGED] for at in range(0, len(tasks), _MERGED)]
+            tasks = self.map("merge", _merged, groups, level=level)
         self.pending = tasks
+
+    def _share(self, question: _core.Question) -> distributed.Future:
+        """Return the question as one task, so that it travels once to every worker; if long, in several messages."""
+        content = pickle.dumps(question)
+        pieces: list[Any] = [content[at : at + _MESSAGE_BYTES] for at in range(0, len(content), _MESSAGE_BYTES)]
+        if len(pieces) > 1:
+            pieces = [self.map("piece", _same, [piece], level=at)[0] for at, piece in enumerate(pieces)]
+        return self.map("question", _unpickled, [pieces])[0]
+
+    def map(self, name: str, function: Any, *arguments: Sequence[Any], level: int = 0) -> list[distributed.Future]:
+        """Submit a task for each of the arguments in one message, which costs less than a message a task.
+
+        `level` tells tasks of one name and round apart.
+        """
+        keys = [f"mercer-{name}-{self._token}-{self._round}-{level}-{at}" for at in range(len(arguments[0]))]
+        return cast("list[Any]", self.client.map(function, *arguments, key=keys, pure=False))
 
     def wait(self, seconds: float) -> bool:
         """Wait for the answers."""
@@ -264,22 +287,23 @@ class _Collection(Partitions):
             distributed.wait(self.pending, timeout=seconds)
         except TimeoutError:
             return False
+        except distributed.CancelledError:  # which `answers` explains
+            return True
         return True
 
     def answers(self) -> list[_core.Answer]:
-        """Gather the answers."""
+        """Gather the answers, or raise what the first of the partitions that failed has raised."""
+        failed = [task for task in self.pending if task.status in ("error", "cancelled")]
         try:
-            found = self.client.gather(self.pending)
+            found = self.client.gather(failed[:1] or self.pending)
         except distributed.KilledWorker as error:
             raise RuntimeError(
                 f"a task killed the worker that ran it, {error.allowed_failures + 1} times: most often the memory of a "
                 "worker was not enough\nhint: repartition into smaller partitions, or give workers more memory"
             ) from error
-        except (distributed.client.FutureCancelledError, distributed.client.FuturesCancelledError) as error:
-            raise RuntimeError(
-                "rows or what was made of them are lost, and cannot be computed again: they were scattered, or their "
-                "source is gone\nhint: make the collection from files or functions (dd.read_parquet, da.from_delayed)"
-            ) from error
+        except distributed.CancelledError as error:
+            raise _lost() from error
+        _release(self.pending)
         self.pending = []
         self.bytes_in += sum(answer.__sizeof__() for answer in found)
         return cast("list[_core.Answer]", found)
@@ -290,24 +314,54 @@ class _Collection(Partitions):
 
     def close(self) -> None:
         """Let go of everything on the workers."""
+        _release([*self.pending, *self.states, *self.parts])
         self.pending, self.states, self.parts = [], [], []
 
 
+def _release(futures: Sequence[distributed.Future | None]) -> None:
+    """Let go of futures now: waiting leaves them in cycles, which the garbage collector may find much later."""
+    for future in futures:
+        if future is not None:
+            future.release()
+
+
+def _check_estimator(estimator: Any) -> None:
+    hint = "hint: mercer.dask.fit(GDA(...), X, y)"
+    if isinstance(estimator, type):
+        raise TypeError(f"the first argument is the class {estimator.__name__}, but it must be an estimator\n{hint}")
+    if is_collection(estimator) or not hasattr(estimator, "fit"):
+        raise TypeError(f"the first argument is a {type(estimator).__name__}, but it must be an estimator\n{hint}")
+    if not getattr(estimator, "_takes_partitions", False):
+        raise TypeError(
+            f"{type(estimator).__name__} is not fitted on collections of Dask\n"
+            "hint: fit it on a sample of the rows, or on the features of an estimator that is (AutoFeatures, GDA, ...)"
+        )
+
+
 def _client(client: distributed.Client | None) -> distributed.Client:
-    if client is not None:
-        return client
-    try:
-        return distributed.default_client()
-    except ValueError as error:
-        raise ValueError(
-            "there is no Dask client\nhint: client = distributed.Client() starts workers on this machine"
-        ) from error
+    if client is None:
+        try:
+            client = distributed.default_client()
+        except ValueError as error:
+            raise ValueError(
+                "there is no Dask client\nhint: client = distributed.Client() starts workers on this machine"
+            ) from error
+    if client.asynchronous:
+        raise TypeError("the Dask client is asynchronous, but fits wait\nhint: distributed.Client(asynchronous=False)")
+    return client
+
+
+def _lost() -> RuntimeError:
+    return RuntimeError(
+        "rows or what was made of them are lost, and cannot be computed again: they were scattered, or their source is "
+        "gone\nhint: make the collection from files or functions (dd.read_parquet, da.from_delayed)"
+    )
 
 
 def _memory(client: distributed.Client) -> int:
-    """Return the bytes of memory that all workers have together."""
+    """Return the bytes of memory that all workers have together; one without a limit counts for none."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(int(worker["memory_limit"]) for worker in workers)
+    return sum(int(worker["memory_limit"] or 0) for worker in workers)
 
 
 def _check_rows(X: Any) -> None:
@@ -316,13 +370,50 @@ def _check_rows(X: Any) -> None:
             f"X is a {type(X).__name__}, but it must be an array or a dataframe of Dask\n"
             "hint: the estimator's own methods take other rows"
         )
-    if isinstance(X, da.Array):
-        if X.ndim != 2:
-            raise ValueError(f"X has {X.ndim} dimensions, but rows have 2")
-        if X.numblocks[1] > 1:
-            raise ValueError("X is cut between columns\nhint: X.rechunk({1: -1})")
-    elif not hasattr(X, "columns"):
-        raise TypeError(f"X is a {type(X).__name__} of Dask, but it must be an array or a dataframe")
+    if not isinstance(X, da.Array):
+        if not is_dataframe_like(X):
+            raise TypeError(f"X is a {type(X).__name__}, but it must be an array or a dataframe of Dask")
+        return
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions, but rows have 2\nhint: X.reshape(-1, 1) for one column")
+    if X.numblocks[1] > 1:
+        raise ValueError("X is cut between columns\nhint: X.rechunk({1: -1})")
+    if np.isnan(X.shape[1]):
+        raise ValueError("the number of columns of X is not known\nhint: X.compute_chunk_sizes() finds it")
+
+
+def _check_columns(estimator: Any, X: Any) -> None:
+    """Refuse columns that are not those of the fit."""
+    wanted = getattr(estimator, "feature_names_in_", None)
+    if wanted is not None and not isinstance(X, da.Array):
+        missing = [name for name in wanted if name not in X.columns]
+        if missing:
+            raise ValueError(
+                f"{type(estimator).__name__} was fitted with columns that X does not have: {_listed(missing)}"
+            )
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, but {type(estimator).__name__} was fitted with {estimator.n_features_in_}"
+        )
+
+
+def _listed(names: Sequence[Any]) -> str:
+    """Return the first of some names."""
+    return ", ".join(f"`{name}`" for name in names[:5]) + (", ..." if len(names) > 5 else "")
+
+
+def _targets(y: Any) -> list[Any]:
+    """Return the labels' partitions."""
+    if not is_collection(y):
+        raise TypeError(
+            f"X is a collection of Dask, but y is a {type(y).__name__}\n"
+            "hint: make it one with the same partitions, such as da.from_array(y, chunks=X.chunks[0])"
+        )
+    if not (isinstance(y, da.Array) or is_series_like(y) or is_dataframe_like(y)):
+        raise TypeError(f"y is a {type(y).__name__}, but it must be an array or a series of Dask")
+    if y.ndim > 1 and y.shape[1] != 1:
+        raise ValueError(f"y has {y.shape[1]} columns, but labels have 1\nhint: fit once for each of them")
+    return _parts(y)
 
 
 def _parts(collection: Any) -> list[Any]:
@@ -332,37 +423,53 @@ def _parts(collection: Any) -> list[Any]:
 # What runs on workers. Names are those of the dashboard's tasks.
 
 
-def _open(X: Any, y: Any, names: list[Any] | None, number: int) -> Part:
+def _open(X: Any, y: Any, names: list[Any] | None, n_features: int, number: int) -> Part:
     """Return a partition as `_core` takes it."""
-    if names is not None:
-        missing = [name for name in names if name not in X.columns]
-        if missing or len(X.columns) != len(names):
-            extra = [name for name in X.columns if name not in names]
-            raise ValueError(
-                f"the columns of partition {number + 1} differ by name: "
-                f"{', '.join(f'`{name}` is missing' for name in missing[:5])}"
-                f"{', ' if missing and extra else ''}{', '.join(f'`{name}` is new' for name in extra[:5])}"
-            )
-        X = _numbers(X[names])
-    elif not sparse.issparse(X):
-        X = np.asarray(X)
-    else:
-        X = sparse.csr_array(X)
     try:
+        if names is not None:
+            X = _numbers(_in_order(X, names))
+        elif hasattr(X, "tocsr"):
+            X = X.tocsr()
+        if X.shape[0] > 0 and X.shape[1:] != (n_features,):
+            raise ValueError(f"the shape is {X.shape}, but X has {n_features} columns")
         return opened(X, None if y is None else np.asarray(categories_as_text(y)))
     except ValueError as error:
         raise ValueError(f"partition {number + 1}: {error}") from None
 
 
+def _in_order(frame: Any, names: list[Any]) -> Any:
+    """Return a dataframe with its columns in this order."""
+    if list(frame.columns) == names:
+        return frame
+    missing = [name for name in names if name not in frame.columns]
+    more = [name for name in frame.columns if name not in names]
+    if missing or more or len(frame.columns) != len(names):
+        differences = [f"{_listed(of)} {what}" for of, what in ((missing, "missing"), (more, "not expected")) if of]
+        raise ValueError(
+            f"its columns differ from those of the dataframe by name: {'; '.join(differences) or 'some occur twice'}\n"
+            "hint: give every partition the columns that X.columns says"
+        )
+    return frame[names]
+
+
+def _dtype_of(frame: Any) -> Any:
+    """Return float32 if all columns of a dataframe are, else float64."""
+    single = {"float32", "Float32", "float[pyarrow]"}
+    return np.float32 if {str(kind) for kind in frame.dtypes} <= single else np.float64
+
+
 def _numbers(frame: Any) -> Any:
-    """Return the numbers of a dataframe: in float32 if all are, else in float64; missing ones are NaN."""
-    kinds = {str(kind) for kind in frame.dtypes}
-    single = kinds <= {"float32", "Float32", "float[pyarrow]"}
-    return frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
+    """Return the numbers of a dataframe; missing ones are NaN."""
+    with text_explained(frame):
+        return frame.to_numpy(dtype=_dtype_of(frame), na_value=np.nan)
 
 
-def _same(question: _core.Question) -> _core.Question:
-    return question
+def _same(value: Any) -> Any:
+    return value
+
+
+def _unpickled(pieces: list[bytes]) -> Any:
+    return pickle.loads(b"".join(pieces))
 
 
 def _answer(
@@ -373,10 +480,14 @@ def _answer(
     first: int | None,
 ) -> Any:
     """Return a partition's answer; with the new state, if the question makes one."""
-    _use_threads_of_worker()
-    rows, target = opened(*part)
+    use_threads_of_worker()
+    rows, target = part
+    if question.name not in _ABOUT_LABELS:
+        target = None
+    elif isinstance(target, np.ndarray):
+        target = as_array(target)  # It may have travelled.
     state = None if kept is None else kept[0]
-    found = _core.answer(rows, target, question, state, number=number, first=first)
+    found = _core.answer(as_given(rows), target, question, state, number=number, first=first)
     return found if question.makes_state else found[1]
 
 
@@ -384,38 +495,52 @@ def _second(pair: tuple[Any, Any]) -> Any:
     return pair[1]
 
 
-def _merged(one: _core.Answer, other: _core.Answer) -> _core.Answer:
-    return one.merged(other)
+def _merged(answers: list[_core.Answer]) -> _core.Answer:
+    """Merge neighbours in pairs, then the results in pairs, until one is left."""
+    while len(answers) > 1:
+        pairs = [answers[at : at + 2] for at in range(0, len(answers), 2)]
+        answers = [pair[0].merged(pair[1]) if len(pair) == 2 else pair[0] for pair in pairs]
+    return answers[0]
 
 
-def _use_threads_of_worker() -> None:
-    """Compute with as many threads as this worker has: Dask tells libraries to use one."""
+def use_threads_of_worker() -> None:
+    """Compute with as many threads as this worker has: Dask tells libraries to use one.
+
+    A worker in the process of the user computes with what the user computes with.
+    """
     try:
-        threads = distributed.get_worker().state.nthreads
-    except ValueError:
+        worker = distributed.get_worker()
+    except ValueError:  # another scheduler than the distributed one
         return
-    if not distributed.get_worker().name or distributed.get_worker().nanny is not None:
-        _core.set_threads(threads)
+    if not worker.address.startswith("inproc://") and not any(name in os.environ for name in _THREADS_SET):
+        _core.set_threads(worker.state.nthreads)
 
 
 def _features(X: Any, estimator: Any, names: list[str]) -> Any:
     """Return the features of one partition, in a dataframe with its index if it is one."""
-    is_frame = hasattr(X, "columns")
-    rows = X
-    if is_frame:
-        wanted = getattr(estimator, "feature_names_in_", None)
-        rows = X if wanted is None else X[list(wanted)]
-        values = _numbers(rows)
-        import pandas as pd
+    use_threads_of_worker()
+    if not hasattr(X, "columns"):
+        return _features_of(X if sparse.issparse(X) else np.asarray(X), estimator, names)
+    import pandas as pd
 
-        rows = pd.DataFrame(values, columns=rows.columns) if wanted is not None else values
-    elif not sparse.issparse(X):
-        rows = np.asarray(X)
-    dtype = np.float32 if (values if is_frame else rows).dtype == np.float32 else np.float64
-    if X.shape[0] == 0:
-        features = np.empty((0, len(names)), dtype=dtype)
-    else:
-        features = np.asarray(estimator.transform(rows)).astype(dtype, copy=False)
-    if not is_frame:
-        return features
-    return pd.DataFrame(features, index=X.index, columns=names)
+    frame = _columns_of(estimator, X)
+    rows: Any = _numbers(frame)
+    dtype = rows.dtype
+    if hasattr(estimator, "feature_names_in_"):
+        rows = pd.DataFrame(rows, columns=frame.columns)
+    return pd.DataFrame(_features_of(rows, estimator, names, dtype), index=X.index, columns=names)
+
+
+def _columns_of(estimator: Any, frame: Any) -> Any:
+    """Return the columns that an estimator was fitted with, in their order; all of them if they had no names."""
+    return frame[list(estimator.feature_names_in_)] if hasattr(estimator, "feature_names_in_") else frame
+
+
+def _features_of(rows: Any, estimator: Any, names: list[str], dtype: Any = None) -> Any:
+    """Return the features of rows: in float32 if these are, else in float64."""
+    dtype = np.float32 if (dtype or rows.dtype) == np.float32 else np.float64
+    if rows.shape[0] == 0:
+        return np.empty((0, len(names)), dtype=dtype)
+    found = estimator.transform(rows)
+    features: Any = found if sparse.issparse(found) else np.asarray(found)
+    return features.astype(dtype, copy=False)

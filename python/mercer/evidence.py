@@ -13,12 +13,13 @@ merged in any order, and what comes out is as if all rows had been in one place.
 (3, 3)
 
 Whole fits see rows in the same way: `fit_partitions` asks every partition a question and merges the answers, pass after
-pass. `InProcess` is the plainest engine that brings them there; `mercer.dask` has one for Dask, and one of your own needs
-the methods of `Partitions` and `answer`, a pure function of a partition's rows, its state and a question. What is asked:
+pass. `InProcess` is the plainest engine that brings them there; `mercer.dask` has one for Dask, and one of your own
+needs the methods of `Partitions` and `answer`, a pure function of a partition's rows, its state and a question. What is
+asked:
 
 - ``look``, ``label``, ``check``, ``take``, ``class-sums``: what rows and labels are, some of the rows, sums by class;
-- ``begin``, ``advance``, ``offer``, ``open-sum``, ``draw``, ``in-order``, ``products``, ``residual``: what is left of the
-  rows beside the pivots so far, for the bases;
+- ``begin``, ``advance``, ``offer``, ``open-sum``, ``draw``, ``in-order``, ``products``, ``residual``: what is left of
+  the rows beside the pivots so far, for the bases;
 - ``moments``, ``signs``: sums of a map's features, and the rows that decide on their signs, for the extractors;
 - ``nearest``, ``ranges``, ``f-sums``, ``votes``, ``errors``: neighbours of some rows, sums and votes, for the selectors.
 """

@@ -24,17 +24,9 @@ def test_names_are_the_same():
     stub = {*functions_of(STUB.body), *CLASSES}
     assert stub == public(vars(_core))
     assert hasattr(_core, "__version__")
-    assert set(CLASSES) == {
-        "Answer",
-        "Columns",
-        "Fitted",
-        "Model",
-        "NumericalError",
-        "Question",
-        "RawTable",
-        "State",
-    }
-    for name in ("Columns", "Fitted", "Model", "RawTable"):
+    compiled = {"Answer", "Columns", "Fitted", "Model", "Question", "RawTable", "State"}
+    assert set(CLASSES) == {*compiled, "NumericalError"}
+    for name in sorted(compiled):
         assert public(functions_of(CLASSES[name].body)) == public(vars(getattr(_core, name))), name
 
 
