@@ -21,7 +21,7 @@ asked:
 - ``begin``, ``advance``, ``offer``, ``open-sum``, ``draw``, ``in-order``, ``products``, ``residual``: what is left of
   the rows beside the pivots so far, for the bases;
 - ``moments``, ``signs``: sums of a map's features, and the rows that decide on their signs, for the extractors;
-- ``nearest``, ``ranges``, ``f-sums``, ``votes``, ``errors``: neighbours of some rows, sums and votes, for the selectors.
+- ``nearest``, ``ranges``, ``f-sums``, ``votes``, ``errors``: neighbours, sums and votes, for the selectors.
 """
 
 from __future__ import annotations

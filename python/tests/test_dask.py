@@ -687,3 +687,23 @@ def test_partitions_in_this_process_are_checked():
     with pytest.raises(ValueError, match="the target is text in some partitions and numbers in others\nhint: "):
         fit_partitions(FScore(1), InProcess([[[0.0]], [[1.0]]], [["a"], [1]]))
     assert fit_partitions(basis(n_components=1), InProcess([np.empty((0, 0)), [[0.0, 1.0]]])).n_features_in_ == 2
+
+
+def test_a_comparison_runs_its_splits_as_tasks(client):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "b", "a")
+    settings = {"methods": ["gda", "klfe"], "folds": 3, "evaluators": "ridge"}
+    found = mercer.dask.compare(da.from_array(X, chunks=(90, 3)), da.from_array(y, chunks=90), **settings)
+    here = mercer.compare(X, y, **settings)
+    pd.testing.assert_frame_equal(found.drop(columns="fit_seconds"), here.drop(columns="fit_seconds"))
+    assert found.attrs["rows_in_all"] == 300
+    some = mercer.dask.compare(da.from_array(X, chunks=(90, 3)), da.from_array(y, chunks=90), n_rows=120, **settings)
+    assert (some.attrs["rows"], some.attrs["rows_in_all"], some.attrs["splits"]) == (120, 300, 3)
+
+
+@pytest.mark.parametrize("name", ["cv", "groups", "estimators", "score"])
+def test_what_a_comparison_cannot_do_in_partitions_is_refused_by_name(client, name):
+    X, y = da.ones((20, 2), chunks=(10, 2)), da.ones(20, chunks=10)
+    with pytest.raises(ValueError, match=rf"{name}: not for rows in partitions[\s\S]*hint"):
+        mercer.dask.compare(X, y, **{name: len})
