@@ -33,6 +33,9 @@ __all__ = ["compare", "fit", "transform"]
 # Of the memory of all workers together, what partitions may keep from pass to pass; else it is computed again.
 _KEPT_SHARE = 0.25
 
+# Answers that a task merges: a power of 2, so that pairs are those of a tree of pairs.
+_MERGED = 8
+
 
 def fit(
     estimator: Any,
@@ -232,30 +235,25 @@ class _Collection(Partitions):
         self.pending: list[distributed.Future] = []
         self.bytes_in = 0
 
-    def _submit(self, name: str, at: int | str, function: Any, *arguments: Any) -> distributed.Future:
-        key = f"mercer-{name}-{self._token}-{self._round}-{at}"
-        return self.client.submit(function, *arguments, key=key, pure=False)
+    def _map(self, name: str, function: Any, *arguments: Sequence[Any]) -> list[distributed.Future]:
+        """Submit a task for each of the arguments in one message: a message a task costs the scheduler more than it."""
+        keys = [f"mercer-{name}-{self._token}-{self._round}-{at}" for at in range(len(arguments[0]))]
+        return self.client.map(function, *arguments, key=keys, pure=False)
 
     def start(self, question: _core.Question, first: Sequence[int], merged: bool) -> None:
-        """Submit a task for every partition, and for every pair of answers that is merged."""
+        """Submit a task for every partition, and for answers that are merged."""
         self._round += 1
-        name = question.name
-        shared = self._submit("question", name, _same, question)
-        tasks = [
-            self._submit(name, at, _answer, part, state, shared, at, first[at] if first else None)
-            for at, (part, state) in enumerate(zip(self.parts, self.states, strict=True))
-        ]
+        name, parts = question.name, self.n_partitions
+        shared = self._map("question", _same, [question])
+        tasks = self._map(name, _answer, self.parts, self.states, shared * parts, range(parts), first or [None] * parts)
         if question.makes_state:
             self.states = list(tasks)
-            tasks = [self._submit("answer", at, _second, task) for at, task in enumerate(tasks)]
+            tasks = self._map("answer", _second, tasks)
         level = 0
         while merged and len(tasks) > 1:
             level += 1
-            pairs = [tasks[at : at + 2] for at in range(0, len(tasks), 2)]
-            tasks = [
-                self._submit("merge", f"{level}-{at}", _merged, *pair) if len(pair) == 2 else pair[0]
-                for at, pair in enumerate(pairs)
-            ]
+            groups = [tasks[at : at + _MERGED] for at in range(0, len(tasks), _MERGED)]
+            tasks = self._map(f"merge-{level}", _merged, groups)
         self.pending = tasks
 
     def wait(self, seconds: float) -> bool:
@@ -384,8 +382,12 @@ def _second(pair: tuple[Any, Any]) -> Any:
     return pair[1]
 
 
-def _merged(one: _core.Answer, other: _core.Answer) -> _core.Answer:
-    return one.merged(other)
+def _merged(answers: list[_core.Answer]) -> _core.Answer:
+    """Merge neighbours in pairs, then the results in pairs, until one is left."""
+    while len(answers) > 1:
+        pairs = [answers[at : at + 2] for at in range(0, len(answers), 2)]
+        answers = [pair[0].merged(pair[1]) if len(pair) == 2 else pair[0] for pair in pairs]
+    return answers[0]
 
 
 def _use_threads_of_worker() -> None:
