@@ -244,7 +244,10 @@ class _Collection(Partitions):
         """Submit a task for every partition, and for answers that are merged."""
         self._round += 1
         name, parts = question.name, self.n_partitions
-        shared = self._map("question", _same, [question])
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "4GiB"}):
+            shared = self._map(
+                "question", _same, [question]
+            )  # with a map of 2 000 landmarks it has 32 MB, and is sent once
         tasks = self._map(name, _answer, self.parts, self.states, shared * parts, range(parts), first or [None] * parts)
         if question.makes_state:
             self.states = list(tasks)
