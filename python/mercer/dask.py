@@ -82,7 +82,7 @@ def fit(
     >>> from mercer.dask import fit, transform
     >>> X = da.random.default_rng(0).normal(size=(2_000, 3), chunks=(500, 3))
     >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
     ...     model = fit(GDA(basis=KernelBasis("kobl", n_components=50)), X, y)
     ...     Z = transform(model, X).compute()
     >>> Z.shape
@@ -180,7 +180,7 @@ def compare(
     >>> from mercer.dask import compare
     >>> X = da.random.default_rng(0).normal(size=(300, 3), chunks=(100, 3))
     >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
     ...     frame = compare(X, y, methods=["gda"], folds=3, evaluators="ridge")
     >>> frame.attrs["splits"], frame.attrs["rows_in_all"]
     (3, 300)
@@ -245,9 +245,8 @@ class _Collection(Partitions):
         self._round += 1
         name, parts = question.name, self.n_partitions
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "4GiB"}):
-            shared = self._map(
-                "question", _same, [question]
-            )  # with a map of 2 000 landmarks it has 32 MB, and is sent once
+            # With a map of 2 000 landmarks it has 32 MB, and is sent once.
+            shared = self._map("question", _same, [question])
         tasks = self._map(name, _answer, self.parts, self.states, shared * parts, range(parts), first or [None] * parts)
         if question.makes_state:
             self.states = list(tasks)
