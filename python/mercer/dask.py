@@ -417,6 +417,13 @@ def _targets(y: Any) -> list[Any]:
 
 
 def _parts(collection: Any) -> list[Any]:
+    """Return the partitions, as many as the collection says that it has.
+
+    Where few columns of small files are needed, Dask's optimizer reads several files as one partition: more of them for
+    the labels than for the rows. Of its steps only the first is used, which leaves out columns that are not needed.
+    """
+    if hasattr(collection, "simplify"):
+        return list(collection.simplify().to_delayed(optimize_graph=False))
     return list(np.ravel(np.asarray(collection.to_delayed(), dtype=object)))
 
 
