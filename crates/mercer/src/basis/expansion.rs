@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::{check_rows, diagonal};
 use crate::kernel::{Kernel, Panel, Shape};
-use crate::linalg::{product, tall_product};
+use crate::linalg::{product, tall_product, with_scratch};
 use crate::monitor::Monitor;
 use crate::real::Real;
 
@@ -339,10 +339,11 @@ impl PreparedExpansion<'_> {
     pub(crate) fn apply(&self, rows: &Rows, mut out: MatMut<'_, f64>) {
         let PreparedParts { panel, blocks } = &*self.parts;
         let (h, l) = (rows.n(), panel.n_landmarks());
-        let mut k = vec![0.0; h * l];
-        panel.fill(rows, &mut k);
-        let k = MatRef::from_row_major_slice(&k, h, l);
-        blocks.multiply(self.expansion.matrix.as_ref(), k, out.as_mut());
+        with_scratch(h * l, |k| {
+            panel.fill(rows, k);
+            let k = MatRef::from_row_major_slice(k, h, l);
+            blocks.multiply(self.expansion.matrix.as_ref(), k, out.as_mut());
+        });
         for (j, &b) in self.expansion.offset.iter().enumerate().filter(|(_, b)| **b != 0.0) {
             out.as_mut().col_mut(j).iter_mut().for_each(|v| *v -= b);
         }

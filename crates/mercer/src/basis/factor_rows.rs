@@ -18,7 +18,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::{PANEL, Panel};
 use crate::kernel::{Gram, Precision};
-use crate::linalg::product;
+use crate::linalg::{product, with_scratch};
 use crate::monitor::Monitor;
 use crate::random;
 
@@ -382,15 +382,15 @@ impl<'a> LocalRows<'a> {
                 residual.par_chunks_mut(PANEL).enumerate().try_for_each(|(at, residual)| {
                     monitor.check()?;
                     let rows = at * PANEL..at * PANEL + residual.len();
-                    let mut k = vec![0.0; rows.len() * j];
-                    if let Some((before, _)) = before.filter(|_| j > 0) {
-                        gram.fill(before, rows.clone(), &mut k);
-                    }
-                    let done = MatRef::from_row_major_slice(&k, rows.len(), j);
-                    let mut t = vec![0.0; rows.len() * b];
-                    gram.fill(&panel, rows, &mut t);
-                    next(&mut t, done, part, l);
-                    t.chunks_exact(b).zip(residual).for_each(|(t, residual)| take(residual, t));
+                    with_scratch(rows.len() * (j + b), |scratch| {
+                        let (k, t) = scratch.split_at_mut(rows.len() * j);
+                        if let Some((before, _)) = before.filter(|_| j > 0) {
+                            gram.fill(before, rows.clone(), k);
+                        }
+                        gram.fill(&panel, rows.clone(), t);
+                        next(t, MatRef::from_row_major_slice(k, rows.len(), j), part, l);
+                        t.chunks_exact(b).zip(residual).for_each(|(t, residual)| take(residual, t));
+                    });
                     Ok::<_, Error>(())
                 })?;
             }

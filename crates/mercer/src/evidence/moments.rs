@@ -10,7 +10,7 @@
 //! differs every panel is summed about its own mean, and merging only adds: nothing cancels, however large the offset
 //!         of the features and however the rows are ordered
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 use crate::error::{Error, Result};
 use crate::linalg::{product, self_product};
@@ -95,8 +95,19 @@ impl Moments {
         for (w, y) in w.subcols_mut(m, c).col_iter_mut().zip(y.col_iter()) {
             w.iter_mut().zip(y.iter()).for_each(|(w, y)| *w = T::of(*y));
         }
+        self.accumulate_panel(w.as_mut());
+        Ok(())
+    }
+
+    /// Adds rows of features and, in the last columns, targets, and leaves them centred.
+    pub(crate) fn accumulate_panel<T: Real>(&mut self, mut w: MatMut<'_, T>) {
+        let h = w.nrows();
+        if h == 0 {
+            return;
+        }
         let mut take_mean = || -> Vec<f64> {
-            w.col_iter_mut()
+            w.as_mut()
+                .col_iter_mut()
                 .map(|column| {
                     let mean = T::sum_of(column.as_ref()) / h as f64;
                     column.iter_mut().for_each(|v| *v = T::of(v.double() - mean));
@@ -108,7 +119,6 @@ impl Moments {
         let (shift, mean) = (take_mean(), take_mean());
         let scatter = self_product(w.as_ref());
         self.add(h as f64, &shift, &mean, scatter.as_ref());
-        Ok(())
     }
 
     /// Adds the sums of other rows.

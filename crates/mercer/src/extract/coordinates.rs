@@ -1,9 +1,9 @@
 //! Labelled rows seen through a basis: their features, in the basis' precision, and what these add up to.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::akda_qr::class_means;
@@ -417,11 +417,23 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
 
     /// Of the rows of a range, by this thread alone.
     pub(crate) fn of(&self, rows: Range<usize>) -> Mat<T> {
+        let mut z = Mat::zeros(rows.len(), self.m());
+        self.fill(rows, z.as_mut());
+        z
+    }
+
+    /// Of the rows of a range into `z`, by this thread alone.
+    fn fill(&self, rows: Range<usize>, mut z: MatMut<'_, T>) {
         match self.given {
-            Given::Nothing => self.panels.of(self.rows, rows),
-            Given::Rows(given) => given.subrows(rows.start, rows.len()).to_owned(),
+            Given::Nothing => {
+                for start in rows.clone().step_by(PANEL) {
+                    let here = start..rows.end.min(start + PANEL);
+                    let own = z.as_mut().subrows_mut(start - rows.start, here.len());
+                    self.panels.fill(self.rows, here, own);
+                }
+            }
+            Given::Rows(given) => z.copy_from(given.subrows(rows.start, rows.len())),
             Given::Blocks(blocks) => {
-                let mut z = Mat::zeros(rows.len(), self.m());
                 let mut start = 0;
                 for block in blocks {
                     let width = block.len() / self.rows.n();
@@ -430,7 +442,6 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
                     z.as_mut().subcols_mut(start, width).copy_from(own);
                     start += width;
                 }
-                z
             }
         }
     }
@@ -441,16 +452,25 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
         let (m, c) = (self.m(), targets.count(labels));
         monitor.begin("adding up features", n);
         let mut sums = Moments::new(m, c);
+        // Panels of features and targets, whose memory is used again.
+        let free: Mutex<Vec<Mat<T>>> = Mutex::new(Vec::new());
+        let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
         let part = |at: usize| {
             let rows = panel(at, SUM_ROWS, n);
-            let z = self.of(rows.clone());
-            let y = Mat::from_fn(rows.len(), c, |i, j| targets.value(labels, rows.start + i, j));
+            let kept = lock().pop().filter(|w| w.nrows() == rows.len());
+            let mut w = kept.unwrap_or_else(|| Mat::zeros(rows.len(), m + c));
+            self.fill(rows.clone(), w.as_mut().subcols_mut(0, m));
+            for j in 0..c {
+                let column = w.col_mut(m + j).iter_mut().enumerate();
+                column.for_each(|(i, w)| *w = T::of(targets.value(labels, rows.start + i, j)));
+            }
             let mut part = Moments::new(m, c);
-            let added = part.accumulate_in(z.as_ref(), y.as_ref());
+            part.accumulate_panel(w.as_mut());
+            lock().push(w);
             monitor.advance(rows.len());
-            added.map(|()| part)
+            part
         };
-        in_order(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c), monitor, part, |part| sums.merge(&part?))?;
+        in_order(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c), monitor, part, |part| sums.merge(&part))?;
         Ok(sums)
     }
 
@@ -475,7 +495,10 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
     }
 
     /// The values that decide on the signs of `features` of panels of rows.
-    fn deciding_of(&self, features: impl Fn(Range<usize>) -> Mat<T> + Sync) -> Result<Vec<Deciding>> {
+    pub(crate) fn deciding_of(
+        &self,
+        features: impl Fn(Range<usize>) -> Mat<T> + Sync,
+    ) -> Result<Vec<Deciding>> {
         let (n, monitor) = (self.rows.n(), self.monitor());
         monitor.begin("choosing signs", n);
         let mut found: Vec<Deciding> = Vec::new();

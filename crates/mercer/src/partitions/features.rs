@@ -5,6 +5,7 @@ use faer::{Mat, MatRef};
 use super::answer::Reply;
 use super::parted::{Parted, unexpected};
 use super::question::Ask;
+use super::wire::Matrix;
 use crate::basis::expansion::Expansion;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -65,9 +66,10 @@ impl FeatureSums for PartedFeatures<'_, '_> {
     }
 
     fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {
-        // The map itself: it needs no coordinates.
+        // The map itself needs no coordinates; where these are kept they are faster.
         let expansion = self.expansion.composed(matrix, offset, &[]);
-        match self.parted.ask_merged(Ask::Signs { expansion })? {
+        let along = self.of_factor.then(|| (Matrix(matrix.to_owned()), offset.to_vec()));
+        match self.parted.ask_merged(Ask::Signs { expansion, along })? {
             Reply::Signs(found) => Ok(found.iter().map(Deciding::sign).collect()),
             _ => Err(unexpected()),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::{Mat, MatRef};
 
@@ -22,6 +23,7 @@ use crate::evidence::ranges::Ranges;
 use crate::extract::{Given, Source, class_means};
 use crate::kernel::gram::{check_rows, diagonal};
 use crate::kernel::{Gram, Kernel};
+use crate::linalg::product;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::random;
@@ -121,10 +123,15 @@ impl<'a> Asked<'a> {
                 let given = self.given(*of_factor);
                 Reply::Moments(Source::<f64>::with(rows, labels, expansion, given, &options).sums(*targets)?)
             }
-            Ask::Signs { expansion } => {
+            Ask::Signs { expansion, along } => {
                 let options = Options::watched(monitor);
                 let source = Source::<f64>::with(rows, labels, expansion, Given::Nothing, &options);
-                Reply::Signs(source.deciding()?)
+                Reply::Signs(match (self.given(along.is_some()), along) {
+                    (Given::Blocks(blocks), Some((matrix, offset))) => source.deciding_of(|here| {
+                        features_along(blocks, matrix.0.as_ref(), offset, rows.n(), here)
+                    })?,
+                    _ => source.deciding()?,
+                })
             }
             Ask::ClassSums => self.class_sums()?,
             Ask::Residual { expansion } => {
@@ -314,6 +321,26 @@ impl<'a> Asked<'a> {
         }
         Ok(sum)
     }
+}
+
+/// Features along directions from coordinates in blocks of columns, for the rows of a range among n.
+fn features_along(
+    blocks: &[Arc<Vec<f64>>],
+    directions: MatRef<'_, f64>,
+    offset: &[f64],
+    n: usize,
+    here: Range<usize>,
+) -> Mat<f64> {
+    let mut z = Mat::from_fn(here.len(), directions.nrows(), |_, j| -offset.get(j).copied().unwrap_or(0.0));
+    let mut start = 0;
+    for block in blocks {
+        let width = block.len() / n;
+        let own =
+            MatRef::from_row_major_slice(&block[here.start * width..here.end * width], here.len(), width);
+        z += product(own, directions.subcols(start, width).transpose());
+        start += width;
+    }
+    z
 }
 
 /// Dense rows as a matrix.

@@ -78,7 +78,11 @@ pub(super) enum Ask {
         of_factor: bool,
     },
     /// The values that decide on the features' signs.
-    Signs { expansion: Expansion },
+    Signs {
+        expansion: Expansion,
+        /// The directions in the basis' coordinates and their offset, where the columns of G may be these.
+        along: Option<(Matrix, Vec<f64>)>,
+    },
     /// Sums of the rows of each class.
     ClassSums,
     /// What an orthonormal basis leaves of the rows, and Σ k(x,x).
