@@ -440,6 +440,8 @@ def compare(
     memory: int | None = None,
     n_threads: int | None = None,
     task: str = "auto",
+    split: int | None = None,
+    found: list[str] | None = None,
     verbose: int = 0,
 ) -> str: ...
 def advise(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer import _core
-from mercer._input import as_given, as_target
+from mercer._input import as_array, as_given, as_rows, as_target
 
 if TYPE_CHECKING:
     from mercer._core import Answer, Question, Rows, State, Target
@@ -135,6 +135,14 @@ def opened(X: Any, y: Any = None) -> Part:
             f"{rows.shape[0]} rows, but {len(target)} labels\nhint: cut X and y into partitions at the same rows"
         )
     return as_given(rows), target
+
+
+def labelled(part: Part) -> tuple[Rows, Target]:
+    """Return a partition's rows in float64 and its labels, which it must have, wherever they have travelled."""
+    rows, target = part
+    if target is None:
+        raise ValueError("the labels are missing\nhint: give them (y)")
+    return as_rows(rows), target if isinstance(target, list) else as_array(target)
 
 
 def fit_partitions(estimator: Any, partitions: Partitions) -> Any:

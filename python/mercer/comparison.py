@@ -153,7 +153,7 @@ def compare(
     >>> frame.attrs["measure"], frame.attrs["splits"]
     ('accuracy', 5)
     """
-    pandas = _pandas()
+    _pandas()
     refuse_collections("compare", "compare", X=X, y=y, groups=groups)
     rows, target = rows_and_target(X, y)
     seed = as_seed(random_state)
@@ -164,37 +164,76 @@ def compare(
         how: dict[str, Any] = {"repeats": repeats, "seed": seed, "task": task}
         dealt = _core.folds(target, folds, **how) if test_share is None else _core.splits(target, test_share, **how)
         splits = [(train.tolist(), test.tolist()) for train, test in dealt[0]]
-    evaluators = settings.pop("judges", evaluators)  # as it was called once
-    if isinstance(methods, str) and methods == "all":
-        methods = []
-    found = _core.compare(
-        rows,
-        target,
-        _names("methods", methods),
-        [("kernel", str(kernel)), *_texts(settings)],
-        gammas=[as_text(rule) for rule in _several(gamma)],
-        sizes=[None if size is None else _whole("n_features", size) for size in _several(n_features)],
-        evaluators=_names("evaluators", evaluators),
-        knn=_whole("knn", knn),
-        scale=scale,
+    arguments = arguments_of(
+        methods=methods,
+        gamma=gamma,
+        n_features=n_features,
+        evaluators=evaluators,
+        knn=knn,
         folds=folds,
         repeats=repeats,
         test_share=test_share,
-        splits=splits,
-        score=score if isinstance(score, str) else None,
-        keep_predictions=own_score is not None,
-        seed=seed,
-        memory=None if memory is None else _whole("memory", memory),
-        n_threads=_threads(n_jobs),
+        score=score,
+        scale=scale,
+        kernel=kernel,
         task=task,
-        verbose=int(verbose),
+        random_state=random_state,
+        memory=memory,
+        verbose=verbose,
+        n_jobs=n_jobs,
+        **settings,
     )
+    found = _core.compare(rows, target, **arguments, splits=splits, keep_predictions=own_score is not None)
     outcome = json.loads(found)
     if estimators and splits is not None:
         _add_estimators(outcome, estimators, X, y, splits)
     if own_score is not None and splits is not None:
         _score_again(outcome, own_score, np.asarray(y), splits)
-    return _frame(pandas, outcome)
+    return frame_of(outcome)
+
+
+def arguments_of(
+    *,
+    methods: str | Iterable[str] = "all",
+    gamma: float | str | Sequence[float | str] = "loo",
+    n_features: int | Sequence[int | None] | None = None,
+    evaluators: str | Iterable[str] = ("knn", "ridge"),
+    knn: int = 1,
+    folds: int = 5,
+    repeats: int = 1,
+    test_share: float | None = None,
+    score: Any = None,
+    scale: str = "standard",
+    kernel: str = "rbf",
+    task: Task = "auto",
+    random_state: RandomState = 0,
+    memory: int | None = None,
+    verbose: int = 0,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Return what `_core.compare` takes beside rows, labels and splits, from the arguments of `compare`."""
+    evaluators = settings.pop("judges", evaluators)  # as it was called once
+    if isinstance(methods, str) and methods == "all":
+        methods = []
+    return {
+        "methods": _names("methods", methods),
+        "settings": [("kernel", str(kernel)), *_texts(settings)],
+        "gammas": [as_text(rule) for rule in _several(gamma)],
+        "sizes": [None if size is None else _whole("n_features", size) for size in _several(n_features)],
+        "evaluators": _names("evaluators", evaluators),
+        "knn": _whole("knn", knn),
+        "scale": scale,
+        "folds": _whole("folds", folds, least=2),
+        "repeats": _whole("repeats", repeats),
+        "test_share": test_share,
+        "score": score if isinstance(score, str) else None,
+        "seed": as_seed(random_state),
+        "memory": None if memory is None else _whole("memory", memory),
+        "n_threads": _threads(n_jobs),
+        "task": task,
+        "verbose": int(verbose),
+    }
 
 
 def _given_splits(
@@ -321,8 +360,9 @@ def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
     return as_rows(rows), as_target(y)
 
 
-def _frame(pandas: Any, outcome: dict[str, Any]) -> pd.DataFrame:
+def frame_of(outcome: dict[str, Any]) -> pd.DataFrame:
     """Return the outcome as a frame."""
+    pandas = _pandas()
     entries = outcome.pop("entries")
     numbers = {"gamma", "mean", "standard_error", "second", "n_features", "kernel_values", "fit_seconds"}
     # Among numbers None is NaN, among texts it is None, and numbers asked for stay whole.

@@ -255,15 +255,15 @@ class _Collection(Partitions):
         numbers = range(self.n_partitions)
         firsts = list(first) if first else [None for _ in numbers]
         questions = [self._share(question)] * len(numbers)
-        tasks = self._map(question.name, _answer, self.parts, self.states, questions, numbers, firsts)
+        tasks = self.map(question.name, _answer, self.parts, self.states, questions, numbers, firsts)
         if question.makes_state:
             self.states = list(tasks)
-            tasks = self._map("answer", _second, tasks)
+            tasks = self.map("answer", _second, tasks)
         level = 0
         while merged and len(tasks) > 1:
             level += 1
             groups = [tasks[at : at + _MERGED] for at in range(0, len(tasks), _MERGED)]
-            tasks = self._map("merge", _merged, groups, level=level)
+            tasks = self.map("merge", _merged, groups, level=level)
         self.pending = tasks
 
     def _share(self, question: _core.Question) -> distributed.Future:
@@ -271,10 +271,10 @@ class _Collection(Partitions):
         content = pickle.dumps(question)
         pieces: list[Any] = [content[at : at + _MESSAGE_BYTES] for at in range(0, len(content), _MESSAGE_BYTES)]
         if len(pieces) > 1:
-            pieces = [self._map("piece", _same, [piece], level=at)[0] for at, piece in enumerate(pieces)]
-        return self._map("question", _unpickled, [pieces])[0]
+            pieces = [self.map("piece", _same, [piece], level=at)[0] for at, piece in enumerate(pieces)]
+        return self.map("question", _unpickled, [pieces])[0]
 
-    def _map(self, name: str, function: Any, *arguments: Sequence[Any], level: int = 0) -> list[distributed.Future]:
+    def map(self, name: str, function: Any, *arguments: Sequence[Any], level: int = 0) -> list[distributed.Future]:
         """Submit a task for each of the arguments in one message, which costs less than a message a task.
 
         `level` tells tasks of one name and round apart.
@@ -481,7 +481,7 @@ def _answer(
     first: int | None,
 ) -> Any:
     """Return a partition's answer; with the new state, if the question makes one."""
-    _use_threads_of_worker()
+    use_threads_of_worker()
     rows, target = part
     if question.name not in _ABOUT_LABELS:
         target = None
@@ -504,7 +504,7 @@ def _merged(answers: list[_core.Answer]) -> _core.Answer:
     return answers[0]
 
 
-def _use_threads_of_worker() -> None:
+def use_threads_of_worker() -> None:
     """Compute with as many threads as this worker has: Dask tells libraries to use one.
 
     A worker in the process of the user computes with what the user computes with.
@@ -519,7 +519,7 @@ def _use_threads_of_worker() -> None:
 
 def _features(X: Any, estimator: Any, names: list[str]) -> Any:
     """Return the features of one partition, in a dataframe with its index if it is one."""
-    _use_threads_of_worker()
+    use_threads_of_worker()
     if not hasattr(X, "columns"):
         return _features_of(X if sparse.issparse(X) else np.asarray(X), estimator, names)
     import pandas as pd

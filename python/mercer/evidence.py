@@ -11,6 +11,17 @@ merged in any order, and what comes out is as if all rows had been in one place.
 ...     all_rows = all_rows.accumulate(rng.normal(size=(1000, 3)))
 >>> all_rows.finish()["total"].shape
 (3, 3)
+
+Whole fits see rows in the same way: `fit_partitions` asks every partition a question and merges the answers, pass after
+pass. `InProcess` is the plainest engine that brings them there; `mercer.dask` has one for Dask, and one of your own
+needs the methods of `Partitions` and `answer`, a pure function of a partition's rows, its state and a question. What is
+asked:
+
+- ``look``, ``label``, ``check``, ``take``, ``class-sums``: what rows and labels are, some of the rows, sums by class;
+- ``begin``, ``advance``, ``offer``, ``open-sum``, ``draw``, ``in-order``, ``products``, ``residual``: what is left of
+  the rows beside the pivots so far, for the bases;
+- ``moments``, ``signs``: sums of a map's features, and the rows that decide on their signs, for the extractors;
+- ``nearest``, ``ranges``, ``f-sums``, ``votes``, ``errors``: neighbours, sums and votes, for the selectors.
 """
 
 from __future__ import annotations
@@ -20,13 +31,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from mercer import _core
+from mercer._core import answer
 from mercer._input import as_array, as_sums, checked_array, refuse_collections
 from mercer._partitions import InProcess, Partitions, fit_partitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["InProcess", "Margins", "Moments", "Partitions", "fit_partitions"]
+__all__ = ["InProcess", "Margins", "Moments", "Partitions", "answer", "fit_partitions"]
 
 
 def _matrix(caller: str, values: Any, name: str) -> NDArray[np.float64]:

@@ -696,3 +696,23 @@ def test_partitions_forget_an_earlier_fit():
     fit_partitions(KOC(basis=basis(input_weights=True)), parts)
     parts.weights, parts.ridge_rows = [1.0, 2.0, 3.0], 50  # as AutoFeatures leaves them
     assert same_bits(fit_partitions(gda(), parts), fit_partitions(gda(), fresh))
+
+
+def test_a_comparison_runs_its_splits_as_tasks(client):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "b", "a")
+    settings = {"methods": ["gda", "klfe"], "folds": 3, "evaluators": "ridge"}
+    found = mercer.dask.compare(da.from_array(X, chunks=(90, 3)), da.from_array(y, chunks=90), **settings)
+    here = mercer.compare(X, y, **settings)
+    pd.testing.assert_frame_equal(found.drop(columns="fit_seconds"), here.drop(columns="fit_seconds"))
+    assert found.attrs["rows_in_all"] == 300
+    some = mercer.dask.compare(da.from_array(X, chunks=(90, 3)), da.from_array(y, chunks=90), n_rows=120, **settings)
+    assert (some.attrs["rows"], some.attrs["rows_in_all"], some.attrs["splits"]) == (120, 300, 3)
+
+
+@pytest.mark.parametrize("name", ["cv", "groups", "estimators", "score"])
+def test_what_a_comparison_cannot_do_in_partitions_is_refused_by_name(client, name):
+    X, y = da.ones((20, 2), chunks=(10, 2)), da.ones(20, chunks=10)
+    with pytest.raises(ValueError, match=rf"{name}: not for rows in partitions[\s\S]*hint"):
+        mercer.dask.compare(X, y, **{name: len})

@@ -128,7 +128,7 @@ pub(crate) fn svm_dual<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     X, y, methods, settings, *, gammas, sizes, evaluators, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
-    splits=None, score=None, keep_predictions=false, seed=0, memory=None, n_threads=None, task="auto", verbose=0
+    splits=None, score=None, keep_predictions=false, seed=0, memory=None, n_threads=None, task="auto", split=None, found=None, verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -153,6 +153,8 @@ pub(crate) fn compare<'py>(
     memory: Option<u64>,
     n_threads: Option<usize>,
     task: &str,
+    split: Option<usize>,
+    found: Option<Vec<String>>,
     verbose: u32,
 ) -> PyResult<String> {
     let mut warnings = Vec::new();
@@ -180,9 +182,18 @@ pub(crate) fn compare<'py>(
         seed,
         options: Options { threads: n_threads, ..options(memory)? },
     };
+    if let Some(split) = split {
+        return run(py, verbose, move |monitor| {
+            comparison.options.monitor = monitor.clone();
+            comparison.run_split(&rows, &labels, split)
+        });
+    }
     let mut outcome = run_or_part(py, verbose, move |monitor| {
         comparison.options.monitor = monitor.clone();
-        comparison.run(&rows, &labels)
+        match found {
+            Some(found) => comparison.join(&rows, &labels, &found),
+            None => comparison.run(&rows, &labels),
+        }
     })?;
     outcome.warnings.splice(0..0, warnings);
     Ok(outcome.to_json().to_string())

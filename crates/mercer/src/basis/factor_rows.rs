@@ -193,14 +193,14 @@ impl<'a> LocalRows<'a> {
             (_, Precision::Double) => Factor::F64(Columns::new(n, width, last)),
             (_, Precision::Single) => Factor::F32(Columns::new(n, width, last)),
         };
-        Self { cap, ..Self::begin(gram, 0, g, monitor)? }.checked()
+        Self { cap, ..Self::begin(gram, 0, g, monitor) }.checked()
     }
 
     /// The rows of a partition whose first has this index, with no pivots yet.
-    pub(crate) fn begin(gram: &'a Gram<'a>, first: usize, g: Factor, monitor: &'a Monitor) -> Result<Self> {
+    pub(crate) fn begin(gram: &'a Gram<'a>, first: usize, g: Factor, monitor: &'a Monitor) -> Self {
         let diagonal = gram.diagonal();
         let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        Ok(Self {
+        Self {
             gram,
             monitor,
             first,
@@ -212,7 +212,7 @@ impl<'a> LocalRows<'a> {
             largest,
             copies: OnceLock::new(),
             order: OnceLock::new(),
-        })
+        }
     }
 
     /// These rows, unless the kernel is not positive semi-definite on their diagonal.

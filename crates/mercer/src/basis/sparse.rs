@@ -74,7 +74,7 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, novelty: Novelty, see
         factor.check()?;
         let InOrder { rows, ranks, mut end } = factor.rows.in_order(seed, next, block, novelty, floor)?;
         let mut candidates = Candidates::new(factor, rows)?;
-        for position in 0..candidates.rows.len() {
+        for (position, &rank) in ranks.iter().enumerate() {
             let least = novelty.of(candidates.diagonal[position]).max(floor);
             if candidates.residual[position] <= least {
                 continue;
@@ -89,7 +89,7 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, novelty: Novelty, see
             }
             if candidates.eliminated.len() == PENDING {
                 // This row and those after it are looked at again after the pass.
-                end = ranks[position];
+                end = rank;
                 break;
             }
             candidates.eliminate(factor, position);

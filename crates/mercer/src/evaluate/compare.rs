@@ -15,6 +15,7 @@ mod results;
 mod features;
 mod checkpoint;
 mod again;
+mod apart;
 
 use std::sync::{Mutex, PoisonError};
 

@@ -24,6 +24,7 @@ use crate::data::labels::Labels;
 use crate::data::needs::missing_labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
+use crate::data::target::TargetSummary;
 use crate::error::{Error, Result};
 use crate::extract::{AkdaQr, Coordinates, at_once};
 use crate::kernel::{Kernel, Shape};
@@ -58,7 +59,7 @@ impl Parted<'_> {
 
     /// The basis, and whether the partitions keep the rows' coordinates in it.
     fn find_basis(&self, settings: &Basis, options: &PartedOptions) -> Result<(FittedBasis, bool)> {
-        settings.check_settings(self.target().map(|target| target.sample()).as_ref())?;
+        settings.check_settings(self.target().map(TargetSummary::sample).as_ref())?;
         if settings.shape == Shape::Precomputed {
             return Err(at_once("a precomputed kernel"));
         }
@@ -190,7 +191,7 @@ impl Parted<'_> {
 
     /// Fits a pipeline on rows in partitions.
     pub fn fit(&mut self, pipeline: &Pipeline, options: &PartedOptions) -> Result<FittedPipeline> {
-        let target = self.target().map(|target| target.sample());
+        let target = self.target().map(TargetSummary::sample);
         pipeline.check(target.as_ref())?;
         let mut warnings = Vec::new();
         let settings = pipeline.basis_for(self.n(), &mut warnings)?;

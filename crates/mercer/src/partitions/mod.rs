@@ -28,6 +28,7 @@
 mod question;
 mod state;
 mod answer;
+mod partition;
 mod wire;
 mod parted;
 mod factor;

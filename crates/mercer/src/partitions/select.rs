@@ -126,12 +126,11 @@ impl Parted<'_> {
     fn votes(&self, kffs: &Kffs, scored: Scored, monitor: &Monitor) -> Result<Scores> {
         let Some(TargetSummary::Classes { names, .. }) = self.target() else { return Err(unexpected()) };
         let identity;
-        let expansion = match scored.features {
-            Some(expansion) => expansion,
-            None => {
-                identity = Expansion::of_columns(self.p());
-                &identity
-            }
+        let expansion = if let Some(expansion) = scored.features {
+            expansion
+        } else {
+            identity = Expansion::of_columns(self.p());
+            &identity
         };
         let sums = PartedFeatures { parted: self, expansion, of_factor: scored.of_factor };
         let summary = sums.moments(Targets::Labels)?;

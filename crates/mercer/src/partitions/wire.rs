@@ -110,10 +110,7 @@ fn write_kernel(kernel: &Kernel) -> WrittenKernel {
 }
 
 fn read_kernel((name, gamma, degree, coef0, alpha): WrittenKernel) -> Result<Kernel, Error> {
-    let shape = match Shape::named(&name, degree, coef0, alpha) {
-        Ok(shape) => shape,
-        Err(_) => return Err(damaged("a kernel")),
-    };
+    let shape = Shape::named(&name, degree, coef0, alpha).map_err(|_| damaged("a kernel"))?;
     Ok(Kernel { shape, gamma })
 }
 

@@ -384,7 +384,7 @@ proptest! {
         } else {
             dense
         };
-        let target = Column::Integers((0..n).map(|i| (i % 2) as i64).collect());
+        let target = Column::Integers((0..n).map(|i| i64::from(i % 2 == 1)).collect());
         for basis in ["kobl", "rpcholesky", "sparse", "nystrom", "kfa"] {
             let settings = [("basis", basis), ("basis_components", "12"), ("gamma", "0.3")];
             let pipeline = Pipeline::new("gda", &settings).expect("settings");
