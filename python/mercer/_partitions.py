@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 Part = tuple["Rows | NDArray[np.float32]", "Target | None"]
 
 
+# What a fit asks first; what partitions keep from an earlier one must be gone by then.
+FIRST_QUESTION = "look"
+
+
 class Partitions:
     """What is known of rows in partitions, and an engine that asks them; an estimator's `fit` takes it for rows."""
 
@@ -44,6 +48,7 @@ class Partitions:
     def start(self, question: Question, first: Sequence[int], merged: bool) -> None:
         """Begin to ask every partition; `first` has the index of each one's first row, or is empty at first.
 
+        A partition's state is what the last question that made one has left, and nothing when a fit begins.
         With `merged` the answers become one: neighbours are merged in pairs, then the results in pairs, and so on.
         """
         raise NotImplementedError
@@ -94,6 +99,8 @@ class InProcess(Partitions):
     def start(self, question: Question, first: Sequence[int], merged: bool) -> None:
         """Ask one partition after the other."""
         self._answers = []
+        if question.name == FIRST_QUESTION:
+            self.states = [None] * self.n_partitions
         for number, (rows, target) in enumerate(self.parts):
             start = first[number] if first else None
             state, answer = _core.answer(rows, target, question, self.states[number], number=number, first=start)
@@ -160,4 +167,5 @@ def fit_partitions(estimator: Any, partitions: Partitions) -> Any:
     >>> fit_partitions(KernelBasis("kobl", gamma=1.0), InProcess([[[0.0], [1.0]], [[5.0]]])).pivots_
     array([0, 2, 1])
     """
+    partitions.weights = partitions.ridge_rows = None  # of an earlier fit
     return estimator.fit(partitions)

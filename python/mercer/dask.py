@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._input import as_array, as_given, categories_as_text, is_collection, text_explained
-from mercer._partitions import Part, Partitions, opened
+from mercer._partitions import FIRST_QUESTION, Part, Partitions, opened
 
 try:
     import dask
@@ -43,7 +43,7 @@ _MERGED = 8
 _MESSAGE_BYTES = 4_000_000
 
 # Questions about the labels as they were given; later ones find what they are in a partition's state.
-_ABOUT_LABELS = ("look", "label")
+_ABOUT_LABELS = (FIRST_QUESTION, "label")
 
 # What decides on the threads that a worker computes with where the user has set it. Dask sets others, to 1.
 _THREADS_SET = ("MERCER_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -237,20 +237,21 @@ class _Collection(Partitions):
         self.states: list[distributed.Future | None] = [None] * len(parts)
         self.pending: list[distributed.Future] = []
         open_ = dask.delayed(_open, pure=False)
-        opened = [
-            open_(
-                part, target, self.names, self.n_features, number, dask_key_name=f"mercer-open-{self._token}-{number}"
-            )
+        shape = (self.names, self.n_features)
+        tasks = [
+            open_(part, target, *shape, number, dask_key_name=f"mercer-open-{self._token}-{number}")
             for number, (part, target) in enumerate(zip(parts, targets, strict=True))
         ]
         try:
-            self.parts: list[distributed.Future] = client.compute(opened, optimize_graph=True)
+            self.parts: list[distributed.Future] = client.compute(tasks, optimize_graph=True)
         except distributed.CancelledError as error:
             raise _lost() from error
 
     def start(self, question: _core.Question, first: Sequence[int], merged: bool) -> None:
         """Submit a task for every partition, and for answers that are merged."""
         self._round += 1
+        if question.name == FIRST_QUESTION:
+            self.states = [None] * self.n_partitions
         numbers = range(self.n_partitions)
         firsts = list(first) if first else [None for _ in numbers]
         questions = [self._share(question)] * len(numbers)

@@ -348,7 +348,7 @@ def test_partitions_of_a_frame_are_transformed_with_their_names():
 @pytest.fixture(scope="module")
 def client():
     """Return a client of a cluster of one worker, in a process of its own."""
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options, silence_logs=50) as cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -689,6 +689,15 @@ def test_partitions_in_this_process_are_checked():
     assert fit_partitions(basis(n_components=1), InProcess([np.empty((0, 0)), [[0.0, 1.0]]])).n_features_in_ == 2
 
 
+def test_partitions_forget_an_earlier_fit():
+    X = np.random.default_rng(0).normal(size=(200, 3)) * [1.0, 1.0, 9.0]
+    y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    parts, fresh = (InProcess(np.split(X, 2), np.split(y, 2)) for _ in range(2))
+    fit_partitions(KOC(basis=basis(input_weights=True)), parts)
+    parts.weights, parts.ridge_rows = [1.0, 2.0, 3.0], 50  # as AutoFeatures leaves them
+    assert same_bits(fit_partitions(gda(), parts), fit_partitions(gda(), fresh))
+
+
 def test_a_comparison_runs_its_splits_as_tasks(client):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

@@ -10,8 +10,9 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from mercer import GDA, KernelBasis, _core
+from mercer import GDA, KLFE, TAKES, KernelBasis, _core
 
 dask = pytest.importorskip("dask", reason="the collections are Dask's: pip install mercer[dask]")
 da = pytest.importorskip("dask.array", reason="the collections are Dask's: pip install mercer[dask]")
@@ -61,8 +62,8 @@ def gda():
     return GDA(basis=KernelBasis("kobl", gamma=0.1, n_components=120, threshold=0.0))
 
 
-def disturbed(client, monkeypatch, *disturbances):
-    """Return a fit in which something happens at the third round, the sixth, and so on."""
+def disturbed(client, monkeypatch, *disturbances, estimator=None):
+    """Return a fit, of GDA if no other is given, in which something happens at the third pass, the sixth, and so on."""
     start, rounds = _Collection.start, []
 
     def counted(self, question, first, merged):
@@ -74,7 +75,7 @@ def disturbed(client, monkeypatch, *disturbances):
 
     with monkeypatch.context() as patch:
         patch.setattr(_Collection, "start", counted)
-        fitted = fit(gda(), *collections(), client=client)
+        fitted = fit(gda() if estimator is None else estimator, *collections(), client=client)
     assert len(rounds) >= 3 * len(disturbances)
     return fitted
 
@@ -107,6 +108,23 @@ def test_all_workers_die_one_after_the_other(client, monkeypatch, undisturbed):
 def test_the_cluster_shrinks_and_grows(client, cluster, monkeypatch, undisturbed):
     fitted = disturbed(client, monkeypatch, lambda: cluster.scale(1), lambda: cluster.scale(3))
     assert same_bits(fitted, undisturbed)
+
+
+MANY_PASSES = [
+    GDA(basis=KernelBasis("rpcholesky", gamma=0.1, n_components=120, random_state=0)),
+    KLFE(3, n_queries=100, random_state=0, basis=KernelBasis("kfa", gamma=0.1, n_components=20, random_state=0)),
+    TAKES(4, basis=KernelBasis("kobl", gamma=0.1, n_components=60)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", MANY_PASSES)
+def test_a_worker_dies_every_third_pass(client, monkeypatch, estimator):
+    want = fit(clone(estimator), *collections())
+    strikes = [lambda: kill(client, 0), lambda: kill(client, -1)] * 2
+    fitted = disturbed(client, monkeypatch, *strikes, estimator=clone(estimator))
+    X = np.random.default_rng(0).normal(size=(500, P))
+    assert np.array_equal(fitted.transform(X), want.transform(X))
 
 
 def test_two_fits_at_once(client, undisturbed):
