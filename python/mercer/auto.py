@@ -208,12 +208,26 @@ class AutoFeatures(Mapped):
         weights = sample.input_weights_
         X.weights = None if weights is None or (weights == 1).all() else weights.tolist()
         X.ridge_rows = _SAMPLE_ROWS
-        chosen.set_params(task=task).fit(X)
+        chosen = self._fit_or_basis(chosen.set_params(task=task), basis, X)
         self._keep(chosen if isinstance(chosen, KernelBasis) else chosen.basis_, *_models(chosen), X)
-        self.advice_, self.method_, self.input_weights_ = sample.advice_, sample.method_, weights
+        self.advice_, self.input_weights_ = sample.advice_, weights
+        self.method_ = self.basis_.method if chosen is basis else sample.method_
         self.kernel_, self.gamma_ = self.basis_.kernel, self.basis_.gamma_
         self.inner_scores_ = sample.inner_scores_
         return self
+
+    def _fit_or_basis(self, chosen: Any, basis: KernelBasis, X: Any) -> Any:
+        """Return the chosen estimator, fitted; or its basis, where the method looks at all rows at once."""
+        try:
+            return chosen.fit(X)
+        except ValueError as error:
+            if isinstance(chosen, KernelBasis) or "lie in partitions" not in str(error):
+                raise
+        warn(
+            [f"`{chosen._method}` was advised, but it looks at all rows at once: the coordinates are the features"],
+            stacklevel=4,
+        )
+        return basis.fit(X)
 
 
 def _models(estimator: Any) -> tuple[_core.Model, _core.Model]:

@@ -99,6 +99,10 @@ impl Targets {
 /// Rows that are compared with their nearest of the same class and of others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison<'q> {
+    /// The method that asks, for messages.
+    pub(crate) method: &'q str,
+    /// Whether all rows are compared because no number of them was given.
+    pub(crate) every: bool,
     /// The rows compared, which stand for all.
     pub(crate) queries: &'q [usize],
     /// The space in which the nearest are sought.

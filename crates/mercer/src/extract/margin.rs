@@ -37,7 +37,8 @@ pub(super) fn solve<'a>(
     let (n, wanted) = (coordinates.n, coordinates.queries);
     let queries = random::sample(n, wanted.n_queries.unwrap_or(n), wanted.seed);
     let search = wanted.neighbors;
-    let comparison = Comparison { queries: &queries, kernel, k, search, mean, n };
+    let every = wanted.n_queries.is_none();
+    let comparison = Comparison { method, every, queries: &queries, kernel, k, search, mean, n };
     let (margin, note) = coordinates.margin(&comparison)?;
     if (0..margin.ncols()).any(|i| !margin[(i, i)].is_finite()) {
         return Err(Error::Numerical(format!(

@@ -5,11 +5,12 @@ use faer::{Mat, MatRef};
 use super::answer::Reply;
 use super::parted::{Parted, unexpected};
 use super::question::Ask;
+use super::select::compares_every_row;
 use super::wire::Matrix;
 use crate::basis::expansion::Expansion;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::evidence::moments::Summary;
 use crate::evidence::partition::{GroupKind, SearchSpace};
 use crate::extract::{Comparison, FeatureSums, Given, Source, Targets};
@@ -41,12 +42,9 @@ impl FeatureSums for PartedFeatures<'_, '_> {
     }
 
     fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)> {
-        let Comparison { queries, kernel, k, n, .. } = *comparison;
-        if queries.len() == n {
-            return Err(Error::argument(
-                "every row is compared with its neighbours among all others, but they lie in partitions\n\
-                 hint: set n_queries, the number of rows that are compared and stand for all",
-            ));
+        let Comparison { method, every, queries, kernel, k, .. } = *comparison;
+        if every {
+            return Err(compares_every_row(method));
         }
         let space = SearchSpace::Kernel(kernel);
         let found = self.parted.involved(queries, k, GroupKind::HitsMisses, space)?;

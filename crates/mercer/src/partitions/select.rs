@@ -166,10 +166,7 @@ impl Parted<'_> {
 
     fn neighbourhood(&self, name: &str, scored: Scored, wanted: &Nearby) -> Result<Near> {
         let Some(count) = wanted.n_queries else {
-            return Err(Error::argument(format!(
-                "`{name}` compares every row with all others, but they lie in partitions\n\
-                 hint: set n_queries, the number of rows that are compared and stand for all"
-            )));
+            return Err(compares_every_row(name));
         };
         let ranges = |features: Option<&Expansion>| -> Result<Ranges> {
             match self.ask_merged(Ask::Ranges { features: features.cloned() })? {
@@ -196,6 +193,14 @@ impl Parted<'_> {
         };
         Ok(Near { involved, columns, sizes, target_range, ranges: own, n: self.n() })
     }
+}
+
+/// Neighbours of all rows are not sought in partitions.
+pub(super) fn compares_every_row(method: &str) -> Error {
+    Error::argument(format!(
+        "`{method}` compares every row with all others, but they lie in partitions\n\
+         hint: set n_queries, the number of rows that are compared and stand for all"
+    ))
 }
 
 /// What a [`Neighbourhood`] is a view of.
