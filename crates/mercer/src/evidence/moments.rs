@@ -95,15 +95,14 @@ impl Moments {
         for (w, y) in w.subcols_mut(m, c).col_iter_mut().zip(y.col_iter()) {
             w.iter_mut().zip(y.iter()).for_each(|(w, y)| *w = T::of(*y));
         }
-        self.accumulate_panel(w.as_mut());
-        Ok(())
+        self.merge(&Self::of_panel(w.as_mut(), m))
     }
 
-    /// Adds rows of features and, in the last columns, targets, and leaves them centred.
-    pub(crate) fn accumulate_panel<T: Real>(&mut self, mut w: MatMut<'_, T>) {
-        let h = w.nrows();
+    /// Sums of rows of m features and, in the last columns, targets, which are left centred.
+    pub(crate) fn of_panel<T: Real>(mut w: MatMut<'_, T>, m: usize) -> Self {
+        let (h, all) = w.shape();
         if h == 0 {
-            return;
+            return Self::new(m, all - m);
         }
         let mut take_mean = || -> Vec<f64> {
             w.as_mut()
@@ -117,8 +116,7 @@ impl Moments {
         };
         // The second time yields what rounding left of the mean.
         let (shift, mean) = (take_mean(), take_mean());
-        let scatter = self_product(w.as_ref());
-        self.add(h as f64, &shift, &mean, scatter.as_ref());
+        Self { m, c: all - m, n: h as f64, shift, mean, scatter: self_product(w.as_ref()) }
     }
 
     /// Adds the sums of other rows.

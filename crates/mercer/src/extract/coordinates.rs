@@ -436,14 +436,14 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
                     self.panels.fill(self.rows, here, own);
                 }
             }
-            Given::Rows(given) => z.copy_from(given.subrows(rows.start, rows.len())),
+            Given::Rows(given) => copy_by_tiles(given.subrows(rows.start, rows.len()), z),
             Given::Blocks(blocks) => {
                 let mut start = 0;
                 for block in blocks {
                     let width = block.len() / self.rows.n();
                     let own = &block[rows.start * width..rows.end * width];
                     let own = MatRef::from_row_major_slice(own, rows.len(), width);
-                    z.as_mut().subcols_mut(start, width).copy_from(own);
+                    copy_by_tiles(own, z.as_mut().subcols_mut(start, width));
                     start += width;
                 }
             }
@@ -468,8 +468,7 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
                 let column = w.col_mut(m + j).iter_mut().enumerate();
                 column.for_each(|(i, w)| *w = T::of(targets.value(labels, rows.start + i, j)));
             }
-            let mut part = Moments::new(m, c);
-            part.accumulate_panel(w.as_mut());
+            let part = Moments::of_panel(w.as_mut(), m);
             lock().push(w);
             monitor.advance(rows.len());
             part
@@ -619,6 +618,21 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
 /// Whether so many rows and their neighbours are fewer than all n rows.
 pub(crate) fn are_few(queries: usize, n: usize) -> bool {
     4 * queries < n
+}
+
+/// Copies rows into columns, a tile at a time: one column of many rows would touch as many lines of memory as there are rows.
+fn copy_by_tiles<T: Real>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
+    const TILE: usize = 16;
+    let (h, width) = from.shape();
+    for top in (0..h).step_by(TILE) {
+        let rows = TILE.min(h - top);
+        for left in (0..width).step_by(TILE) {
+            let columns = TILE.min(width - left);
+            to.as_mut()
+                .submatrix_mut(top, left, rows, columns)
+                .copy_from(from.submatrix(top, left, rows, columns));
+        }
+    }
 }
 
 /// A matrix in the precision T.
