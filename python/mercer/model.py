@@ -593,7 +593,8 @@ def _scaling(scaler: StandardScaler | MinMaxScaler) -> tuple[NDArray[np.float64]
     if isinstance(scaler, MinMaxScaler):
         if scaler.clip:
             raise TypeError("MinMaxScaler(clip=True) cannot be saved as a model file\nhint: use clip=False")
-        return -scaler.min_ / scaler.scale_, np.array(scaler.scale_, dtype=np.float64)
+        scale = np.array(scaler.scale_, dtype=np.float64)  # It has the precision of the rows.
+        return -scaler.min_ / scale, scale
     center = np.zeros(p) if scaler.mean_ is None or not scaler.with_mean else scaler.mean_
     factor = np.ones(p) if scaler.scale_ is None else 1.0 / scaler.scale_
     return np.array(center, dtype=np.float64), np.array(factor, dtype=np.float64)

@@ -318,3 +318,12 @@ def test_the_operating_system_speaks_for_itself(tmp_path):
         mercer.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         mercer.save(KernelBasis(n_components=1).fit(X), tmp_path / "no folder" / "model.mercer")
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler()], ids=lambda scaler: type(scaler).__name__)
+def test_a_scaler_of_float32_rows_is_saved(scaler, tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    pipeline = make_pipeline(scaler, KernelBasis("kobl", n_components=5, gamma=0.3)).fit(X)
+    mercer.save(pipeline, tmp_path / "model.mercer")
+    loaded = mercer.load(tmp_path / "model.mercer")
+    np.testing.assert_allclose(loaded.transform(X.astype(np.float64)), pipeline.transform(X), atol=1e-5)
