@@ -211,7 +211,7 @@ class AutoFeatures(Mapped):
         chosen = self._fit_or_basis(chosen.set_params(task=task), basis, X)
         self._keep(chosen if isinstance(chosen, KernelBasis) else chosen.basis_, *_models(chosen), X)
         self.advice_, self.input_weights_ = sample.advice_, weights
-        self.method_ = self.basis_.method if chosen is basis else sample.method_
+        self.method_ = self.basis_.method_ if chosen is basis else sample.method_
         self.kernel_, self.gamma_ = self.basis_.kernel, self.basis_.gamma_
         self.inner_scores_ = sample.inner_scores_
         return self
