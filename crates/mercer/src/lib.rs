@@ -21,7 +21,7 @@
 //!
 //! The modules stand in the order the data flows, and each uses only those above it:
 //! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`systems`] →
-//! [`methods`] (the registry, by name) → [`pipeline`] → `evaluate` → `report`.
+//! [`methods`] (the registry, by name) → [`pipeline`] → [`partitions`] → `evaluate` → `report`.
 //!
 //! # Features
 //!

@@ -5,8 +5,8 @@
 //!   between them  [`Engine`]: brings a question to every partition and the answers back, in the order of the partitions
 //!
 //! An ordinary fit is the case of one partition: the loops of the pivoted bases are generic over where the rows are
-//! ([`FactorRows`](crate::basis::factor_rows::FactorRows)), sums over features are added up and merged by the same code
-//! ([`FeatureSums`](crate::extract)), and what a partition answers is computed by the very types that an ordinary fit uses.
+//! (`FactorRows` in basis/factor_rows.rs), sums over features are added up and merged by the same code
+//! (`FeatureSums` in extract/coordinates.rs), and what a partition answers is computed by the very types that an ordinary fit uses.
 //!
 //! A state is a value: a question makes a new one and leaves the old one as it is. So an engine may ask again, on another
 //! machine, after the first has died, and the answer is the same to the last bit. Answers that are added up are merged in a
