@@ -211,9 +211,12 @@ def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
     return X, columns
 
 
+_TEXT_FOR_RELIEF = 'the Relief family takes them with categorical_features="auto"; else '
+
+
 @contextmanager
-def text_explained(X: Any) -> Iterator[None]:
-    """Say which columns hold text where that is why rows are refused."""
+def text_explained(X: Any, *, by_relief: bool = True) -> Iterator[None]:
+    """Say which columns hold text where that is why rows are refused; `by_relief`: the Relief family can take them."""
     try:
         yield
     except ValueError as error:
@@ -222,7 +225,7 @@ def text_explained(X: Any) -> Iterator[None]:
         text = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if _is_text(dtype)]
         raise ValueError(
             f"columns of text cannot be compared as numbers: {', '.join(f'`{name}`' for name in text[:5])}\n"
-            'hint: the Relief family takes them with categorical_features="auto"; else encode or drop them'
+            f"hint: {_TEXT_FOR_RELIEF if by_relief else ''}encode or drop them"
         ) from error
 
 

@@ -468,7 +468,7 @@ def _dtype_of(frame: Any) -> Any:
 
 def _numbers(frame: Any) -> Any:
     """Return the numbers of a dataframe; missing ones are NaN."""
-    with text_explained(frame):
+    with text_explained(frame, by_relief=False):
         return frame.to_numpy(dtype=_dtype_of(frame), na_value=np.nan)
 
 
