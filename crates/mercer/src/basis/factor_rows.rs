@@ -42,6 +42,11 @@ pub(crate) trait FactorRows {
     /// Whether G is kept in float32.
     fn is_f32(&self) -> bool;
 
+    /// Pivots of `kobl` that wait for one pass over the rows: more where a pass costs more than its arithmetic.
+    fn pending(&self) -> usize {
+        PENDING
+    }
+
     /// Rows by their indices.
     fn select(&mut self, rows: &[usize]) -> Result<Selected>;
 

@@ -15,7 +15,7 @@
 use super::candidates::Candidates;
 use super::factor_rows::{FactorRows, Farthest};
 use super::fitted::Stop;
-use super::pivoted::{PENDING, Pivoted, TIE};
+use super::pivoted::{Pivoted, TIE};
 use super::settings::{N_COMPONENTS, PRECISION};
 use crate::error::{Error, Result};
 use crate::kernel::parameters::with_kernel;
@@ -177,8 +177,11 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
     let tie = TIE * factor.largest;
     let floor = factor.floor();
     let mut first = None;
-    let mut active = 320.min(2 * n / 5).max(1);
-    let most_active = (n / 128).clamp(320, 4_096).min(2 * n / 5).max(1);
+    // A few times as many candidates as pivots that wait.
+    let pending = factor.rows.pending();
+    let first_active = 10 * pending / 3;
+    let mut active = first_active.min(2 * n / 5).max(1);
+    let most_active = (n / 128).clamp(first_active, 4_096).min(2 * n / 5).max(1);
     if let [square, count] = factor.place[..] {
         (first, active) = (Some(f64::from_bits(square)).filter(|square| !square.is_nan()), count as usize);
     }
@@ -211,14 +214,14 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
             if square <= floor {
                 break Some(Stop::Rank);
             }
-            if candidates.eliminated.len() == PENDING {
+            if candidates.eliminated.len() == pending {
                 break None;
             }
             if !candidates.eliminate(factor, best) {
                 break Some(Stop::Rank);
             }
         };
-        if candidates.eliminated.len() < PENDING / 2 {
+        if candidates.eliminated.len() < pending / 2 {
             active = (2 * active).min(most_active);
         }
         factor.flush(&mut candidates)?;

@@ -17,7 +17,7 @@ use super::parted::{Parted, joined, unexpected};
 use super::question::{Ask, FactorAsk, FactorQuestion, NewBlock};
 use super::wire::Matrix;
 use crate::basis::factor_rows::{FactorRows, Farthest, InOrder, NewPivots, Selected};
-use crate::basis::pivoted::{not_psd, triangular};
+use crate::basis::pivoted::{PENDING, not_psd, triangular};
 use crate::basis::sparse::Novelty;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -33,6 +33,9 @@ const NOT_PSD: f64 = 1e-8;
 
 /// Partitions offer this many times their share of the rows asked for: the farthest rows are not spread evenly.
 const MORE: usize = 2;
+
+/// Pivots of `kobl` that wait for one pass: every pass is a task for each partition.
+const WAITING: usize = 3 * PENDING;
 
 /// What is left of rows in partitions.
 pub(super) struct PartedFactor<'p, 'e> {
@@ -136,6 +139,10 @@ impl FactorRows for PartedFactor<'_, '_> {
 
     fn is_f32(&self) -> bool {
         false
+    }
+
+    fn pending(&self) -> usize {
+        WAITING
     }
 
     fn select(&mut self, rows: &[usize]) -> Result<Selected> {
