@@ -79,15 +79,16 @@ def fit(
     Returns
     -------
     estimator : estimator
-        The same estimator, fitted: `transform`, `predict`, `save` and pickles work as ever, without Dask.
+        The same estimator, fitted: `transform`, `mercer.save` and pickles work as ever, without Dask.
 
     Notes
     -----
-    Sums are computed in float64. The basis that a method comes with is the one for many rows. Repeated fits on the same
-    partitions give the same bits, whatever happens to the workers in between; other partitions give the same landmarks,
-    and features that agree to rounding. So do clusters with more or less memory: the coordinates of the rows are kept
-    from pass to pass where they fit into a quarter of the memory that all workers have when the fit begins; else they
-    are recomputed.
+    `n_kernel_evaluations_` of a basis is n * (m + 1), the kernel values that no fit can avoid; those that are computed
+    again are not counted here. Sums are computed in float64. The basis that a method comes with is the one for many
+    rows. Repeated fits on the same partitions give the same bits, whatever happens to the workers in between; other
+    partitions give the same landmarks, and features that agree to rounding. So do clusters with more or less memory:
+    the coordinates of the rows are kept from pass to pass where they fit into a quarter of the memory that all workers
+    have when the fit begins; else they are recomputed.
 
     Examples
     --------

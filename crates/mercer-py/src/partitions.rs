@@ -211,7 +211,9 @@ fn coordinate<T: Send>(
     if let Some(raised) = engine.raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(raised);
     }
-    result.unwrap_or(Err(Error::Interrupted)).map_err(exception)
+    let found = result.unwrap_or(Err(Error::Interrupted)).map_err(exception)?;
+    talk.end(py)?;
+    Ok(found)
 }
 
 /// [`fit`](crate::fit::fit) on rows in partitions, which an engine brings questions to. `kept` bytes may be kept by all

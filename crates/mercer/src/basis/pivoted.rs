@@ -37,7 +37,7 @@ pub(crate) const TIE: f64 = 1e-12;
 pub(crate) const RANK: f64 = 1e-10;
 
 /// A squared residual below minus this, relative to max k(x,x), is no rounding.
-pub(super) const NOT_PSD: f64 = 1e-8;
+pub(crate) const NOT_PSD: f64 = 1e-8;
 
 /// The largest loss of orthogonality that rounding in one coefficient row may cause.
 pub(super) const LOSS: f64 = 1e-6;

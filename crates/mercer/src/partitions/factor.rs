@@ -17,7 +17,7 @@ use super::parted::{Parted, joined, unexpected};
 use super::question::{Ask, FactorAsk, FactorQuestion, NewBlock};
 use super::wire::Matrix;
 use crate::basis::factor_rows::{FactorRows, Farthest, InOrder, NewPivots, Selected};
-use crate::basis::pivoted::{PENDING, not_psd, triangular};
+use crate::basis::pivoted::{NOT_PSD, PENDING, not_psd, triangular};
 use crate::basis::sparse::Novelty;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -27,9 +27,6 @@ use crate::kernel::gram::{all_zero, column_of};
 use crate::kernel::{Kernel, gram};
 use crate::linalg::product;
 use crate::monitor::Monitor;
-
-/// Kernels whose k(x,x) is below minus this share of the largest are not positive semi-definite.
-const NOT_PSD: f64 = 1e-8;
 
 /// Partitions offer this many times their share of the rows asked for: the farthest rows are not spread evenly.
 const MORE: usize = 2;

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::pair_differences;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::target::TargetSummary;
 use crate::error::{Error, Result};
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::Found;
@@ -88,9 +89,7 @@ impl Neighbourhood<'_> {
     /// A warning if a class has a single row among all rows.
     pub(super) fn lonely_warning(&self) -> Vec<String> {
         let Labels::Classes { names, .. } = &self.labels else { return Vec::new() };
-        // Two rows stand for any larger number.
-        let codes = self.sizes.iter().enumerate().flat_map(|(class, &size)| vec![class; size.min(2)]);
-        Labels::Classes { codes: codes.collect(), names: names.clone() }.lonely_warning()
+        TargetSummary::Classes { names: names.clone(), sizes: self.sizes.clone() }.lonely_warning()
     }
 }
 

@@ -368,9 +368,9 @@ proptest! {
         sparse in any::<bool>(),
     ) {
         let mut rows = naive::random_rows(n, 3, seed);
-        if copies {
-            (0..n).for_each(|i| rows[i] = rows[i % 5.max(n / 3)].clone());
-        }
+        // Copies are of one class, so that the classes differ.
+        let period = if copies { 5.max(n / 3) } else { n };
+        (0..n).for_each(|i| rows[i] = rows[i % period].clone());
         if sparse {
             rows.iter_mut().enumerate().for_each(|(i, row)| row[i % 3] = 0.0);
         }
@@ -384,7 +384,7 @@ proptest! {
         } else {
             dense
         };
-        let target = Column::Integers((0..n).map(|i| i64::from(i % 2 == 1)).collect());
+        let target = Column::Integers((0..n).map(|i| i64::from(i % period % 2 == 1)).collect());
         for basis in ["kobl", "rpcholesky", "sparse", "nystrom", "kfa"] {
             let settings = [("basis", basis), ("basis_components", "12"), ("gamma", "0.3")];
             let pipeline = Pipeline::new("gda", &settings).expect("settings");
