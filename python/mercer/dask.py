@@ -361,8 +361,11 @@ def _lost() -> RuntimeError:
 
 
 def _memory(client: distributed.Client) -> int:
-    """Return the bytes of memory that all workers have together; one without a limit counts for none."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    """Return the bytes of memory that all workers have together; one without a limit counts for none.
+
+    The scheduler is asked itself: `Client.scheduler_info` returns what the client refreshes at times without workers.
+    """
+    workers = client.sync(client.scheduler.identity)["workers"].values()
     return sum(int(worker["memory_limit"] or 0) for worker in workers)
 
 

@@ -127,6 +127,14 @@ def test_a_worker_dies_every_third_pass(client, monkeypatch, estimator):
     assert np.array_equal(fitted.transform(X), want.transform(X))
 
 
+def test_what_partitions_may_keep_does_not_depend_on_what_the_client_has_just_refreshed(client, monkeypatch):
+    """The client asks for the scheduler's totals every other second, and then knows no worker."""
+    monkeypatch.setattr(client, "scheduler_info", lambda **_: {"workers": {}})
+    rows = _Collection(*collections(), client)
+    assert rows.kept == 1_000_000_000  # a quarter of what two workers have
+    rows.close()
+
+
 def test_two_fits_at_once(client, undisturbed):
     found = []
     threads = [threading.Thread(target=lambda: found.append(fit(gda(), *collections()))) for _ in range(2)]
