@@ -32,6 +32,9 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
+    /// A card that is not there, lacks a library, or failed.
+    #[error("{0}")]
+    Device(String),
     /// [`Monitor::stop`](crate::Monitor::stop) was called.
     #[error("interrupted")]
     Interrupted,
@@ -43,6 +46,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     pub(crate) fn argument(text: impl Into<String>) -> Self {
         Self::Argument(text.into())
+    }
+
+    pub(crate) fn device(text: impl Into<String>) -> Self {
+        Self::Device(text.into())
     }
 
     pub(crate) fn data(text: impl Into<String>) -> Self {

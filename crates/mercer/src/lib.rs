@@ -30,7 +30,7 @@
 //!
 //! Matrices in the interface are faer's, which is re-exported as [`faer`].
 
-// One exception, data/store.rs, says why.
+// Two exceptions, cuda.rs and data/store.rs, say why.
 #![deny(unsafe_code)]
 // Some arithmetic below serves the evaluation alone.
 #![cfg_attr(not(feature = "evaluate"), allow(dead_code))]
@@ -44,6 +44,9 @@ mod real;
 mod linalg;
 mod random;
 mod whole_file;
+mod size;
+mod cuda;
+pub mod device;
 pub mod data;
 pub mod checkpoint;
 pub mod options;

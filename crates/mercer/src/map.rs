@@ -314,6 +314,29 @@ impl FeatureMap {
         prepared::transform(self, &panels, rows, out, monitor).map(|()| panels.precision())
     }
 
+    /// Features of rows that lie on a card, left there: n×q, of which nothing is copied here until it is looked at.
+    pub fn transform_there(&self, rows: &Rows, monitor: &Monitor) -> Result<Rows<'static>> {
+        on_card::transform_there(self, rows, monitor)
+    }
+
+    /// Features of rows that lie on a card into memory of others there, n×q and row after row.
+    ///
+    /// # Safety
+    /// There must be n·q numbers of the precision at the address as long as `owner` lives, on the rows' card, and nobody may
+    /// read or write them meanwhile.
+    #[expect(unsafe_code, reason = "an address is believed")]
+    pub unsafe fn transform_to_address(
+        &self,
+        rows: &Rows,
+        address: u64,
+        precision: Precision,
+        owner: Arc<dyn Any + Send + Sync>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        // SAFETY: as the caller says.
+        unsafe { on_card::transform_to_address(self, rows, address, precision, owner, monitor) }
+    }
+
     /// How much each feature depends on each input, q×p: the mean over these rows of the squared slope of the feature
     /// along the input. Slopes are taken as the kernel sees the inputs, after the map's scaling, so the units of the
     /// columns do not matter.

@@ -5,13 +5,17 @@
 //! a time; arithmetic that needs all rows in float64 asks for [`Rows::to_f64`] once, at its public entry, and then looks at
 //! them through [`Rows::as_f64`].
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use faer::MatRef;
 
-use super::store::{Growing, Store};
+use super::store::{Growing, OnCard, Store};
+use crate::cuda::{Buffer, Card, View};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::real::Precision;
 
@@ -116,6 +120,120 @@ impl<'a> Rows<'a> {
         Ok(Self::Sparse(csr))
     }
 
+    /// These rows on a device: on a card dense rows are copied there, and what is computed from all of them is computed there.
+    /// Sparse rows are refused by a card that was asked for.
+    pub fn on(self, device: Device) -> Result<Self> {
+        if self.card_rows().is_some() {
+            return Ok(self);
+        }
+        if let (Self::Sparse(_), Device::Cuda(_)) = (&self, device) {
+            return Err(Error::argument(format!(
+                "device = `{device}`, but the rows are sparse: a card computes with dense rows\n\
+                 hint: use device = `cpu`, or make the rows dense if they fit into memory"
+            )));
+        }
+        let Some(card) = device.card()? else { return Ok(self) };
+        match self {
+            Self::Dense(Dense { values, n, p }) => {
+                let there = Arc::new(card.upload(&values)?);
+                let here = if let Store::Memory(here) = values { here } else { Cow::Owned(values.to_vec()) };
+                Ok(Self::Dense(Dense { values: Store::Card(OnCard::new(Some(here), there)), n, p }))
+            }
+            Self::DenseF32(Dense { values, n, p }) => {
+                let (single, there) = (card.upload(&values)?, Arc::new(card.room(values.len())?));
+                card.widen(&single, &there)?;
+                let here = if let Store::Memory(here) = values { here } else { Cow::Owned(values.to_vec()) };
+                Ok(Self::DenseF32(Dense { values: Store::Card(OnCard::new(Some(here), there)), n, p }))
+            }
+            sparse @ Self::Sparse(_) => Ok(sparse),
+        }
+    }
+
+    /// Rows that lie on a card, n×p and row after row: others' memory.
+    ///
+    /// # Safety
+    /// There must be n·p numbers of the precision at the address as long as `owner` lives, on the card with this number, and
+    /// nobody may write to them meanwhile.
+    #[expect(unsafe_code, reason = "an address is believed")]
+    pub unsafe fn at_address(
+        address: u64,
+        (n, p): (usize, usize),
+        precision: Precision,
+        card: usize,
+        owner: Arc<dyn Any + Send + Sync>,
+    ) -> Result<Rows<'static>> {
+        let card = Card::open(card)?;
+        let many = n.checked_mul(p).ok_or_else(|| Error::data("more rows than numbers have places"))?;
+        // SAFETY: as the caller says.
+        unsafe {
+            match precision {
+                Precision::Double => {
+                    let there = Arc::new(card.borrow::<f64>(address, many, owner)?);
+                    Ok(Rows::Dense(Dense { values: Store::Card(OnCard::new(None, there)), n, p }))
+                }
+                Precision::Single => {
+                    let single = card.borrow::<f32>(address, many, owner)?;
+                    let there = Arc::new(card.room(many)?);
+                    card.widen(&single, &there)?;
+                    card.wait()?;
+                    Ok(Rows::DenseF32(Dense { values: Store::Card(OnCard::new(None, there)), n, p }))
+                }
+            }
+        }
+    }
+
+    /// Dense float64 rows that were computed on a card.
+    pub(crate) fn computed(there: Buffer<f64>, n: usize, p: usize) -> Rows<'static> {
+        assert_eq!(there.len(), n * p);
+        Rows::Dense(Dense { values: Store::Card(OnCard::new(None, Arc::new(there))), n, p })
+    }
+
+    /// The rows on their card, p×n there; None where they are not on one.
+    pub(crate) fn card_rows(&self) -> Option<View<'_>> {
+        let (there, n, p) = match self {
+            Self::Dense(Dense { values: Store::Card(on), n, p }) => (&on.there, *n, *p),
+            Self::DenseF32(Dense { values: Store::Card(on), n, p }) => (&on.there, *n, *p),
+            _ => return None,
+        };
+        Some(there.matrix(p, n))
+    }
+
+    /// The numbers of [`card_rows`](Self::card_rows).
+    pub(crate) fn card_numbers(&self) -> Option<&Buffer<f64>> {
+        match self {
+            Self::Dense(Dense { values: Store::Card(on), .. }) => Some(&on.there),
+            Self::DenseF32(Dense { values: Store::Card(on), .. }) => Some(&on.there),
+            _ => None,
+        }
+    }
+
+    /// Brings rows that lie on a card alone here, so that looking at them cannot fail.
+    pub(crate) fn fetch(&self) -> Result<()> {
+        match self {
+            Self::Dense(Dense { values: Store::Card(on), .. }) => on.fetch().map(drop),
+            Self::DenseF32(Dense { values: Store::Card(on), .. }) => on.fetch().map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the rows lie on a card alone.
+    fn is_there_alone(&self) -> bool {
+        match self {
+            Self::Dense(Dense { values: Store::Card(on), .. }) => !on.is_here(),
+            Self::DenseF32(Dense { values: Store::Card(on), .. }) => !on.is_here(),
+            _ => false,
+        }
+    }
+
+    /// Copies of rows that lie on a card alone; an error of the card looks as if there were no such rows.
+    fn selected_there(&self, indices: &[usize]) -> Option<Rows<'static>> {
+        let rows = self.card_rows().filter(|_| self.is_there_alone())?;
+        let (h, p) = (indices.len(), rows.rows);
+        let out = rows.card().room::<f64>(h * p).ok()?;
+        rows.card().gather(rows, indices, out.matrix(p, h)).ok()?;
+        Some(Rows::Dense(Dense { values: out.to_vec().ok()?.into(), n: h, p }))
+    }
+
     /// Dense rows copied from a matrix, one sample a row.
     pub fn from_mat(mat: MatRef<'_, f64>) -> Rows<'static> {
         let values: Vec<f64> = (0..mat.nrows()).flat_map(|i| mat.row(i).iter().copied()).collect();
@@ -197,6 +315,9 @@ impl<'a> Rows<'a> {
     /// # Panics
     /// If an index is not below n.
     pub fn select(&self, indices: &[usize]) -> Rows<'static> {
+        if let Some(selected) = self.selected_there(indices) {
+            return selected;
+        }
         match self {
             Self::Dense(d) => {
                 let values: Vec<f64> = indices.iter().flat_map(|&i| d.row(i).iter().copied()).collect();
@@ -380,6 +501,9 @@ impl<'a> Rows<'a> {
 
     /// An error that names the first NaN or infinity by row and column (counted from 1; by name where names are given).
     pub fn check_finite(&self, names: Option<&[String]>) -> Result<()> {
+        if self.are_finite_there() {
+            return Ok(());
+        }
         self.check_values(names, |v| !v.is_finite(), "only finite numbers are allowed")
     }
 
@@ -394,7 +518,20 @@ impl<'a> Rows<'a> {
 
     /// The first number that is not finite: its row, its column and itself.
     pub(crate) fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
+        if self.are_finite_there() {
+            return None;
+        }
         self.first_where(|v| !v.is_finite())
+    }
+
+    /// Whether a card has seen that all are finite; false also where they are not on one.
+    fn are_finite_there(&self) -> bool {
+        let seen = |numbers: &Buffer<f64>| {
+            let place = numbers.card().upload(&[u64::MAX])?;
+            numbers.card().first_not_finite(numbers, &place)?;
+            Ok::<_, Error>(place.first(1)?[0] == u64::MAX)
+        };
+        self.card_numbers().is_some_and(|numbers| seen(numbers).unwrap_or(false))
     }
 
     fn first_where(&self, bad: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {

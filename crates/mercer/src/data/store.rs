@@ -1,4 +1,4 @@
-//! Numbers in memory or, if they are too many, in a memory-mapped temporary file.
+//! Numbers in memory, in a memory-mapped temporary file if they are too many, or on a card.
 //!
 //! The file is in the folder for temporary files (`TMPDIR`), has no name there, and is removed with its last user. Its pages
 //! belong to the page cache, which the system reclaims when memory is short.
@@ -8,12 +8,14 @@ use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
 use memmap2::{Mmap, MmapMut};
 
+use crate::cuda::Buffer;
 use crate::error::{Error, Result};
+use crate::real::Real;
 
 /// Read-only numbers.
 #[derive(Clone)]
@@ -22,6 +24,45 @@ pub(crate) enum Store<'a, T: Clone> {
     Memory(Cow<'a, [T]>),
     /// In a memory-mapped temporary file.
     File(Arc<Mmap>),
+    /// On a card.
+    Card(OnCard<'a, T>),
+}
+
+/// Numbers on a card, in float64 there, which are brought here when they are looked at.
+#[derive(Clone)]
+pub(crate) struct OnCard<'a, T: Clone> {
+    here: Option<Cow<'a, [T]>>,
+    /// Where they were not here at first.
+    brought: Arc<OnceLock<Vec<T>>>,
+    pub(super) there: Arc<Buffer<f64>>,
+    bring: fn(&Buffer<f64>) -> Result<Vec<T>>,
+}
+
+impl<'a, T: Real> OnCard<'a, T> {
+    /// Numbers on the card; and here, if they are.
+    pub(super) fn new(here: Option<Cow<'a, [T]>>, there: Arc<Buffer<f64>>) -> Self {
+        let bring = |there: &Buffer<f64>| Ok(there.to_vec()?.into_iter().map(T::of).collect());
+        Self { here, brought: Arc::default(), there, bring }
+    }
+}
+
+impl<T: Pod> OnCard<'_, T> {
+    /// Whether looking at the numbers costs no copy.
+    pub(super) fn is_here(&self) -> bool {
+        self.here.is_some() || self.brought.get().is_some()
+    }
+
+    /// Brings them here, so that looking at them cannot fail.
+    pub(super) fn fetch(&self) -> Result<&[T]> {
+        match (&self.here, self.brought.get()) {
+            (Some(here), _) => Ok(here),
+            (None, Some(brought)) => Ok(brought),
+            (None, None) => {
+                let brought = (self.bring)(&self.there)?;
+                Ok(self.brought.get_or_init(|| brought))
+            }
+        }
+    }
 }
 
 impl<T: Pod> Store<'_, T> {
@@ -37,6 +78,7 @@ impl<T: Pod> Deref for Store<'_, T> {
         match self {
             Self::Memory(values) => values,
             Self::File(pages) => bytemuck::cast_slice(pages),
+            Self::Card(numbers) => numbers.fetch().unwrap_or_else(|error| panic!("{error}")),
         }
     }
 }

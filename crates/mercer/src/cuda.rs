@@ -1,0 +1,697 @@
+//! One NVIDIA card: its memory, matrix products, and the kernels of `kernels.cu`.
+//!
+//! The only module beside `data/store.rs` with unsafe code. What it offers is safe: every address that is handed to the card
+//! lies inside a [`Buffer`], and sizes are checked before each call. Work goes to one stream, in the order of the calls, so
+//! that results do not depend on time; [`Card::wait`] and everything that brings numbers back wait for it.
+//!
+//! source  CUDA driver API, NVRTC and cuBLAS; loaded at run time by `library.rs`
+
+#![expect(unsafe_code, reason = "libraries of another language are called")]
+
+mod launch;
+mod library;
+
+use std::any::Any;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::size::{bytes as bytes_for_people, size_in_bytes};
+use library::{
+    AS_IT_IS, Address, CAPABILITY_MAJOR, CAPABILITY_MINOR, Handle, LEFT, LOWER, Libraries, MULTIPROCESSORS,
+    NON_UNIT, TRANSPOSED, libraries,
+};
+
+pub(crate) use launch::{CardShape, Closed, PIECE};
+
+/// The source that is compiled for the card.
+pub const SOURCE: &str = include_str!("cuda/kernels.cu");
+
+/// The share of the card's free memory that a job may take unless `MERCER_DEVICE_MEMORY` says otherwise.
+const FREE_SHARE: f64 = 0.9;
+
+/// Numbers of at least so many bytes are copied from locked pages, several times as fast.
+const LOCKED_BYTES: usize = 1 << 24;
+
+/// Codes of the driver.
+const OUT_OF_MEMORY: c_int = 2;
+const NO_CARD: c_int = 100;
+
+/// An opened card.
+pub(crate) struct Card {
+    libraries: &'static Libraries,
+    pub(crate) ordinal: usize,
+    name: String,
+    context: Handle,
+    stream: Handle,
+    /// Calls with one handle must not overlap.
+    blas: Mutex<Handle>,
+    functions: Vec<(&'static str, Handle)>,
+    multiprocessors: u32,
+    /// Bytes of all buffers.
+    used: AtomicU64,
+}
+
+// SAFETY: handles of the driver may be used by any thread that has made the context current, as every call here does; that of
+// cuBLAS is behind a lock.
+unsafe impl Send for Card {}
+// SAFETY: as above.
+unsafe impl Sync for Card {}
+
+impl std::fmt::Debug for Card {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Card({}, {})", self.ordinal, self.name)
+    }
+}
+
+/// Adds folders in which libraries are looked for.
+pub(crate) fn look_into(folders: Vec<PathBuf>) {
+    library::look_into(folders);
+}
+
+impl Card {
+    /// The card with this number, opened at its first use.
+    pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
+        static OPENED: Mutex<Vec<(usize, Arc<Card>)>> = Mutex::new(Vec::new());
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, card)) = opened.iter().find(|(number, _)| *number == ordinal) {
+            return Ok(Arc::clone(card));
+        }
+        let card = Arc::new(Self::first(ordinal)?);
+        opened.push((ordinal, Arc::clone(&card)));
+        Ok(card)
+    }
+
+    fn first(ordinal: usize) -> Result<Self> {
+        let libraries = libraries()?;
+        let driver = &libraries.driver;
+        let failed = |code: c_int, doing: &str| check(libraries, code, doing);
+        // SAFETY: the driver's functions with places for what they return; names are read up to their end.
+        unsafe {
+            let code = (driver.init)(0);
+            if code == NO_CARD {
+                return Err(no_card(0, ordinal));
+            }
+            failed(code, "starting the driver")?;
+            let mut count = 0;
+            failed((driver.device_count)(&raw mut count), "counting cards")?;
+            if ordinal >= count.try_into().unwrap_or(0) {
+                return Err(no_card(count, ordinal));
+            }
+            let (mut device, mut context) = (0, std::ptr::null_mut());
+            failed((driver.device)(&raw mut device, ordinal as c_int), "opening the card")?;
+            failed((driver.retain_context)(&raw mut context, device), "opening the card")?;
+            failed((driver.set_context)(context), "opening the card")?;
+            let mut text = [0 as c_char; 256];
+            failed((driver.device_name)(text.as_mut_ptr(), 255, device), "opening the card")?;
+            let attribute = |which: c_int| {
+                let mut value = 0;
+                failed((driver.attribute)(&raw mut value, which, device), "opening the card").map(|()| value)
+            };
+            let capability = 10 * attribute(CAPABILITY_MAJOR)? + attribute(CAPABILITY_MINOR)?;
+            let multiprocessors = attribute(MULTIPROCESSORS)?.unsigned_abs();
+            let mut stream = std::ptr::null_mut();
+            failed((driver.create_stream)(&raw mut stream, 1), "opening the card")?;
+            let mut blas = std::ptr::null_mut();
+            blas_check((libraries.blas.create)(&raw mut blas), "starting cuBLAS")?;
+            blas_check((libraries.blas.set_stream)(blas, stream), "starting cuBLAS")?;
+            let functions = compiled(libraries, capability)?;
+            Ok(Self {
+                libraries,
+                ordinal,
+                name: CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned(),
+                context,
+                stream,
+                blas: Mutex::new(blas),
+                functions,
+                multiprocessors,
+                used: AtomicU64::new(0),
+            })
+        }
+    }
+
+    /// The card's name, such as `NVIDIA H200`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes that may still be taken: what `MERCER_DEVICE_MEMORY` leaves, or a share of what is free.
+    pub(crate) fn available(&self) -> Result<u64> {
+        self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: places for two numbers.
+        self.check(unsafe { (self.libraries.driver.memory)(&raw mut free, &raw mut total) }, "asking for memory")?;
+        match std::env::var("MERCER_DEVICE_MEMORY") {
+            Ok(text) => {
+                let budget = size_in_bytes(&text).map_err(|_| {
+                    Error::argument(format!(
+                        "MERCER_DEVICE_MEMORY = {text}, but it must be a number above 0 with a unit, such as 500MB or 4GB"
+                    ))
+                })?;
+                Ok(budget.saturating_sub(self.used.load(Ordering::Relaxed)).min(free as u64))
+            }
+            Err(_) => Ok((FREE_SHARE * free as f64) as u64),
+        }
+    }
+
+    /// Memory for so many numbers, whatever they are.
+    pub(crate) fn room<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
+        self.enter()?;
+        let bytes = (len * size_of::<T>()).max(1);
+        let mut address = 0;
+        // SAFETY: a place for the address.
+        let code = unsafe { (self.libraries.driver.allocate)(&raw mut address, bytes) };
+        if code == OUT_OF_MEMORY {
+            return Err(Error::Memory(format!(
+                "the card {} has no {} left\n\
+                 hint: close what else uses it, or set MERCER_DEVICE_MEMORY lower, so that less is kept there at a time",
+                self.name,
+                bytes_for_people(bytes as u64)
+            )));
+        }
+        self.check(code, "taking memory")?;
+        self.used.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(Buffer { card: Arc::clone(self), address, len, owner: None, numbers: PhantomData })
+    }
+
+    /// Memory whose bytes are all 0.
+    pub(crate) fn zeros<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
+        let buffer = self.room(len)?;
+        // SAFETY: the bytes are those of the buffer.
+        let code = unsafe { (self.libraries.driver.fill)(buffer.address, 0, len * size_of::<T>(), self.stream) };
+        self.check(code, "clearing memory")?;
+        Ok(buffer)
+    }
+
+    /// Copies of numbers.
+    pub(crate) fn upload<T: Pod>(self: &Arc<Self>, numbers: &[T]) -> Result<Buffer<T>> {
+        let buffer = self.room(numbers.len())?;
+        buffer.write(0, numbers)?;
+        Ok(buffer)
+    }
+
+    /// Memory of others on this card.
+    ///
+    /// # Safety
+    /// There must be so many numbers at the address as long as `owner` lives, and nobody may write to them meanwhile; if they
+    /// are to be written to, nobody may read them.
+    pub(crate) unsafe fn borrow<T: Pod>(
+        self: &Arc<Self>,
+        address: u64,
+        len: usize,
+        owner: Arc<dyn Any + Send + Sync>,
+    ) -> Result<Buffer<T>> {
+        self.enter()?;
+        // What others have begun on other streams is waited for.
+        // SAFETY: it takes nothing.
+        self.check(unsafe { (self.libraries.driver.wait_for_all)() }, "waiting for the card")?;
+        Ok(Buffer { card: Arc::clone(self), address, len, owner: Some(owner), numbers: PhantomData })
+    }
+
+    /// Waits until all is done that was begun.
+    pub(crate) fn wait(&self) -> Result<()> {
+        self.enter()?;
+        // SAFETY: the stream is the card's own.
+        self.check(unsafe { (self.libraries.driver.wait_for_stream)(self.stream) }, "computing")
+    }
+
+    /// C ← α·op(A)·op(B) + β·C.
+    pub(crate) fn multiply(&self, alpha: f64, a: Operand, b: Operand, beta: f64, c: View) -> Result<()> {
+        let ((m, k), (k_of_b, n)) = (a.shape(), b.shape());
+        assert!(k == k_of_b && (m, n) == (c.rows, c.columns), "{m}×{k} times {k_of_b}×{n} into {}×{}", c.rows, c.columns);
+        if m == 0 || n == 0 {
+            return Ok(());
+        }
+        self.enter()?;
+        let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: views lie inside their buffers; shapes were compared.
+        let code = unsafe {
+            (self.libraries.blas.multiply)(
+                *blas,
+                a.code(),
+                b.code(),
+                int(m),
+                int(n),
+                int(k),
+                &raw const alpha,
+                a.view.address() as *const f64,
+                int(a.view.stride),
+                b.view.address() as *const f64,
+                int(b.view.stride),
+                &raw const beta,
+                c.address() as *mut f64,
+                int(c.stride),
+            )
+        };
+        blas_check(code, "multiplying matrices")
+    }
+
+    /// C ← −2·AᵀB in float32; A is p×l, B p×n, C l×n with this stride.
+    pub(crate) fn products_f32(
+        &self,
+        p: usize,
+        (a, from_a, l): (&Buffer<f32>, usize, usize),
+        (b, from_b, n): (&Buffer<f32>, usize, usize),
+        c: &Buffer<f32>,
+        stride: usize,
+    ) -> Result<()> {
+        assert!((from_a + l) * p <= a.len && (from_b + n) * p <= b.len && n * stride <= c.len && l <= stride);
+        self.enter()?;
+        let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
+        let (alpha, beta) = (-2.0f32, 0.0f32);
+        // SAFETY: the matrices lie inside their buffers, as asserted.
+        let code = unsafe {
+            (self.libraries.blas.multiply_f32)(
+                *blas,
+                TRANSPOSED,
+                AS_IT_IS,
+                int(l),
+                int(n),
+                int(p),
+                &raw const alpha,
+                (a.address + 4 * (from_a * p) as u64) as *const f32,
+                int(p),
+                (b.address + 4 * (from_b * p) as u64) as *const f32,
+                int(p),
+                &raw const beta,
+                c.address as *mut f32,
+                int(stride),
+            )
+        };
+        blas_check(code, "multiplying matrices")
+    }
+
+    /// The lower half of C ← A·Aᵀ + β·C.
+    pub(crate) fn self_multiply(&self, a: View, beta: f64, c: View) -> Result<()> {
+        assert!(c.rows == c.columns && a.rows == c.rows, "{}×{} into {}×{}", a.rows, a.columns, c.rows, c.columns);
+        self.enter()?;
+        let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
+        let alpha = 1.0f64;
+        // SAFETY: views lie inside their buffers; shapes were compared.
+        let code = unsafe {
+            (self.libraries.blas.self_multiply)(
+                *blas,
+                LOWER,
+                AS_IT_IS,
+                int(a.rows),
+                int(a.columns),
+                &raw const alpha,
+                a.address() as *const f64,
+                int(a.stride),
+                &raw const beta,
+                c.address() as *mut f64,
+                int(c.stride),
+            )
+        };
+        blas_check(code, "multiplying a matrix with itself")
+    }
+
+    /// B ← L⁻¹·B, L lower triangular.
+    pub(crate) fn solve(&self, l: View, b: View) -> Result<()> {
+        assert!(l.rows == l.columns && l.rows == b.rows, "{}×{} for {}×{}", l.rows, l.columns, b.rows, b.columns);
+        self.enter()?;
+        let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
+        let alpha = 1.0f64;
+        // SAFETY: views lie inside their buffers; shapes were compared.
+        let code = unsafe {
+            (self.libraries.blas.solve)(
+                *blas,
+                LEFT,
+                LOWER,
+                AS_IT_IS,
+                NON_UNIT,
+                int(b.rows),
+                int(b.columns),
+                &raw const alpha,
+                l.address() as *const f64,
+                int(l.stride),
+                b.address() as *mut f64,
+                int(b.stride),
+            )
+        };
+        blas_check(code, "solving")
+    }
+
+    /// Makes the card that of this thread.
+    fn enter(&self) -> Result<()> {
+        // SAFETY: the context lives as long as the process.
+        self.check(unsafe { (self.libraries.driver.set_context)(self.context) }, "turning to the card")
+    }
+
+    fn check(&self, code: c_int, doing: &str) -> Result<()> {
+        check(self.libraries, code, doing)
+    }
+}
+
+/// Sizes of matrices that cuBLAS takes.
+fn int(size: usize) -> c_int {
+    c_int::try_from(size).unwrap_or_else(|_| unreachable!("pieces are smaller"))
+}
+
+/// Numbers on a card.
+pub(crate) struct Buffer<T> {
+    card: Arc<Card>,
+    address: Address,
+    len: usize,
+    /// Whose memory it is, if it was not taken here.
+    owner: Option<Arc<dyn Any + Send + Sync>>,
+    numbers: PhantomData<T>,
+}
+
+impl<T> std::fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} numbers on {:?}", self.len, self.card)
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        if self.owner.is_none() && self.card.enter().is_ok() {
+            // SAFETY: it was taken for this buffer; the driver waits for work that uses it.
+            unsafe { (self.card.libraries.driver.free)(self.address) };
+            let bytes = (self.len * size_of::<T>()).max(1) as u64;
+            self.card.used.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<T: Pod> Buffer<T> {
+    pub(crate) fn card(&self) -> &Arc<Card> {
+        &self.card
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Copies numbers to this place.
+    pub(crate) fn write(&self, at: usize, numbers: &[T]) -> Result<()> {
+        assert!(at + numbers.len() <= self.len, "{} numbers at {at} of {}", numbers.len(), self.len);
+        let (card, to) = (&self.card, self.address + (at * size_of::<T>()) as u64);
+        card.enter()?;
+        let bytes: &[u8] = bytemuck::cast_slice(numbers);
+        let locked = Locked::of(card, bytes.as_ptr().cast_mut().cast(), bytes.len());
+        for (start, len) in locked.pieces(bytes.len()) {
+            // SAFETY: both sides have so many bytes.
+            let code = unsafe {
+                (card.libraries.driver.to_card)(to + start as u64, bytes[start..].as_ptr().cast(), len, card.stream)
+            };
+            card.check(code, "copying to the card")?;
+        }
+        // The caller may change the numbers as soon as this returns.
+        card.wait()
+    }
+
+    /// Copies the numbers from this place on.
+    pub(crate) fn read(&self, at: usize, numbers: &mut [T]) -> Result<()> {
+        assert!(at + numbers.len() <= self.len, "{} numbers at {at} of {}", numbers.len(), self.len);
+        let (card, from) = (&self.card, self.address + (at * size_of::<T>()) as u64);
+        card.enter()?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(numbers);
+        let locked = Locked::of(card, bytes.as_mut_ptr().cast(), bytes.len());
+        for (start, len) in locked.pieces(bytes.len()) {
+            // SAFETY: both sides have so many bytes.
+            let code = unsafe {
+                (card.libraries.driver.from_card)(
+                    bytes[start..].as_mut_ptr().cast(),
+                    from + start as u64,
+                    len,
+                    card.stream,
+                )
+            };
+            card.check(code, "copying from the card")?;
+        }
+        card.wait()
+    }
+
+    /// All numbers.
+    pub(crate) fn to_vec(&self) -> Result<Vec<T>> {
+        let mut numbers = vec![T::zeroed(); self.len];
+        self.read(0, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// The first of them.
+    pub(crate) fn first(&self, count: usize) -> Result<Vec<T>> {
+        let mut numbers = vec![T::zeroed(); count];
+        self.read(0, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// Makes every byte 0.
+    pub(crate) fn clear(&self) -> Result<()> {
+        self.card.enter()?;
+        let driver = &self.card.libraries.driver;
+        // SAFETY: the bytes are those of the buffer.
+        let code = unsafe { (driver.fill)(self.address, 0, self.len * size_of::<T>(), self.card.stream) };
+        self.card.check(code, "clearing memory")
+    }
+}
+
+impl Buffer<f64> {
+    /// A matrix in it: `rows` numbers a column, columns `stride` numbers apart.
+    pub(crate) fn view(&self, at: usize, rows: usize, columns: usize, stride: usize) -> View<'_> {
+        assert!(rows <= stride || columns <= 1, "columns of {rows} numbers {stride} apart");
+        assert!(
+            rows == 0 || columns == 0 || at + (columns - 1) * stride + rows <= self.len,
+            "{rows}×{columns} at {at} with stride {stride} in {}",
+            self.len
+        );
+        View { buffer: self, at, rows, columns, stride: stride.max(1) }
+    }
+
+    /// A matrix that begins with it, columns one after the other.
+    pub(crate) fn matrix(&self, rows: usize, columns: usize) -> View<'_> {
+        self.view(0, rows, columns, rows)
+    }
+}
+
+/// A matrix on the card, column after column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'b> {
+    buffer: &'b Buffer<f64>,
+    at: usize,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) stride: usize,
+}
+
+impl<'b> View<'b> {
+    fn address(&self) -> Address {
+        self.buffer.address + 8 * self.at as u64
+    }
+
+    pub(crate) fn card(&self) -> &'b Arc<Card> {
+        &self.buffer.card
+    }
+
+    /// Some of its columns.
+    pub(crate) fn columns(self, start: usize, count: usize) -> Self {
+        assert!(start + count <= self.columns, "columns {start} to {} of {}", start + count, self.columns);
+        Self { at: self.at + start * self.stride, columns: count, ..self }
+    }
+
+    /// Some of its rows.
+    pub(crate) fn rows(self, start: usize, count: usize) -> Self {
+        assert!(start + count <= self.rows, "rows {start} to {} of {}", start + count, self.rows);
+        Self { at: self.at + start, rows: count, ..self }
+    }
+
+    /// As it is in a product.
+    pub(crate) fn plain(self) -> Operand<'b> {
+        Operand { view: self, transposed: false }
+    }
+
+    /// Transposed in a product.
+    pub(crate) fn transposed(self) -> Operand<'b> {
+        Operand { view: self, transposed: true }
+    }
+}
+
+/// A matrix in a product.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand<'b> {
+    view: View<'b>,
+    transposed: bool,
+}
+
+impl Operand<'_> {
+    fn shape(&self) -> (usize, usize) {
+        let View { rows, columns, .. } = self.view;
+        if self.transposed { (columns, rows) } else { (rows, columns) }
+    }
+
+    fn code(&self) -> c_int {
+        if self.transposed { TRANSPOSED } else { AS_IT_IS }
+    }
+}
+
+/// Pages of the caller's that are locked while they are copied.
+struct Locked<'c> {
+    card: &'c Card,
+    pieces: Vec<(*mut c_void, usize)>,
+    first: usize,
+}
+
+impl<'c> Locked<'c> {
+    const PAGE: usize = 4_096;
+    const PIECE: usize = 1 << 26;
+
+    /// Locks the pages of many bytes, on all threads; if the system refuses, they are copied as they are.
+    fn of(card: &'c Card, start: *mut c_void, len: usize) -> Self {
+        let mut locked = Self { card, pieces: Vec::new(), first: 0 };
+        if len < LOCKED_BYTES {
+            return locked;
+        }
+        // Whole pages: a page that two pieces share could be locked but once.
+        let first = (start as usize).next_multiple_of(Self::PAGE) - start as usize;
+        let last = (start as usize + len) / Self::PAGE * Self::PAGE - start as usize;
+        let pieces: Vec<(usize, usize)> =
+            (first..last).step_by(Self::PIECE).map(|at| (start as usize + at, Self::PIECE.min(last - at))).collect();
+        let lock = |&(at, bytes): &(usize, usize)| {
+            let at = at as *mut c_void;
+            // SAFETY: the pages are the caller's, who lends them for longer than this value lives.
+            let code = unsafe {
+                (card.libraries.driver.set_context)(card.context);
+                (card.libraries.driver.register)(at, bytes, 0)
+            };
+            (code == 0, at as usize, bytes)
+        };
+        let found: Vec<(bool, usize, usize)> = pieces.par_iter().map(lock).collect();
+        let complete = found.iter().all(|(done, ..)| *done);
+        locked.pieces =
+            found.iter().filter(|(done, ..)| *done).map(|&(_, at, bytes)| (at as *mut c_void, bytes)).collect();
+        if complete {
+            locked.first = first;
+        } else {
+            locked.release();
+        }
+        locked
+    }
+
+    /// Where copies begin, and their lengths: a copy must not reach over the end of a locked piece.
+    fn pieces(&self, len: usize) -> Vec<(usize, usize)> {
+        if self.pieces.is_empty() {
+            return vec![(0, len)];
+        }
+        let mut cuts = vec![0, self.first];
+        self.pieces.iter().for_each(|(_, bytes)| cuts.push(cuts[cuts.len() - 1] + bytes));
+        cuts.push(len);
+        cuts.windows(2).filter(|cut| cut[1] > cut[0]).map(|cut| (cut[0], cut[1] - cut[0])).collect()
+    }
+
+    fn release(&mut self) {
+        for (at, _) in self.pieces.drain(..) {
+            // SAFETY: these pages were locked above.
+            unsafe { (self.card.libraries.driver.unregister)(at) };
+        }
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        if !self.pieces.is_empty() {
+            // Copies may still be under way where one of them has failed.
+            let _ = self.card.wait();
+            self.release();
+        }
+    }
+}
+
+/// The kernels, compiled for a card of this capability.
+fn compiled(libraries: &'static Libraries, capability: c_int) -> Result<Vec<(&'static str, Handle)>> {
+    let (compiler, driver) = (&libraries.compiler, &libraries.driver);
+    let source = CString::new(SOURCE).unwrap_or_else(|_| unreachable!("the source has no zero byte"));
+    let options = [format!("--gpu-architecture=sm_{capability}"), "--std=c++17".into()];
+    let options = options.map(|option| CString::new(option).unwrap_or_else(|_| unreachable!("no zero byte")));
+    let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+    let mut program = std::ptr::null_mut();
+    // SAFETY: the compiler's functions with places for what they return; texts end with a zero byte.
+    unsafe {
+        let name = c"kernels.cu".as_ptr();
+        let none = std::ptr::null();
+        let code = (compiler.create)(&raw mut program, source.as_ptr(), name, 0, none, none);
+        compiler_check(code, "")?;
+        let code = (compiler.compile)(program, int(options.len()), options.as_ptr());
+        if code != 0 {
+            let mut size = 0;
+            (compiler.log_size)(program, &raw mut size);
+            let mut log = vec![0u8; size.max(1)];
+            (compiler.log)(program, log.as_mut_ptr().cast());
+            compiler_check(code, &String::from_utf8_lossy(&log))?;
+        }
+        let mut size = 0;
+        compiler_check((compiler.cubin_size)(program, &raw mut size), "")?;
+        let mut code_of_card = vec![0u8; size.max(1)];
+        compiler_check((compiler.cubin)(program, code_of_card.as_mut_ptr().cast()), "")?;
+        (compiler.destroy)(&raw mut program);
+        let mut module = std::ptr::null_mut();
+        check(libraries, (driver.load_module)(&raw mut module, code_of_card.as_ptr().cast()), "loading kernels")?;
+        let function = |name: &'static str| {
+            let text = CString::new(name).unwrap_or_else(|_| unreachable!("no zero byte"));
+            let mut handle = std::ptr::null_mut();
+            let code = (driver.function)(&raw mut handle, module, text.as_ptr());
+            check(libraries, code, "loading kernels").map(|()| (name, handle))
+        };
+        launch::NAMES.iter().map(|name| function(name)).collect()
+    }
+}
+
+fn compiler_check(code: c_int, log: &str) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    Err(Error::device(format!(
+        "CUDA's compiler (NVRTC) failed with code {code}\n{log}hint: CUDA 12 or newer is needed, and a card that it knows"
+    )))
+}
+
+fn blas_check(code: c_int, doing: &str) -> Result<()> {
+    match code {
+        0 => Ok(()),
+        3 => Err(Error::Memory(format!(
+            "the card has no memory left for {doing}\n\
+             hint: close what else uses it, or set MERCER_DEVICE_MEMORY lower, so that less is kept there at a time"
+        ))),
+        _ => Err(Error::device(format!(
+            "cuBLAS failed with code {code} at {doing}\nhint: try again; device = `cpu` needs no card"
+        ))),
+    }
+}
+
+fn check(libraries: &Libraries, code: c_int, doing: &str) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    let text = |function: unsafe extern "system" fn(c_int, *mut *const c_char) -> c_int| {
+        let mut text = std::ptr::null();
+        // SAFETY: the driver returns texts that it keeps.
+        unsafe {
+            if function(code, &raw mut text) == 0 && !text.is_null() {
+                CStr::from_ptr(text).to_string_lossy().into_owned()
+            } else {
+                format!("code {code}")
+            }
+        }
+    };
+    let (name, why) = (text(libraries.driver.error_name), text(libraries.driver.error_text));
+    Err(Error::device(format!(
+        "the card failed at {doing}: {name}, {why}\n\
+         hint: start the program again, as a card that has failed does no more work for it; device = `cpu` needs no card"
+    )))
+}
+
+fn no_card(count: c_int, ordinal: usize) -> Error {
+    let what = if count == 0 {
+        "the NVIDIA driver finds no card".to_owned()
+    } else {
+        format!("device = `cuda:{ordinal}`, but the NVIDIA driver finds {count} card(s), counted from 0")
+    };
+    Error::device(format!("{what}\nhint: use device = `cpu`, or look at CUDA_VISIBLE_DEVICES"))
+}
