@@ -28,10 +28,10 @@ use library::{
     NON_UNIT, TRANSPOSED, libraries,
 };
 
-pub(crate) use launch::{CardShape, Closed, PIECE};
+pub(crate) use launch::{CardShape, Closed, MOST_PIVOTS};
 
 /// The source that is compiled for the card.
-pub const SOURCE: &str = include_str!("cuda/kernels.cu");
+pub(crate) const SOURCE: &str = include_str!("cuda/kernels.cu");
 
 /// The share of the card's free memory that a job may take unless `MERCER_DEVICE_MEMORY` says otherwise.
 const FREE_SHARE: f64 = 0.9;

@@ -9,13 +9,16 @@ mod facts;
 mod features;
 mod extracted;
 mod prepared;
+mod on_card;
 mod columns;
 mod model;
 mod support;
 pub(crate) mod predictor;
 
+use std::any::Any;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use faer::{Mat, MatMut, MatRef};
 

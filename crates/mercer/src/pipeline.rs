@@ -15,6 +15,7 @@ use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::extract::{Coordinates, Directions, Extractor, Queries, SUM_ROWS, are_few, keeps_features};
 use crate::linalg::waiting;
@@ -336,6 +337,9 @@ impl Pipeline {
             let weighted = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
             let rows = weighted.as_ref().unwrap_or(rows);
             let basis = self.basis(rows, labels, &mut warnings)?;
+            let placed = basis.placed(rows, options)?;
+            let rows = placed.as_ref().unwrap_or(rows);
+            let options = &Options { device: rows.device(), ..options.clone() };
             self.check_memory(&basis, rows.n(), options)?;
             let keep = options.coordinates || self.hands_on_coordinates(&basis, rows.n(), options);
             let own = Options { coordinates: keep, threads: None, ..options.clone() };
@@ -379,7 +383,9 @@ impl Pipeline {
     /// Whether the rows' coordinates are handed on from the basis to its head, where they would be recomputed otherwise.
     fn hands_on_coordinates(&self, basis: &Basis, n: usize, options: &Options) -> bool {
         let m = basis.most_components(n) as u64;
-        let coordinates = basis.usual_precision().bytes() * n as u64 * m;
+        // Those on a card take none of this memory.
+        let there = options.device != Device::Cpu;
+        let coordinates = if there { 0 } else { basis.usual_precision().bytes() * n as u64 * m };
         match &self.head {
             Head::Coordinates => false,
             // A system keeps them in any case.
@@ -421,6 +427,9 @@ impl Pipeline {
         let landmarks = if basis.method == Method::Kpca { chosen_from as u64 } else { m };
         let precision = basis.usual_precision();
         let (basis_itself, coordinates) = (8 * m * landmarks, precision.bytes() * n as u64 * m);
+        // Extractors look at coordinates on a card where they lie.
+        let extracts_there = options.device != Device::Cpu && matches!(self.head, Head::Extract(_));
+        let coordinates = if extracts_there { 0 } else { coordinates };
         match &self.head {
             Head::Coordinates => 0,
             Head::Select(system) if precision == Precision::Single && system.selector.widens() => {

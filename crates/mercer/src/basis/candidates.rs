@@ -10,7 +10,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::factor_rows::{FactorRows, Selected};
+use super::factor_rows::{FactorRows, Plan, Selected, Steps};
 use super::pivoted::{PENDING, Pivoted, next_coefficients};
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -42,6 +42,8 @@ pub(crate) struct Candidates {
     earlier_parts: Option<Mat<f64>>,
     /// A's next rows, as far as they are known: they are needed for `is_sound` and in the end.
     coefficients: Vec<Vec<f64>>,
+    /// What was found of them at once, where that could be: the steps asked for, the residuals then, and the plan.
+    plan: Option<(Steps, Vec<f64>, Plan)>,
 }
 
 impl Candidates {
@@ -67,8 +69,35 @@ impl Candidates {
             columns: Vec::new(),
             earlier_parts: None,
             coefficients: Vec::new(),
+            plan: None,
             rows,
         }
+    }
+
+    /// Finds out at once which of them become pivots, where the rows' side can.
+    pub(crate) fn plan<R: FactorRows>(&mut self, factor: &Pivoted<R>, steps: Steps) -> Result<()> {
+        let Some(plan) = factor.rows.plan(&self.rows, &self.residual, &steps)? else { return Ok(()) };
+        if let Some((_, parts)) = &plan.gram {
+            self.earlier_parts = Some(parts.clone());
+        }
+        self.plan = Some((steps, self.residual.clone(), plan));
+        Ok(())
+    }
+
+    /// Whether a candidate whose turn it is in a plan is sound. If not, the others are planned again without it.
+    fn is_sound_as_planned<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> Result<Option<bool>> {
+        let Some((Steps::Ordered { tries, most }, at_first, plan)) = &mut self.plan else { return Ok(None) };
+        let Some(size) = plan.sizes.get(self.eliminated.len()) else { return Ok(Some(true)) };
+        if factor.is_small_size(*size) {
+            return Ok(Some(true));
+        }
+        tries.iter_mut().filter(|(place, _)| *place == position).for_each(|(_, least)| *least = f64::INFINITY);
+        let steps = Steps::Ordered { tries: tries.clone(), most: *most };
+        let at_first = at_first.clone();
+        if let Some(plan) = factor.rows.plan(&self.rows, &at_first, &steps)? {
+            self.plan = Some((steps, at_first, plan));
+        }
+        Ok(Some(false))
     }
 
     /// The candidate with the largest residual, the lowest *row* among those tied.
@@ -85,9 +114,12 @@ impl Candidates {
     }
 
     /// Whether something is left of the candidate, and its coefficients are small enough for the precision.
-    pub(crate) fn is_sound<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> bool {
+    pub(crate) fn is_sound<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> Result<bool> {
         if self.residual[position] <= factor.floor() {
-            return false;
+            return Ok(false);
+        }
+        if let Some(sound) = self.is_sound_as_planned(factor, position)? {
+            return Ok(sound);
         }
         if self.rows.len() <= AT_ONCE && self.earlier_parts.is_none() {
             self.earlier_parts = Some(times(self.g.as_ref(), &factor.coefficients()));
@@ -95,7 +127,7 @@ impl Candidates {
         self.coefficients(factor);
         let known = self.earlier_parts.as_ref().map(|parts| parts.row(position).iter().copied().collect());
         let part = known.unwrap_or_else(|| factor.earlier_part(self.g.row(position).iter().copied()));
-        factor.is_small(&self.next_coefficients(part, position, self.residual[position].sqrt()))
+        Ok(factor.is_small(&self.next_coefficients(part, position, self.residual[position].sqrt())))
     }
 
     /// The row that a candidate adds to A, from its part of earlier passes.
@@ -130,15 +162,49 @@ impl Candidates {
     }
 
     /// Makes the candidate at this position a pivot; false if its coefficients are too large for float32.
-    pub(crate) fn eliminate<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> bool {
+    pub(crate) fn eliminate<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> Result<bool> {
         let norm = self.residual[position].sqrt();
-        if factor.rows.is_f32() && !self.is_sound(factor, position) {
-            return false;
+        if factor.rows.is_f32() && !self.is_sound(factor, position)? {
+            return Ok(false);
+        }
+        let mut column = match self.planned_column(position) {
+            Some(column) => column,
+            None => {
+                let mut column = self.residual_column(factor, position);
+                for earlier in &self.columns {
+                    let at = earlier[position];
+                    column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= at * e);
+                }
+                column.iter_mut().for_each(|c| *c /= norm);
+                column
+            }
+        };
+        for (c, r) in column.iter().zip(&mut self.residual) {
+            *r = (*r - *c * *c).max(0.0);
+        }
+        column[position] = norm;
+        self.residual[position] = 0.0;
+        self.taken[position] = true;
+        self.columns.push(column);
+        self.eliminated.push(position);
+        Ok(true)
+    }
+
+    /// The new column of G of a candidate whose turn it is in a plan.
+    fn planned_column(&mut self, position: usize) -> Option<Vec<f64>> {
+        let at = self.eliminated.len();
+        let (_, _, plan) = self.plan.as_mut()?;
+        (plan.chosen.get(at) == Some(&position)).then(|| std::mem::take(&mut plan.columns[at]))
+    }
+
+    /// What the pivots of earlier passes leave of a candidate's kernel values.
+    fn residual_column<R: FactorRows>(&self, factor: &Pivoted<R>, position: usize) -> Vec<f64> {
+        if let Some((_, _, Plan { gram: Some((gram, _)), .. })) = &self.plan {
+            return gram.col(position).iter().copied().collect();
         }
         let mut column = vec![0.0; self.rows.len()];
         factor.rows.column(&self.rows, &self.selected, position, &mut column);
-        let j = self.g.ncols();
-        if j > 0 {
+        if self.g.ncols() > 0 {
             let n = column.len();
             matmul(
                 MatMut::from_column_major_slice_mut(&mut column, n, 1),
@@ -149,20 +215,7 @@ impl Candidates {
                 Par::Seq,
             );
         }
-        for earlier in &self.columns {
-            let at = earlier[position];
-            column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= at * e);
-        }
-        for (c, r) in column.iter_mut().zip(&mut self.residual) {
-            *c /= norm;
-            *r = (*r - *c * *c).max(0.0);
-        }
-        column[position] = norm;
-        self.residual[position] = 0.0;
-        self.taken[position] = true;
-        self.columns.push(column);
-        self.eliminated.push(position);
-        true
+        column
     }
 
     /// The last eliminated row's new column of G on these rows.

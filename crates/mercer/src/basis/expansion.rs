@@ -9,6 +9,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::on_card::Applied;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
@@ -170,6 +171,10 @@ impl Expansion {
     pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
         self.check(rows, None, 0)?;
         let mut out = Mat::zeros(rows.n(), self.n_features());
+        if rows.card_rows().is_some() {
+            Applied::new(self, rows)?.all(out.as_mut(), &Monitor::default())?;
+            return Ok(out);
+        }
         self.prepared().all(rows, out.as_mut(), &Monitor::default())?;
         Ok(out)
     }
@@ -222,6 +227,9 @@ impl Expansion {
 
     /// Squared distance of each row's image from the span: k(x,x) − ‖z(x)‖². Needs A `K_ll` Aᵀ = I and no offset.
     pub(crate) fn residuals(&self, rows: &Rows, diagonal: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
+        if rows.card_rows().is_some() {
+            return Applied::new(self, rows)?.residuals(diagonal, monitor);
+        }
         let q = self.n_features();
         let panel = self.panel();
         let l = self.landmarks.len();
@@ -356,13 +364,21 @@ pub(super) struct Blocks(Vec<(usize, usize, usize)>);
 
 impl Blocks {
     pub(super) fn of(matrix: MatRef<'_, f64>) -> Self {
-        const BLOCK_ROWS: usize = 96;
+        Self::in_blocks_of(matrix, 96)
+    }
+
+    /// Each block's first row, its rows and its columns.
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, (usize, usize, usize)> {
+        self.0.iter()
+    }
+
+    pub(super) fn in_blocks_of(matrix: MatRef<'_, f64>, most: usize) -> Self {
         let last = |i: usize| (0..matrix.ncols()).rev().find(|&j| matrix[(i, j)] != 0.0).map_or(0, |j| j + 1);
         let block = |start: usize| {
-            let rows = BLOCK_ROWS.min(matrix.nrows() - start);
+            let rows = most.min(matrix.nrows() - start);
             (start, rows, (start..start + rows).map(last).max().unwrap_or(0))
         };
-        Self((0..matrix.nrows()).step_by(BLOCK_ROWS).map(block).collect())
+        Self((0..matrix.nrows()).step_by(most).map(block).collect())
     }
 
     /// out = k·Aᵀ.

@@ -47,6 +47,11 @@ pub(crate) trait FactorRows {
         PENDING
     }
 
+    /// The same of methods whose pivots depend on it.
+    fn pending_in_order(&self) -> usize {
+        PENDING
+    }
+
     /// Rows by their indices.
     fn select(&mut self, rows: &[usize]) -> Result<Selected>;
 
@@ -78,6 +83,21 @@ pub(crate) trait FactorRows {
     /// Takes new pivots out of what is left of the rows.
     fn advance(&mut self, new: &NewPivots, pivots: &[usize], coefficients: &[Vec<f64>]) -> Result<()>;
 
+    /// Whether A grows on the rows' side.
+    fn keeps_coefficients(&self) -> bool {
+        false
+    }
+
+    /// A, m×m, where it has grown on the rows' side.
+    fn coefficients(&self) -> Result<Option<Mat<f64>>> {
+        Ok(None)
+    }
+
+    /// Which of these rows, with these residuals, become pivots, where that can be found at once; else None.
+    fn plan(&self, _: &[usize], _: &[f64], _: &Steps) -> Result<Option<Plan>> {
+        Ok(None)
+    }
+
     /// RᵀR for the residual columns R of selected rows, whose rows of G these are.
     fn products(
         &mut self,
@@ -100,6 +120,46 @@ pub(crate) trait FactorRows {
     /// Where residuals are rounded to float32 those of the candidates are known better: a row that nothing is left of must
     /// not look as if it were.
     fn correct(&mut self, rows: &[usize], residual: &[f64]);
+}
+
+/// In which order candidates become pivots.
+#[derive(Clone, Debug)]
+pub(crate) enum Steps {
+    /// Always the one of which most is left, the lowest row of those within `tie`; so many.
+    Greedy {
+        tie: f64,
+        most: usize,
+    },
+    /// Those at these places, one after the other, if more than so much is left of them; so many.
+    Ordered {
+        tries: Vec<(usize, f64)>,
+        most: usize,
+    },
+    /// In any: what each of them will leave of the others is wanted.
+    Any,
+}
+
+impl Steps {
+    /// The most pivots.
+    pub(crate) fn most(&self) -> usize {
+        match self {
+            Self::Greedy { most, .. } | Self::Ordered { most, .. } => *most,
+            Self::Any => 0,
+        }
+    }
+}
+
+/// What was found of candidates at once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    /// The places of those that become pivots, in their order.
+    pub(crate) chosen: Vec<usize>,
+    /// Their new columns of G, on the candidates.
+    pub(crate) columns: Vec<Vec<f64>>,
+    /// ‖a‖₁ of the rows that they add to A, where the order is given.
+    pub(crate) sizes: Vec<f64>,
+    /// Where it is not: the candidates' residual Gram matrix, and ℓA of each.
+    pub(crate) gram: Option<(Mat<f64>, Mat<f64>)>,
 }
 
 /// Rows by their indices.
@@ -706,6 +766,6 @@ impl FactorRows for LocalRows<'_> {
 }
 
 /// `NOT_PSD`; more for kernel values that were rounded to float32, of which less can be asked.
-fn not_psd_limit(gram: &Gram) -> f64 {
+pub(super) fn not_psd_limit(gram: &Gram) -> f64 {
     NOT_PSD.max(1e4 * gram.panel_rounding())
 }

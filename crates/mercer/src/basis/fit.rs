@@ -8,20 +8,24 @@ use faer::{Mat, MatMut};
 
 use super::checkpoint::BasisCheckpoint;
 use super::expansion::{Expansion, FeaturePanels, Landmarks};
-use super::factor_rows::RoundingReport;
+use super::card_rows::CardRows;
+use super::factor_rows::{FactorRows, RoundingReport, not_psd_limit};
 use super::fitted::{FittedBasis, Stop};
 use super::kobl::StopRule;
 use super::memory::{MemoryPlan, exact_kpca};
+use super::on_card::Applied;
 use super::method::Method;
 use super::pivoted::{self, FactorStorage, PENDING, Pivoted};
 use super::settings::Basis;
 use super::shrink::{keep_relevant, shrink};
 use super::sparse::Novelty;
-use super::variance::variance;
+use super::variance::{variance, variance_of};
 use super::{csi, gram_schmidt, kfa, kmeans, kobl, kpca, nystrom, points, rpcholesky, sparse};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::error::Result;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::kernel::gamma::Here;
 use crate::kernel::gram::{check_rows, diagonal};
 use crate::kernel::{Gram, Precision, Shape};
 use crate::monitor::{Growth, Monitor, Stage};
@@ -61,11 +65,49 @@ impl Basis {
     ) -> Result<(FittedBasis, Option<Rows<'static>>)> {
         let rounding = self.rounding_of(rows);
         options.run(|| {
+            let placed = self.placed(rows, options)?;
+            let rows = placed.as_ref().unwrap_or(rows);
+            let options = &Options { device: rows.device(), ..options.clone() };
             if rows.precision() == Precision::Single && !self.method.is_pivoted() {
                 rows.check_finite(None)?;
                 return Fit { settings: self, rows: &rows.to_f64(), labels, options, rounding }.run();
             }
             Fit { settings: self, rows, labels, options, rounding }.run()
+        })
+    }
+
+    /// The rows on the device that the options ask for; None: where they are.
+    pub(crate) fn placed<'r>(&self, rows: &'r Rows<'r>, options: &Options) -> Result<Option<Rows<'r>>> {
+        let there = rows.card_rows().is_some();
+        if !there && options.device == Device::Cpu {
+            return Ok(None);
+        }
+        match self.not_on_cards(options) {
+            None if there => Ok(None),
+            None => rows.slice(0..rows.n()).on(options.device).map(Some),
+            // Rows that lie on a card were put there to be used there.
+            Some(_) if !there && options.device == Device::Auto => Ok(None),
+            Some(why) => Err(Error::argument(why)),
+        }
+    }
+
+    /// Why a card cannot fit this basis; None if it can.
+    fn not_on_cards(&self, options: &Options) -> Option<String> {
+        let use_cpu = "hint: use device = `cpu`, or `auto`, which computes there what a card cannot";
+        let by_kernel = !self.shape.is_on_cards();
+        let by_method = !self.method.is_on_cards() || (self.method == Method::Kfa && self.candidates.is_none());
+        if by_kernel {
+            return Some(format!("the kernel `{}` is not computed on a card\n{use_cpu}", self.shape.name()));
+        }
+        if by_method {
+            let all = if self.method == Method::Kfa { " with candidates = all" } else { "" };
+            return Some(format!(
+                "the basis `{}`{all} is not fitted on a card; `kobl`, `rpcholesky`, `nystrom`, `sparse` and `kfa` are\n{use_cpu}",
+                self.method.name()
+            ));
+        }
+        options.checkpoint.as_ref().map(|_| {
+            "a fit on a card keeps no checkpoint: it takes seconds\nhint: leave the checkpoint out, or use device = `cpu`".into()
         })
     }
 
@@ -174,6 +216,8 @@ impl<'a> Fit<'a> {
         if storage == FactorStorage::Recomputed && settings.method.is_pivoted() {
             let resumed = plan.checkpoint && settings.method.is_resumed();
             warnings.extend(about_storage(plan, resumed, given.n(), cap));
+        } else if chosen_from.card_rows().is_some() {
+            // Cards compute in float64, which costs them no more.
         } else if precision == Precision::Single && gram.fits_f32() {
             gram = gram.in_f32();
         } else if precision == Precision::Single {
@@ -255,21 +299,14 @@ impl<'a> Fit<'a> {
         checkpoint: &mut Option<BasisCheckpoint>,
     ) -> Result<Found> {
         let settings = self.settings;
+        if rows.card_rows().is_some() {
+            return self.choose_on_card(gram, rows, cap, storage);
+        }
         let mut factor = Pivoted::new(gram, cap, storage, self.monitor())?;
         factor.resume(checkpoint.take())?;
         let stage = self.stage(rows, cap, storage);
         self.monitor().enter(Stage { done: factor.pivots.len(), ..stage });
         let stop = match (settings.method, labels) {
-            (Method::Sparse, _) => {
-                let novelty = match settings.nu {
-                    Some(nu) => Novelty::Share(nu),
-                    None => Novelty::Least(self.least(gram, &factor)),
-                };
-                sparse::grow(&mut factor, novelty, settings.seed)?
-            }
-            (Method::Nystrom | Method::Kmeans, _) => nystrom::grow(&mut factor, settings.seed)?,
-            (Method::Rpcholesky, _) => rpcholesky::grow(&mut factor, settings.seed)?,
-            (Method::Kfa, _) => kfa::grow(&mut factor, settings.candidates, settings.seed)?,
             (Method::Csi, Some(labels)) => {
                 // A size that is asked for ends it, unless a tolerance is asked for, too.
                 let by_size = settings.n_components.is_some()
@@ -278,11 +315,8 @@ impl<'a> Fit<'a> {
                 csi::grow(&mut factor, labels, tol)?
             }
             _ => {
-                let rule = match settings.threshold.clone() {
-                    Some(threshold) => StopRule::Threshold(threshold),
-                    None => StopRule::Least(self.least(gram, &factor)),
-                };
-                kobl::grow(&mut factor, &rule)?
+                let varies = || Ok(variance(gram, &diagonal(gram.kernel(), rows), settings.seed));
+                self.grow(&mut factor, varies)?
             }
         };
         *checkpoint = factor.checkpoint.take();
@@ -303,10 +337,52 @@ impl<'a> Fit<'a> {
         Ok((fitted, if storage == FactorStorage::Returned { factor.into_features() } else { None }))
     }
 
-    /// What is left of a row, squared, that is small beside what varies.
-    fn least(&self, gram: &Gram, factor: &Pivoted) -> f64 {
-        let tol = self.settings.tol.unwrap_or_else(kobl::default_tol);
-        tol * variance(gram, &factor.rows.diagonal, self.settings.seed)
+    /// Grows a factor to its end; `varies` is asked for what varies where a rule holds it against what is left of a row.
+    fn grow<R: FactorRows>(
+        &self,
+        factor: &mut Pivoted<R>,
+        varies: impl Fn() -> Result<f64>,
+    ) -> Result<Stop> {
+        let settings = self.settings;
+        let least = || Ok::<_, Error>(settings.tol.unwrap_or_else(kobl::default_tol) * varies()?);
+        match settings.method {
+            Method::Sparse => {
+                let novelty = match settings.nu {
+                    Some(nu) => Novelty::Share(nu),
+                    None => Novelty::Least(least()?),
+                };
+                sparse::grow(factor, novelty, settings.seed)
+            }
+            Method::Nystrom | Method::Kmeans => nystrom::grow(factor, settings.seed),
+            Method::Rpcholesky => rpcholesky::grow(factor, settings.seed),
+            Method::Kfa => kfa::grow(factor, settings.candidates, settings.seed),
+            _ => {
+                let rule = match settings.threshold.clone() {
+                    Some(threshold) => StopRule::Threshold(threshold),
+                    None => StopRule::Least(least()?),
+                };
+                kobl::grow(factor, &rule)
+            }
+        }
+    }
+
+    /// [`choose_pivots`](Self::choose_pivots) among rows that lie on a card.
+    fn choose_on_card(&self, gram: &Gram, rows: &Rows, cap: usize, storage: FactorStorage) -> Result<Found> {
+        let limit = -not_psd_limit(gram);
+        let cap = cap.min(rows.n());
+        let there = CardRows::new(gram, rows, cap, storage, limit, self.monitor())?;
+        let mut factor = Pivoted::over(there, cap, self.monitor());
+        self.monitor().enter(self.stage(rows, cap, storage));
+        let here = Here { rows, labels: None };
+        let stop = self.grow(&mut factor, || variance_of(&here, gram.kernel(), self.settings.seed))?;
+        let (coefficients, residual) = (factor.matrix()?, factor.relative_residual()?);
+        let (pivots, norms) = (factor.pivots.clone(), factor.norms.clone());
+        let offset = vec![0.0; pivots.len()];
+        let mut fitted = self.assemble(gram, rows, Some(pivots), coefficients, offset, stop);
+        fitted.pivot_norms = norms;
+        fitted.residual = residual;
+        let features = if storage == FactorStorage::Returned { factor.rows.into_features()? } else { None };
+        Ok((fitted, features))
     }
 
     /// What choosing pivots among these rows will be like. A pivot costs a kernel value a row, and a product with those before
@@ -382,6 +458,9 @@ impl<'a> Fit<'a> {
 impl FittedBasis {
     /// Coordinates of rows in the basis' precision, computed from their kernel values.
     pub(crate) fn coordinates(&self, rows: &Rows, monitor: &Monitor) -> Result<Rows<'static>> {
+        if rows.card_rows().is_some() {
+            return Applied::new(&self.expansion, rows)?.all_there(monitor);
+        }
         let (n, m) = (rows.n(), self.n_components());
         match self.precision {
             Precision::Double => {

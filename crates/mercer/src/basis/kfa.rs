@@ -28,7 +28,7 @@ use faer::{Accum, Mat, MatMut, Par};
 use rayon::prelude::*;
 
 use super::candidates::Candidates;
-use super::factor_rows::FactorRows;
+use super::factor_rows::{FactorRows, Steps};
 use super::fitted::Stop;
 use super::pivoted::{PENDING, Pivoted};
 use super::settings::{N_COMPONENTS, PRECISION};
@@ -117,13 +117,16 @@ pub(crate) fn grow<R: FactorRows>(
             return Ok(Stop::Rank);
         }
         if candidates.is_some() {
-            live.retain(|&at| {
-                let stays = block.is_sound(factor, at);
-                if !stays {
+            block.plan(factor, Steps::Any)?;
+            let mut sound = Vec::new();
+            for at in live {
+                if block.is_sound(factor, at)? {
+                    sound.push(at);
+                } else {
                     retired.insert(block.rows[at]);
                 }
-                stays
-            });
+            }
+            live = sound;
             if live.is_empty() {
                 continue;
             }
@@ -139,12 +142,12 @@ pub(crate) fn grow<R: FactorRows>(
         {
             let Some(best) = scores.best(&block, &live) else { break };
             live.retain(|&at| at != best);
-            if !block.is_sound(factor, best) {
+            if !block.is_sound(factor, best)? {
                 retired.insert(block.rows[best]);
                 continue;
             }
             let before = block.residual.clone();
-            block.eliminate(factor, best);
+            block.eliminate(factor, best)?;
             scores.eliminate(best, block.last_column());
             live.retain(|&at| {
                 let now = block.residual[at];

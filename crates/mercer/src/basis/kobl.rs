@@ -13,7 +13,7 @@
 //!         of a row lose every tie with the first of them, so that they are no candidates
 
 use super::candidates::Candidates;
-use super::factor_rows::{FactorRows, Farthest};
+use super::factor_rows::{FactorRows, Farthest, Steps};
 use super::fitted::Stop;
 use super::pivoted::{Pivoted, TIE};
 use super::settings::{N_COMPONENTS, PRECISION};
@@ -189,6 +189,7 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
         factor.check()?;
         let Farthest { rows, selected, beaten } = factor.rows.farthest(active, tie, floor)?;
         let mut candidates = Candidates::of(factor, rows, selected);
+        candidates.plan(factor, Steps::Greedy { tie, most: pending.min(factor.room()) })?;
         let stop = loop {
             let accepted = factor.pivots.len() + candidates.eliminated.len();
             if candidates.eliminated.len() == factor.room() {
@@ -217,7 +218,7 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
             if candidates.eliminated.len() == pending {
                 break None;
             }
-            if !candidates.eliminate(factor, best) {
+            if !candidates.eliminate(factor, best)? {
                 break Some(Stop::Rank);
             }
         };

@@ -2,6 +2,7 @@
 
 use super::pivoted::FactorStorage;
 use super::{Basis, DEFAULT_COMPONENTS, Method, csi, kfa};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::options::{Options, bytes};
 use crate::random;
@@ -17,6 +18,8 @@ pub(super) struct MemoryPlan {
     pub(super) coordinates: bool,
     /// Whether what was found so far is kept in a file, which shall be small.
     pub(super) checkpoint: bool,
+    /// Whether coordinates lie on a card, whose memory is another.
+    pub(super) on_card: bool,
 }
 
 impl MemoryPlan {
@@ -26,11 +29,15 @@ impl MemoryPlan {
             precision,
             coordinates: options.coordinates,
             checkpoint: options.checkpoint.is_some(),
+            on_card: matches!(options.device, Device::Cuda(_)),
         }
     }
 
     /// Bytes that the factor of n rows takes where it is kept.
     pub(super) fn factor(self, n: usize, cap: usize) -> u64 {
+        if self.on_card {
+            return 0;
+        }
         self.precision.bytes() * (n * cap) as u64
     }
 }

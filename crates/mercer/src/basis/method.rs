@@ -63,6 +63,11 @@ impl Method {
         names
     };
 
+    /// Whether cards choose its landmarks.
+    pub(super) fn is_on_cards(self) -> bool {
+        matches!(self, Self::Kobl | Self::Sparse | Self::Nystrom | Self::Rpcholesky | Self::Kfa)
+    }
+
     /// What a user should know about it.
     pub const fn spec(self) -> &'static MethodSpec {
         match self {

@@ -7,9 +7,9 @@
 //! source  Williams & Seeger 2001
 
 use super::candidates::Candidates;
-use super::factor_rows::FactorRows;
+use super::factor_rows::{FactorRows, Steps};
 use super::fitted::Stop;
-use super::pivoted::{PENDING, Pivoted};
+use super::pivoted::Pivoted;
 use super::settings::{N_COMPONENTS, PRECISION};
 use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
@@ -33,12 +33,15 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
         [done, left_out] => (done as usize, if left_out == 0 { Stop::Cap } else { Stop::Rank }),
         _ => (0, Stop::Cap),
     };
-    for rows in drawn[done..].chunks(PENDING.min(2 * factor.n() / 5).max(1)) {
+    let (pending, floor) = (factor.rows.pending_in_order(), factor.floor());
+    for rows in drawn[done..].chunks(pending.min(2 * factor.n() / 5).max(1)) {
         factor.check()?;
         let mut candidates = Candidates::new(factor, rows.to_vec())?;
+        let tries = (0..rows.len()).map(|position| (position, floor)).collect();
+        candidates.plan(factor, Steps::Ordered { tries, most: rows.len() })?;
         for position in 0..rows.len() {
-            if candidates.is_sound(factor, position) {
-                candidates.eliminate(factor, position);
+            if candidates.is_sound(factor, position)? {
+                candidates.eliminate(factor, position)?;
             } else {
                 stop = Stop::Rank;
             }

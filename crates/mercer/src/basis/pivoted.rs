@@ -207,15 +207,17 @@ impl<'a, R: FactorRows> Pivoted<'a, R> {
             self.rows.correct(&candidates.rows, &candidates.residual);
             return Ok(());
         }
-        let (j, b) = (self.pivots.len(), new.len());
+        let b = new.len();
         // Rows of G at the new pivots, and what takes the earlier pivots' part out of their columns.
         let block = NewPivots {
             rows: candidates.selected.select(eliminated),
-            earlier: Mat::from_fn(b, j, |c, k| candidates.g[(eliminated[c], k)]),
+            // None where the rows' side has them.
+            earlier: Mat::from_fn(b, candidates.g.ncols(), |c, k| candidates.g[(eliminated[c], k)]),
             factor: candidates.factor(),
             places: new,
         };
-        let next_rows = candidates.coefficients(self).to_vec();
+        let next_rows =
+            if self.rows.keeps_coefficients() { Vec::new() } else { candidates.coefficients(self).to_vec() };
         self.rows.advance(&block, &self.pivots, &self.coefficients)?;
         self.norms.extend((0..b).map(|c| block.factor[c * b + c]));
         self.pivots.extend(block.places);
@@ -235,7 +237,11 @@ impl<'a, R: FactorRows> Pivoted<'a, R> {
     }
 
     pub(super) fn is_small(&self, coefficients: &[f64]) -> bool {
-        let size: f64 = coefficients.iter().map(|a| a.abs()).sum();
+        self.is_small_size(coefficients.iter().map(|a| a.abs()).sum())
+    }
+
+    /// [`is_small`](Self::is_small) of coefficients with this Σ|a|.
+    pub(super) fn is_small_size(&self, size: f64) -> bool {
         let error = f64::from(f32::EPSILON) * self.largest.sqrt() * size;
         let rounding = self.rows.rounding();
         (!self.rows.is_f32() || error <= ERROR)
@@ -249,7 +255,12 @@ impl<'a, R: FactorRows> Pivoted<'a, R> {
         self.rows.products(rows, selected, g.as_ref(), &self.pivots, &self.coefficients)
     }
 
-    /// A = (`G_PP`)⁻¹, m×m lower triangular.
+    /// A, wherever it has grown.
+    pub(crate) fn matrix(&self) -> Result<Mat<f64>> {
+        Ok(self.rows.coefficients()?.unwrap_or_else(|| self.coefficients()))
+    }
+
+    /// A = (`G_PP`)⁻¹, m×m lower triangular, as far as it has grown here.
     pub(crate) fn coefficients(&self) -> Mat<f64> {
         triangular(&self.coefficients)
     }

@@ -11,9 +11,9 @@
 use std::collections::BTreeSet;
 
 use super::candidates::Candidates;
-use super::factor_rows::FactorRows;
+use super::factor_rows::{FactorRows, Steps};
 use super::fitted::Stop;
-use super::pivoted::{PENDING, Pivoted};
+use super::pivoted::Pivoted;
 use super::settings::{N_COMPONENTS, PRECISION};
 use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
@@ -36,7 +36,8 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
     let floor = factor.floor();
     let mut retired: BTreeSet<usize> = BTreeSet::new();
     // A block's extra kernel values, |block| for each pivot it yields, stay within the budget.
-    let block = (2 * PENDING).min(2 * factor.n() / 5).max(1);
+    let pending = factor.rows.pending_in_order();
+    let block = (2 * pending).min(2 * factor.n() / 5).max(1);
     if let [position, rows @ ..] = &factor.place[..] {
         generator = random::generator_at(seed, *position);
         retired.extend(rows.iter().map(|&row| row as usize));
@@ -52,25 +53,30 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
         rows.sort_unstable();
         rows.dedup();
         let mut candidates = Candidates::new(factor, rows)?;
-        let before = candidates.residual.clone();
-        for row in proposals {
-            if candidates.eliminated.len() == factor.room().min(PENDING) {
+        // A proposal is accepted if more than this is left of it when its turn comes.
+        let tries: Vec<(usize, f64)> = proposals
+            .iter()
+            .map(|row| {
+                let Ok(position) = candidates.rows.binary_search(row) else {
+                    unreachable!("every proposal is there")
+                };
+                let least = random::uniform(&mut generator) * candidates.residual[position];
+                (position, if retired.contains(row) { f64::INFINITY } else { least.max(floor) })
+            })
+            .collect();
+        let most = factor.room().min(pending);
+        candidates.plan(factor, Steps::Ordered { tries: tries.clone(), most })?;
+        for (position, least) in tries {
+            if candidates.eliminated.len() == most {
                 break;
             }
-            let Ok(position) = candidates.rows.binary_search(&row) else {
-                unreachable!("every proposal is there")
-            };
-            let now = candidates.residual[position];
-            if retired.contains(&row)
-                || now <= floor
-                || random::uniform(&mut generator) * before[position] >= now
-            {
+            if candidates.residual[position] <= least {
                 continue;
             }
-            if candidates.is_sound(factor, position) {
-                candidates.eliminate(factor, position);
+            if candidates.is_sound(factor, position)? {
+                candidates.eliminate(factor, position)?;
             } else {
-                retired.insert(row);
+                retired.insert(candidates.rows[position]);
             }
         }
         factor.flush(&mut candidates)?;

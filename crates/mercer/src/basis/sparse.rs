@@ -11,10 +11,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidates;
-use super::factor_rows::{FactorRows, InOrder};
+use super::factor_rows::{FactorRows, InOrder, Steps};
 use super::fitted::Stop;
 use super::kobl::TOL;
-use super::pivoted::{PENDING, Pivoted};
+use super::pivoted::Pivoted;
 use super::settings::{N_COMPONENTS, PRECISION};
 use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
@@ -60,13 +60,12 @@ impl Novelty {
     }
 }
 
-/// Rows of the order that are looked at between two passes over the data.
-const BLOCK: usize = 4 * PENDING;
-
 /// Grows the factor to its end.
 pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, novelty: Novelty, seed: u64) -> Result<Stop> {
     let n = factor.n();
-    let block = BLOCK.min(2 * n / 5).max(1);
+    let pending = factor.rows.pending_in_order();
+    // Rows of the order that are looked at between two passes over the data.
+    let block = (4 * pending).min(2 * n / 5).max(1);
     let floor = factor.floor();
     let mut next = factor.place.first().map_or(0, |&next| next as usize);
     let mut stop = if factor.place.get(1) == Some(&1) { Stop::Rank } else { Stop::Rule };
@@ -74,12 +73,15 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, novelty: Novelty, see
         factor.check()?;
         let InOrder { rows, ranks, mut end } = factor.rows.in_order(seed, next, block, novelty, floor)?;
         let mut candidates = Candidates::new(factor, rows)?;
+        let least = |diagonal: &f64| novelty.of(*diagonal).max(floor);
+        let tries = candidates.diagonal.iter().map(least).enumerate().collect();
+        candidates.plan(factor, Steps::Ordered { tries, most: factor.room().min(pending) + 1 })?;
         for (position, &rank) in ranks.iter().enumerate() {
             let least = novelty.of(candidates.diagonal[position]).max(floor);
             if candidates.residual[position] <= least {
                 continue;
             }
-            if !candidates.is_sound(factor, position) {
+            if !candidates.is_sound(factor, position)? {
                 stop = Stop::Rank;
                 continue;
             }
@@ -87,12 +89,12 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, novelty: Novelty, see
                 factor.flush(&mut candidates)?;
                 return Ok(Stop::Cap);
             }
-            if candidates.eliminated.len() == PENDING {
+            if candidates.eliminated.len() == pending {
                 // This row and those after it are looked at again after the pass.
                 end = rank;
                 break;
             }
-            candidates.eliminate(factor, position);
+            candidates.eliminate(factor, position)?;
         }
         factor.flush(&mut candidates)?;
         next = end;

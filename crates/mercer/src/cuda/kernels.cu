@@ -248,6 +248,11 @@ extern "C" __global__ void gather(const double *x, u64 stride, const u32 *index,
     EACH(i, (u64)h * p) out[i] = x[(u64)index[i / p] * stride + i % p];
 }
 
+// Columns to their places.
+extern "C" __global__ void spread(const double *from, const u32 *index, u32 h, u32 p, double *x, u64 stride) {
+    EACH(i, (u64)h * p) x[(u64)index[i / p] * stride + i % p] = from[i];
+}
+
 extern "C" __global__ void put(double *x, const u32 *index, u32 h, double number) {
     EACH(i, h) x[index[i]] = number;
 }
@@ -497,6 +502,15 @@ extern "C" __global__ void with_targets(const double *z, u64 stride, const doubl
         u32 j = i % all;
         double v = j < m ? z[row * stride + j] : numbers ? numbers[row * c + j - m] : codes[row] == j - m ? 1.0 : 0.0;
         w[i] = v - shift[j];
+    }
+}
+
+// (x − y)·weight of columns, in the place of x.
+extern "C" __global__ void apart(double *x, u64 stride, const double *y, u64 y_stride, const double *weights, u32 rows,
+                                 u64 columns) {
+    EACH(i, (u64)rows * columns) {
+        u64 c = i / rows, r = i % rows;
+        x[c * stride + r] = (x[c * stride + r] - y[c * y_stride + r]) * weights[c];
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) const PIECE: usize = 1_024;
 pub(crate) const MOST_PIVOTS: usize = 1_024;
 
 /// Every kernel's name.
-pub(super) const NAMES: [&str; 34] = [
+pub(super) const NAMES: [&str; 36] = [
     "widen",
     "narrow",
     "fill",
@@ -28,6 +28,7 @@ pub(super) const NAMES: [&str; 34] = [
     "from_differences",
     "take",
     "gather",
+    "spread",
     "put",
     "set_flag",
     "digits",
@@ -44,6 +45,7 @@ pub(super) const NAMES: [&str; 34] = [
     "copy",
     "with_targets",
     "subtract",
+    "apart",
     "deciding",
     "frame",
     "differences",
@@ -325,6 +327,14 @@ impl Card {
         self.each("gather", h * p, pass![x, x.stride as u64, &index, h as u32, p as u32, out])
     }
 
+    /// Columns to their places, none of them named twice.
+    pub(crate) fn spread(&self, from: &Buffer<f64>, index: &[usize], to: View) -> Result<()> {
+        let (h, p) = (index.len(), to.rows);
+        assert!(h * p <= from.len && index.iter().all(|&i| i < to.columns));
+        let index = from.card.upload(&short(index))?;
+        self.each("spread", h * p, pass![from, &index, h as u32, p as u32, to, to.stride as u64])
+    }
+
     /// The same number at these places.
     pub(crate) fn put(&self, x: &Buffer<f64>, index: &[usize], number: f64) -> Result<()> {
         assert!(index.iter().all(|&i| i < x.len));
@@ -555,6 +565,15 @@ impl Card {
                 w.argument(),
             ],
         )
+    }
+
+    /// (x − y)·weight of columns, in the place of x.
+    pub(crate) fn apart(&self, x: View, y: View, weights: &[f64]) -> Result<()> {
+        let (rows, columns) = (x.rows, x.columns);
+        assert!((rows, columns) == (y.rows, y.columns) && columns == weights.len());
+        let weights = x.card().upload(weights)?;
+        let arguments = pass![x, x.stride as u64, y, y.stride as u64, &weights, rows as u32, columns as u64];
+        self.each("apart", rows * columns, arguments)
     }
 
     /// z − b.

@@ -3,7 +3,7 @@
 //! They are loaded when a card is asked for, so that one program runs with and without them. The driver comes with the card;
 //! the compiler (NVRTC) and cuBLAS come with CUDA, PyTorch, CuPy or `pip install nvidia-cublas nvidia-cuda-nvrtc`.
 
-use std::ffi::{OsString, c_char, c_int, c_uint, c_void};
+use std::ffi::{OsStr, OsString, c_char, c_int, c_uint, c_void};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -56,7 +56,6 @@ functions! {
     /// The driver.
     Driver {
         init = "cuInit"(c_uint);
-        version = "cuDriverGetVersion"(*mut c_int);
         device_count = "cuDeviceGetCount"(*mut c_int);
         device = "cuDeviceGet"(*mut c_int, c_int);
         device_name = "cuDeviceGetName"(*mut c_char, c_int, c_int);
@@ -166,12 +165,8 @@ impl Libraries {
         })?;
         let driver_functions = Driver::of(&driver, &name)?;
         files.push(driver);
-        // What the others load by name in turn; they may also have it built in.
-        for (library, versions) in
-            [("nvrtc-builtins", &["13.2", "13.1", "13.0", "12.9", "12.8"][..]), ("cublasLt", &["13", "12"])]
-        {
-            files.extend(open(library, &names(library, versions, "")).ok().map(|(file, _)| file));
-        }
+        // What the others load by name in turn, where the system would not find it.
+        files.extend(companions());
         let missing = |what: &str, why: &str| Error::device(format!("{what} is missing: {why}\nhint: {INSTALL}"));
         let (compiler, name) = open("nvrtc", &names("nvrtc", &["13", "12"], "nvrtc64_130_0.dll"))
             .or_else(|why| open("nvrtc", &["nvrtc64_120_0.dll".into()]).map_err(|_| why))
@@ -212,16 +207,33 @@ fn open(library: &str, names: &[String]) -> std::result::Result<(Library, String
     Err(format!("lib{library}: {why}"))
 }
 
+/// Libraries that lie in our folders beside those that need them.
+fn companions() -> Vec<Library> {
+    let mut found = Vec::new();
+    for library in ["libnvrtc-builtins.so.", "libcublasLt.so."] {
+        let mut places: Vec<PathBuf> = folders()
+            .iter()
+            .filter_map(|folder| std::fs::read_dir(folder).ok())
+            .flat_map(|entries| entries.flatten().map(|entry| entry.path()))
+            .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(library)))
+            .collect();
+        places.sort();
+        // SAFETY: as in `open`.
+        found.extend(places.iter().filter_map(|place| unsafe { load(place.as_os_str()) }.ok()));
+    }
+    found
+}
+
 /// Loads a file so that others find its functions, too.
 #[cfg(unix)]
-unsafe fn load(place: &OsString) -> std::result::Result<Library, libloading::Error> {
+unsafe fn load(place: &OsStr) -> std::result::Result<Library, libloading::Error> {
     use libloading::os::unix;
     // SAFETY: as the caller says.
     unsafe { unix::Library::open(Some(place), unix::RTLD_NOW | unix::RTLD_GLOBAL) }.map(Library::from)
 }
 
 #[cfg(not(unix))]
-unsafe fn load(place: &OsString) -> std::result::Result<Library, libloading::Error> {
+unsafe fn load(place: &OsStr) -> std::result::Result<Library, libloading::Error> {
     // SAFETY: as the caller says.
     unsafe { Library::new(place) }
 }

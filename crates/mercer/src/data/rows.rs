@@ -149,6 +149,11 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Where these rows lie.
+    pub fn device(&self) -> Device {
+        self.card_numbers().map_or(Device::Cpu, |numbers| Device::Cuda(numbers.card().ordinal))
+    }
+
     /// Rows that lie on a card, n×p and row after row: others' memory.
     ///
     /// # Safety

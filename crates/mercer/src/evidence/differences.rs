@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::neighbours::Metric;
 use super::ranges::Ranges;
 use crate::data::rows::{Dense, F64Rows, Rows};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::real::Real;
@@ -38,6 +39,8 @@ pub struct Differences<'a> {
     nominal: Box<[bool]>,
     missing: bool,
     unit: f64,
+    /// Where the rows were given.
+    device: Device,
 }
 
 impl<'a> Differences<'a> {
@@ -53,7 +56,9 @@ impl<'a> Differences<'a> {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn new(rows: &'a Rows<'a>, categorical: &[usize], by_range: bool) -> Result<Self> {
-        Self::of(rows.to_f64(), categorical, by_range.then(|| Ranges::of(rows)).as_ref())
+        rows.fetch()?;
+        let found = Self::of(rows.to_f64(), categorical, by_range.then(|| Ranges::of(rows)).as_ref())?;
+        Ok(Self { device: rows.device(), ..found })
     }
 
     /// Prepares rows that are some of many: each column is divided by its range over all of them.
@@ -96,6 +101,7 @@ impl<'a> Differences<'a> {
             nominal: nominal.into(),
             missing,
             unit: 1.0,
+            device: Device::Cpu,
         };
         match ranges {
             Some(ranges) => found.divide_by(ranges)?,
@@ -115,6 +121,7 @@ impl<'a> Differences<'a> {
             nominal: Box::default(),
             missing: false,
             unit: 1.0,
+            device: rows.device(),
         };
         if let Some(ranges) = ranges {
             found.divide_by(ranges)?;
@@ -196,6 +203,16 @@ impl<'a> Differences<'a> {
             F64Rows::Dense(rows) => rows,
             F64Rows::Sparse(_) => unreachable!("gaps, categories, trees and prefilters are of dense rows"),
         }
+    }
+
+    /// Where the rows were given.
+    pub(crate) fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Whether they were given on a card.
+    pub(crate) fn is_on_card(&self) -> bool {
+        matches!(self.device, Device::Cuda(_))
     }
 
     /// Whether all columns are numbers that are there.

@@ -203,7 +203,7 @@ impl<'a> Space<'a> {
         monitor: &Monitor,
         hand_on: impl Fn(&[Found]) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let base = self.base(self.n(), groups.classes(), self.strategy(self.n()))?;
+        let base = self.base(self.n(), groups.classes(), self.strategy(self.n(), k))?;
         self.among(&base, groups, k, queries, monitor, hand_on)
     }
 }

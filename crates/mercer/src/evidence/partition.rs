@@ -209,7 +209,7 @@ pub fn nearest_in(
         Space::Plain(differences, Metric::Manhattan) => differences.unit(),
         Space::Kernel(..) => 1.0,
     };
-    let base = space.base(n, groups.classes(), space.strategy(n))?;
+    let base = space.base(n, groups.classes(), space.strategy(n, k))?;
     let lists = space.lists_among(&base, groups, k, &asked, monitor, |_, panel| {
         let list = |nearest: &Nearest| nearest.best().iter().map(|&(d, at)| (d / unit, first + at)).collect();
         panel.iter().map(|groups| groups.iter().map(list).collect()).collect::<Vec<Vec<Vec<(f64, usize)>>>>()

@@ -51,6 +51,11 @@ impl Frame {
         Self { metric, shift, unit, share: terms as f64 * f64::from(f32::EPSILON) }
     }
 
+    /// The origin, and the scale.
+    pub(crate) fn origin(&self) -> (&[f64], f64) {
+        (&self.shift, self.unit)
+    }
+
     /// A row relative to this origin and scale, times a factor.
     pub(crate) fn normalized(&self, row: &[f64], factor: f64) -> impl Iterator<Item = f32> {
         let moved = row.iter().zip(&self.shift).map(move |(v, s)| (v * self.unit - s * self.unit) * factor);

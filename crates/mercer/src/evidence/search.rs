@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::approximate::IvfLists;
 use super::differences::Differences;
 use super::nearest::Nearest;
+use super::on_card::can_search;
 use super::neighbours::{Found, Groups, Metric, Space};
 use super::prefilter::{Block, Candidates, Frame, Tiles};
 use super::tree::Tree;
@@ -53,6 +54,8 @@ pub(super) enum Strategy {
     Prefilter(Frame),
     /// Inverted lists through the prefilter, for classes of at least so many rows.
     Ivf { frame: Frame, min_rows: usize },
+    /// Every row compared in float32 on a card, and few candidates in float64.
+    Card(Frame),
 }
 
 /// The rows that are searched.
@@ -71,6 +74,12 @@ pub(super) struct Part {
     pub(super) index: Index,
 }
 
+impl Part {
+    pub(super) fn class(&self) -> usize {
+        self.class
+    }
+}
+
 pub(super) enum Index {
     Panel(Panel),
     /// In float32, and in float64 for queries that need it.
@@ -84,6 +93,8 @@ pub(super) enum Index {
     Tree(Tree),
     /// Rows with missing values or categories, column-major.
     Mixed(Vec<f64>),
+    /// On a card, with those of all parts.
+    There,
 }
 
 impl Base {
@@ -101,8 +112,11 @@ impl Base {
 
 impl Space<'_> {
     /// The fastest exact strategy to search n rows.
-    pub(super) fn strategy(&self, n: usize) -> Strategy {
+    pub(super) fn strategy(&self, n: usize, k: usize) -> Strategy {
         match self {
+            Self::Plain(differences, metric) if can_search(self, k) => {
+                Strategy::Card(Frame::new(differences.dense(), self.n(), differences.p(), *metric))
+            }
             Self::Plain(differences, metric) if differences.is_plain() => match differences.prepared() {
                 Rows::Dense(_) if tree_pays(n, differences.p()) => Strategy::Trees,
                 Rows::Dense(rows) if differences.p() > 0 => {
@@ -121,7 +135,7 @@ impl Space<'_> {
         let class = |i: usize| classes.map_or(0, |codes| codes[i]);
         order.sort_by_key(|&i| class(i));
         let most = |rows: &[usize]| match strategy {
-            Strategy::Trees => usize::MAX,
+            Strategy::Trees | Strategy::Card(_) => usize::MAX,
             Strategy::Ivf { min_rows, .. } if rows.len() >= min_rows => usize::MAX,
             _ => BASE_ROWS,
         };
@@ -144,6 +158,7 @@ impl Space<'_> {
     /// The index of some rows; with inverted lists the rows are reordered list by list.
     fn index(&self, indices: &mut [usize], strategy: &Strategy) -> Result<Index> {
         Ok(match (self, strategy) {
+            (_, Strategy::Card(_)) => Index::There,
             (Self::Plain(differences, metric), Strategy::Trees) => {
                 Index::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
             }
@@ -197,6 +212,9 @@ impl Space<'_> {
     ) -> Result<Vec<T>> {
         let k = k.min(base.order.len());
         monitor.begin("finding neighbours", queries.len());
+        if matches!(base.strategy, Strategy::Card(_)) {
+            return self.lists_on_card(base, groups, k, queries, monitor, hand_on);
+        }
         let panels: Result<Vec<Vec<T>>> = queries
             .par_chunks(base.panel(queries.len()))
             .map(|queries| {
@@ -267,7 +285,7 @@ impl Space<'_> {
     }
 
     /// The nearest of each query, by group, with every row compared in float64, or by tree search.
-    fn compare(
+    pub(super) fn compare(
         &self,
         base: &Base,
         groups: Groups,
@@ -409,7 +427,7 @@ impl Space<'_> {
                     }
                 }
             }
-            (_, Index::Tree(_) | Index::Ivf(_)) | (Self::Kernel(..), _) => {
+            (_, Index::Tree(_) | Index::Ivf(_) | Index::There) | (Self::Kernel(..), _) => {
                 unreachable!("kernels have panels, trees and lists are visited")
             }
         }
@@ -432,7 +450,7 @@ impl Space<'_> {
     }
 
     /// Offers a row by its exact distance.
-    fn offer(&self, query: usize, j: usize, distance: f64, nearest: &mut Nearest) {
+    pub(super) fn offer(&self, query: usize, j: usize, distance: f64, nearest: &mut Nearest) {
         if j != query {
             let exact = match self {
                 // Values that were given are exact as they are.

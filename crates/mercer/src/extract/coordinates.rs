@@ -7,6 +7,7 @@ use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::akda_qr::class_means;
+use super::card_source::CardSource;
 use super::{Directions, turn};
 use crate::basis::FittedBasis;
 use crate::basis::expansion::{Expansion, FeaturePanels};
@@ -87,7 +88,7 @@ impl Targets {
     }
 
     /// The number of row i in column j.
-    fn value(self, labels: Option<&Labels>, i: usize, j: usize) -> f64 {
+    pub(super) fn value(self, labels: Option<&Labels>, i: usize, j: usize) -> f64 {
         let own = labels.map_or(0.0, |labels| labels.target(i, j));
         match self {
             Self::Scaled { mean, unit } => (own - mean) / unit,
@@ -156,6 +157,9 @@ impl<'a> Coordinates<'a> {
         let precision = features.map_or(basis.precision, Rows::precision);
         let (monitor, expansion) = (&options.monitor, &basis.expansion);
         let features: Box<dyn FeatureSums> = match precision {
+            _ if rows.card_rows().is_some() => {
+                Box::new(CardSource::new(rows, labels, expansion, features, options)?)
+            }
             Precision::Double => Box::new(Source::<f64>::new(rows, labels, expansion, features, options)),
             Precision::Single => Box::new(Source::<f32>::new(rows, labels, expansion, features, options)),
         };

@@ -15,6 +15,7 @@ pub mod kmfa;
 pub mod kanmm;
 pub mod kpca;
 mod coordinates;
+mod card_source;
 mod ratio;
 mod margin;
 

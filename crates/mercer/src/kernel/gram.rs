@@ -219,7 +219,8 @@ impl<'a> Gram<'a> {
         Ok(out)
     }
 
-    fn count(&self, values: usize) {
+    /// Counts values that were computed elsewhere.
+    pub(crate) fn count(&self, values: usize) {
         self.evaluations.fetch_add(values as u64, Ordering::Relaxed);
     }
 }
@@ -254,7 +255,8 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
     let n = rows.n();
     match kernel.shape.statistic() {
         Statistic::Product => {
-            let mut values: Vec<f64> = (0..n).map(|i| squared_norm(rows, i)).collect();
+            let mut values = squared_norms_there(rows)
+                .unwrap_or_else(|| (0..n).map(|i| squared_norm(rows, i)).collect());
             kernel.finish(&mut values);
             values
         }
@@ -273,6 +275,14 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
         },
         _ => vec![1.0; n],
     }
+}
+
+/// ‖x‖² of rows that lie on a card.
+fn squared_norms_there(rows: &Rows) -> Option<Vec<f64>> {
+    let view = rows.card_rows()?;
+    let norms = view.card().room(rows.n()).ok()?;
+    view.card().squared_norms(view, &norms).ok()?;
+    norms.to_vec().ok()
 }
 
 /// ‖x‖² of row i.

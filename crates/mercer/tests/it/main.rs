@@ -27,4 +27,5 @@ mod report;
 mod methods;
 mod pipeline;
 mod partitions;
+mod device;
 mod rows_f32;

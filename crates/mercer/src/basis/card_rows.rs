@@ -1,0 +1,617 @@
+//! The rows' side of a growing factor on a card: residuals, columns of G and A stay there.
+//!
+//!   G[:, new] = L⁻¹ K(P, :) − W G,   W = L⁻¹ G_P
+//!
+//! Between two passes a few hundred pivots are planned among candidates, whose residual Gram matrix S = K_cc − G_c G_cᵀ is one
+//! product: each step takes a column out of it. What decides is decided in float64, by the rules of the methods' loops, so
+//! that `kobl` chooses the pivots that it chooses on the processor.
+//!
+//! cost    as `pivoted.rs`; h² kernel values and 2·h²·j flops a pass for h candidates. Memory 8·n·m bytes on the card; where G
+//!         does not fit there, it is recomputed from kernel values in pieces of rows, and rows that do not fit are copied there
+//!         piece by piece
+//! differs L⁻¹ is multiplied in place of a solve, which would take a fifth of a pass
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use faer::{Mat, MatRef};
+
+use super::factor_rows::{FactorRows, Farthest, InOrder, NewPivots, Plan, Selected, Steps};
+use super::pivoted::{FactorStorage, not_psd};
+use super::sparse::Novelty;
+use crate::cuda::{Buffer, Card, Closed, MOST_PIVOTS, View};
+use crate::data::rows::Rows;
+use crate::error::Result;
+use crate::kernel::on_card::{CardPanel, CardScratch};
+use crate::kernel::{Gram, Kernel};
+use crate::monitor::Monitor;
+use crate::random;
+
+/// Pivots that wait for one pass: matrix products are faster the more there are.
+const PENDING_THERE: usize = 384;
+
+/// Rows of a pass that are computed at a time.
+const PIECE_ROWS: usize = 65_536;
+
+/// Why a row is left out.
+const IS_PIVOT: u32 = 1;
+const IS_COPY: u32 = 2;
+const IS_RETIRED: u32 = 4;
+const IS_CANDIDATE: u32 = 8;
+
+/// Rows on a card.
+pub(crate) struct CardRows<'a> {
+    gram: &'a Gram<'a>,
+    rows: &'a Rows<'a>,
+    monitor: &'a Monitor,
+    card: Arc<Card>,
+    n: usize,
+    p: usize,
+    cap: usize,
+    /// G, cap×n: the numbers of a row lie together. None: recomputed.
+    g: Option<Buffer<f64>>,
+    /// A, cap×cap and lower triangular, column after column.
+    a: Buffer<f64>,
+    /// Pivots so far, as rows.
+    pivots: Vec<usize>,
+    residual: Buffer<f64>,
+    flags: Buffer<u8>,
+    diagonal: Vec<f64>,
+    largest: f64,
+    trace: f64,
+    knows_copies: bool,
+    retired: usize,
+    order: Vec<usize>,
+    /// Rows that are computed at a time.
+    piece: usize,
+    limit: f64,
+}
+
+impl<'a> CardRows<'a> {
+    /// No pivots yet. Where the rows are on a card.
+    pub(super) fn new(
+        gram: &'a Gram<'a>,
+        rows: &'a Rows<'a>,
+        cap: usize,
+        storage: FactorStorage,
+        limit: f64,
+        monitor: &'a Monitor,
+    ) -> Result<Self> {
+        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a card") };
+        let card = Arc::clone(view.card());
+        let (n, p) = (rows.n(), rows.p());
+        let diagonal = gram.diagonal();
+        let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        if let Some(i) = diagonal.iter().position(|v| *v < limit * largest) {
+            return Err(not_psd(gram.kernel(), i, diagonal[i]));
+        }
+        let clipped: Vec<f64> = diagonal.iter().map(|v| v.max(0.0)).collect();
+        let residual = card.upload(&clipped)?;
+        let (flags, a) = (card.zeros(n)?, card.zeros(cap * cap)?);
+        let available = card.available()?;
+        // Values of new pivots, rows about their mean, candidates.
+        let piece = PIECE_ROWS.min(n).min(usize::try_from(available / 4 / (8 * (PENDING_THERE + p + 2)) as u64).unwrap_or(0));
+        let piece = piece.max(256.min(n));
+        let scratch = 8 * ((PENDING_THERE + p + 2) * piece + 3 * cap.min(4_096) * cap.min(4_096)) as u64;
+        let factor = 8 * n as u64 * cap as u64;
+        let keeps = storage != FactorStorage::Recomputed && factor + scratch <= available;
+        let g = if keeps { Some(card.room(n * cap)?) } else { None };
+        Ok(Self {
+            gram,
+            rows,
+            monitor,
+            n,
+            p,
+            cap,
+            g,
+            a,
+            pivots: Vec::new(),
+            residual,
+            flags,
+            trace: diagonal.iter().sum(),
+            diagonal,
+            largest,
+            knows_copies: false,
+            retired: 0,
+            order: Vec::new(),
+            piece,
+            limit: limit * largest,
+            card,
+        })
+    }
+
+    fn kernel(&self) -> Kernel {
+        self.gram.kernel()
+    }
+
+    /// The rows, p×n.
+    fn there(&self) -> View<'_> {
+        self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a card"))
+    }
+
+    /// Rows of G at some rows, j×h.
+    fn g_at(&self, rows: &[usize]) -> Result<Buffer<f64>> {
+        let (j, h) = (self.pivots.len(), rows.len());
+        let out = self.card.room(j * h)?;
+        if j == 0 || h == 0 {
+            return Ok(out);
+        }
+        match &self.g {
+            Some(g) => self.card.gather(g.view(0, j, self.n, self.cap), rows, out.matrix(j, h))?,
+            None => {
+                // A·k(P, rows)
+                let (points, scratch) = (self.points(rows)?, CardScratch::new(&self.card, h, self.p)?);
+                let k = self.card.room(j * h)?;
+                self.pivot_panel()?.fill(points.matrix(self.p, h), &scratch, k.matrix(j, h))?;
+                let a = self.a.view(0, j, j, self.cap);
+                self.card.multiply(1.0, a.plain(), k.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Rows, p×h.
+    fn points(&self, rows: &[usize]) -> Result<Buffer<f64>> {
+        let out = self.card.room(self.p * rows.len())?;
+        self.card.gather(self.there(), rows, out.matrix(self.p, rows.len()))?;
+        Ok(out)
+    }
+
+    /// The pivots so far as landmarks.
+    fn pivot_panel(&self) -> Result<CardPanel> {
+        CardPanel::new(&self.card, self.kernel(), &self.rows.select(&self.pivots))
+    }
+
+    /// Marks copies of earlier rows.
+    fn find_copies(&mut self) -> Result<()> {
+        if self.knows_copies {
+            return Ok(());
+        }
+        self.knows_copies = true;
+        let hashes = self.card.room::<u64>(self.n)?;
+        self.card.hashes(self.there(), &hashes)?;
+        let copies = copies_among(&hashes.to_vec()?, self.rows);
+        self.card.set_flag(&self.flags, &copies, IS_COPY, true)
+    }
+
+    fn closed(&self, mask: u32, floor: f64) -> Closed<'_> {
+        Closed { flags: &self.flags, mask, floor }
+    }
+
+    /// The residual that `count` open rows reach, and how many have more: digit by digit.
+    fn threshold(&self, count: usize, closed: Closed) -> Result<f64> {
+        const DIGITS: [(u32, u32); 6] = [(53, 11), (42, 11), (31, 11), (20, 11), (9, 11), (0, 9)];
+        let counts = self.card.room::<u32>(2_048)?;
+        let (mut earlier, mut left) = (0u64, count);
+        for (shift, bits) in DIGITS {
+            counts.clear()?;
+            self.card.digits(&self.residual, closed, earlier, (shift, bits), &counts)?;
+            let found = counts.first(1 << bits)?;
+            let mut digit = found.len();
+            while digit > 0 {
+                digit -= 1;
+                if found[digit] as usize >= left {
+                    break;
+                }
+                if digit == 0 {
+                    // Fewer are open than asked for: all of them.
+                    return Ok(closed.floor);
+                }
+                left -= found[digit] as usize;
+            }
+            earlier = (earlier << bits) | digit as u64;
+        }
+        Ok(f64::from_bits(earlier))
+    }
+
+    /// What is left of kernel values of new rows after the pivots so far, h×piece, in the place of the values: T − G_c G.
+    /// `weights` is G_c for kept columns of G (h×j), else G_c A.
+    fn subtract_earlier(&self, t: View, weights: &Buffer<f64>, start: usize, earlier: &Earlier) -> Result<()> {
+        let (j, count) = (self.pivots.len(), t.columns);
+        if j == 0 {
+            return Ok(());
+        }
+        let weights = weights.matrix(j, t.rows).transposed();
+        match (&self.g, earlier) {
+            (Some(g), _) => {
+                let g = g.view(0, j, self.n, self.cap).columns(start, count);
+                self.card.multiply(-1.0, weights, g.plain(), 1.0, t)
+            }
+            (None, Some((panel, k, scratch))) => {
+                let k = k.view(0, j, count, j);
+                panel.fill(self.there().columns(start, count), scratch, k)?;
+                self.card.multiply(-1.0, weights, k.plain(), 1.0, t)
+            }
+            (None, None) => unreachable!("what G is recomputed from was prepared"),
+        }
+    }
+
+    /// What G is recomputed from, where it is not kept, and in how large pieces.
+    fn earlier(&self) -> Result<(Earlier, usize)> {
+        let j = self.pivots.len();
+        if self.g.is_some() || j == 0 {
+            return Ok((None, self.piece));
+        }
+        let most = self.card.available()? / 2 / (8 * (j + self.p + 1)) as u64;
+        let piece = self.piece.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+        let scratch = CardScratch::new(&self.card, piece, self.p)?;
+        Ok((Some((self.pivot_panel()?, self.card.room(j * piece)?, scratch)), piece))
+    }
+
+    /// W = G_c or, where G is recomputed, Aᵀ G_c: what the earlier pivots' part is found with; j×h.
+    fn weights(&self, g: Buffer<f64>, h: usize) -> Result<Buffer<f64>> {
+        let j = self.pivots.len();
+        if self.g.is_some() || j == 0 {
+            return Ok(g);
+        }
+        let out = self.card.room(j * h)?;
+        let a = self.a.view(0, j, j, self.cap);
+        self.card.multiply(1.0, a.transposed(), g.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
+        Ok(out)
+    }
+
+    /// Rows of A that pivots with these rows of G (j×b) and this factor (b×b) add, b×(j+b): L⁻¹[−G_P A, I]. Also L⁻¹.
+    fn next_coefficients(&self, g: &Buffer<f64>, l: &Buffer<f64>, b: usize) -> Result<(Buffer<f64>, Buffer<f64>)> {
+        let (card, j) = (&self.card, self.pivots.len());
+        let inverse = card.room(b * b)?;
+        card.identity(&inverse, b)?;
+        card.solve(l.matrix(b, b), inverse.matrix(b, b))?;
+        let next = card.zeros::<f64>(b * (j + b))?;
+        if j > 0 {
+            let part = card.room(b * j)?;
+            let a = self.a.view(0, j, j, self.cap);
+            card.multiply(-1.0, g.matrix(j, b).transposed(), a.plain(), 0.0, part.matrix(b, j))?;
+            let earlier = next.view(0, b, j, b);
+            card.multiply(1.0, inverse.matrix(b, b).plain(), part.matrix(b, j).plain(), 0.0, earlier)?;
+        }
+        card.copy(inverse.matrix(b, b), next.view(b * j, b, b, b), 1.0)?;
+        Ok((next, inverse))
+    }
+}
+
+/// Values of the pivots so far, and room for them.
+type Earlier = Option<(CardPanel, Buffer<f64>, CardScratch)>;
+
+/// Rows that are bit by bit equal to an earlier one, given numbers in which different rows most likely differ.
+fn copies_among(hashes: &[u64], rows: &Rows) -> Vec<usize> {
+    let mut order: Vec<(u64, usize)> = hashes.iter().copied().zip(0..).collect();
+    rayon::slice::ParallelSliceMut::par_sort_unstable(&mut order[..]);
+    let mut copies = Vec::new();
+    for group in order.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+        let places: Vec<usize> = group.iter().map(|(_, i)| *i).collect();
+        let selected = rows.select(&places).to_dense();
+        let row = |at: usize| &selected[at * rows.p()..(at + 1) * rows.p()];
+        let equal = |a: usize, b: usize| row(a).iter().zip(row(b)).all(|(x, y)| x.to_bits() == y.to_bits());
+        let mut firsts: Vec<usize> = Vec::new();
+        for at in 0..places.len() {
+            if firsts.iter().any(|&first| equal(first, at)) {
+                copies.push(places[at]);
+            } else {
+                firsts.push(at);
+            }
+        }
+    }
+    copies
+}
+
+impl FactorRows for CardRows<'_> {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    fn trace(&self) -> f64 {
+        self.trace
+    }
+
+    fn rounding(&self) -> f64 {
+        self.gram.rounding()
+    }
+
+    fn panel_rounding(&self) -> f64 {
+        self.gram.panel_rounding()
+    }
+
+    fn is_f32(&self) -> bool {
+        false
+    }
+
+    fn pending(&self) -> usize {
+        PENDING_THERE
+    }
+
+    fn pending_in_order(&self) -> usize {
+        PENDING_THERE
+    }
+
+    fn keeps_coefficients(&self) -> bool {
+        true
+    }
+
+    fn coefficients(&self) -> Result<Option<Mat<f64>>> {
+        let m = self.pivots.len();
+        let packed = self.card.room(m * m)?;
+        self.card.copy(self.a.view(0, m, m, self.cap), packed.matrix(m, m), 1.0)?;
+        let mut a = Mat::zeros(m, m);
+        let values = packed.to_vec()?;
+        for (column, values) in a.col_iter_mut().zip(values.chunks_exact(m.max(1))) {
+            column.iter_mut().zip(values).for_each(|(a, v)| *a = *v);
+        }
+        Ok(Some(a))
+    }
+
+    fn select(&mut self, rows: &[usize]) -> Result<Selected> {
+        let residual = self.card.room(rows.len())?;
+        self.card.gather(self.residual.view(0, 1, self.n, 1), rows, residual.matrix(1, rows.len()))?;
+        Ok(Selected {
+            rows: self.rows.select(rows),
+            diagonal: rows.iter().map(|&i| self.diagonal[i]).collect(),
+            residual: Some(residual.to_vec()?),
+        })
+    }
+
+    fn kept_factor_rows(&self, rows: &[usize], _: usize) -> Option<Mat<f64>> {
+        // Plans need none.
+        Some(Mat::zeros(rows.len(), 0))
+    }
+
+    fn against_pivots(&self, pivots: &[usize], selected: &Rows, out: &mut [f64]) {
+        self.gram.against(&self.gram.panel(pivots), selected, out);
+    }
+
+    fn column(&self, rows: &[usize], selected: &Rows, position: usize, out: &mut [f64]) {
+        self.gram.column(selected, rows[position], out);
+    }
+
+    fn plan(&self, rows: &[usize], residual: &[f64], steps: &Steps) -> Result<Option<Plan>> {
+        let (card, h, j) = (&self.card, rows.len(), self.pivots.len());
+        if h == 0 {
+            return Ok(Some(Plan::default()));
+        }
+        // S = K_cc − G_c G_cᵀ.
+        let points = self.points(rows)?;
+        let (s, scratch) = (card.room(h * h)?, CardScratch::new(card, h, self.p)?);
+        let selected = self.rows.select(rows);
+        CardPanel::new(card, self.kernel(), &selected)?.fill(points.matrix(self.p, h), &scratch, s.matrix(h, h))?;
+        let g = self.g_at(rows)?;
+        if j > 0 {
+            let g = g.matrix(j, h);
+            card.multiply(-1.0, g.transposed(), g.plain(), 1.0, s.matrix(h, h))?;
+        }
+        if let Steps::Any = steps {
+            let parts = card.room(j * h)?;
+            if j > 0 {
+                let a = self.a.view(0, j, j, self.cap);
+                card.multiply(1.0, a.transposed(), g.matrix(j, h).plain(), 0.0, parts.matrix(j, h))?;
+            }
+            let (s, parts) = (s.to_vec()?, parts.to_vec()?);
+            let gram = Mat::from_fn(h, h, |a, b| s[b * h + a]);
+            let earlier_parts = Mat::from_fn(h, j, |a, k| parts[a * j + k]);
+            return Ok(Some(Plan { gram: Some((gram, earlier_parts)), ..Plan::default() }));
+        }
+        let (before, after) = (card.upload(residual)?, card.room(h)?);
+        let buffers = [before, after];
+        let most = steps.most().min(MOST_PIVOTS);
+        let c = card.room(h * most.max(1))?;
+        let chosen_there = card.zeros::<u32>(most.max(1))?;
+        let mut chosen: Vec<usize>;
+        match steps {
+            Steps::Greedy { tie, .. } => {
+                let numbers: Vec<u32> = rows.iter().map(|&i| i as u32).collect();
+                let (numbers, squares) = (card.upload(&numbers)?, card.zeros(most.max(1))?);
+                for k in 0..most {
+                    let (before, after) = (&buffers[k % 2], &buffers[(k + 1) % 2]);
+                    card.greedy(s.matrix(h, h), &c, k, (&numbers, *tie), (before, after), (&chosen_there, &squares))?;
+                }
+                let found = chosen_there.to_vec()?;
+                chosen = found.iter().take(most).take_while(|&&at| at != u32::MAX).map(|&at| at as usize).collect();
+            }
+            Steps::Ordered { tries, .. } => {
+                let counts = card.zeros::<u32>(tries.len() + 1)?;
+                for (at, &(place, least)) in tries.iter().enumerate() {
+                    let (before, after) = (&buffers[at % 2], &buffers[(at + 1) % 2]);
+                    let step = (place, least, most);
+                    card.one_by_one(s.matrix(h, h), &c, step, (&counts, at), (before, after), &chosen_there)?;
+                }
+                let count = counts.to_vec()?[tries.len()] as usize;
+                chosen = chosen_there.first(count)?.into_iter().map(|at| at as usize).collect();
+            }
+            Steps::Any => unreachable!("returned above"),
+        }
+        chosen.truncate(most);
+        let b = chosen.len();
+        let columns: Vec<f64> = c.first(b * h)?;
+        let columns = columns.chunks_exact(h).map(<[f64]>::to_vec).collect();
+        let mut sizes = Vec::new();
+        if matches!(steps, Steps::Ordered { .. }) && b > 0 {
+            let l = card.room(b * b)?;
+            card.pivots_factor(&c, h, &chosen, &l)?;
+            let own: Vec<usize> = chosen.iter().map(|&at| rows[at]).collect();
+            let (next, _) = self.next_coefficients(&self.g_at(&own)?, &l, b)?;
+            sizes = card.row_sizes(next.matrix(b, j + b))?;
+        }
+        Ok(Some(Plan { chosen, columns, sizes, gram: None }))
+    }
+
+    fn farthest(&mut self, count: usize, tie: f64, floor: f64) -> Result<Farthest> {
+        self.find_copies()?;
+        let closed = self.closed(IS_PIVOT | IS_COPY, floor);
+        let least = self.threshold(count, closed)?;
+        let (above, equal) = self.card.rows_above(&self.residual, closed, least, count)?;
+        let equal = &equal[..equal.len().min(count.saturating_sub(above.len()))];
+        let mut rows: Vec<usize> = above.iter().chain(equal).map(|&i| i as usize).collect();
+        let largest = self.card.largest(&self.residual, &self.flags, IS_PIVOT)?;
+        let first = self.card.first_at_least(&self.residual, &self.flags, IS_PIVOT, largest - tie)?;
+        rows.extend(first.filter(|first| !rows.contains(first)));
+        self.card.set_flag(&self.flags, &rows, IS_CANDIDATE, true)?;
+        let beaten = self.card.largest(&self.residual, &self.flags, IS_PIVOT | IS_COPY | IS_CANDIDATE)?;
+        self.card.set_flag(&self.flags, &rows, IS_CANDIDATE, false)?;
+        let beaten = if beaten < 0.0 { f64::NEG_INFINITY } else { beaten };
+        Ok(Farthest { selected: self.select(&rows)?, rows, beaten })
+    }
+
+    fn draw(&mut self, uniform: &[f64], floor: f64, retired: &BTreeSet<usize>) -> Result<Vec<usize>> {
+        if retired.len() > self.retired {
+            let all: Vec<usize> = retired.iter().copied().collect();
+            self.card.set_flag(&self.flags, &all, IS_RETIRED, true)?;
+            self.retired = retired.len();
+        }
+        let closed = self.closed(IS_RETIRED, floor);
+        let mut sum = 0.0;
+        let mut cumulated = self.card.sums(&self.residual, closed)?;
+        cumulated.iter_mut().for_each(|piece| {
+            sum += *piece;
+            *piece = sum;
+        });
+        if sum <= 0.0 {
+            return Ok(Vec::new());
+        }
+        let of = |u: &f64| {
+            let target = u * sum;
+            // A piece of which nothing is open has the sum of the one before.
+            let piece = cumulated.partition_point(|&c| c <= target);
+            let piece = piece.min(cumulated.partition_point(|&c| c < sum));
+            let before = if piece == 0 { 0.0 } else { cumulated[piece - 1] };
+            (piece as u32, target - before)
+        };
+        let (pieces, targets): (Vec<u32>, Vec<f64>) = uniform.iter().map(of).unzip();
+        let found = self.card.passes(&self.residual, closed, &pieces, &targets)?;
+        Ok(found.into_iter().map(|i| i as usize).collect())
+    }
+
+    fn in_order(
+        &mut self,
+        seed: u64,
+        start: usize,
+        count: usize,
+        novelty: Novelty,
+        floor: f64,
+    ) -> Result<InOrder> {
+        if self.order.is_empty() {
+            self.order = random::permutation(self.n, seed);
+        }
+        let residual = self.residual.to_vec()?;
+        let mut found = InOrder { end: start, ..InOrder::default() };
+        while found.end < self.order.len() && found.rows.len() < count {
+            let i = self.order[found.end];
+            if residual[i] > novelty.of(self.diagonal[i]).max(floor) {
+                found.rows.push(i);
+                found.ranks.push(found.end);
+            }
+            found.end += 1;
+        }
+        Ok(found)
+    }
+
+    fn advance(&mut self, new: &NewPivots, _: &[usize], _: &[Vec<f64>]) -> Result<()> {
+        let (card, b, j) = (Arc::clone(&self.card), new.places.len(), self.pivots.len());
+        let l: Vec<f64> = (0..b * b).map(|at| new.factor[(at % b) * b + at / b]).collect();
+        let (l, g) = (card.upload(&l)?, self.g_at(&new.places)?);
+        let (next, inverse) = self.next_coefficients(&g, &l, b)?;
+        // W Lᵀ⁻¹: the earlier pivots' part of columns that are divided by L already.
+        let weights = self.weights(g, b)?;
+        let divided = card.room(j * b)?;
+        if j > 0 {
+            let inverse = inverse.matrix(b, b);
+            card.multiply(1.0, weights.matrix(j, b).plain(), inverse.transposed(), 0.0, divided.matrix(j, b))?;
+        }
+        let panel = CardPanel::new(&card, self.kernel(), &new.rows)?;
+        let (earlier, piece) = self.earlier()?;
+        let scratch = CardScratch::new(&card, piece, self.p)?;
+        let (k, own) = (card.room(b * piece)?, if self.g.is_none() { Some(card.room(b * piece)?) } else { None });
+        let bad = card.upload(&[u64::MAX])?;
+        for start in (0..self.n).step_by(piece) {
+            self.monitor.check()?;
+            let count = piece.min(self.n - start);
+            let (k, rows) = (k.view(0, b, count, b), self.there().columns(start, count));
+            panel.fill(rows, &scratch, k)?;
+            let added = match (&self.g, &own) {
+                (Some(g), _) => g.view(0, self.cap, self.n, self.cap).columns(start, count).rows(j, b),
+                (None, Some(own)) => own.view(0, b, count, b),
+                (None, None) => unreachable!("there is room for new columns"),
+            };
+            card.multiply(1.0, inverse.matrix(b, b).plain(), k.plain(), 0.0, added)?;
+            self.subtract_earlier(added, &divided, start, &earlier)?;
+            card.take(added, &self.residual, start, self.limit, &bad)?;
+        }
+        self.gram.count(self.n * b);
+        let first_bad = bad.first(1)?[0] as usize;
+        // Rows of G at the pivots are known exactly.
+        if let Some(kept) = &self.g {
+            let kept = kept.view(0, self.cap, self.n, self.cap).rows(j, b);
+            card.spread(&card.upload(&new.factor)?, &new.places, kept)?;
+        }
+        card.put(&self.residual, &new.places, 0.0)?;
+        card.set_flag(&self.flags, &new.places, IS_PIVOT, true)?;
+        if first_bad < self.n && !new.places.contains(&first_bad) {
+            return Err(not_psd(self.kernel(), first_bad, self.limit));
+        }
+        let a = self.a.view(0, self.cap, self.cap, self.cap);
+        card.copy(next.matrix(b, j + b), a.rows(j, b).columns(0, j + b), 1.0)?;
+        self.pivots.extend(&new.places);
+        card.wait()
+    }
+
+    fn products(
+        &mut self,
+        rows: &[usize],
+        selected: &Rows,
+        _: MatRef<'_, f64>,
+        _: &[usize],
+        _: &[Vec<f64>],
+    ) -> Result<Mat<f64>> {
+        let (card, h) = (Arc::clone(&self.card), rows.len());
+        let weights = self.weights(self.g_at(rows)?, h)?;
+        let panel = CardPanel::new(&card, self.kernel(), selected)?;
+        let (earlier, piece) = self.earlier()?;
+        let (scratch, t) = (CardScratch::new(&card, piece, self.p)?, card.room(h * piece)?);
+        let sum = card.zeros(h * h)?;
+        for start in (0..self.n).step_by(piece) {
+            self.monitor.check()?;
+            let count = piece.min(self.n - start);
+            let t = t.view(0, h, count, h);
+            panel.fill(self.there().columns(start, count), &scratch, t)?;
+            self.subtract_earlier(t, &weights, start, &earlier)?;
+            card.self_multiply(t, 1.0, sum.matrix(h, h))?;
+        }
+        self.gram.count(self.n * h);
+        let sum = sum.to_vec()?;
+        Ok(Mat::from_fn(h, h, |a, b| sum[a.min(b) * h + a.max(b)]))
+    }
+
+    fn residual_sum(&mut self) -> Result<f64> {
+        let all = Closed { flags: &self.flags, mask: 0, floor: -1.0 };
+        Ok(self.card.sums(&self.residual, all)?.iter().sum())
+    }
+
+    fn residuals(&self) -> (&[f64], u64) {
+        (&[], self.gram.evaluations())
+    }
+
+    fn whole(&self, monitor: &Monitor) -> Result<Vec<f64>> {
+        self.gram.whole(monitor)
+    }
+
+    fn correct(&mut self, _: &[usize], _: &[f64]) {}
+}
+
+impl CardRows<'_> {
+    /// Z, n×m, left on the card; None where G was not kept.
+    pub(super) fn into_features(self) -> Result<Option<Rows<'static>>> {
+        let m = self.pivots.len();
+        let Some(g) = self.g else { return Ok(None) };
+        if m == self.cap {
+            return Ok(Some(Rows::computed(g, self.n, m)));
+        }
+        if 8 * (self.n * m) as u64 > self.card.available()? {
+            return Ok(None);
+        }
+        let packed = self.card.room(self.n * m)?;
+        self.card.copy(g.view(0, m, self.n, self.cap), packed.matrix(m, self.n), 1.0)?;
+        self.card.wait()?;
+        Ok(Some(Rows::computed(packed, self.n, m)))
+    }
+}

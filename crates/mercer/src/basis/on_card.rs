@@ -1,0 +1,179 @@
+//! z(x) = A·k(x, landmarks) − b of rows that lie on a card, in pieces of rows.
+//!
+//! cost    as `expansion.rs`; memory there a piece of kernel values beside the result
+
+use std::any::Any;
+use std::sync::Arc;
+
+use faer::MatMut;
+
+use super::expansion::{Blocks, Expansion, Landmarks};
+use crate::cuda::{Buffer, Card, View};
+use crate::data::rows::Rows;
+use crate::error::Result;
+use crate::kernel::on_card::{CardPanel, CardScratch, no_formula};
+use crate::monitor::Monitor;
+use crate::real::{Precision, Real};
+
+/// Rows of A that are multiplied at a time: a triangular A costs half the flops of a full one.
+const BLOCK_ROWS: usize = 512;
+
+/// Rows that are computed at a time.
+const PIECE_ROWS: usize = 65_536;
+
+/// An expansion on a card, prepared for rows there.
+pub(crate) struct Applied<'a> {
+    rows: &'a Rows<'a>,
+    card: Arc<Card>,
+    panel: CardPanel,
+    blocks: Blocks,
+    /// A, q×l.
+    a: Buffer<f64>,
+    offset: Option<Buffer<f64>>,
+    /// Kernel values of a piece, l×piece.
+    k: Buffer<f64>,
+    scratch: CardScratch,
+    l: usize,
+    q: usize,
+    /// Rows of a piece.
+    piece: usize,
+}
+
+impl<'a> Applied<'a> {
+    /// The rows must lie on a card.
+    pub(crate) fn new(expansion: &Expansion, rows: &'a Rows<'a>) -> Result<Self> {
+        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a card") };
+        let Landmarks::Rows(landmarks) = &expansion.landmarks else {
+            return Err(no_formula(expansion.kernel.shape));
+        };
+        let card = Arc::clone(view.card());
+        let (l, q, p) = (landmarks.n(), expansion.n_features(), rows.p());
+        let panel = CardPanel::new(&card, expansion.kernel, landmarks)?;
+        let matrix: Vec<f64> = expansion.matrix.col_iter().flat_map(|column| column.iter().copied()).collect();
+        let a = card.upload(&matrix)?;
+        let has_offset = expansion.offset.iter().any(|b| *b != 0.0);
+        let offset = if has_offset { Some(card.upload(&expansion.offset)?) } else { None };
+        // Values and features of a piece take a quarter of what is left at most.
+        let most = card.available()? / 4 / (8 * (l + q + p + 2)) as u64;
+        let piece = PIECE_ROWS.min(rows.n()).min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+        let (k, scratch) = (card.room(l * piece)?, CardScratch::new(&card, piece, p)?);
+        let blocks = Blocks::in_blocks_of(expansion.matrix.as_ref(), BLOCK_ROWS);
+        Ok(Self { rows, card, panel, blocks, a, offset, k, scratch, l, q, piece })
+    }
+
+    /// Where pieces begin.
+    fn pieces(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (n, piece) = (self.rows.n(), self.piece);
+        (0..n).step_by(piece).map(move |start| (start, piece.min(n - start)))
+    }
+
+    /// Rows that are computed at a time.
+    pub(crate) fn piece(&self) -> usize {
+        self.piece
+    }
+
+    /// Room for the features of a piece.
+    fn room(&self) -> Result<Buffer<f64>> {
+        self.card.room(self.q * self.piece)
+    }
+
+    /// Features of the rows of a piece, q×count, into `out`.
+    pub(crate) fn fill(&self, start: usize, count: usize, out: View) -> Result<()> {
+        let rows = self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a card"));
+        self.fill_of(rows.columns(start, count), out)
+    }
+
+    /// Features of at most a piece of rows, p×count, into `out`.
+    pub(crate) fn fill_of(&self, rows: View, out: View) -> Result<()> {
+        let k = self.k.view(0, self.l, rows.columns, self.l);
+        self.panel.fill(rows, &self.scratch, k)?;
+        let a = self.a.matrix(self.q, self.l);
+        for &(start, height, width) in self.blocks.iter() {
+            let (a, k) = (a.rows(start, height).columns(0, width), k.rows(0, width));
+            self.card.multiply(1.0, a.plain(), k.plain(), 0.0, out.rows(start, height))?;
+        }
+        match &self.offset {
+            Some(offset) => self.card.subtract(out, offset),
+            None => Ok(()),
+        }
+    }
+
+    /// Features of all rows, left on the card.
+    pub(crate) fn all_there(&self, monitor: &Monitor) -> Result<Rows<'static>> {
+        let (n, q) = (self.rows.n(), self.q);
+        let out = self.card.room(n * q)?;
+        self.each_piece(monitor, |start, count| self.fill(start, count, out.matrix(q, n).columns(start, count)))?;
+        self.card.wait()?;
+        Ok(Rows::computed(out, n, q))
+    }
+
+    /// Features of all rows, n×q and row after row, to an address on the card.
+    ///
+    /// # Safety
+    /// As for [`FeatureMap::transform_to_address`](crate::FeatureMap::transform_to_address).
+    #[expect(unsafe_code, reason = "an address is believed")]
+    pub(crate) unsafe fn all_to_address(
+        &self,
+        address: u64,
+        precision: Precision,
+        owner: Arc<dyn Any + Send + Sync>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let (n, q) = (self.rows.n(), self.q);
+        match precision {
+            Precision::Double => {
+                // SAFETY: as the caller says.
+                let out: Buffer<f64> = unsafe { self.card.borrow(address, n * q, owner)? };
+                self.each_piece(monitor, |start, count| {
+                    self.fill(start, count, out.matrix(q, n).columns(start, count))
+                })?;
+            }
+            Precision::Single => {
+                // SAFETY: as the caller says.
+                let out: Buffer<f32> = unsafe { self.card.borrow(address, n * q, owner)? };
+                let z = self.room()?;
+                self.each_piece(monitor, |start, count| {
+                    let z = z.matrix(q, count);
+                    self.fill(start, count, z)?;
+                    self.card.narrow(z, &out, start * q)
+                })?;
+            }
+        }
+        self.card.wait()
+    }
+
+    /// Features of all rows into memory here, n×q.
+    pub(crate) fn all<T: Real>(&self, mut out: MatMut<'_, T>, monitor: &Monitor) -> Result<()> {
+        let q = self.q;
+        let (z, mut here) = (self.room()?, vec![0.0; q * self.piece]);
+        self.each_piece(monitor, |start, count| {
+            self.fill(start, count, z.matrix(q, count))?;
+            z.read(0, &mut here[..q * count])?;
+            for (i, row) in here[..q * count].chunks_exact(q.max(1)).enumerate() {
+                out.as_mut().row_mut(start + i).iter_mut().zip(row).for_each(|(o, v)| *o = T::of(*v));
+            }
+            Ok(())
+        })
+    }
+
+    /// Squared distances of the rows' images from the span, of those k(x,x).
+    pub(crate) fn residuals(&self, diagonal: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
+        let (residual, z, bad) = (self.card.upload(diagonal)?, self.room()?, self.card.upload(&[u64::MAX])?);
+        self.each_piece(monitor, |start, count| {
+            let z = z.matrix(self.q, count);
+            self.fill(start, count, z)?;
+            self.card.take(z, &residual, start, f64::NEG_INFINITY, &bad)
+        })?;
+        residual.to_vec()
+    }
+
+    fn each_piece(&self, monitor: &Monitor, mut work: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        monitor.begin("transforming rows", self.rows.n());
+        for (start, count) in self.pieces() {
+            monitor.check()?;
+            work(start, count)?;
+            monitor.advance(count);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! Kernel values on a card: all rows of a piece against landmarks, by matrix products where the kernel allows.
+//!
+//!   γ‖x−y‖² = ‖u‖² + ‖v‖² − 2⟨u,v⟩,   u = √γ(x−μ), v = √γ(y−μ), μ the landmarks' mean
+//!
+//! The formulas are those of `products.rs` and [`Kernel::finish`](super::Kernel); `cuda/kernels.cu` has them again.
+//!
+//! cost    2p flops a value by matrix products, 3p for L1
+
+use std::sync::Arc;
+
+use super::kernel::{Kernel, Shape, Statistic};
+use crate::cuda::{Buffer, Card, CardShape, View};
+use crate::data::rows::Rows;
+use crate::error::{Error, Result};
+
+/// A kernel as the card has it; None where it has no formula.
+fn card_shape(kernel: Kernel) -> Option<CardShape> {
+    let (number, parameter, degree) = match kernel.shape {
+        Shape::Rbf => (0, 0.0, 0),
+        Shape::Laplacian => (1, 0.0, 0),
+        Shape::Linear => (2, 0.0, 0),
+        Shape::Poly { degree, coef0 } => (3, coef0, degree),
+        Shape::Sigmoid { coef0 } => (4, coef0, 0),
+        Shape::Cosine => (5, 0.0, 0),
+        Shape::Matern12 => (6, 0.0, 0),
+        Shape::Matern32 => (7, 0.0, 0),
+        Shape::Matern52 => (8, 0.0, 0),
+        Shape::Rq { alpha } => (9, alpha, 0),
+        Shape::Chi2 | Shape::Precomputed => return None,
+    };
+    Some(CardShape { number, gamma: kernel.gamma, parameter, degree })
+}
+
+impl Shape {
+    /// Whether cards have a formula for it.
+    pub(crate) fn is_on_cards(self) -> bool {
+        card_shape(Kernel { shape: self, gamma: 1.0 }).is_some()
+    }
+}
+
+/// Rows on a card, but a kernel that has no formula there.
+pub(crate) fn no_formula(shape: Shape) -> Error {
+    Error::argument(format!(
+        "the kernel `{}` is not computed on a card\n\
+         hint: use device = `cpu` with rows in memory, or another kernel (`rbf`, `laplacian`, `linear`, `poly`, `cosine`, …)",
+        shape.name()
+    ))
+}
+
+/// Landmarks on a card, prepared for a kernel.
+pub(crate) struct CardPanel {
+    kernel: Kernel,
+    shape: CardShape,
+    l: usize,
+    p: usize,
+    landmarks: Buffer<f64>,
+    /// v, or landmarks of length 1, where they are not the landmarks themselves.
+    points: Option<Buffer<f64>>,
+    norms: Buffer<f64>,
+    shift: Buffer<f64>,
+}
+
+/// What a piece of rows becomes on its way to kernel values.
+pub(crate) struct CardScratch {
+    u: Buffer<f64>,
+    norms: Buffer<f64>,
+}
+
+impl CardScratch {
+    /// For pieces of up to so many rows of p columns.
+    pub(crate) fn new(card: &Arc<Card>, rows: usize, p: usize) -> Result<Self> {
+        Ok(Self { u: card.room(rows * p)?, norms: card.room(rows)? })
+    }
+}
+
+impl CardPanel {
+    /// Prepares landmarks.
+    pub(crate) fn new(card: &Arc<Card>, kernel: Kernel, landmarks: &Rows) -> Result<Self> {
+        let Some(shape) = card_shape(kernel) else { return Err(no_formula(kernel.shape)) };
+        let (l, p) = (landmarks.n(), landmarks.p());
+        let values = landmarks.to_dense();
+        let mut shift = vec![0.0; p];
+        for row in values.chunks_exact(p.max(1)) {
+            shift.iter_mut().zip(row).for_each(|(s, v)| *s += v / l as f64);
+        }
+        let (landmarks, shift, norms) = (card.upload(&values)?, card.upload(&shift)?, card.room(l)?);
+        let points = match kernel.shape.statistic() {
+            Statistic::SquaredDistance => {
+                let points = card.room(l * p)?;
+                card.shifted(landmarks.matrix(p, l), &shift, kernel.gamma.sqrt(), &points, &norms)?;
+                Some(points)
+            }
+            Statistic::Cosine => {
+                let points = card.room(l * p)?;
+                card.unit_length(landmarks.matrix(p, l), &points)?;
+                Some(points)
+            }
+            _ => None,
+        };
+        Ok(Self { kernel, shape, l, p, landmarks, points, norms, shift })
+    }
+
+    /// Kernel values of a piece of rows, p×n, into `out`, l×n.
+    pub(crate) fn fill(&self, rows: View, scratch: &CardScratch, out: View) -> Result<()> {
+        let (card, p, n) = (rows.card(), self.p, rows.columns);
+        let landmarks = self.landmarks.matrix(p, self.l);
+        let points = self.points.as_ref().unwrap_or(&self.landmarks).matrix(p, self.l);
+        match self.kernel.shape.statistic() {
+            Statistic::SquaredDistance => {
+                let root = self.kernel.gamma.sqrt();
+                card.shifted(rows, &self.shift, root, &scratch.u, &scratch.norms)?;
+                card.multiply(-2.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)?;
+                let norms = (&self.norms, &scratch.norms);
+                card.from_distances(out, norms, (landmarks, rows), root, self.shape)
+            }
+            Statistic::Cosine => {
+                card.unit_length(rows, &scratch.u)?;
+                card.multiply(1.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)
+            }
+            Statistic::Manhattan => card.from_differences(out, landmarks, rows, self.kernel.gamma),
+            _ => {
+                card.multiply(1.0, points.transposed(), rows.plain(), 0.0, out)?;
+                if self.kernel.shape == Shape::Linear {
+                    return Ok(());
+                }
+                card.from_products(out, self.shape)
+            }
+        }
+    }
+}

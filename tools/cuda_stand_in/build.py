@@ -1,0 +1,33 @@
+"""Build the stand-in for a card: `build.py FOLDER` puts libcuda, libnvrtc and libcublas there. For tests alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+KERNELS = HERE.parents[1] / "crates" / "mercer" / "src" / "cuda" / "kernels.cu"
+NAMES = ["libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13"]
+
+
+def build(folder: Path) -> None:
+    """Compile the stand-in with the kernels as they are now."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = re.findall(r"__global__ void (\w+)\(", KERNELS.read_text(encoding="utf-8"))
+    (folder / "kernels.inc").write_text("".join(f"KERNEL({name})\n" for name in names), encoding="utf-8")
+    library = folder / "stand_in.so"
+    compiler = os.environ.get("CXX", "g++")
+    options = ["-O2", "-std=c++17", "-fPIC", "-shared", "-fvisibility=hidden", "-Wno-unknown-pragmas", "-w"]
+    includes = [f"-I{folder}", f"-I{KERNELS.parent}"]
+    subprocess.run([compiler, *options, *includes, str(HERE / "stand_in.cpp"), "-o", str(library)], check=True)
+    for name in NAMES:
+        link = folder / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(library.name)
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))

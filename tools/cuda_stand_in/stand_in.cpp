@@ -1,0 +1,191 @@
+// A stand-in for an NVIDIA card, for tests on machines without one: CUDA's driver, compiler and cuBLAS in as much as mercer
+// calls them, on the processor and slowly. The kernels are compiled as C++ from the same source. A thread of a block runs until
+// it waits for the others. `build.py` puts it where libraries are looked for.
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
+
+// What kernels.cu is written in.
+struct Three { unsigned x, y, z; };
+static Three threadIdx, blockIdx, blockDim, gridDim;
+#define __global__
+#define __device__
+#define __shared__ static
+#define __launch_bounds__(...)
+static unsigned long long __double_as_longlong(double v) { unsigned long long b; memcpy(&b, &v, 8); return b; }
+static unsigned __float_as_uint(float v) { unsigned b; memcpy(&b, &v, 4); return b; }
+template <class T> static T atomicAdd(T *at, T v) { T old = *at; *at += v; return old; }
+template <class T> static T atomicMin(T *at, T v) { T old = *at; if (v < old) *at = v; return old; }
+static void __syncthreads();
+using std::exp; using std::fabs; using std::fmax; using std::fmin; using std::pow; using std::sqrt; using std::tanh;
+
+#include "kernels.cu"
+
+// Threads of a block, each with a stack of its own.
+static std::vector<ucontext_t> contexts;
+static std::vector<std::vector<char>> stacks;
+static std::vector<char> done;
+static ucontext_t scheduler;
+static unsigned current;
+static std::function<void()> *work;
+static void start() { (*work)(); done[current] = 1; swapcontext(&contexts[current], &scheduler); }
+static void __syncthreads() { swapcontext(&contexts[current], &scheduler); }
+static void run_block(unsigned threads, std::function<void()> &body) {
+    work = &body;
+    if (contexts.size() < threads) { contexts.resize(threads); stacks.resize(threads, std::vector<char>(1 << 16)); }
+    done.assign(threads, 0);
+    for (unsigned t = 0; t < threads; t++) {
+        getcontext(&contexts[t]);
+        contexts[t].uc_stack.ss_sp = stacks[t].data();
+        contexts[t].uc_stack.ss_size = stacks[t].size();
+        contexts[t].uc_link = nullptr;
+        makecontext(&contexts[t], start, 0);
+    }
+    for (bool open = true; open;) {
+        open = false;
+        for (unsigned t = 0; t < threads; t++)
+            if (!done[t]) {
+                current = t;
+                threadIdx = {t, 0, 0};
+                swapcontext(&scheduler, &contexts[t]);
+                open = open || !done[t];
+            }
+    }
+}
+template <class... A, size_t... I> static void call(void (*f)(A...), void **arguments, std::index_sequence<I...>) {
+    f(*(std::remove_reference_t<A> *)arguments[I]...);
+}
+template <class... A> static std::function<void(void **)> kernel(void (*f)(A...)) {
+    return [f](void **arguments) { call(f, arguments, std::index_sequence_for<A...>{}); };
+}
+static std::map<std::string, std::function<void(void **)>> &kernels() {
+    static std::map<std::string, std::function<void(void **)>> all = {
+#define KERNEL(name) {#name, kernel(name)},
+#include "kernels.inc"
+    };
+    return all;
+}
+
+static std::mutex one;
+static std::map<uint64_t, size_t> taken;
+static size_t in_use = 0;
+static size_t memory() { const char *text = getenv("STAND_IN_MEMORY"); return text ? strtoull(text, nullptr, 10) : size_t(4) << 30; }
+
+#define API extern "C" __attribute__((visibility("default"))) int
+API cuInit(unsigned) { return getenv("STAND_IN_NO_CARD") ? 100 : 0; }
+API cuDeviceGetCount(int *count) { *count = 1; return 0; }
+API cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
+API cuDeviceGetName(char *name, int, int) { strcpy(name, "stand-in"); return 0; }
+API cuDeviceGetAttribute(int *value, int which, int) { *value = which == 16 ? 1 : which == 75 ? 9 : 0; return 0; }
+API cuDevicePrimaryCtxRetain(void **context, int) { *context = &one; return 0; }
+API cuCtxSetCurrent(void *) { return 0; }
+API cuMemGetInfo_v2(size_t *free_bytes, size_t *total) { *total = memory(); *free_bytes = memory() > in_use ? memory() - in_use : 0; return 0; }
+API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+    std::lock_guard<std::mutex> lock(one);
+    if (in_use + bytes > memory()) return 2;
+    void *at = malloc(bytes + 8);
+    memset(at, 0xFF, bytes + 8); // NaN, so that what nobody wrote shows
+    taken[*address = (uint64_t)at] = bytes;
+    in_use += bytes;
+    return 0;
+}
+API cuMemFree_v2(uint64_t address) {
+    std::lock_guard<std::mutex> lock(one);
+    auto found = taken.find(address);
+    if (found == taken.end()) return 1;
+    for (size_t i = 0; i < 8; i++)
+        if (((unsigned char *)address)[found->second + i] != 0xFF) { fprintf(stderr, "written behind a buffer\n"); abort(); }
+    in_use -= found->second;
+    taken.erase(found);
+    free((void *)address);
+    return 0;
+}
+API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) { memcpy((void *)to, from, bytes); return 0; }
+API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) { memcpy(to, (void *)from, bytes); return 0; }
+API cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void *) { memset((void *)at, value, bytes); return 0; }
+API cuMemHostRegister_v2(void *, size_t, unsigned) { return 0; }
+API cuMemHostUnregister(void *) { return 0; }
+API cuStreamCreate(void **stream, unsigned) { *stream = &one; return 0; }
+API cuStreamSynchronize(void *) { return 0; }
+API cuCtxSynchronize() { return 0; }
+API cuModuleLoadData(void **module, const void *) { *module = &one; return 0; }
+API cuModuleGetFunction(void **function, void *, const char *name) {
+    auto found = kernels().find(name);
+    if (found == kernels().end()) return 500;
+    *function = &found->second;
+    return 0;
+}
+API cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned, unsigned bx, unsigned, unsigned, unsigned, void *, void **arguments, void **) {
+    std::lock_guard<std::mutex> lock(one);
+    auto &f = *(std::function<void(void **)> *)function;
+    std::function<void()> body = [&] { f(arguments); };
+    gridDim = {gx, gy, 1};
+    blockDim = {bx, 1, 1};
+    for (unsigned y = 0; y < gy; y++)
+        for (unsigned x = 0; x < gx; x++) {
+            blockIdx = {x, y, 0};
+            run_block(bx, body);
+        }
+    return 0;
+}
+API cuGetErrorName(int code, const char **text) { *text = code == 500 ? "CUDA_ERROR_NOT_FOUND" : "CUDA_ERROR"; return 0; }
+API cuGetErrorString(int, const char **text) { *text = "as the stand-in says"; return 0; }
+
+API nvrtcCreateProgram(void **program, const char *, const char *, int, const char *const *, const char *const *) { *program = &one; return 0; }
+API nvrtcCompileProgram(void *, int, const char *const *) { return 0; }
+API nvrtcGetProgramLogSize(void *, size_t *size) { *size = 1; return 0; }
+API nvrtcGetProgramLog(void *, char *log) { *log = 0; return 0; }
+API nvrtcGetCUBINSize(void *, size_t *size) { *size = 1; return 0; }
+API nvrtcGetCUBIN(void *, char *code) { *code = 0; return 0; }
+API nvrtcDestroyProgram(void **) { return 0; }
+
+API cublasCreate_v2(void **handle) { *handle = &one; return 0; }
+API cublasSetStream_v2(void *, void *) { return 0; }
+template <class T> static int gemm(int ta, int tb, int m, int n, int k, T alpha, const T *a, int lda, const T *b, int ldb, T beta, T *c, int ldc) {
+    std::vector<T> row(k);
+    for (int i = 0; i < m; i++) {
+        for (int l = 0; l < k; l++) row[l] = ta ? a[(size_t)i * lda + l] : a[(size_t)l * lda + i];
+        for (int j = 0; j < n; j++) {
+            T sum = 0;
+            for (int l = 0; l < k; l++) sum += row[l] * (tb ? b[(size_t)l * ldb + j] : b[(size_t)j * ldb + l]);
+            T &out = c[(size_t)j * ldc + i];
+            out = alpha * sum + (beta == 0 ? 0 : beta * out);
+        }
+    }
+    return 0;
+}
+API cublasDgemm_v2(void *, int ta, int tb, int m, int n, int k, const double *alpha, const double *a, int lda, const double *b, int ldb, const double *beta, double *c, int ldc) {
+    return gemm(ta, tb, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);
+}
+API cublasSgemm_v2(void *, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda, const float *b, int ldb, const float *beta, float *c, int ldc) {
+    return gemm(ta, tb, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);
+}
+API cublasDsyrk_v2(void *, int, int, int n, int k, const double *alpha, const double *a, int lda, const double *beta, double *c, int ldc) {
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++) {
+            double sum = 0;
+            for (int l = 0; l < k; l++) sum += a[(size_t)l * lda + i] * a[(size_t)l * lda + j];
+            double &out = c[(size_t)j * ldc + i];
+            out = *alpha * sum + (*beta == 0 ? 0 : *beta * out);
+        }
+    return 0;
+}
+API cublasDtrsm_v2(void *, int, int, int, int, int m, int n, const double *, const double *l, int ldl, double *b, int ldb) {
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++) {
+            double v = b[(size_t)j * ldb + i];
+            for (int k = 0; k < i; k++) v -= l[(size_t)k * ldl + i] * b[(size_t)j * ldb + k];
+            b[(size_t)j * ldb + i] = v / l[(size_t)i * ldl + i];
+        }
+    return 0;
+}
