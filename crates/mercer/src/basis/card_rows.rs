@@ -17,6 +17,7 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 
 use super::factor_rows::{FactorRows, Farthest, InOrder, NewPivots, Plan, Selected, Steps};
+use super::on_card::matrix_of;
 use super::pivoted::{FactorStorage, not_psd};
 use super::sparse::Novelty;
 use crate::cuda::{Buffer, Card, Closed, MOST_PIVOTS, View};
@@ -333,14 +334,12 @@ impl FactorRows for CardRows<'_> {
 
     fn coefficients(&self) -> Result<Option<Mat<f64>>> {
         let m = self.pivots.len();
+        if m == self.cap {
+            return Ok(Some(matrix_of(&self.a.to_vec()?, m, m)));
+        }
         let packed = self.card.room(m * m)?;
         self.card.copy(self.a.view(0, m, m, self.cap), packed.matrix(m, m), 1.0)?;
-        let mut a = Mat::zeros(m, m);
-        let values = packed.to_vec()?;
-        for (column, values) in a.col_iter_mut().zip(values.chunks_exact(m.max(1))) {
-            column.iter_mut().zip(values).for_each(|(a, v)| *a = *v);
-        }
-        Ok(Some(a))
+        Ok(Some(matrix_of(&packed.to_vec()?, m, m)))
     }
 
     fn select(&mut self, rows: &[usize]) -> Result<Selected> {

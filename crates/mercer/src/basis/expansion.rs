@@ -373,10 +373,11 @@ impl Blocks {
     }
 
     pub(super) fn in_blocks_of(matrix: MatRef<'_, f64>, most: usize) -> Self {
-        let last = |i: usize| (0..matrix.ncols()).rev().find(|&j| matrix[(i, j)] != 0.0).map_or(0, |j| j + 1);
         let block = |start: usize| {
             let rows = most.min(matrix.nrows() - start);
-            (start, rows, (start..start + rows).map(last).max().unwrap_or(0))
+            let own = matrix.subrows(start, rows);
+            let last = (0..matrix.ncols()).rev().find(|&j| own.col(j).iter().any(|v| *v != 0.0));
+            (start, rows, last.map_or(0, |j| j + 1))
         };
         Self((0..matrix.nrows()).step_by(most).map(block).collect())
     }

@@ -5,7 +5,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use faer::MatMut;
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 use super::expansion::{Blocks, Expansion, Landmarks};
 use crate::cuda::{Buffer, Card, View};
@@ -39,6 +40,34 @@ pub(crate) struct Applied<'a> {
     piece: usize,
 }
 
+/// A matrix on the card, column after column.
+pub(crate) fn upload_matrix(card: &Arc<Card>, matrix: MatRef<'_, f64>) -> Result<Buffer<f64>> {
+    let (rows, columns) = matrix.shape();
+    let mut values = vec![0.0; rows * columns];
+    let parts = values.par_chunks_mut((COPIED_COLUMNS * rows).max(1)).zip(matrix.par_col_chunks(COPIED_COLUMNS));
+    parts.for_each(|(values, part)| {
+        for (values, column) in values.chunks_exact_mut(rows).zip(part.col_iter()) {
+            values.iter_mut().zip(column.iter()).for_each(|(v, c)| *v = *c);
+        }
+    });
+    card.upload(&values)
+}
+
+/// A matrix from the card, of which the columns lie one after the other.
+pub(crate) fn matrix_of(values: &[f64], rows: usize, columns: usize) -> Mat<f64> {
+    let mut matrix = Mat::zeros(rows, columns);
+    let parts = values.par_chunks((COPIED_COLUMNS * rows).max(1)).zip(matrix.par_col_chunks_mut(COPIED_COLUMNS));
+    parts.for_each(|(values, part)| {
+        for (values, column) in values.chunks_exact(rows).zip(part.col_iter_mut()) {
+            column.iter_mut().zip(values).for_each(|(c, v)| *c = *v);
+        }
+    });
+    matrix
+}
+
+/// Columns of a matrix that a thread copies at a time.
+const COPIED_COLUMNS: usize = 64;
+
 impl<'a> Applied<'a> {
     /// The rows must lie on a card.
     pub(crate) fn new(expansion: &Expansion, rows: &'a Rows<'a>) -> Result<Self> {
@@ -49,8 +78,7 @@ impl<'a> Applied<'a> {
         let card = Arc::clone(view.card());
         let (l, q, p) = (landmarks.n(), expansion.n_features(), rows.p());
         let panel = CardPanel::new(&card, expansion.kernel, landmarks)?;
-        let matrix: Vec<f64> = expansion.matrix.col_iter().flat_map(|column| column.iter().copied()).collect();
-        let a = card.upload(&matrix)?;
+        let a = upload_matrix(&card, expansion.matrix.as_ref())?;
         let has_offset = expansion.offset.iter().any(|b| *b != 0.0);
         let offset = if has_offset { Some(card.upload(&expansion.offset)?) } else { None };
         // Values and features of a piece take a quarter of what is left at most.

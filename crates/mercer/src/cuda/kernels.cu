@@ -493,6 +493,14 @@ extern "C" __global__ void copy(const double *from, u64 from_stride, double *to,
     EACH(i, (u64)rows * columns) to[(i / rows) * to_stride + i % rows] = factor * from[(i / rows) * from_stride + i % rows];
 }
 
+// Copies the lower half of a square matrix to the upper one.
+extern "C" __global__ void mirror(double *a, u64 stride, u32 m) {
+    EACH(i, (u64)m * m) {
+        u64 column = i / m, row = i % m;
+        if (row < column) a[column * stride + row] = a[row * stride + column];
+    }
+}
+
 // Features about a point, with targets below them: one-hot classes, or numbers.
 extern "C" __global__ void with_targets(const double *z, u64 stride, const double *shift, u32 m, u64 n, const u32 *codes,
                                         const double *numbers, u32 c, double *w) {

@@ -13,7 +13,7 @@ pub(crate) const PIECE: usize = 1_024;
 pub(crate) const MOST_PIVOTS: usize = 1_024;
 
 /// Every kernel's name.
-pub(super) const NAMES: [&str; 36] = [
+pub(super) const NAMES: [&str; 37] = [
     "widen",
     "narrow",
     "fill",
@@ -43,6 +43,7 @@ pub(super) const NAMES: [&str; 36] = [
     "pivots_factor",
     "row_sizes",
     "copy",
+    "mirror",
     "with_targets",
     "subtract",
     "apart",
@@ -524,6 +525,12 @@ impl Card {
         let out = a.card().room::<f64>(a.rows)?;
         self.each("row_sizes", a.rows, pass![a, a.stride as u64, a.rows as u32, a.columns as u32, &out])?;
         out.to_vec()
+    }
+
+    /// Copies the lower half of a square matrix to the upper one.
+    pub(crate) fn mirror(&self, a: View) -> Result<()> {
+        assert_eq!(a.rows, a.columns);
+        self.each("mirror", a.rows * a.rows, pass![a, a.stride as u64, a.rows as u32])
     }
 
     /// A matrix, times a factor, into another of its size.

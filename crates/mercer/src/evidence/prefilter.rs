@@ -11,6 +11,7 @@
 //!         remain, and the caller falls back to float64 ([`Candidates::are_too_many`])
 
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 use super::neighbours::Metric;
 use crate::data::rows::Dense;
@@ -38,14 +39,23 @@ pub(crate) struct Frame {
 impl Frame {
     /// For these rows and others like them.
     pub(crate) fn new(rows: &Dense, n: usize, p: usize, metric: Metric) -> Self {
-        let mut shift = vec![0.0; p];
-        let mut largest = 0.0f64;
-        for i in 0..n {
-            for (s, v) in shift.iter_mut().zip(rows.row(i)) {
-                *s += v / n as f64;
-                largest = largest.max(v.abs());
+        // Fixed parts, so that the bits do not depend on the number of threads.
+        const PART_ROWS: usize = 4_096;
+        let starts: Vec<usize> = (0..n).step_by(PART_ROWS).collect();
+        let part = |&start: &usize| {
+            let (mut sum, mut largest) = (vec![0.0; p], 0.0f64);
+            for i in start..n.min(start + PART_ROWS) {
+                for (s, v) in sum.iter_mut().zip(rows.row(i)) {
+                    *s += v / n as f64;
+                    largest = largest.max(v.abs());
+                }
             }
-        }
+            (sum, largest)
+        };
+        let parts: Vec<(Vec<f64>, f64)> = starts.par_iter().map(part).collect();
+        let mut shift = vec![0.0; p];
+        parts.iter().for_each(|(sum, _)| shift.iter_mut().zip(sum).for_each(|(s, v)| *s += v));
+        let largest = parts.iter().fold(0.0f64, |most, (_, largest)| most.max(*largest));
         let unit = if largest > 0.0 { (-largest.log2().ceil()).clamp(-1_000.0, 1_000.0).exp2() } else { 1.0 };
         let terms = p.min(PARTIAL_SUM_COLUMNS) + p.div_ceil(PARTIAL_SUM_COLUMNS) + 8;
         Self { metric, shift, unit, share: terms as f64 * f64::from(f32::EPSILON) }

@@ -9,7 +9,7 @@ use faer::{Mat, MatRef};
 
 use super::coordinates::{Comparison, FeatureSums, Source, Targets};
 use crate::basis::expansion::Expansion;
-use crate::basis::on_card::Applied;
+use crate::basis::on_card::{Applied, matrix_of, upload_matrix};
 use crate::cuda::{Buffer, Card, View};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -153,9 +153,13 @@ impl<'a> CardSource<'a> {
             self.monitor.advance(count);
         }
         let mean: Vec<f64> = sum.to_vec()?.into_iter().map(|s| s / n as f64).collect();
-        let values = scatter.to_vec()?;
-        let of = |i: usize, j: usize| values[i.min(j) * all + i.max(j)] - n as f64 * mean[i] * mean[j];
-        Moments::from_parts(m, n as f64, shift, mean.clone(), Mat::from_fn(all, all, of))
+        card.mirror(scatter.matrix(all, all))?;
+        // Σ (w − shift)(w − shift)ᵀ less n·δδᵀ is that about the mean.
+        let off = card.upload(&mean)?;
+        let off = off.matrix(all, 1);
+        card.multiply(-(n as f64), off.plain(), off.transposed(), 1.0, scatter.matrix(all, all))?;
+        let scatter = matrix_of(&scatter.to_vec()?, all, all);
+        Moments::from_parts(m, n as f64, shift, mean, scatter)
     }
 
     /// Values that decide on signs, of features that `fill` computes piece by piece.
@@ -246,10 +250,10 @@ impl FeatureSums for CardSource<'_> {
                 card.self_multiply(left, 1.0, sum.matrix(m, m))?;
                 self.monitor.advance(part.len());
             }
-            sums.push(sum.to_vec()?);
+            card.mirror(sum.matrix(m, m))?;
+            sums.push(matrix_of(&sum.to_vec()?, m, m));
         }
-        let at = |i: usize, j: usize| i.min(j) * m + i.max(j);
-        Ok(Mat::from_fn(m, m, |i, j| sums[0][at(i, j)] - sums[1][at(i, j)]))
+        Ok(&sums[0] - &sums[1])
     }
 
     fn differences(&self, pairs: &[(usize, usize)]) -> Result<Mat<f64>> {
@@ -268,8 +272,7 @@ impl FeatureSums for CardSource<'_> {
             let applied = Applied::new(&map, self.rows)?;
             return self.deciding(q, applied.piece(), |start, count, out| applied.fill(start, count, out));
         };
-        let values: Vec<f64> = matrix.col_iter().flat_map(|column| column.iter().copied()).collect();
-        let matrix = self.card.upload(&values)?;
+        let matrix = upload_matrix(&self.card, matrix)?;
         let offset = if offset.is_empty() { None } else { Some(self.card.upload(offset)?) };
         self.deciding(q, self.piece(q)?, |start, count, out| {
             let z = kept.columns(start, count);
