@@ -101,8 +101,8 @@ impl CardMatrix {
         self.shape
     }
 
-    pub(crate) fn card(&self) -> Option<usize> {
-        Some(self.card)
+    pub(crate) fn card(&self) -> usize {
+        self.card
     }
 
     fn rows(&self) -> Result<Rows<'static>> {
@@ -172,7 +172,7 @@ impl PyRows<'_> {
     /// The number of the card that the rows lie on.
     pub(crate) fn card(&self) -> Option<usize> {
         match self {
-            Self::OnCard(matrix) => matrix.card(),
+            Self::OnCard(matrix) => Some(matrix.card()),
             _ => None,
         }
     }

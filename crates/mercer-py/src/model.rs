@@ -217,7 +217,7 @@ impl Model {
     ) -> PyResult<()> {
         let rows = X.rows()?;
         let shape = (rows.n(), self.n_features());
-        if out.shape() != shape || out.card() != X.card() {
+        if out.shape() != shape || X.card() != Some(out.card()) {
             let text = format!("the features are a matrix of {} × {} on the rows' card", shape.0, shape.1);
             return Err(PyValueError::new_err(text));
         }
