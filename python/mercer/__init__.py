@@ -13,7 +13,7 @@ A fit takes at most 8 GiB beside the rows; ``MERCER_MEMORY``, such as ``2GB``, s
 """
 
 from mercer import evidence, metrics, plot
-from mercer._core import NumericalError, __version__
+from mercer._core import DeviceError, NumericalError, __version__
 from mercer.advice import Advice, advise
 from mercer.auto import AutoFeatures
 from mercer.basis import KernelBasis
@@ -56,6 +56,7 @@ __all__ = [
     "AutoClassifier",
     "AutoFeatures",
     "AutoRegressor",
+    "DeviceError",
     "FScore",
     "FeatureMap",
     "IRelief",

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mercer import _core
 from mercer._catalogue import as_seed
+from mercer._device import device_for
 from mercer._partitions import Part, labelled
 from mercer.comparison import arguments_of, frame_of
 
@@ -88,11 +89,13 @@ def _split(sample: Part, arguments: dict[str, Any], at: int) -> str:
     from mercer.dask import use_threads_of_worker
 
     use_threads_of_worker()
+    device_for(None, arguments["device"])  # of the worker's machine
     rows, target = labelled(sample)
     return _core.compare(rows, target, **arguments, split=at)
 
 
 def _outcome(sample: Part, arguments: dict[str, Any], found: list[str]) -> str:
     """Return what all splits found together."""
+    device_for(None, arguments["device"])
     rows, target = labelled(sample)
     return _core.compare(rows, target, **arguments, found=found)

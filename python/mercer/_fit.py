@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer import _core
+from mercer._device import CardRows
 from mercer._input import as_given, is_partitioned
+from mercer._warn import users_level
 
 # Names and values as the catalogue reads them.
 Settings = Sequence[tuple[str, str]]
@@ -46,6 +47,7 @@ def fit(
     basis_only: bool = False,
     task: str = "auto",
     want_coordinates: bool = False,
+    device: str = "cpu",
     verbose: int = 0,
 ) -> _core.Fitted:
     """Return what is found in checked rows: a basis and, with a `method`, what it makes of the coordinates.
@@ -53,6 +55,7 @@ def fit(
     `basis_only` finds the basis of a method without the method. The estimator has the names of the columns.
     """
     if is_partitioned(rows):
+        refuse_device_of_partitions(device)
         return _core.fit_partitions(
             rows,
             method,
@@ -77,11 +80,31 @@ def fit(
         input_names=input_names(estimator),
         task=task,
         want_coordinates=want_coordinates,
+        device=device,
         verbose=int(verbose),
     )
     if dict(basis[1]).get("kernel") not in _NO_SCALES:
         warn_of_scales(estimator, rows)
     return found
+
+
+def refuse_device_of_partitions(device: str) -> None:
+    """Refuse a card for rows in partitions."""
+    if device not in ("cpu", "auto"):
+        raise ValueError(
+            f"device = `{device}`, but rows in partitions are computed with on the processors of their machines\n"
+            "hint: leave `device` out"
+        )
+
+
+def features(model: _core.Model, rows: Any, *, device: str, verbose: int = 0) -> Any:
+    """Return the features of checked rows in their precision; those of rows on a card lie there, too."""
+    if isinstance(rows, CardRows):
+        out = rows.empty(model.n_features)
+        if out is not None:
+            model.transform_to(rows, out, verbose=int(verbose))
+            return out.array
+    return model.transform(as_given(rows), device=device, verbose=int(verbose)).astype(rows.dtype, copy=False)
 
 
 def warn_of_scales(estimator: Any, rows: Any) -> None:
@@ -102,7 +125,7 @@ def warn_of_scales(estimator: Any, rows: Any) -> None:
         f"column `{names[narrowest]}` {spread[narrowest]:.3g}, so the kernel hardly sees the latter\n"
         f"hint: unless these scales are meant, make_pipeline(StandardScaler(), {type(estimator).__name__}(...))",
         UserWarning,
-        stacklevel=_users_level(),
+        stacklevel=users_level(),
     )
 
 
@@ -128,14 +151,6 @@ def _is_centred(rows: NDArray[Any], spread: NDArray[np.float64]) -> bool:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return bool((np.abs(rows.mean(axis=0, dtype=np.float64)) <= _CENTRED * spread).all())
-
-
-def _users_level() -> int:
-    """Return the stack level, for a warning by this function's caller, of the first one outside mercer and sklearn."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def input_names(estimator: Any) -> list[str] | None:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array, check_X_y, column_or_1d
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer._device import CardRows, is_on_card, to_host
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +52,30 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     again = "transform" if hasattr(estimator, "transform") else "each block"
     call = "fit" if checks.get("reset", True) else again
     refuse_collections(type(estimator).__name__, call, X=X, y=y)
-    return validate_data(estimator, X, y, **checks)
+    y = to_host(y)  # one number a row
+    if is_on_card(X) and hasattr(estimator, "device"):
+        return _on_card(estimator, CardRows.of(X), y, **checks)
+    return validate_data(estimator, to_host(X), y, **checks)
+
+
+def _on_card(estimator: Any, rows: CardRows, y: Any, *, reset: bool = True, **checks: Any) -> Any:
+    """Return rows that lie on a card, and labels, checked as `validate_data` does, which looks at arrays of NumPy."""
+    name = type(estimator).__name__
+    stand_in = np.zeros((rows.shape[0], min(rows.shape[1], 1)), dtype=np.int8)
+    of_X = {"dtype": None, "ensure_min_samples": checks.get("ensure_min_samples", 1), "estimator": name}
+    if isinstance(y, str) and y == "no_validation":
+        check_array(stand_in, input_name="X", **of_X)
+    else:
+        _, y = check_X_y(stand_in, y, y_numeric=checks.get("y_numeric", False), **of_X)
+    validate_data(estimator, rows, reset=reset, skip_check_array=True)
+    return rows if isinstance(y, str) and y == "no_validation" else (rows, y)
+
+
+def validated_shape(estimator: Any, X: Any) -> None:
+    """Refuse an array on a card that has not the columns of a fitted estimator."""
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead\nhint: X is a row for every sample")
+    validate_data(estimator, X, reset=False, skip_check_array=True)
 
 
 def is_partitioned(X: Any) -> bool:
@@ -77,7 +102,7 @@ def _partitioned(estimator: Any, X: Any, y: Any) -> Any:
 def checked_array(caller: str, X: Any, call: str = "nothing", **checks: Any) -> Any:
     """Return a matrix that is no estimator's input as scikit-learn's `check_array` does; refuse Dask collections."""
     refuse_collections(caller, call, **{checks.get("input_name", "X"): X})
-    return check_array(X, **checks)
+    return check_array(to_host(X), **checks)
 
 
 def refuse_collections(caller: str, call: str = "nothing", /, **given: Any) -> None:
@@ -119,8 +144,13 @@ def as_sums(sums: Sums) -> Sums:
 
 
 def as_rows(X: Any) -> Rows:
-    """Return checked input in float64 and C order, or as canonical CSR; the user's object stays as it is."""
+    """Return checked input in float64 and C order, on the card where it lies there, or as canonical CSR.
+
+    The user's object stays as it is.
+    """
     rows: Any = X
+    if isinstance(X, CardRows):
+        return cast("Rows", X.as_float64())
     if not sparse.issparse(X):
         return as_array(X, np.float64)
     rows = rows.astype(np.float64, copy=not rows.has_canonical_format)
@@ -133,6 +163,8 @@ def as_rows(X: Any) -> Rows:
 
 def as_given(X: Any) -> Rows | NDArray[np.float32]:
     """Return checked input as `as_rows` does, but dense rows in float32 as they are."""
+    if isinstance(X, CardRows):
+        return cast("Rows", X)
     if not sparse.issparse(X) and X.dtype == np.float32:
         return as_array(X)
     return as_rows(X)

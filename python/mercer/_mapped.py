@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import allowed, as_seed, as_text, stage
-from mercer._fit import Settings, fit
+from mercer._device import DEVICE, asked_device, device_for, to_host
+from mercer._fit import Settings, features, fit
 from mercer._input import (
     FLOATS,
     TASKS,
     Task,
-    as_given,
     as_rows,
     as_target,
     categories_as_text,
@@ -43,6 +43,7 @@ LIMITS: dict[str, list[Any]] = {
     **{name: list(dict.fromkeys([*allowed(name), None])) for name in KERNEL_SETTINGS},
     "task": TASKS,
     "precision": allowed("precision"),
+    "device": DEVICE,
     "verbose": ["verbose"],
 }
 
@@ -83,12 +84,13 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     basis: Basis
     task: Task
+    device: str
     verbose: int
     n_features_in_: int
     basis_: KernelBasis
     _model: _core.Model
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Any:
         """Return the features of rows.
 
         Parameters
@@ -101,7 +103,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Z : ndarray of shape (n_samples, n_components_)
             Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in float64; `verbose` shows which.
+            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a card, so is Z.
 
         Examples
         --------
@@ -111,7 +113,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         (4, 1)
         """
         rows = self._check_new(X)
-        return self._model.transform(as_given(rows), verbose=int(self.verbose)).astype(rows.dtype, copy=False)
+        return features(self._model, rows, device=self._device_for(X), verbose=self.verbose)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones.
@@ -139,9 +141,9 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
                [-2., -4.]])
         """
         check_is_fitted(self)
-        features = checked_array(type(self).__name__, X, "each block", dtype=FLOATS, order="C")
-        rows = self._model.inverse_transform(as_rows(features), verbose=int(self.verbose))
-        return rows.astype(features.dtype, copy=False)
+        given = checked_array(type(self).__name__, X, "each block", dtype=FLOATS, order="C")
+        rows = self._model.inverse_transform(as_rows(given), verbose=int(self.verbose))
+        return rows.astype(given.dtype, copy=False)
 
     def input_importance(self, X: Any) -> Any:
         """Return how much each feature depends on each input column, near the given rows.
@@ -167,7 +169,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         >>> system.input_importance(X).round(12)
         array([[0.36, 0.64]])
         """
-        rows = self._check_new(X)
+        rows = self._check_new(to_host(X))  # computed on the processor
         importance = self._model.input_importance(as_rows(rows), verbose=int(self.verbose))
         return in_frame(importance, X, self.get_feature_names_out())
 
@@ -215,6 +217,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if isinstance(self.basis, KernelBasis) and not isinstance(self.basis, ChangedBasis):
             basis: KernelBasis = clone(self.basis)
             basis._validate_params()
+            basis.device = asked_device(*self._devices())
             return basis, basis._settings_of_basis()
         asked: dict[str, Any] = {"task": self.task, "random_state": seed, "verbose": self.verbose, **self._given()}
         asked |= _not_default(clone(self.basis)) if isinstance(self.basis, ChangedBasis) else {"method": self.basis}
@@ -222,13 +225,22 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             asked = {**self._own_basis(), **asked}
         basis = KernelBasis(**asked)
         basis._validate_params()
+        basis.device = asked_device(*self._devices())
         method, settings, landmarks = basis._settings_of_basis()
         if basis.method is not None:
             return basis, (method, settings, landmarks)
-        elsewhere = ("task", "random_state", "verbose", "landmarks")
+        elsewhere = ("task", "random_state", "device", "verbose", "landmarks")
         given = {name: value for name, value in _not_default(basis).items() if name not in elsewhere}
         given["seed"] = as_seed(basis.random_state)
         return basis, (None, [(name, as_text(value)) for name, value in given.items()], landmarks)
+
+    def _devices(self) -> list[str]:
+        """Return the devices that were asked for, of which the first that is not "cpu" counts."""
+        return [self.device, self.basis.device] if isinstance(self.basis, KernelBasis) else [self.device]
+
+    def _device_for(self, X: Any) -> str:
+        """Return where to compute with these rows, once it is known to be there."""
+        return device_for(X, *self._devices())
 
     def _given(self) -> dict[str, Any]:
         """Return the settings of the basis that the estimator was given itself."""
@@ -298,12 +310,13 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, settings: Settings, *, seed: int = 0, task: str) -> _core.Fitted:
         """Fit the basis and what the method makes of it, keep both, and return what else was found."""
+        device = self._device_for(X)
         basis, of_basis = self._basis(seed)
         rows, y = self._checked(X, y, basis)
         labelled = (self._needs_y() or basis._looks_at(y)) and not is_partitioned(rows)
         target = as_target(y) if labelled else None
         verbose = max(int(self.verbose), int(basis.verbose))
-        found = fit(self, rows, target, of_basis, self._method, settings, task=task, verbose=verbose)
+        found = fit(self, rows, target, of_basis, self._method, settings, task=task, device=device, verbose=verbose)
         self._keep(basis, found.basis, found.model, rows)
         self._name_basis(basis, found)
         return found

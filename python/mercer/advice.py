@@ -17,6 +17,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 
 from mercer import _core
 from mercer._catalogue import as_seed
+from mercer._device import device_for, to_host
 from mercer._input import Task, refuse_collections
 from mercer._named import estimator_of, value_of
 from mercer.comparison import rows_and_target
@@ -195,6 +196,7 @@ def advise(
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,
+    device: str = "cpu",
     verbose: int = 0,
 ) -> Advice:
     """Say whether a kernel helps on these data, which one, how wide, how many coordinates, and what to make of them.
@@ -220,6 +222,9 @@ def advise(
         Seed of every random choice. None means 0.
     memory : int, default=None
         Bytes that a basis may take. None: what the environment variable ``MERCER_MEMORY`` says, else 8 GiB.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas).
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -241,6 +246,7 @@ def advise(
     ...
     """
     refuse_collections("advise", X=X, y=y)
+    device, X, y = device_for(X, device), to_host(X), to_host(y)  # of which a sample is looked at
     rows, target = rows_and_target(X, y)
     found = _core.advise(
         rows,
@@ -249,6 +255,7 @@ def advise(
         seed=as_seed(random_state),
         memory=None if memory is None else int(memory),
         task=task,
+        device=device,
         verbose=int(verbose),
     )
     advice = Advice(json.loads(found), scale=scale, sparse_rows=sparse.issparse(rows), task=task)

@@ -7,12 +7,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from mercer import _core
 from mercer._catalogue import as_seed
-from mercer._fit import input_names, warn
+from mercer._device import DEVICE
+from mercer._fit import input_names, refuse_device_of_partitions, warn
 from mercer._input import (
     FLOATS,
     TASKS,
@@ -55,6 +57,10 @@ class AutoFeatures(Mapped):
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -110,6 +116,7 @@ class AutoFeatures(Mapped):
         "input_weights": ["boolean"],
         "task": TASKS,
         "random_state": ["random_state"],
+        "device": DEVICE,
         "verbose": ["verbose"],
     }
 
@@ -120,12 +127,14 @@ class AutoFeatures(Mapped):
         input_weights: bool = True,
         task: Task = "auto",
         random_state: RandomState = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.max_components = max_components
         self.input_weights = input_weights
         self.task = task
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -154,6 +163,7 @@ class AutoFeatures(Mapped):
         self._validate_params()
         if is_partitioned(X):
             return self._fit_partitions(X)
+        device = self._device_for(X)
         rows, y = validated(
             self,
             X,
@@ -172,12 +182,13 @@ class AutoFeatures(Mapped):
             input_names=input_names(self),
             seed=as_seed(self.random_state),
             task=self.task,
+            device=device,
             verbose=int(self.verbose),
         )
-        self.advice_ = Advice(json.loads(found["advice"]), sparse_rows=not isinstance(rows, np.ndarray), task=self.task)
+        self.advice_ = Advice(json.loads(found["advice"]), sparse_rows=sparse.issparse(rows), task=self.task)
         chosen = self.advice_.estimator()
         basis: KernelBasis = chosen if isinstance(chosen, KernelBasis) else chosen.basis
-        basis.set_params(task=self.task, verbose=self.verbose)
+        basis.set_params(task=self.task, device=self.device, verbose=self.verbose)
         self._keep(basis, found["basis"], found["model"], rows)
         self.method_ = self.advice_.method
         self.input_weights_ = found["weights"]
@@ -189,6 +200,7 @@ class AutoFeatures(Mapped):
 
     def _fit_partitions(self, X: Any) -> Self:
         """Search on a sample of rows in partitions, and fit what was found on all of them."""
+        refuse_device_of_partitions(self.device)
         validated(self, X)
         seed = as_seed(self.random_state)
         _, rows, labels = _core.sample_partitions(

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from mercer import _core
 from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
-from mercer._fit import Settings, fit, input_names, warn
+from mercer._device import DEVICE, CardRows, device_for, is_on_card, to_host
+from mercer._fit import Settings, features, fit, input_names, warn
 from mercer._input import (
     FLOATS,
     TASKS,
@@ -132,6 +133,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         only where the basis is fitted alone; as the basis of another estimator, that one's `task` counts.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -204,6 +209,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "landmarks": ["array-like", "sparse matrix", None],
         "task": TASKS,
         "random_state": ["random_state"],
+        "device": DEVICE,
         "verbose": ["verbose"],
     }
 
@@ -232,6 +238,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         precision: str | None = None,
         task: Task = "auto",
         random_state: int | np.random.RandomState | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.method = method
@@ -251,6 +258,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.precision = precision
         self.task = task
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -319,13 +327,14 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         refuse_collections(type(self).__name__, "fit", X=X)
-        first = not hasattr(self, "_model")
+        first, device = not hasattr(self, "_model"), device_for(X, self.device)
         X = self._non_negative(validated(self, X, reset=first, **self._checks()))
         model, warnings = _core.grow(
             as_given(X),
             [(name, text) for name, text in self._settings() if name != "seed"],
             None if first else self._model,
             input_names=input_names(self),
+            device=device,
             verbose=int(self.verbose),
         )
         self._model = model
@@ -334,7 +343,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         warn(warnings, stacklevel=2)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Find the basis and return the features of the training rows, which the fit mostly has already.
 
         Parameters
@@ -347,7 +356,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64.
+            Features: float32 where X is, else float64. Where X is an array of CuPy or PyTorch on a card, so is Z.
 
         Examples
         --------
@@ -357,13 +366,17 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[5.],
                [0.]])
         """
-        X, coordinates = self._fit(X, y, want_coordinates=True)
-        return cast("NDArray[Any]", coordinates).astype(X.dtype, copy=False)
+        # The fit's coordinates come back as an array of NumPy; on a card they are computed again, and stay there.
+        there = is_on_card(X)
+        rows, coordinates = self._fit(X, y, want_coordinates=not there)
+        if there:
+            return features(self._model, rows, device=device_for(X, self.device), verbose=self.verbose)
+        return cast("NDArray[Any]", coordinates).astype(rows.dtype, copy=False)
 
     def _fit(self, X: Any, y: Any, *, want_coordinates: bool) -> tuple[Any, NDArray[Any] | None]:
         """Find the basis; return the rows as they were checked and, if wanted, their coordinates."""
         self._validate_params()
-        target = None
+        device, target = device_for(X, self.device), None
         if self._looks_at(y):
             X, y = validated(self, X, categories_as_text(y), **self._checks())
             target = None if is_partitioned(X) else as_target(y)
@@ -377,6 +390,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._settings_of_basis(),
             task=self.task,
             want_coordinates=want_coordinates,
+            device=device,
             verbose=self.verbose,
         )
         self._keep(found.basis, X)
@@ -507,7 +521,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Kernel values that the fit computed."""
         return self._fitted.n_kernel_evaluations
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Any:
         """Return the features of rows.
 
         Parameters
@@ -520,7 +534,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Z : ndarray of shape (n_samples, n_components_)
             Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in float64; `verbose` shows which.
+            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a card, so is Z.
 
         Examples
         --------
@@ -530,8 +544,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[10.],
                [ 0.]])
         """
-        X = self._check_new(X)
-        return self._model.transform(as_given(X), verbose=int(self.verbose)).astype(X.dtype, copy=False)
+        rows = self._check_new(X)
+        return features(self._model, rows, device=device_for(X, self.device), verbose=self.verbose)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones.
@@ -557,9 +571,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                [0.3, 0.8]])
         """
         check_is_fitted(self)
-        features = checked_array(type(self).__name__, X, "each block", dtype=FLOATS, order="C")
-        rows = self._model.inverse_transform(as_rows(features), verbose=int(self.verbose))
-        return rows.astype(features.dtype, copy=False)
+        given = checked_array(type(self).__name__, X, "each block", dtype=FLOATS, order="C")
+        rows = self._model.inverse_transform(as_rows(given), verbose=int(self.verbose))
+        return rows.astype(given.dtype, copy=False)
 
     def reconstruction_cost(self, X: Any) -> float:
         """Return E(M): the mean distance of the rows' images from the span of the basis.
@@ -581,7 +595,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> basis.reconstruction_cost([[6.0, 8.0], [-4.0, 3.0]])
         2.5
         """
-        X = self._check_new(X)
+        X = self._check_new(to_host(X))  # computed on the processor
         return self._model.reconstruction_cost(as_rows(X), verbose=int(self.verbose))
 
     def input_importance(self, X: Any) -> Any:
@@ -607,7 +621,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> KernelBasis("kobl", kernel="linear").fit(X).input_importance(X).round(12)
         array([[0.36, 0.64]])
         """
-        rows = self._check_new(X)
+        rows = self._check_new(to_host(X))  # computed on the processor
         importance = self._model.input_importance(as_rows(rows), verbose=int(self.verbose))
         return in_frame(importance, X, self.get_feature_names_out())
 
@@ -646,14 +660,15 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return whether labels are looked at: they must be, or they are there and of use."""
         by_labels = self.gamma is None and self.kernel not in _NO_GAMMA and y is not None
         # A collection is to be refused with the rows, and not to be gathered for its shape.
-        return self._needs_y() or (by_labels and (is_collection(y) or np.asarray(y).ndim == 1))
+        return self._needs_y() or (by_labels and (is_collection(y) or np.asarray(to_host(y)).ndim == 1))
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
         return self._non_negative(validated(self, X, reset=False, **self._checks()))
 
     def _non_negative(self, X: Any) -> Any:
-        if self.kernel == "chi2" and not is_partitioned(X):
+        # A card has no formula for this kernel.
+        if self.kernel == "chi2" and not is_partitioned(X) and not isinstance(X, CardRows):
             check_non_negative(X, "KernelBasis with the kernel chi2")
         return X
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from mercer import _core
 from mercer._catalogue import PARAMETERS, as_seed, as_text
+from mercer._device import device_for, to_host
 from mercer._input import FLOATS, Task, as_rows, as_target, refuse_collections, text_explained
 from mercer.select import RandomState
 
@@ -53,6 +54,7 @@ def compare(
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,
+    device: str = "cpu",
     verbose: int = 0,
     n_jobs: int | None = None,
     **settings: Any,
@@ -118,6 +120,9 @@ def compare(
     memory : int, default=None
         Bytes that the work may take beside the rows; where its estimate is larger, it is refused before it begins.
         None: what the environment variable ``MERCER_MEMORY`` says, else 8 GiB.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas).
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
     n_jobs : int, default=None
@@ -155,6 +160,7 @@ def compare(
     """
     _pandas()
     refuse_collections("compare", "compare", X=X, y=y, groups=groups)
+    device, X, y = device_for(X, device), to_host(X), to_host(y)  # which are split here
     rows, target = rows_and_target(X, y)
     seed = as_seed(random_state)
     folds, repeats = _whole("folds", folds, least=2), _whole("repeats", repeats)
@@ -179,6 +185,7 @@ def compare(
         task=task,
         random_state=random_state,
         memory=memory,
+        device=device,
         verbose=verbose,
         n_jobs=n_jobs,
         **settings,
@@ -208,6 +215,7 @@ def arguments_of(
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,
+    device: str = "cpu",
     verbose: int = 0,
     n_jobs: int | None = None,
     **settings: Any,
@@ -232,6 +240,7 @@ def arguments_of(
         "memory": None if memory is None else _whole("memory", memory),
         "n_threads": _threads(n_jobs),
         "task": task,
+        "device": device,
         "verbose": int(verbose),
     }
 

@@ -86,7 +86,7 @@ class _Extractor(Mapped):
         values = self.get_params(deep=False)
         if "random_state" in values:
             values["seed"] = seed
-        others = ("basis", *KERNEL_SETTINGS, "precision", "verbose", "task", "random_state")
+        others = ("basis", *KERNEL_SETTINGS, "precision", "device", "verbose", "task", "random_state")
         return [(name, as_text(value)) for name, value in values.items() if value is not None and name not in others]
 
 
@@ -136,6 +136,10 @@ class KLFE(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -202,6 +206,7 @@ class KLFE(_Extractor):
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -217,6 +222,7 @@ class KLFE(_Extractor):
         self.task = task
         self.random_state = random_state
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
 
@@ -275,6 +281,10 @@ class SKFE(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -350,6 +360,7 @@ class SKFE(_Extractor):
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -368,6 +379,7 @@ class SKFE(_Extractor):
         self.task = task
         self.random_state = random_state
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
     def _keep_directions(self, found: _core.Directions) -> None:
@@ -415,6 +427,10 @@ class GDA(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -485,6 +501,7 @@ class GDA(_Extractor):
         coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -496,6 +513,7 @@ class GDA(_Extractor):
         self.coef0 = coef0
         self.task = task
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
 
@@ -533,6 +551,10 @@ class KOC(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -591,6 +613,7 @@ class KOC(_Extractor):
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -602,6 +625,7 @@ class KOC(_Extractor):
         self.task = task
         self.random_state = random_state
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
 
@@ -635,6 +659,10 @@ class AKDAQR(_Extractor):
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -695,6 +723,7 @@ class AKDAQR(_Extractor):
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.reg = reg
@@ -705,6 +734,7 @@ class AKDAQR(_Extractor):
         self.degree = degree
         self.coef0 = coef0
         self.task = task
+        self.device = device
         self.verbose = verbose
 
     def _name_basis(self, basis: KernelBasis, found: _core.Fitted) -> None:
@@ -744,6 +774,10 @@ class KPLS(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -805,6 +839,7 @@ class KPLS(_Extractor):
         coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -815,6 +850,7 @@ class KPLS(_Extractor):
         self.coef0 = coef0
         self.task = task
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
 
@@ -854,6 +890,10 @@ class KMFA(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -918,6 +958,7 @@ class KMFA(_Extractor):
         coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -931,6 +972,7 @@ class KMFA(_Extractor):
         self.coef0 = coef0
         self.task = task
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
 
@@ -976,6 +1018,10 @@ class KANMM(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -1041,6 +1087,7 @@ class KANMM(_Extractor):
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -1055,6 +1102,7 @@ class KANMM(_Extractor):
         self.task = task
         self.random_state = random_state
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
 
@@ -1089,6 +1137,10 @@ class KPCA(_Extractor):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -1157,6 +1209,7 @@ class KPCA(_Extractor):
         coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -1168,6 +1221,7 @@ class KPCA(_Extractor):
         self.coef0 = coef0
         self.task = task
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
     def _own_basis(self) -> dict[str, Any]:

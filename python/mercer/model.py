@@ -15,7 +15,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core, extract, select, systems
-from mercer._fit import input_names
+from mercer._device import CardRows, columns_on_card, device_for, is_on_card, to_host
+from mercer._fit import features, input_names
 from mercer._input import FLOATS, as_given, as_rows, checked_array, in_frame, is_frame, refuse_collections
 from mercer._kept import Kept, weighted
 from mercer._mapped import Mapped, important_points
@@ -133,23 +134,27 @@ class FeatureMap:
         """
         return np.asarray(self._model.feature_names, dtype=object)
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any, *, device: str = "cpu") -> Any:
         """Return the features of rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows. Columns of a dataframe are matched by name, and those that the model does not know are ignored.
+        device : str, default="cpu"
+            Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+            number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed
+            with there.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
             Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in float64.
+            else in float64. Where X is an array of CuPy or PyTorch on a card, so is Z.
         """
-        X = self._check(self._choose_columns(X))
-        return self._model.transform(as_given(X)).astype(X.dtype, copy=False)
+        device = device_for(X, device)
+        return features(self._model, self._rows(X, "transform"), device=device)
 
     @property
     def classes_(self) -> NDArray[np.object_]:
@@ -181,7 +186,8 @@ class FeatureMap:
         >>> model.predict([[0.2], [4.8]])
         array(['a', 'b'], dtype=object)
         """
-        scores = self._model.predict(as_given(self._check(self._choose_columns(X, "each block"))))
+        device = device_for(X)
+        scores = self._model.predict(as_given(self._rows(X, "each block")), device=device)
         return scores[:, 0] if self._model.classes is None else self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -197,8 +203,8 @@ class FeatureMap:
         p : ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`.
         """
-        rows = as_given(self._check(self._choose_columns(X, "each block")))
-        return self._model.predict(rows, probabilities=True)
+        device = device_for(X)
+        return self._model.predict(as_given(self._rows(X, "each block")), probabilities=True, device=device)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones, in the units of the training data.
@@ -213,8 +219,8 @@ class FeatureMap:
         rows : ndarray of shape (n_samples, n_features_in_)
             Pre-images.
         """
-        features = checked_array("FeatureMap", X, "each block", dtype=FLOATS, order="C")
-        return self._model.inverse_transform(as_rows(features)).astype(features.dtype, copy=False)
+        given = checked_array("FeatureMap", X, "each block", dtype=FLOATS, order="C")
+        return self._model.inverse_transform(as_rows(given)).astype(given.dtype, copy=False)
 
     def input_importance(self, X: Any) -> Any:
         """Return how much each feature depends on each input column, near the given rows.
@@ -242,9 +248,13 @@ class FeatureMap:
         >>> feature_map.input_importance(X).round(12)
         array([[0.36, 0.64]])
         """
-        X = self._choose_columns(X)
+        X = self._choose_columns(to_host(X))  # computed on the processor
         importance = self._model.input_importance(as_rows(self._check(X)))
         return in_frame(importance, X, self.get_feature_names_out())
+
+    def _rows(self, X: Any, call: str) -> Any:
+        """Return checked rows; those on a card have no names, and the library looks at their number of columns."""
+        return CardRows.of(X) if is_on_card(X) else self._check(self._choose_columns(X, call))
 
     def _check(self, X: Any) -> Any:
         return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
@@ -423,21 +433,27 @@ class SelectedColumns:
             The kept columns as they are, or multiplied by their weights where `InputWeights` was saved, in the order of
             the training data.
         """
-        X, columns = self._choose_columns(X)
+        if is_on_card(X) and self.weights is None:
+            self._check_width(int(X.shape[-1]))
+            return columns_on_card(X, self._columns.columns)
+        X, columns = self._choose_columns(to_host(X))
         kept: Any = check_array(
             X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
         )
         if columns is not None:
-            if kept.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X has {kept.shape[1]} features, but the columns were selected among {self.n_features_in_}\n"
-                    "hint: pass all columns in their order, or a dataframe with their names"
-                )
+            self._check_width(kept.shape[1])
             kept = kept[:, columns]
         if self.weights is None:
             return kept
         floats: Any = kept if kept.dtype in FLOATS else kept.astype(np.float64)
         return weighted(floats, self.weights)
+
+    def _check_width(self, width: int) -> None:
+        if width != self.n_features_in_:
+            raise ValueError(
+                f"X has {width} features, but the columns were selected among {self.n_features_in_}\n"
+                "hint: pass all columns in their order, or a dataframe with their names"
+            )
 
     def _choose_columns(self, X: Any) -> tuple[Any, NDArray[np.intp] | None]:
         """Return the rows, and the places of the kept columns among theirs; None: they have no others."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import as_seed
+from mercer._device import DEVICE, device_for
 from mercer._fit import input_names, warn
 from mercer._input import FLOATS, as_array, as_given, validated
 from mercer.model import FeatureMap
@@ -30,6 +31,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     max_components: int
     input_weights: bool
     random_state: RandomState
+    device: str
     verbose: int
     n_features_in_: int
     _model: _core.Model
@@ -39,6 +41,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         "max_components": [Interval(Integral, 1, None, closed="left")],
         "input_weights": ["boolean"],
         "random_state": ["random_state"],
+        "device": DEVICE,
         "verbose": ["verbose"],
     }
 
@@ -49,19 +52,21 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         max_components: int = 4000,
         input_weights: bool = True,
         random_state: RandomState = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.scale = scale
         self.max_components = max_components
         self.input_weights = input_weights
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
     def _rows(self, X: Any, *, reset: bool, **others: Any) -> Any:
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False, **others}
         return validated(self, X, reset=reset, **checks)
 
-    def _learn(self, rows: Any, target: _core.Target, task: str) -> None:
+    def _learn(self, rows: Any, target: _core.Target, task: str, device: str) -> None:
         found = _core.fit_predictor(
             as_given(rows),
             target,
@@ -71,6 +76,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
             input_names=input_names(self),
             seed=as_seed(self.random_state),
             task=task,
+            device=device,
             verbose=int(self.verbose),
         )
         self._model = found["model"]
@@ -94,8 +100,11 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
 
     def _predict(self, X: Any, *, probabilities: bool = False) -> NDArray[np.float64]:
         check_is_fitted(self)
+        device = device_for(X, self.device)
         rows = self._rows(X, reset=False)
-        return self._model.predict(as_given(rows), probabilities=probabilities, verbose=int(self.verbose))
+        return self._model.predict(
+            as_given(rows), probabilities=probabilities, device=device, verbose=int(self.verbose)
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
@@ -128,6 +137,10 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         Whether weights of the input columns are tried.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -196,11 +209,12 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         array(['a', 'b'], dtype='<U1')
         """
         self._validate_params()
+        device = device_for(X, self.device)
         rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         names = [str(name) for name in classes.tolist()]
-        self._learn(rows, [names[code] for code in codes], "classes")
+        self._learn(rows, [names[code] for code in codes], "classes", device)
         self.classes_ = classes
         # The classes' places among those of the model, which may order text that looks like numbers otherwise.
         known = self._model.classes or names
@@ -258,6 +272,10 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         Whether weights of the input columns are tried.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -316,8 +334,9 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         True
         """
         self._validate_params()
+        device = device_for(X, self.device)
         rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6, y_numeric=True)
-        self._learn(rows, as_array(y, np.float64), "numbers")
+        self._learn(rows, as_array(y, np.float64), "numbers", device)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits
-from mercer._fit import input_names, warn
+from mercer._device import DEVICE, columns_on_card, device_for, is_on_card
+from mercer._fit import input_names, refuse_device_of_partitions, warn
 from mercer._input import (
     FLOATS,
     TASKS,
@@ -33,6 +34,7 @@ from mercer._input import (
     same_task,
     text_explained,
     validated,
+    validated_shape,
     with_categories,
 )
 from mercer._kept import Kept, stored
@@ -97,6 +99,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         if is_partitioned(X):
             return self._fit_partitions(X)
+        device = device_for(X, self.device) if hasattr(self, "device") else "cpu"
         X, categorical = with_categories(X, getattr(self, "categorical_features", None))
         # NaN and infinity are refused by the Rust side, which says at which row and column.
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
@@ -115,6 +118,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self._settings(),
             categorical=categorical,
             task=getattr(self, "task", "auto"),
+            device=device,
             verbose=int(self.verbose),
         )
         self._keep(found)
@@ -128,6 +132,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 "categorical_features are not compared on rows in partitions\n"
                 "hint: leave them out, or fit on a sample of the rows"
             )
+        refuse_device_of_partitions(getattr(self, "device", "cpu"))
         for name in ("support_", "_sums"):
             self.__dict__.pop(name, None)
         validated(self, X)
@@ -188,6 +193,9 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         refuse_collections(type(self).__name__, "transform", X=X)
+        if is_on_card(X):
+            validated_shape(self, X)
+            return columns_on_card(X, self.get_support(indices=True))
         polars = is_frame(X) and not hasattr(X, "iloc")
         wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
         if not polars or not wanted or not self.get_support().any():
@@ -268,6 +276,10 @@ class Relief(_Selector):
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -306,7 +318,7 @@ class Relief(_Selector):
     _finds = ("weights",)
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relief"], categorical_features=_CATEGORIES, task=TASKS
+        CARDS["relief"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
@@ -321,6 +333,7 @@ class Relief(_Selector):
         categorical_features: Any = None,
         task: Task = "auto",
         random_state: RandomState = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
@@ -332,6 +345,7 @@ class Relief(_Selector):
         self.categorical_features = categorical_features
         self.task = task
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
 
@@ -362,6 +376,10 @@ class ReliefF(_Selector):
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -403,7 +421,7 @@ class ReliefF(_Selector):
     _finds = ("pvalues",)
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relieff"], categorical_features=_CATEGORIES, task=TASKS
+        CARDS["relieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
@@ -417,6 +435,7 @@ class ReliefF(_Selector):
         categorical_features: Any = None,
         task: Task = "auto",
         random_state: RandomState = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
@@ -427,6 +446,7 @@ class ReliefF(_Selector):
         self.categorical_features = categorical_features
         self.task = task
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
 
@@ -458,6 +478,10 @@ class RReliefF(_Selector):
         Classes count as their place in order: 0, 1, 2, …; say "numbers" where integers are amounts.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -492,7 +516,7 @@ class RReliefF(_Selector):
     _method = "rrelieff"
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS
+        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
@@ -507,6 +531,7 @@ class RReliefF(_Selector):
         categorical_features: Any = None,
         task: Task = "auto",
         random_state: RandomState = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
@@ -518,6 +543,7 @@ class RReliefF(_Selector):
         self.categorical_features = categorical_features
         self.task = task
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
 

@@ -142,6 +142,7 @@ class _System(Mapped):
                 f"the selector {type(selector).__name__} looks at all rows at once, but they lie in partitions\n"
                 "hint: use a selector of mercer (FScore, KFFS, Relief with n_queries), or fit on a sample of the rows"
             )
+        device = self._device_for(X)
         basis, of_basis = self._basis(0)
         rows, y = self._checked(X, y, basis)
         target = as_target(y) if basis._looks_at(y) else None
@@ -155,6 +156,7 @@ class _System(Mapped):
             basis_only=True,
             task=self.task,
             want_coordinates=True,
+            device=device,
             verbose=verbose,
         )
         selector.fit(found.coordinates, y)
@@ -250,6 +252,10 @@ class TAKES(_System):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -316,6 +322,7 @@ class TAKES(_System):
         coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
@@ -329,6 +336,7 @@ class TAKES(_System):
         self.coef0 = coef0
         self.task = task
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
     @property
@@ -387,6 +395,10 @@ class KRelief(_System):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -454,6 +466,7 @@ class KRelief(_System):
         n_queries: int | None = None,
         random_state: RandomState = None,
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
@@ -470,6 +483,7 @@ class KRelief(_System):
         self.n_queries = n_queries
         self.random_state = random_state
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
     def _selector(self, seed: int) -> Any:
@@ -532,6 +546,10 @@ class SKRelief(KRelief):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -598,6 +616,7 @@ class SKRelief(KRelief):
         n_queries: int | None = None,
         random_state: RandomState = None,
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -615,6 +634,7 @@ class SKRelief(KRelief):
             n_queries=n_queries,
             random_state=random_state,
             precision=precision,
+            device=device,
             verbose=verbose,
         )
         self.nu = nu
@@ -662,6 +682,10 @@ class EKS(_System):
         takes half the memory and, where matrix products dominate, less time. None: that of X, "single" for
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
+    device : str, default="cpu"
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
+        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -727,6 +751,7 @@ class EKS(_System):
         coef0: float | None = None,
         task: Task = "auto",
         precision: str | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.selector = selector
@@ -739,6 +764,7 @@ class EKS(_System):
         self.coef0 = coef0
         self.task = task
         self.precision = precision
+        self.device = device
         self.verbose = verbose
 
     def _selector(self, seed: int) -> Any:

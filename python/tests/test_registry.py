@@ -11,7 +11,19 @@ from mercer import KernelBasis, _core, extract, select, systems
 from mercer._catalogue import CARDS, EXTRACTORS, as_text, stage
 
 # What a class has beyond its method's own parameters.
-MORE = {"basis", "kernel", "gamma", "degree", "coef0", "verbose", "precision", "task", "categorical_features", "mode"}
+MORE = {
+    "basis",
+    "kernel",
+    "gamma",
+    "degree",
+    "coef0",
+    "device",
+    "verbose",
+    "precision",
+    "task",
+    "categorical_features",
+    "mode",
+}
 # What the basis of an extractor or a system has.
 OF_BASIS = {"basis_components", "kernel", "gamma", "degree", "coef0", "alpha", "input_weights"}
 

@@ -6,9 +6,12 @@ use clap::ArgMatches;
 use mercer::data::Task;
 use mercer::data::encode::{EncodeSettings, Missing};
 use mercer::data::read::{EncodeMode, ReadOptions};
+use mercer::device::Device;
 use mercer::methods;
 use mercer::options::DEFAULT_MEMORY;
-use mercer::{Checkpoint, Error, Monitor, Options, Result};
+use mercer::{Checkpoint, Error, Options, Result};
+
+use crate::context::Context;
 
 /// Environment variable: seconds between two saves of a checkpoint.
 const CHECKPOINT_SECONDS: &str = "MERCER_CHECKPOINT_SECONDS";
@@ -116,10 +119,18 @@ pub(crate) fn memory(args: &ArgMatches) -> u64 {
     args.try_get_one("memory").ok().flatten().copied().unwrap_or(DEFAULT_MEMORY)
 }
 
-/// Memory and checkpoint as the flags say, watched by this monitor.
-pub(crate) fn options(args: &ArgMatches, monitor: &Monitor) -> Result<Options> {
-    let checkpoint = checkpoint(args)?;
-    Ok(Options { memory: memory(args), checkpoint, ..Options::watched(monitor) })
+/// The device that `--device` names; an error if this machine does not have it, a note if `auto` falls back to the processor.
+pub(crate) fn device(args: &ArgMatches, context: &Context) -> Result<Device> {
+    let device: Device = text(args, "device").map_or(Ok(Device::Cpu), str::parse)?;
+    device.name()?;
+    device.fallback().iter().for_each(|why| context.info(why));
+    Ok(device)
+}
+
+/// Memory, device and checkpoint as the flags say, watched by the context's monitor.
+pub(crate) fn options(args: &ArgMatches, context: &Context) -> Result<Options> {
+    let (checkpoint, device) = (checkpoint(args)?, device(args, context)?);
+    Ok(Options { memory: memory(args), checkpoint, device, ..Options::watched(&context.monitor) })
 }
 
 /// The folder that `--checkpoint` names, checked.

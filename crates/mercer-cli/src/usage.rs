@@ -14,7 +14,7 @@ use mercer::methods::{self, Kind, MethodSpec, SharedParameter, Stage};
 
 use crate::args::flag_name;
 use flags::{
-    checkpoint, data, format, list, memory, model, output, parameter, reading, report, seed, share,
+    checkpoint, data, device, format, list, memory, model, output, parameter, reading, report, seed, share,
     table_format, target, text, words,
 };
 
@@ -176,6 +176,13 @@ pub(crate) fn for_completions() -> Command {
                 .mut_arg("evaluators", |arg| arg.value_parser(words(Evaluator::NAMES.to_vec())))
         })
         .mut_subcommand("methods", |m| m.mut_arg("name", |arg| arg.value_parser(words(all))))
+        .mut_subcommands(|command| {
+            let has_device = command.get_arguments().any(|arg| arg.get_id() == "device");
+            if !has_device {
+                return command;
+            }
+            command.mut_arg("device", |arg| arg.value_parser(words(vec!["cpu", "cuda", "auto"])))
+        })
 }
 
 /// Turns `--weighted true` into `--weighted=true`. The value of such a flag is optional, so the parser accepts it only after
@@ -226,6 +233,7 @@ fn fit() -> Command {
         .arg(report("the fitted features"))
         .args(reading())
         .arg(memory("the fit"))
+        .arg(device())
         .arg(checkpoint("the basis"))
         .args(methods::parameters().iter().map(parameter))
 }
@@ -272,6 +280,7 @@ fn select() -> Command {
             scale.help("Scaling of the inputs before they are scored; the model keeps them unscaled [default: standard]")
         })
         .arg(memory("the rows"))
+        .arg(device())
         .args(own.map(parameter))
 }
 
@@ -344,6 +353,7 @@ fn compare() -> Command {
         .arg(report("the comparison"))
         .args(reading())
         .arg(memory("the comparison"))
+        .arg(device())
         .arg(checkpoint("finished results"))
         .args(set.map(parameter))
 }
@@ -359,6 +369,7 @@ fn advise() -> Command {
         .arg(report("the advice"))
         .args(reading())
         .arg(memory("the search"))
+        .arg(device())
         .arg(checkpoint("finished results"))
 }
 
@@ -372,6 +383,7 @@ fn transform() -> Command {
         .arg(list("keep", "Columns of DATA to write before the features").allow_negative_numbers(true))
         .args(text())
         .arg(memory("the features"))
+        .arg(device())
 }
 
 fn predict() -> Command {
@@ -393,6 +405,7 @@ fn predict() -> Command {
         .arg(list("keep", "Columns of DATA to write before the predictions").allow_negative_numbers(true))
         .args(text())
         .arg(memory("the predictions"))
+        .arg(device())
 }
 
 fn inspect() -> Command {

@@ -1,8 +1,11 @@
 //! Arrays ↔ rows, labels and matrices. Input rows are borrowed where they lie.
 
+use std::sync::Arc;
+
 use faer::{Mat, MatRef};
+use mercer::basis::Precision;
 use mercer::data::{Column, Task};
-use mercer::{Labels, Rows};
+use mercer::{FeatureMap, Labels, Monitor, Result, Rows};
 use numpy::ndarray::Dimension;
 use numpy::{
     Element, PyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -10,6 +13,7 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::gate::exception;
 
@@ -49,8 +53,75 @@ impl Matrix<'_> {
     }
 }
 
-/// Rows as Python has them: a matrix of float64 or float32, or SciPy's CSR.
+/// A matrix on a card, row after row: the memory of CuPy, PyTorch and others, as their `__cuda_array_interface__` has it.
+pub(crate) struct CardMatrix {
+    address: u64,
+    shape: (usize, usize),
+    precision: Precision,
+    card: usize,
+    /// Keeps the memory.
+    owner: Arc<Py<PyAny>>,
+}
+
+impl<'py> FromPyObject<'_, 'py> for CardMatrix {
+    type Error = PyErr;
+
+    /// The card's number, which the interface lacks, is the object's `card`.
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let interface = object.getattr("__cuda_array_interface__")?;
+        let interface = interface.cast::<PyDict>()?;
+        let item = |name: &str| interface.get_item(name).map(|found| found.filter(|value| !value.is_none()));
+        let needed =
+            || PyValueError::new_err("a matrix of float64 or float32 in C order is needed on a card");
+        let shape: (usize, usize) = item("shape")?.ok_or_else(needed)?.extract().map_err(|_| needed())?;
+        let (address, _): (u64, bool) = item("data")?.ok_or_else(needed)?.extract()?;
+        let precision = match item("typestr")?.ok_or_else(needed)?.extract::<String>()?.as_str() {
+            "<f8" => Precision::Double,
+            "<f4" => Precision::Single,
+            _ => return Err(needed()),
+        };
+        if let Some(strides) = item("strides")? {
+            let size = if precision == Precision::Double { 8 } else { 4 };
+            let (row, column): (usize, usize) = strides.extract().map_err(|_| needed())?;
+            // Of one row, or one column, a stride is no distance.
+            if (row != shape.1 * size && shape.0 > 1) || (column != size && shape.1 > 1) {
+                return Err(needed());
+            }
+        }
+        if item("mask")?.is_some() {
+            return Err(PyValueError::new_err("a matrix on a card must have no mask"));
+        }
+        let card = object.getattr("card")?.extract()?;
+        Ok(Self { address, shape, precision, card, owner: Arc::new(object.to_owned().unbind()) })
+    }
+}
+
+impl CardMatrix {
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    pub(crate) fn card(&self) -> usize {
+        self.card
+    }
+
+    fn rows(&self) -> Result<Rows<'static>> {
+        // SAFETY: the array is alive as long as its owner, and who calls `fit` or `transform` does not write to the rows
+        // meanwhile, as with rows of NumPy.
+        unsafe { Rows::at_address(self.address, self.shape, self.precision, self.card, self.owner.clone()) }
+    }
+
+    /// Writes the features of rows that lie on the same card, of which there are as many as this has numbers.
+    pub(crate) fn write(&self, map: &FeatureMap, rows: &Rows, monitor: &Monitor) -> Result<()> {
+        // SAFETY: the array is alive as long as its owner, has the shape of the features, as the caller has seen, and was
+        // made for them, so that nobody else knows of it.
+        unsafe { map.transform_to_address(rows, self.address, self.precision, self.owner.clone(), monitor) }
+    }
+}
+
+/// Rows as Python has them: a matrix of float64 or float32, here or on a card, or SciPy's CSR.
 pub(crate) enum PyRows<'py> {
+    OnCard(CardMatrix),
     Dense(Matrix<'py>),
     DenseF32(Matrix<'py, f32>),
     Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Numbers<'py>, p: usize },
@@ -60,6 +131,9 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.hasattr("__cuda_array_interface__")? {
+            return object.extract().map(Self::OnCard);
+        }
         if !object.hasattr("indptr")? {
             return object.extract().map(Self::Dense).or_else(|why| match object.extract() {
                 Ok(matrix) => Ok(Self::DenseF32(matrix)),
@@ -79,6 +153,7 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
 impl PyRows<'_> {
     pub(crate) fn rows(&self) -> PyResult<Rows<'_>> {
         let rows = match self {
+            Self::OnCard(matrix) => matrix.rows(),
             Self::Dense(matrix) => {
                 let (n, p) = matrix.shape();
                 Rows::dense(matrix.values()?, n, p)
@@ -92,6 +167,14 @@ impl PyRows<'_> {
             }
         };
         rows.map_err(exception)
+    }
+
+    /// The number of the card that the rows lie on.
+    pub(crate) fn card(&self) -> Option<usize> {
+        match self {
+            Self::OnCard(matrix) => Some(matrix.card()),
+            _ => None,
+        }
     }
 
     pub(crate) fn to_owned(&self) -> PyResult<Rows<'static>> {

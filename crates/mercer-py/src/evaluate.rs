@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{PyRows, Target, whole};
+use crate::device::device_named;
 use crate::gate::{self, exception, run, run_or_part};
 use crate::model::Model;
 
@@ -128,7 +129,8 @@ pub(crate) fn svm_dual<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     X, y, methods, settings, *, gammas, sizes, evaluators, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
-    splits=None, score=None, keep_predictions=false, seed=0, memory=None, n_threads=None, task="auto", split=None, found=None, verbose=0
+    splits=None, score=None, keep_predictions=false, seed=0, memory=None, n_threads=None, task="auto", split=None, found=None,
+    device="cpu", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -155,6 +157,7 @@ pub(crate) fn compare<'py>(
     task: &str,
     split: Option<usize>,
     found: Option<Vec<String>>,
+    device: &str,
     verbose: u32,
 ) -> PyResult<String> {
     let mut warnings = Vec::new();
@@ -180,7 +183,7 @@ pub(crate) fn compare<'py>(
         score: score.map(Measure::named).transpose().map_err(exception)?,
         keep_predictions,
         seed,
-        options: Options { threads: n_threads, ..options(memory)? },
+        options: Options { threads: n_threads, ..options(memory, device)? },
     };
     if let Some(split) = split {
         return run(py, verbose, move |monitor| {
@@ -201,7 +204,7 @@ pub(crate) fn compare<'py>(
 
 /// What to use on such rows, as JSON.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, scale="standard", seed=0, memory=None, task="auto", verbose=0))]
+#[pyo3(signature = (X, y, *, scale="standard", seed=0, memory=None, task="auto", device="cpu", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn advise<'py>(
@@ -212,11 +215,12 @@ pub(crate) fn advise<'py>(
     seed: u64,
     memory: Option<u64>,
     task: &str,
+    device: &str,
     verbose: u32,
 ) -> PyResult<String> {
     let mut warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
-    let (scale, options) = (scale.parse().map_err(exception)?, options(memory)?);
+    let (scale, options) = (scale.parse().map_err(exception)?, options(memory, device)?);
     let mut adviser = Adviser { scale, seed, options, ..Adviser::default() };
     let mut advice = run(py, verbose, move |monitor| {
         adviser.options.monitor = monitor.clone();
@@ -228,7 +232,9 @@ pub(crate) fn advise<'py>(
 
 /// Features by such advice, for rows as they are: the map, the basis below it, and the advice as JSON.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, max_components, input_weights, input_names=None, seed=0, task="auto", verbose=0))]
+#[pyo3(signature = (
+    X, y, *, max_components, input_weights, input_names=None, seed=0, task="auto", device="cpu", verbose=0
+))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_auto<'py>(
@@ -240,11 +246,12 @@ pub(crate) fn fit_auto<'py>(
     input_names: Option<Vec<String>>,
     seed: u64,
     task: &str,
+    device: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
-    let (scale, options) = (Scale::None, options(None)?);
+    let (scale, options) = (Scale::None, options(None, device)?);
     let mut adviser = Adviser { scale, max_components, input_weights, seed, options, ..Adviser::default() };
     let mut found = run(py, verbose, move |monitor| {
         adviser.options.monitor = monitor.clone();
@@ -263,7 +270,7 @@ pub(crate) fn fit_auto<'py>(
     Ok(out)
 }
 
-/// Options with a budget: what is given, else what the environment says, else the default.
-fn options(memory: Option<u64>) -> PyResult<Options> {
-    Ok(Options::default().memory(memory.map_or_else(gate::memory, Ok)?))
+/// Options with a device and a budget: what is given, else what the environment says, else the default.
+fn options(memory: Option<u64>, device: &str) -> PyResult<Options> {
+    Ok(Options::default().memory(memory.map_or_else(gate::memory, Ok)?).device(device_named(device)?))
 }

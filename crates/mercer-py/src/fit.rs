@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{PyRows, Target, frozen, matrix_array, python_rows};
+use crate::device::device_named;
 use crate::gate::{exception, memory, run};
 use crate::model::Model;
 use crate::select::{class_names, selection};
@@ -54,7 +55,8 @@ pub(crate) struct Fitted {
 /// `basis_only`, for the basis that the method comes with.
 #[pyfunction]
 #[pyo3(signature = (
-    X, y, method, settings, *, basis, basis_only=false, input_names=None, task="auto", want_coordinates=false, verbose=0
+    X, y, method, settings, *, basis, basis_only=false, input_names=None, task="auto", want_coordinates=false,
+    device="cpu", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -69,6 +71,7 @@ pub(crate) fn fit<'py>(
     input_names: Option<Vec<String>>,
     task: &str,
     want_coordinates: bool,
+    device: &str,
     verbose: u32,
 ) -> PyResult<Fitted> {
     let mut label_warnings = Vec::new();
@@ -77,7 +80,7 @@ pub(crate) fn fit<'py>(
     let rows = X.rows()?;
     let (name, of_basis, landmarks) = basis;
     let landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
-    let options = Options { coordinates: want_coordinates, ..options()? };
+    let options = Options { coordinates: want_coordinates, ..options(device)? };
     let (fitted, made_landmarks, chosen) = run(py, verbose, |monitor| {
         let mut warnings = Vec::new();
         let choice = (name.as_deref(), &of_basis[..], landmarks);
@@ -147,7 +150,7 @@ pub(crate) fn parted_pipeline(
 
 /// The basis `sparse` after one more batch; `so_far` is that of the batches before.
 #[pyfunction]
-#[pyo3(signature = (X, settings, so_far=None, *, input_names=None, verbose=0))]
+#[pyo3(signature = (X, settings, so_far=None, *, input_names=None, device="cpu", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 pub(crate) fn grow<'py>(
     py: Python<'py>,
@@ -155,9 +158,10 @@ pub(crate) fn grow<'py>(
     settings: Settings,
     so_far: Option<PyRef<'py, Model>>,
     input_names: Option<Vec<String>>,
+    device: &str,
     verbose: u32,
 ) -> PyResult<(Model, Vec<String>)> {
-    let (basis, options) = (basis_of("sparse", &settings).map_err(exception)?, options()?);
+    let (basis, options) = (basis_of("sparse", &settings).map_err(exception)?, options(device)?);
     let so_far = so_far.map(|model| model.basis()).transpose().map_err(exception)?;
     let rows = X.rows()?;
     let mut grown = run(py, verbose, |monitor| {
@@ -168,8 +172,8 @@ pub(crate) fn grow<'py>(
     Ok((Model::of_basis(grown, None, input_names), warnings))
 }
 
-fn options() -> PyResult<Options> {
-    Ok(Options::default().memory(memory()?))
+fn options(device: &str) -> PyResult<Options> {
+    Ok(Options::default().memory(memory()?).device(device_named(device)?))
 }
 
 /// A method by name, on the basis that it comes with.

@@ -8,7 +8,8 @@ use mercer::monitor::TimeLeft;
 use mercer::options::{DEFAULT_MEMORY, size_in_bytes};
 use mercer::{Error, Monitor, Progress, Result};
 use pyo3::exceptions::{
-    PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError,
+    PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError,
+    PyValueError,
 };
 use pyo3::prelude::*;
 
@@ -25,6 +26,13 @@ pyo3::create_exception!(
     NumericalError,
     PyArithmeticError,
     "Arithmetic that broke down on data that looked fine, such as a kernel that is not positive semi-definite."
+);
+
+pyo3::create_exception!(
+    mercer,
+    DeviceError,
+    PyRuntimeError,
+    "A card that is not there, lacks a library, or failed."
 );
 
 /// Bytes that a fit may take: what the environment says, else the default.
@@ -166,6 +174,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
         Error::Argument(text) | Error::Data(text) => PyValueError::new_err(text),
         Error::Numerical(text) => NumericalError::new_err(text),
         Error::Memory(text) => PyMemoryError::new_err(text),
+        Error::Device(text) => DeviceError::new_err(text),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::Io { path, source } => os_error(path, &source),
         // Files, and whatever is added later.

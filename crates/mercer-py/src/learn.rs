@@ -10,12 +10,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{PyRows, Target};
+use crate::device::device_named;
 use crate::gate::{exception, memory, run};
 use crate::model::Model;
 
 /// A predictor for rows as they are: the map with it, the basis below it, and what was tried.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, scale, max_components, input_weights, input_names=None, seed=0, task="auto", verbose=0))]
+#[pyo3(signature = (
+    X, y, *, scale, max_components, input_weights, input_names=None, seed=0, task="auto", device="cpu", verbose=0
+))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_predictor<'py>(
@@ -28,12 +31,13 @@ pub(crate) fn fit_predictor<'py>(
     input_names: Option<Vec<String>>,
     seed: u64,
     task: &str,
+    device: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut label_warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut label_warnings)?);
-    let (scale, options): (Scale, _) =
-        (scale.parse().map_err(exception)?, Options::default().memory(memory()?));
+    let scale: Scale = scale.parse().map_err(exception)?;
+    let options = Options::default().memory(memory()?).device(device_named(device)?);
     let mut learner = Learner { scale, max_components, input_weights, seed, options };
     let learned = run(py, verbose, move |monitor| {
         learner.options.monitor = monitor.clone();

@@ -5,6 +5,7 @@
 mod pool;
 mod gate;
 mod convert;
+mod device;
 mod labels;
 mod encode;
 mod evidence;
@@ -28,6 +29,8 @@ mod _core {
     #[pymodule_export]
     use crate::columns::{Columns, load};
     #[pymodule_export]
+    use crate::device::{check_device, look_into, open_device};
+    #[pymodule_export]
     use crate::encode::{RawTable, encoder_columns, encoder_words, sniff};
     #[pymodule_export]
     use crate::evaluate::{advise, compare, evaluate, fit_auto, folds, group_folds, splits, svm_dual};
@@ -39,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::fit::{Fitted, fit, grow};
     #[pymodule_export]
-    use crate::gate::NumericalError;
+    use crate::gate::{DeviceError, NumericalError};
     #[pymodule_export]
     use crate::labels::decide;
     #[pymodule_export]

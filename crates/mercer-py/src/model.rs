@@ -16,7 +16,8 @@ use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 
-use crate::convert::{Matrix, PyRows, frozen, matrix_array, python_rows, whole};
+use crate::convert::{CardMatrix, Matrix, PyRows, frozen, matrix_array, python_rows, whole};
+use crate::device::device_named;
 use crate::gate::{exception, run};
 
 /// A fitted map from rows to features. It cannot be changed.
@@ -183,33 +184,60 @@ impl Model {
     }
 
     /// Features of rows, in their precision, written where Python will read them.
-    #[pyo3(signature = (X, *, verbose=0))]
+    #[pyo3(signature = (X, *, device="cpu", verbose=0))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
-    fn transform<'py>(&self, py: Python<'py>, X: PyRows<'py>, verbose: u32) -> PyResult<Bound<'py, PyAny>> {
-        let (map, rows) = (&*self.prepared, X.rows()?);
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        X: PyRows<'py>,
+        device: &str,
+        verbose: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (map, rows, device) = (&*self.prepared, X.rows()?, device_named(device)?);
         let shape = (rows.n(), self.n_features());
         match rows.precision() {
             Precision::Double => written(py, verbose, shape, |out: MatMut<'_, f64>, monitor| {
-                map.transform_into(&rows, out, monitor)
+                map.transform_into(&rows.on(device)?, out, monitor)
             }),
             Precision::Single => written(py, verbose, shape, |out: MatMut<'_, f32>, monitor| {
-                map.transform_f32_into(&rows, out, monitor).map(drop)
+                map.transform_f32_into(&rows.on(device)?, out, monitor).map(drop)
             }),
         }
     }
 
+    /// Features of rows that lie on a card, written into a matrix on the same card.
+    #[pyo3(signature = (X, out, *, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn transform_to<'py>(
+        &self,
+        py: Python<'py>,
+        X: PyRows<'py>,
+        out: CardMatrix,
+        verbose: u32,
+    ) -> PyResult<()> {
+        let rows = X.rows()?;
+        let shape = (rows.n(), self.n_features());
+        if out.shape() != shape || X.card() != Some(out.card()) {
+            let text = format!("the features are a matrix of {} × {} on the rows' card", shape.0, shape.1);
+            return Err(PyValueError::new_err(text));
+        }
+        run(py, verbose, |monitor| out.write(self.map(), &rows, monitor))
+    }
+
     /// Scores, one a class, or numbers, as the model's predictor has them; with `probabilities` those of the classes.
-    #[pyo3(signature = (X, *, probabilities=false, verbose=0))]
+    #[pyo3(signature = (X, *, probabilities=false, device="cpu", verbose=0))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         X: PyRows<'py>,
         probabilities: bool,
+        device: &str,
         verbose: u32,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = X.rows()?;
+        let (rows, device) = (X.rows()?, device_named(device)?);
         let scores = run(py, verbose, |_| {
+            let rows = rows.on(device)?;
             let predictor = self.map().predictor.as_ref().ok_or_else(|| {
                 Error::Argument(
                     "the model makes features and predicts nothing\n\

@@ -10,11 +10,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{Matrix, PyRows, Target, whole};
+use crate::device::device_named;
 use crate::gate::{exception, run};
 
 /// Score columns and keep the best. Settings are texts, by the names of the catalogue.
 #[pyfunction]
-#[pyo3(signature = (X, y, selector, settings, *, categorical=None, task="auto", verbose=0))]
+#[pyo3(signature = (X, y, selector, settings, *, categorical=None, task="auto", device="cpu", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_selector<'py>(
@@ -25,17 +26,20 @@ pub(crate) fn fit_selector<'py>(
     settings: Vec<(String, String)>,
     categorical: Option<Vec<usize>>,
     task: &str,
+    device: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rows = X.rows()?;
+    let (rows, device) = (X.rows()?, device_named(device)?);
     let mut warnings = Vec::new();
     let labels = y.map(|y| y.labels(task, &mut warnings)).transpose()?;
+    let labels = labels.as_ref();
     let (selector, keep) = methods::selector(selector, &settings).map_err(exception)?;
     let categorical = categorical.unwrap_or_default();
-    let (scores, kept) = run(py, verbose, |monitor| {
+    let (scores, kept) = run(py, verbose, move |monitor| {
+        let rows = rows.on(device)?;
         let scores = selector.score(&Columns {
             rows: &rows,
-            labels: labels.as_ref(),
+            labels,
             space: None,
             categorical: &categorical,
             monitor,
@@ -45,7 +49,7 @@ pub(crate) fn fit_selector<'py>(
     })?;
     warnings.extend_from_slice(&scores.warnings);
     warnings.extend_from_slice(&kept.warnings);
-    let out = selection(py, scores, kept, class_names(labels.as_ref()))?;
+    let out = selection(py, scores, kept, class_names(labels))?;
     out.set_item("warnings", warnings)?;
     Ok(out)
 }

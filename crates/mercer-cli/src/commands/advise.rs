@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::required(args, "data")?;
     source::check_target(args)?;
     let scale = source::scale(args)?;
-    let options = args::options(args, &context.monitor)?;
+    let options = args::options(args, context)?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[data])).transpose()?;
 
     let (Table { rows, names, .. }, labels, warnings) = source::read_unfilled(args, context)?;
@@ -83,6 +83,7 @@ fn command(args: &ArgMatches, advice: &Advice) -> String {
     );
     words.push(flag("method", &advice.method));
     words.extend(advice.settings.iter().map(|(name, value)| flag(&args::flag_name(name), value)));
+    words.extend(args::text(args, "device").filter(|name| *name != "cpu").map(|name| flag("device", name)));
     words.push("-o model.mercer".into());
     words.join(" ")
 }

@@ -145,7 +145,7 @@ fn from_args(args: &ArgMatches, context: &Context) -> Result<Comparison> {
         keep_predictions: false,
         score: args::text(args, "score").map(Measure::named).transpose()?,
         seed: args.get_one("seed").copied().unwrap_or_default(),
-        options: args::options(args, &context.monitor)?,
+        options: args::options(args, context)?,
     })
 }
 

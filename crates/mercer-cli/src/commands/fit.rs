@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let source = args::required(args, "data")?;
     let pipeline = pipeline(args)?;
-    let options = args::options(args, &context.monitor)?;
+    let options = args::options(args, context)?;
     args::check_kernel(args)?;
     let scale = source::scale(args)?;
     let output = OutputTarget::checked(args::required(args, "output")?, &[source])?;

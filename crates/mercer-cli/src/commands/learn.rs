@@ -100,7 +100,7 @@ fn learner(args: &ArgMatches, context: &Context) -> Result<Learner> {
         max_components: value("n_components").and_then(|m| m.parse().ok()).unwrap_or(default.max_components),
         input_weights: value("input_weights") != Some("false"),
         seed: value("seed").and_then(|seed| seed.parse().ok()).unwrap_or(default.seed),
-        options: args::options(args, &context.monitor)?,
+        options: args::options(args, context)?,
     })
 }
 

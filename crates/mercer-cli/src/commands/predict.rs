@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use faer::Mat;
 use mercer::data::read::{self, ReadOptions};
-use mercer::data::write;
+use mercer::data::{Table, write};
 use mercer::map::Model;
 use mercer::{Error, Labels, Result};
 
@@ -47,23 +47,25 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             "--probabilities is given, but the model predicts numbers\nhint: leave it out".into(),
         ));
     }
+    let device = args::device(args, context)?;
     let options = ReadOptions { keep, ..super::options_for(args, &model) };
     let table = read::read(data, &options)?;
     source::tell(&table, context);
-    let rows = &table.rows;
+    let Table { rows, mut kept, .. } = table;
+    let n = rows.n();
     let (predicted, shares) = context.work(|_| {
-        let shares = if probabilities { Some(predictor.probabilities(rows)?) } else { None };
-        Ok((predictor.predict(rows)?, shares))
+        let rows = rows.on(device)?;
+        let shares = if probabilities { Some(predictor.probabilities(&rows)?) } else { None };
+        Ok((predictor.predict(&rows)?, shares))
     })?;
-    let mut kept = table.kept.clone();
-    let (mut names, mut values) = (Vec::new(), Mat::zeros(rows.n(), 0));
+    let (mut names, mut values) = (Vec::new(), Mat::zeros(n, 0));
     match predicted {
         Labels::Classes { codes, names } => {
             kept.push((COLUMN.into(), codes.into_iter().map(|code| names[code].clone()).collect()));
         }
         Labels::Numbers(numbers) => {
             names.push(COLUMN.to_string());
-            values = Mat::from_fn(rows.n(), 1, |i, _| numbers[i]);
+            values = Mat::from_fn(n, 1, |i, _| numbers[i]);
         }
     }
     if let (Some(shares), Some(classes)) = (shares, &predictor.classes) {
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     match target {
         OutputTarget::File(output) => {
             context.write(|| write::write_features(output, &names, values.as_ref(), &kept))?;
-            context.info(&format!("wrote {output}: predictions for {} rows", rows.n()));
+            context.info(&format!("wrote {output}: predictions for {n} rows"));
         }
         OutputTarget::Stdout => {
             write::write_csv(&mut std::io::stdout().lock(), &names, values.as_ref(), &kept)?;

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::required(args, "data")?;
     let selection = selection(args)?;
     let scale = source::scale(args)?;
-    let options = args::options(args, &context.monitor)?;
+    let options = args::options(args, context)?;
     let target =
         |name: &str| args::text(args, name).map(|path| OutputTarget::checked(path, &[data])).transpose();
     let (table, output) = (target("output")?, target("model")?);
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let labels = labels.as_ref();
     selection.check(labels)?;
     let (_, rows) = source::scaled(scale, &names, rows)?;
-    let mut found = context.work(|_| selection.fit(&rows, labels, &options))?;
+    let mut found = context.work(|_| selection.fit(&rows.on(options.device)?, labels, &options))?;
     found.warnings.iter().for_each(|warning| warn(warning));
     found.model.facts = Facts {
         source: Some(super::file_name(data).into()),

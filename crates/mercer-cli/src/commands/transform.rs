@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use mercer::data::read::{self, ReadOptions};
-use mercer::data::write;
+use mercer::data::{Table, write};
 use mercer::map::Model;
 use mercer::{Error, Result};
 
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             .map_err(bad_usage)?;
     }
     super::one_from_input(file, data)?;
+    let device = args::device(args, context)?;
     let (model, _) = super::load(file)?;
     // Of selected columns with names nothing else is read.
     let model = match model {
@@ -42,19 +43,21 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let table = read::read(data, &ReadOptions { keep, ..options })?;
     source::tell(&table, context);
     let memory = args::memory(args) / 2;
+    let Table { rows, kept, .. } = table;
+    let n = rows.n();
     let features = context.work(|monitor| match &model {
-        Model::Features(map) => map.transform_within(&table.rows, memory, monitor),
-        Model::Columns(selected) => selected.transform_within(&table.rows, memory),
+        Model::Features(map) => map.transform_within(&rows.on(device)?, memory, monitor),
+        Model::Columns(selected) => selected.transform_within(&rows, memory),
     })?;
     let (names, what) = match &model {
         Model::Features(map) => (map.feature_names.clone(), "features"),
         Model::Columns(selected) => (selected.feature_names(), "columns"),
     };
-    let (names, kept) = (&names, &table.kept);
+    let (names, kept) = (&names, &kept);
     match target {
         OutputTarget::File(output) => {
             context.write(|| write::write_features(output, names, features.view(), kept))?;
-            context.info(&format!("wrote {output}: {} rows of {} {what}", table.rows.n(), names.len()));
+            context.info(&format!("wrote {output}: {} rows of {} {what}", n, names.len()));
         }
         OutputTarget::Stdout => {
             write::write_csv(&mut std::io::stdout().lock(), names, features.view(), kept)?;

@@ -105,6 +105,13 @@ pub(super) fn memory(what: &'static str) -> Arg {
     ))
 }
 
+pub(super) fn device() -> Arg {
+    Arg::new("device").long("device").value_name("WHERE").env("MERCER_DEVICE").help(
+        "Where passes over the rows are computed: cpu, cuda (the first NVIDIA card), cuda:1, or auto (a card if there is one \
+         and it has the formulas) [default: cpu]",
+    )
+}
+
 pub(super) fn checkpoint(what: &'static str) -> Arg {
     Arg::new("checkpoint").long("checkpoint").value_name("DIR").value_hint(ValueHint::DirPath).help(format!(
         "Save {what} in this folder: after Ctrl-C or a crash the same command resumes from there and gives the same result; \

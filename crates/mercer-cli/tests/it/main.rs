@@ -14,6 +14,7 @@ mod compare;
 mod advise;
 mod methods;
 mod demo;
+mod device;
 mod complete;
 mod memory;
 mod checkpoint;

@@ -22,6 +22,7 @@ pub(crate) fn run_with_input(folder: &Path, args: &[&str], input: &str) -> Outpu
     command
         .current_dir(folder)
         .env_remove("MERCER_NUM_THREADS")
+        .env_remove("MERCER_DEVICE")
         .env("COLUMNS", "100")
         .args(args)
         .write_stdin(input);

@@ -24,6 +24,8 @@ fn words_that_make_no_command() {
                 "fit train.csv --method kobl -o m.mercer --task guess",
                 "fit train.csv --method kobl -o m.mercer --memory much",
                 "fit train.csv --method kobl -o m.mercer --memory=-1GB",
+                "fit train.csv --method kobl -o m.mercer --device gpu",
+                "transform model.mercer train.csv --device cuda:x",
                 "fit train.csv --method kobl -o m.mercer --threads 0",
                 "fit train.csv --method kobl -o m.mercer --threads many",
                 "fit train.csv --method takes -o m.mercer --weighted=maybe",
