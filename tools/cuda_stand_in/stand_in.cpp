@@ -24,6 +24,7 @@ static Three threadIdx, blockIdx, blockDim, gridDim;
 #define __launch_bounds__(...)
 static unsigned long long __double_as_longlong(double v) { unsigned long long b; memcpy(&b, &v, 8); return b; }
 static unsigned __float_as_uint(float v) { unsigned b; memcpy(&b, &v, 4); return b; }
+static float __uint_as_float(unsigned b) { float v; memcpy(&v, &b, 4); return v; }
 template <class T> static T atomicAdd(T *at, T v) { T old = *at; *at += v; return old; }
 template <class T> static T atomicMin(T *at, T v) { T old = *at; if (v < old) *at = v; return old; }
 static void __syncthreads();

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -39,6 +40,10 @@ const FREE_SHARE: f64 = 0.9;
 /// Numbers of at least so many bytes are copied from locked pages, several times as fast.
 const LOCKED_BYTES: usize = 1 << 24;
 
+/// Memory of up to so many bytes is kept when it is given back, up to so many bytes in all.
+const KEPT_BYTES: usize = 1 << 28;
+const KEPT_BYTES_IN_ALL: usize = 1 << 30;
+
 /// Codes of the driver.
 const OUT_OF_MEMORY: c_int = 2;
 const NO_CARD: c_int = 100;
@@ -56,6 +61,9 @@ pub(crate) struct Card {
     multiprocessors: u32,
     /// Bytes of all buffers.
     used: AtomicU64,
+    /// Memory that was given back and is kept for the next buffer: their bytes and addresses. Taking it anew costs as much as
+    /// a small kernel.
+    kept: Mutex<Vec<(usize, Address)>>,
 }
 
 // SAFETY: handles of the driver may be used by any thread that has made the context current, as every call here does; that of
@@ -132,6 +140,7 @@ impl Card {
                 functions,
                 multiprocessors,
                 used: AtomicU64::new(0),
+                kept: Mutex::new(Vec::new()),
             })
         }
     }
@@ -154,19 +163,36 @@ impl Card {
                         "MERCER_DEVICE_MEMORY = {text}, but it must be a number above 0 with a unit, such as 500MB or 4GB"
                     ))
                 })?;
-                Ok(budget.saturating_sub(self.used.load(Ordering::Relaxed)).min(free as u64))
+                Ok(budget.saturating_sub(self.used.load(Ordering::Relaxed)))
             }
-            Err(_) => Ok((FREE_SHARE * free as f64) as u64),
+            Err(_) => {
+                let kept: usize =
+                    self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(own, _)| own).sum();
+                Ok((FREE_SHARE * (free + kept) as f64) as u64)
+            }
         }
     }
 
     /// Memory for so many numbers, whatever they are.
     pub(crate) fn room<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
         self.enter()?;
-        let bytes = (len * size_of::<T>()).max(1);
+        let bytes = size_in_memory::<T>(len);
+        let buffer = |address| Buffer { card: Arc::clone(self), address, len, owner: None, numbers: PhantomData };
+        self.used.fetch_add(bytes as u64, Ordering::Relaxed);
+        if let Some(address) = self.take_kept(bytes) {
+            return Ok(buffer(address));
+        }
         let mut address = 0;
         // SAFETY: a place for the address.
-        let code = unsafe { (self.libraries.driver.allocate)(&raw mut address, bytes) };
+        let mut allocate = || unsafe { (self.libraries.driver.allocate)(&raw mut address, bytes) };
+        let mut code = allocate();
+        if code == OUT_OF_MEMORY {
+            self.free_kept();
+            code = allocate();
+        }
+        if code != 0 {
+            self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+        }
         if code == OUT_OF_MEMORY {
             return Err(Error::Memory(format!(
                 "the card {} has no {} left\n\
@@ -176,8 +202,33 @@ impl Card {
             )));
         }
         self.check(code, "taking memory")?;
-        self.used.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(Buffer { card: Arc::clone(self), address, len, owner: None, numbers: PhantomData })
+        Ok(buffer(address))
+    }
+
+    /// Memory of just so many bytes that was given back. What was begun with it comes before what will be, in the one stream.
+    fn take_kept(&self, bytes: usize) -> Option<Address> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(own, _)| *own == bytes)?;
+        Some(kept.swap_remove(at).1)
+    }
+
+    /// Keeps memory for the next buffer; false if it is too much.
+    fn keep(&self, bytes: usize, address: Address) -> bool {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: usize = kept.iter().map(|(own, _)| own).sum();
+        let keeps = bytes <= KEPT_BYTES && all + bytes <= KEPT_BYTES_IN_ALL;
+        if keeps {
+            kept.push((bytes, address));
+        }
+        keeps
+    }
+
+    /// Gives the kept memory back to the card.
+    fn free_kept(&self) {
+        for (_, address) in self.kept.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // SAFETY: it belongs to no buffer.
+            unsafe { (self.libraries.driver.free)(address) };
+        }
     }
 
     /// Memory whose bytes are all 0.
@@ -349,6 +400,11 @@ impl Card {
     }
 }
 
+/// Bytes that numbers take, in steps of which the next buffer is likely to have the same.
+fn size_in_memory<T>(len: usize) -> usize {
+    (len * size_of::<T>()).max(1).next_multiple_of(if len * size_of::<T>() < 1 << 20 { 4_096 } else { 1 << 20 })
+}
+
 /// Sizes of matrices that cuBLAS takes.
 fn int(size: usize) -> c_int {
     c_int::try_from(size).unwrap_or_else(|_| unreachable!("pieces are smaller"))
@@ -373,10 +429,12 @@ impl<T> std::fmt::Debug for Buffer<T> {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         if self.owner.is_none() && self.card.enter().is_ok() {
-            // SAFETY: it was taken for this buffer; the driver waits for work that uses it.
-            unsafe { (self.card.libraries.driver.free)(self.address) };
-            let bytes = (self.len * size_of::<T>()).max(1) as u64;
-            self.card.used.fetch_sub(bytes, Ordering::Relaxed);
+            let bytes = size_in_memory::<T>(self.len);
+            self.card.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+            if !self.card.keep(bytes, self.address) {
+                // SAFETY: it was taken for this buffer; the driver waits for work that uses it.
+                unsafe { (self.card.libraries.driver.free)(self.address) };
+            }
         }
     }
 }
@@ -466,10 +524,49 @@ impl Buffer<f64> {
         View { buffer: self, at, rows, columns, stride: stride.max(1) }
     }
 
+    /// A matrix from here, column after column.
+    pub(crate) fn write_matrix(&self, matrix: MatRef<'_, f64>) -> Result<()> {
+        let (rows, columns) = matrix.shape();
+        if let Some(values) = in_one_piece(matrix) {
+            return self.write(0, values);
+        }
+        let columns: Vec<f64> = (0..columns).flat_map(|j| matrix.col(j).iter().copied()).collect();
+        assert_eq!(columns.len(), rows * matrix.ncols());
+        self.write(0, &columns)
+    }
+
+    /// A matrix that begins with it, columns one after the other, brought here.
+    pub(crate) fn read_matrix(&self, rows: usize, columns: usize) -> Result<Mat<f64>> {
+        let mut matrix = Mat::<f64>::zeros(rows, columns);
+        if in_one_piece(matrix.as_ref()).is_some() {
+            let start = matrix.as_ptr_mut();
+            // SAFETY: its columns lie one after the other, as was seen, and are all initialised.
+            let values = unsafe { std::slice::from_raw_parts_mut(start, rows * columns) };
+            self.read(0, values)?;
+            return Ok(matrix);
+        }
+        let values = self.first(rows * columns)?;
+        for (column, values) in matrix.col_iter_mut().zip(values.chunks_exact(rows.max(1))) {
+            column.iter_mut().zip(values).for_each(|(c, v)| *c = *v);
+        }
+        Ok(matrix)
+    }
+
     /// A matrix that begins with it, columns one after the other.
     pub(crate) fn matrix(&self, rows: usize, columns: usize) -> View<'_> {
         self.view(0, rows, columns, rows)
     }
+}
+
+/// The numbers of a matrix whose columns lie one after the other.
+fn in_one_piece(matrix: MatRef<'_, f64>) -> Option<&[f64]> {
+    let (rows, columns) = matrix.shape();
+    let together = matrix.row_stride() == 1 && (columns <= 1 || matrix.col_stride() == rows.cast_signed());
+    if !together || rows == 0 || columns == 0 {
+        return None;
+    }
+    // SAFETY: so many numbers lie there, as was seen, and are borrowed as long as the matrix is.
+    Some(unsafe { std::slice::from_raw_parts(matrix.as_ptr(), rows * columns) })
 }
 
 /// A matrix on the card, column after column.
@@ -541,7 +638,7 @@ struct Locked<'c> {
 
 impl<'c> Locked<'c> {
     const PAGE: usize = 4_096;
-    const PIECE: usize = 1 << 26;
+    const PIECE: usize = 1 << 23;
 
     /// Locks the pages of many bytes, on all threads; if the system refuses, they are copied as they are.
     fn of(card: &'c Card, start: *mut c_void, len: usize) -> Self {
@@ -660,7 +757,7 @@ fn blas_check(code: c_int, doing: &str) -> Result<()> {
              hint: close what else uses it, or set MERCER_DEVICE_MEMORY lower, so that less is kept there at a time"
         ))),
         _ => Err(Error::device(format!(
-            "cuBLAS failed with code {code} at {doing}\nhint: try again; device = `cpu` needs no card"
+            "cuBLAS failed with code {code} at {doing}\nhint: try again; the processor needs no card (device = cpu)"
         ))),
     }
 }
@@ -683,7 +780,7 @@ fn check(libraries: &Libraries, code: c_int, doing: &str) -> Result<()> {
     let (name, why) = (text(libraries.driver.error_name), text(libraries.driver.error_text));
     Err(Error::device(format!(
         "the card failed at {doing}: {name}, {why}\n\
-         hint: start the program again, as a card that has failed does no more work for it; device = `cpu` needs no card"
+         hint: start the program again, as a card that has failed does no more work for it; the processor needs no card (device = cpu)"
     )))
 }
 
@@ -693,5 +790,5 @@ fn no_card(count: c_int, ordinal: usize) -> Error {
     } else {
         format!("device = `cuda:{ordinal}`, but the NVIDIA driver finds {count} card(s), counted from 0")
     };
-    Error::device(format!("{what}\nhint: use device = `cpu`, or look at CUDA_VISIBLE_DEVICES"))
+    Error::device(format!("{what}\nhint: compute on the processor (device = cpu), or look at CUDA_VISIBLE_DEVICES"))
 }

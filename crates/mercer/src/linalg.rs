@@ -186,9 +186,10 @@ impl Cholesky {
     /// From the lower half of the matrix; None if it is not positive definite.
     pub(crate) fn new(mut a: Mat<f64>) -> Option<Self> {
         let parameters = faer::prelude::default();
-        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(a.nrows(), Par::Seq, parameters));
+        let par = if a.nrows() >= PARALLEL_MIN_ROWS { Par::rayon(EIGEN_PIECES) } else { Par::Seq };
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(a.nrows(), par, parameters));
         let (plain, stack) = (LltRegularization::default(), MemStack::new(&mut memory));
-        cholesky_in_place(a.as_mut(), plain, Par::Seq, stack, parameters).ok().map(|_| Self(a))
+        cholesky_in_place(a.as_mut(), plain, par, stack, parameters).ok().map(|_| Self(a))
     }
 
     /// Factors the lower half of a matrix that may be large; `monitor` can stop it.

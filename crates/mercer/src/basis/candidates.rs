@@ -87,7 +87,9 @@ impl Candidates {
     /// Whether a candidate whose turn it is in a plan is sound. If not, the others are planned again without it.
     fn is_sound_as_planned<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> Result<Option<bool>> {
         let Some((Steps::Ordered { tries, most }, at_first, plan)) = &mut self.plan else { return Ok(None) };
-        let Some(size) = plan.sizes.get(self.eliminated.len()) else { return Ok(Some(true)) };
+        let Some(size) = plan.sizes.get(self.eliminated.len()) else {
+            unreachable!("it is the turn of a candidate that was planned")
+        };
         if factor.is_small_size(*size) {
             return Ok(Some(true));
         }
@@ -101,21 +103,21 @@ impl Candidates {
     }
 
     /// The candidate with the largest residual, the lowest *row* among those tied.
-    pub(crate) fn farthest(&self, tie: f64) -> Option<usize> {
+    fn farthest(&self, tie: f64) -> Option<usize> {
         let largest = self.largest_open();
         let open = (0..self.rows.len()).filter(|&a| !self.taken[a]);
         open.filter(|&a| self.residual[a] >= largest - tie).min_by_key(|&a| self.rows[a])
     }
 
     /// The largest residual of a candidate that is no pivot yet.
-    pub(crate) fn largest_open(&self) -> f64 {
+    fn largest_open(&self) -> f64 {
         let open = self.residual.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
         open.map(|(r, _)| *r).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Whether something is left of the candidate, and its coefficients are small enough for the precision.
     pub(crate) fn is_sound<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> Result<bool> {
-        if self.residual[position] <= factor.floor() {
+        if !self.has_left(position, factor.floor()) {
             return Ok(false);
         }
         if let Some(sound) = self.is_sound_as_planned(factor, position)? {
@@ -167,19 +169,20 @@ impl Candidates {
         if factor.rows.is_f32() && !self.is_sound(factor, position)? {
             return Ok(false);
         }
-        let mut column = match self.planned_column(position) {
-            Some(column) => column,
-            None => {
-                let mut column = self.residual_column(factor, position);
-                for earlier in &self.columns {
-                    let at = earlier[position];
-                    column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= at * e);
-                }
-                column.iter_mut().for_each(|c| *c /= norm);
-                column
-            }
-        };
-        for (c, r) in column.iter().zip(&mut self.residual) {
+        if self.is_next(position) == Some(true) {
+            // What is left of the others is known to the plan.
+            self.residual[position] = 0.0;
+            self.taken[position] = true;
+            self.eliminated.push(position);
+            return Ok(true);
+        }
+        let mut column = self.residual_column(factor, position);
+        for earlier in &self.columns {
+            let at = earlier[position];
+            column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= at * e);
+        }
+        for (c, r) in column.iter_mut().zip(&mut self.residual) {
+            *c /= norm;
             *r = (*r - *c * *c).max(0.0);
         }
         column[position] = norm;
@@ -190,11 +193,30 @@ impl Candidates {
         Ok(true)
     }
 
-    /// The new column of G of a candidate whose turn it is in a plan.
-    fn planned_column(&mut self, position: usize) -> Option<Vec<f64>> {
-        let at = self.eliminated.len();
-        let (_, _, plan) = self.plan.as_mut()?;
-        (plan.chosen.get(at) == Some(&position)).then(|| std::mem::take(&mut plan.columns[at]))
+    /// Whether it is this candidate's turn in a plan; None without one.
+    fn is_next(&self, position: usize) -> Option<bool> {
+        match &self.plan {
+            Some((Steps::Any, ..)) | None => None,
+            Some((_, _, plan)) => Some(plan.chosen.get(self.eliminated.len()) == Some(&position)),
+        }
+    }
+
+    /// Whether more than this is left of a candidate.
+    pub(crate) fn has_left(&self, position: usize, least: f64) -> bool {
+        self.is_next(position).unwrap_or_else(|| self.residual[position] > least)
+    }
+
+    /// The candidate with the largest residual, the lowest *row* among those tied; what is left of it, and the most that is
+    /// left of any.
+    pub(crate) fn best(&self, tie: f64) -> Option<(usize, f64, f64)> {
+        if let Some((Steps::Greedy { .. }, _, plan)) = &self.plan {
+            // Where nothing is left of any, it is nobody's turn.
+            let at = self.eliminated.len();
+            let best = plan.chosen.get(at).copied().unwrap_or(0);
+            return plan.squares.get(at).map(|&square| (best, square, plan.largest[at]));
+        }
+        let best = self.farthest(tie)?;
+        Some((best, self.residual[best], self.largest_open()))
     }
 
     /// What the pivots of earlier passes leave of a candidate's kernel values.
@@ -226,6 +248,11 @@ impl Candidates {
     /// The Cholesky factor of the eliminated rows' residual Gram matrix, row-major and lower triangular.
     pub(super) fn factor(&self) -> Vec<f64> {
         let b = self.eliminated.len();
+        if let Some((_, _, plan)) = self.plan.as_ref().filter(|(_, _, plan)| plan.gram.is_none()) {
+            // That of the first b of those that were planned.
+            let planned = plan.chosen.len();
+            return (0..b).flat_map(|i| plan.factor[i * planned..i * planned + b].iter().copied()).collect();
+        }
         let mut l = vec![0.0; b * b];
         for (i, &position) in self.eliminated.iter().enumerate() {
             for j in 0..=i {

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 
 use super::factor_rows::{FactorRows, Farthest, InOrder, NewPivots, Plan, Selected, Steps};
-use super::on_card::matrix_of;
 use super::pivoted::{FactorStorage, not_psd};
 use super::sparse::Novelty;
 use crate::cuda::{Buffer, Card, Closed, MOST_PIVOTS, View};
@@ -33,6 +32,9 @@ const PENDING_THERE: usize = 384;
 
 /// Rows of a pass that are computed at a time.
 const PIECE_ROWS: usize = 65_536;
+
+/// Rows that are tried before it is asked whether there are enough pivots.
+const ASKED_AFTER: usize = 64;
 
 /// Why a row is left out.
 const IS_PIVOT: u32 = 1;
@@ -335,11 +337,11 @@ impl FactorRows for CardRows<'_> {
     fn coefficients(&self) -> Result<Option<Mat<f64>>> {
         let m = self.pivots.len();
         if m == self.cap {
-            return Ok(Some(matrix_of(&self.a.to_vec()?, m, m)));
+            return Ok(Some(self.a.read_matrix(m, m)?));
         }
         let packed = self.card.room(m * m)?;
         self.card.copy(self.a.view(0, m, m, self.cap), packed.matrix(m, m), 1.0)?;
-        Ok(Some(matrix_of(&packed.to_vec()?, m, m)))
+        Ok(Some(packed.read_matrix(m, m)?))
     }
 
     fn select(&mut self, rows: &[usize]) -> Result<Selected> {
@@ -393,46 +395,54 @@ impl FactorRows for CardRows<'_> {
         }
         let (before, after) = (card.upload(residual)?, card.room(h)?);
         let buffers = [before, after];
-        let most = steps.most().min(MOST_PIVOTS);
+        let most = steps.most().min(MOST_PIVOTS).min(h);
         let c = card.room(h * most.max(1))?;
         let chosen_there = card.zeros::<u32>(most.max(1))?;
-        let mut chosen: Vec<usize>;
+        let mut plan = Plan::default();
         match steps {
             Steps::Greedy { tie, .. } => {
                 let numbers: Vec<u32> = rows.iter().map(|&i| i as u32).collect();
-                let (numbers, squares) = (card.upload(&numbers)?, card.zeros(most.max(1))?);
+                let (numbers, squares) = (card.upload(&numbers)?, card.zeros(2 * most.max(1))?);
                 for k in 0..most {
                     let (before, after) = (&buffers[k % 2], &buffers[(k + 1) % 2]);
                     card.greedy(s.matrix(h, h), &c, k, (&numbers, *tie), (before, after), (&chosen_there, &squares))?;
                 }
-                let found = chosen_there.to_vec()?;
-                chosen = found.iter().take(most).take_while(|&&at| at != u32::MAX).map(|&at| at as usize).collect();
+                let (found, squares) = (chosen_there.first(most)?, squares.first(2 * most)?);
+                plan.chosen = found.iter().take_while(|&&at| at != u32::MAX).map(|&at| at as usize).collect();
+                (plan.squares, plan.largest) = squares.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
             }
             Steps::Ordered { tries, .. } => {
                 let counts = card.zeros::<u32>(tries.len() + 1)?;
+                let mut count = 0;
                 for (at, &(place, least)) in tries.iter().enumerate() {
                     let (before, after) = (&buffers[at % 2], &buffers[(at + 1) % 2]);
                     let step = (place, least, most);
                     card.one_by_one(s.matrix(h, h), &c, step, (&counts, at), (before, after), &chosen_there)?;
+                    // Now and then it is asked whether there are enough.
+                    if at + 1 == tries.len() || (at + 1 >= most && (at + 1) % ASKED_AFTER == 0) {
+                        let mut now = [0];
+                        counts.read(at + 1, &mut now)?;
+                        count = now[0] as usize;
+                        if count == most {
+                            break;
+                        }
+                    }
                 }
-                let count = counts.to_vec()?[tries.len()] as usize;
-                chosen = chosen_there.first(count)?.into_iter().map(|at| at as usize).collect();
+                plan.chosen = chosen_there.first(count)?.into_iter().map(|at| at as usize).collect();
             }
             Steps::Any => unreachable!("returned above"),
         }
-        chosen.truncate(most);
-        let b = chosen.len();
-        let columns: Vec<f64> = c.first(b * h)?;
-        let columns = columns.chunks_exact(h).map(<[f64]>::to_vec).collect();
-        let mut sizes = Vec::new();
+        let b = plan.chosen.len();
+        let l = card.room(b * b)?;
+        card.pivots_factor(&c, h, &plan.chosen, &l)?;
+        let columns = l.to_vec()?;
+        plan.factor = (0..b * b).map(|at| columns[(at % b) * b + at / b]).collect();
         if matches!(steps, Steps::Ordered { .. }) && b > 0 {
-            let l = card.room(b * b)?;
-            card.pivots_factor(&c, h, &chosen, &l)?;
-            let own: Vec<usize> = chosen.iter().map(|&at| rows[at]).collect();
+            let own: Vec<usize> = plan.chosen.iter().map(|&at| rows[at]).collect();
             let (next, _) = self.next_coefficients(&self.g_at(&own)?, &l, b)?;
-            sizes = card.row_sizes(next.matrix(b, j + b))?;
+            plan.sizes = card.row_sizes(next.matrix(b, j + b))?;
         }
-        Ok(Some(Plan { chosen, columns, sizes, gram: None }))
+        Ok(Some(plan))
     }
 
     fn farthest(&mut self, count: usize, tie: f64, floor: f64) -> Result<Farthest> {

@@ -154,8 +154,11 @@ impl Steps {
 pub(crate) struct Plan {
     /// The places of those that become pivots, in their order.
     pub(crate) chosen: Vec<usize>,
-    /// Their new columns of G, on the candidates.
-    pub(crate) columns: Vec<Vec<f64>>,
+    /// What was left of each before, and the most that was left of any, where the order was greedy.
+    pub(crate) squares: Vec<f64>,
+    pub(crate) largest: Vec<f64>,
+    /// The Cholesky factor of their residual Gram matrix, row-major and lower triangular.
+    pub(crate) factor: Vec<f64>,
     /// ‖a‖₁ of the rows that they add to A, where the order is given.
     pub(crate) sizes: Vec<f64>,
     /// Where it is not: the candidates' residual Gram matrix, and ℓA of each.

@@ -93,7 +93,7 @@ impl Basis {
 
     /// Why a card cannot fit this basis; None if it can.
     fn not_on_cards(&self, options: &Options) -> Option<String> {
-        let use_cpu = "hint: use device = `cpu`, or `auto`, which computes there what a card cannot";
+        let use_cpu = "hint: compute on the processor (device = cpu), or let it be where a card cannot (device = auto)";
         let by_kernel = !self.shape.is_on_cards();
         let by_method = !self.method.is_on_cards() || (self.method == Method::Kfa && self.candidates.is_none());
         if by_kernel {
@@ -107,7 +107,7 @@ impl Basis {
             ));
         }
         options.checkpoint.as_ref().map(|_| {
-            "a fit on a card keeps no checkpoint: it takes seconds\nhint: leave the checkpoint out, or use device = `cpu`".into()
+            "a fit on a card keeps no checkpoint: it takes seconds\nhint: leave the checkpoint out, or compute on the processor (device = cpu)".into()
         })
     }
 

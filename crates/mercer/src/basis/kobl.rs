@@ -180,6 +180,7 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
     // A few times as many candidates as pivots that wait.
     let pending = factor.rows.pending();
     let first_active = 10 * pending / 3;
+    let mut pass = pending;
     let mut active = first_active.min(2 * n / 5).max(1);
     let most_active = (n / 128).clamp(first_active, 4_096).min(2 * n / 5).max(1);
     if let [square, count] = factor.place[..] {
@@ -189,16 +190,15 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
         factor.check()?;
         let Farthest { rows, selected, beaten } = factor.rows.farthest(active, tie, floor)?;
         let mut candidates = Candidates::of(factor, rows, selected);
-        candidates.plan(factor, Steps::Greedy { tie, most: pending.min(factor.room()) })?;
+        candidates.plan(factor, Steps::Greedy { tie, most: pass.min(factor.room()) })?;
         let stop = loop {
             let accepted = factor.pivots.len() + candidates.eliminated.len();
             if candidates.eliminated.len() == factor.room() {
                 break Some(Stop::Cap);
             }
-            let Some(best) = candidates.farthest(tie) else { break None };
-            let square = candidates.residual[best];
+            let Some((best, square, largest)) = candidates.best(tie) else { break None };
             // Right after a flush every residual is exact; later on only the candidates' are.
-            if !candidates.eliminated.is_empty() && candidates.largest_open() - tie <= beaten {
+            if !candidates.eliminated.is_empty() && largest - tie <= beaten {
                 break None;
             }
             let first = *first.get_or_insert(square);
@@ -215,13 +215,17 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
             if square <= floor {
                 break Some(Stop::Rank);
             }
-            if candidates.eliminated.len() == pending {
+            if candidates.eliminated.len() == pass {
                 break None;
             }
             if !candidates.eliminate(factor, best)? {
                 break Some(Stop::Rank);
             }
         };
+        if factor.rows.keeps_coefficients() {
+            // What is planned and then not used is lost.
+            pass = (2 * candidates.eliminated.len()).clamp(pending / 8, pending);
+        }
         if candidates.eliminated.len() < pending / 2 {
             active = (2 * active).min(most_active);
         }

@@ -5,8 +5,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use faer::{Mat, MatMut, MatRef};
-use rayon::prelude::*;
+use faer::{MatMut, MatRef};
 
 use super::expansion::{Blocks, Expansion, Landmarks};
 use crate::cuda::{Buffer, Card, View};
@@ -42,31 +41,10 @@ pub(crate) struct Applied<'a> {
 
 /// A matrix on the card, column after column.
 pub(crate) fn upload_matrix(card: &Arc<Card>, matrix: MatRef<'_, f64>) -> Result<Buffer<f64>> {
-    let (rows, columns) = matrix.shape();
-    let mut values = vec![0.0; rows * columns];
-    let parts = values.par_chunks_mut((COPIED_COLUMNS * rows).max(1)).zip(matrix.par_col_chunks(COPIED_COLUMNS));
-    parts.for_each(|(values, part)| {
-        for (values, column) in values.chunks_exact_mut(rows).zip(part.col_iter()) {
-            values.iter_mut().zip(column.iter()).for_each(|(v, c)| *v = *c);
-        }
-    });
-    card.upload(&values)
+    let there = card.room(matrix.nrows() * matrix.ncols())?;
+    there.write_matrix(matrix)?;
+    Ok(there)
 }
-
-/// A matrix from the card, of which the columns lie one after the other.
-pub(crate) fn matrix_of(values: &[f64], rows: usize, columns: usize) -> Mat<f64> {
-    let mut matrix = Mat::zeros(rows, columns);
-    let parts = values.par_chunks((COPIED_COLUMNS * rows).max(1)).zip(matrix.par_col_chunks_mut(COPIED_COLUMNS));
-    parts.for_each(|(values, part)| {
-        for (values, column) in values.chunks_exact(rows).zip(part.col_iter_mut()) {
-            column.iter_mut().zip(values).for_each(|(c, v)| *c = *v);
-        }
-    });
-    matrix
-}
-
-/// Columns of a matrix that a thread copies at a time.
-const COPIED_COLUMNS: usize = 64;
 
 impl<'a> Applied<'a> {
     /// The rows must lie on a card.

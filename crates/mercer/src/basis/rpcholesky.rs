@@ -70,7 +70,7 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
             if candidates.eliminated.len() == most {
                 break;
             }
-            if candidates.residual[position] <= least {
+            if !candidates.has_left(position, least) {
                 continue;
             }
             if candidates.is_sound(factor, position)? {

@@ -78,7 +78,7 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, novelty: Novelty, see
         candidates.plan(factor, Steps::Ordered { tries, most: factor.room().min(pending) + 1 })?;
         for (position, &rank) in ranks.iter().enumerate() {
             let least = novelty.of(candidates.diagonal[position]).max(floor);
-            if candidates.residual[position] <= least {
+            if !candidates.has_left(position, least) {
                 continue;
             }
             if !candidates.is_sound(factor, position)? {

@@ -9,6 +9,11 @@ typedef unsigned char u8;
 
 #define EACH(i, n) for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += (u64)gridDim.x * blockDim.x)
 
+// A matrix: rows across the blocks and their threads, columns down.
+#define CELLS(r, c, rows, columns)                                                                                             \
+    for (u64 c = blockIdx.y; c < (columns); c += gridDim.y)                                                                    \
+        for (u32 r = blockIdx.x * blockDim.x + threadIdx.x; r < (rows); r += gridDim.x * blockDim.x)
+
 // A block of 256 threads takes 8 rows at a time, 32 threads each.
 #define LANES 32
 #define EIGHT_ROWS(i, n) for (u64 first = (u64)blockIdx.x * 8, i = first + threadIdx.x / LANES; first < (n); first += (u64)gridDim.x * 8, i = first + threadIdx.x / LANES)
@@ -188,9 +193,7 @@ extern "C" __global__ void from_distances(double *s, u64 stride, const double *l
 // s holds products; it becomes kernel values.
 extern "C" __global__ void from_products(double *s, u64 stride, u32 l, u64 n, u32 shape, double gamma, double parameter,
                                          u32 degree) {
-    for (u64 c = blockIdx.y; c < n; c += gridDim.y)
-        for (u32 r = blockIdx.x * blockDim.x + threadIdx.x; r < l; r += gridDim.x * blockDim.x)
-            s[c * stride + r] = value(s[c * stride + r], shape, gamma, parameter, degree);
+    CELLS(r, c, l, n) s[c * stride + r] = value(s[c * stride + r], shape, gamma, parameter, degree);
 }
 
 // exp(−γ‖x−y‖₁) of 64 landmarks and 64 rows at a time, 16 values a thread.
@@ -245,7 +248,7 @@ extern "C" __global__ void take(const double *g, u64 stride, u32 b, double *resi
 
 // Rows by their indices: columns of a matrix, or numbers of a vector (p = 1).
 extern "C" __global__ void gather(const double *x, u64 stride, const u32 *index, u32 h, u32 p, double *out) {
-    EACH(i, (u64)h * p) out[i] = x[(u64)index[i / p] * stride + i % p];
+    CELLS(r, c, p, h) out[c * p + r] = x[(u64)index[c] * stride + r];
 }
 
 // Columns to their places.
@@ -393,17 +396,24 @@ extern "C" __global__ void passes(const double *x, const u8 *flags, u32 closed, 
 }
 
 // Takes one candidate out of what is left of the others: its column is (s − Σ earlier columns)/norm. `c` has a column a pivot.
-// Numbers are read from `before` and written to `after`, because blocks run side by side.
+// A block takes 32 candidates, each of which 8 threads add up earlier columns for. Numbers are read from `before` and written
+// to `after`, because blocks run side by side.
 __device__ inline void eliminate(const double *s, u32 h, double *c, u32 k, u32 best, double square, const double *before,
-                                 double *after, double *pivot) {
+                                 double *after, double *pivot, double *parts) {
     for (u32 q = threadIdx.x; q < k; q += blockDim.x) pivot[q] = c[(u64)q * h + best];
     __syncthreads();
-    double norm = sqrt(square);
-    EACH(r, h) {
-        double v = s[(u64)best * h + r];
-        for (u32 q = 0; q < k; q++) v -= c[(u64)q * h + r] * pivot[q];
-        v /= norm;
-        double left = before[r];
+    u32 lane = threadIdx.x % 32, slice = threadIdx.x / 32;
+    u64 r = (u64)blockIdx.x * 32 + lane;
+    double sum = 0.0;
+    if (r < h) {
+#pragma unroll 4
+        for (u32 q = slice; q < k; q += 8) sum += c[(u64)q * h + r] * pivot[q];
+    }
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+    if (slice == 0 && r < h) {
+        for (u32 other = 1; other < 8; other++) sum += parts[other * 32 + lane];
+        double norm = sqrt(square), v = (s[(u64)best * h + r] - sum) / norm, left = before[r];
         if (left >= 0.0) left = fmax(left - v * v, 0.0);
         c[(u64)k * h + r] = r == best ? norm : v;
         after[r] = r == best ? -1.0 : left;
@@ -415,24 +425,25 @@ __device__ inline void eliminate(const double *s, u32 h, double *c, u32 k, u32 b
 // The candidate of which most is left, the lowest row of those within `tie`, becomes the k-th pivot. Of pivots −1 is left.
 extern "C" __global__ void greedy(const double *s, u32 h, double *c, u32 k, const u32 *rows, double tie, const double *before,
                                   double *after, u32 *chosen, double *squares) {
-    __shared__ double most[128];
-    __shared__ u32 where[128];
+    __shared__ double most[256];
+    __shared__ u32 where[256];
     __shared__ double pivot[MOST_PIVOTS];
     double own = -1.0;
     for (u32 r = threadIdx.x; r < h; r += blockDim.x) own = fmax(own, before[r]);
     most[threadIdx.x] = own;
     __syncthreads();
-    for (u32 half = 64; half > 0; half /= 2) {
+    for (u32 half = 128; half > 0; half /= 2) {
         if (threadIdx.x < half) most[threadIdx.x] = fmax(most[threadIdx.x], most[threadIdx.x + half]);
         __syncthreads();
     }
     double largest = most[0];
+    __syncthreads();
     u32 first = 0xFFFFFFFFu;
     for (u32 r = threadIdx.x; r < h; r += blockDim.x)
         if (before[r] >= 0.0 && before[r] >= largest - tie && (first == 0xFFFFFFFFu || rows[r] < rows[first])) first = r;
     where[threadIdx.x] = first;
     __syncthreads();
-    for (u32 half = 64; half > 0; half /= 2) {
+    for (u32 half = 128; half > 0; half /= 2) {
         if (threadIdx.x < half) {
             u32 a = where[threadIdx.x], b = where[threadIdx.x + half];
             if (a == 0xFFFFFFFFu || (b != 0xFFFFFFFFu && rows[b] < rows[a])) where[threadIdx.x] = b;
@@ -443,10 +454,11 @@ extern "C" __global__ void greedy(const double *s, u32 h, double *c, u32 k, cons
     double square = best == 0xFFFFFFFFu ? 0.0 : before[best];
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         chosen[k] = square > 0.0 ? best : 0xFFFFFFFFu;
-        squares[k] = square;
+        squares[2 * k] = square;
+        squares[2 * k + 1] = largest;
     }
     if (square > 0.0) {
-        eliminate(s, h, c, k, best, square, before, after, pivot);
+        eliminate(s, h, c, k, best, square, before, after, pivot, most);
     } else {
         EACH(r, h) after[r] = before[r];
     }
@@ -456,6 +468,7 @@ extern "C" __global__ void greedy(const double *s, u32 h, double *c, u32 k, cons
 extern "C" __global__ void one_by_one(const double *s, u32 h, double *c, u32 place, double least, u32 most, const u32 *count,
                                       u32 *next_count, const double *before, double *after, u32 *chosen) {
     __shared__ double pivot[MOST_PIVOTS];
+    __shared__ double parts[256];
     u32 k = *count;
     double square = before[place];
     bool accepted = k < most && square > least;
@@ -464,7 +477,7 @@ extern "C" __global__ void one_by_one(const double *s, u32 h, double *c, u32 pla
         if (accepted) chosen[k] = place;
     }
     if (accepted) {
-        eliminate(s, h, c, k, place, square, before, after, pivot);
+        eliminate(s, h, c, k, place, square, before, after, pivot, parts);
     } else {
         EACH(r, h) after[r] = before[r];
     }
@@ -490,7 +503,7 @@ extern "C" __global__ void row_sizes(const double *a, u64 stride, u32 rows, u32 
 // A matrix into a part of another.
 extern "C" __global__ void copy(const double *from, u64 from_stride, double *to, u64 to_stride, u32 rows, u64 columns,
                                 double factor) {
-    EACH(i, (u64)rows * columns) to[(i / rows) * to_stride + i % rows] = factor * from[(i / rows) * from_stride + i % rows];
+    CELLS(r, c, rows, columns) to[c * to_stride + r] = factor * from[c * from_stride + r];
 }
 
 // Copies the lower half of a square matrix to the upper one.
@@ -505,26 +518,21 @@ extern "C" __global__ void mirror(double *a, u64 stride, u32 m) {
 extern "C" __global__ void with_targets(const double *z, u64 stride, const double *shift, u32 m, u64 n, const u32 *codes,
                                         const double *numbers, u32 c, double *w) {
     u32 all = m + c;
-    EACH(i, (u64)all * n) {
-        u64 row = i / all;
-        u32 j = i % all;
+    CELLS(j, row, all, n) {
         double v = j < m ? z[row * stride + j] : numbers ? numbers[row * c + j - m] : codes[row] == j - m ? 1.0 : 0.0;
-        w[i] = v - shift[j];
+        w[row * all + j] = v - shift[j];
     }
 }
 
 // (x − y)·weight of columns, in the place of x.
 extern "C" __global__ void apart(double *x, u64 stride, const double *y, u64 y_stride, const double *weights, u32 rows,
                                  u64 columns) {
-    EACH(i, (u64)rows * columns) {
-        u64 c = i / rows, r = i % rows;
-        x[c * stride + r] = (x[c * stride + r] - y[c * y_stride + r]) * weights[c];
-    }
+    CELLS(r, c, rows, columns) x[c * stride + r] = (x[c * stride + r] - y[c * y_stride + r]) * weights[c];
 }
 
 // z − b.
 extern "C" __global__ void subtract(double *z, u64 stride, const double *b, u32 q, u64 n) {
-    EACH(i, (u64)q * n) z[(i / q) * stride + i % q] -= b[i % q];
+    CELLS(r, c, q, n) z[c * stride + r] -= b[r];
 }
 
 // For each feature the largest magnitude, and the first value that equals it up to rounding. A block a feature.
@@ -627,6 +635,9 @@ __device__ inline u64 ordered(float distance, u32 place) {
     return ((u64)bits << 32) | place;
 }
 
+// The distance of such a number's upper half.
+__device__ inline float unordered(u32 bits) { return __uint_as_float(bits & 0x80000000u ? bits & 0x7FFFFFFFu : ~bits); }
+
 // Sorts a power of two of numbers in shared memory; all of the block must call it.
 __device__ inline void sort(u64 *keys, u32 many) {
     for (u32 size = 2; size <= many; size *= 2)
@@ -649,8 +660,8 @@ __device__ inline void sort(u64 *keys, u32 many) {
 
 // The `room` smallest distances of a query so far, ascending, and those of another piece of the base; a block a query.
 // s holds −2⟨x,y⟩ (manhattan: ‖x−y‖₁) of the piece (down) and the queries (across); what a base row adds is its size.
-#define LISTED 2048
-#define LOOKED_AT 1024
+#define LISTED 4096
+#define LOOKED_AT 2048
 extern "C" __global__ void nearest(const float *s, u64 stride, u32 l, u32 first, const float *sizes, float whole,
                                    const u32 *slots, u32 room, u64 *best) {
     __shared__ u64 keys[LISTED];
@@ -661,16 +672,24 @@ extern "C" __global__ void nearest(const float *s, u64 stride, u32 l, u32 first,
     if (threadIdx.x == 0) listed = room;
     __syncthreads();
     u64 bound = keys[room - 1];
+    float most = bound == 0xFFFFFFFFFFFFFFFFull ? 3.4e38f : unordered((u32)(bound >> 32));
     for (u32 begin = 0; begin < l; begin += LOOKED_AT) {
-        u64 found[LOOKED_AT / 256];
+        float found[LOOKED_AT / 256];
 #pragma unroll
         for (u32 w = 0; w < LOOKED_AT / 256; w++) {
             u32 i = begin + w * 256 + threadIdx.x;
-            found[w] = i < l ? ordered(distances[i] + whole * sizes[i], first + i) : 0xFFFFFFFFFFFFFFFFull;
+            found[w] = i < l ? distances[i] : 3.4e38f;
         }
 #pragma unroll
-        for (u32 w = 0; w < LOOKED_AT / 256; w++)
-            if (found[w] < bound) keys[atomicAdd(&listed, 1u)] = found[w];
+        for (u32 w = 0; w < LOOKED_AT / 256; w++) {
+            u32 i = begin + w * 256 + threadIdx.x;
+            if (i < l) found[w] += whole * sizes[i];
+        }
+#pragma unroll
+        for (u32 w = 0; w < LOOKED_AT / 256; w++) {
+            u32 i = begin + w * 256 + threadIdx.x;
+            if (i < l && found[w] <= most) keys[atomicAdd(&listed, 1u)] = ordered(found[w], first + i);
+        }
         __syncthreads();
         u32 many = listed;
         // As long as another look fits, what was found waits.
@@ -681,6 +700,7 @@ extern "C" __global__ void nearest(const float *s, u64 stride, u32 l, u32 first,
             sort(keys, power);
             if (threadIdx.x == 0) listed = room;
             bound = keys[room - 1];
+            most = bound == 0xFFFFFFFFFFFFFFFFull ? 3.4e38f : unordered((u32)(bound >> 32));
         }
         __syncthreads();
     }

@@ -282,7 +282,7 @@ impl Card {
         self.launch("from_differences", (l.div_ceil(64), n.div_ceil(64)), THREADS, arguments)
     }
 
-    /// One thread a value: landmarks across, rows down.
+    /// One thread a value: rows of a matrix across, its columns down.
     fn over_values(&self, name: &str, l: usize, n: usize, arguments: &mut [Argument]) -> Result<()> {
         if l == 0 || n == 0 {
             return Ok(());
@@ -325,7 +325,7 @@ impl Card {
         let (h, p) = (index.len(), x.rows);
         assert!(index.iter().all(|&i| i < x.columns) && out.rows == p && out.columns >= h && out.stride == p.max(1));
         let index = x.card().upload(&short(index))?;
-        self.each("gather", h * p, pass![x, x.stride as u64, &index, h as u32, p as u32, out])
+        self.over_values("gather", p, h, pass![x, x.stride as u64, &index, h as u32, p as u32, out])
     }
 
     /// Columns to their places, none of them named twice.
@@ -473,9 +473,9 @@ impl Card {
     ) -> Result<()> {
         let h = s.rows;
         assert!(s.columns == h && s.stride == h && (k + 1) * h <= c.len && k < MOST_PIVOTS);
-        assert!(h <= rows.len && h <= before.len && h <= after.len && k < chosen.len && k < squares.len);
+        assert!(h <= rows.len && h <= before.len && h <= after.len && k < chosen.len && 2 * k + 1 < squares.len);
         let arguments = pass![s, h as u32, c, k as u32, rows, tie, before, after, chosen, squares];
-        self.launch("greedy", (h.div_ceil(128), 1), 128, arguments)
+        self.launch("greedy", (h.div_ceil(32), 1), THREADS, arguments)
     }
 
     /// Makes the candidate at a place a pivot if more than `least` is left of it and there are fewer than `most`.
@@ -494,8 +494,8 @@ impl Card {
         let count = counts.address + 4 * at as u64;
         self.launch(
             "one_by_one",
-            (h.div_ceil(128), 1),
-            128,
+            (h.div_ceil(32), 1),
+            THREADS,
             &mut [
                 s.argument(),
                 Argument::Int(h as u32),
@@ -539,7 +539,7 @@ impl Card {
         assert!((rows, columns) == (to.rows, to.columns));
         let arguments =
             pass![from, from.stride as u64, to, to.stride as u64, rows as u32, columns as u64, factor];
-        self.each("copy", rows * columns, arguments)
+        self.over_values("copy", rows, columns, arguments)
     }
 
     /// Features about a point, with targets below them: one-hot codes from the row `first` on, or c numbers a row.
@@ -557,9 +557,10 @@ impl Card {
         assert!(c == 0 || codes.is_some() || numbers.is_some());
         assert!(codes.is_none_or(|codes| first + n <= codes.len));
         assert!(numbers.is_none_or(|numbers| (first + n) * c <= numbers.len));
-        self.each(
+        self.over_values(
             "with_targets",
-            (m + c) * n,
+            m + c,
+            n,
             &mut [
                 z.argument(),
                 Argument::Long(z.stride as u64),
@@ -580,13 +581,13 @@ impl Card {
         assert!((rows, columns) == (y.rows, y.columns) && columns == weights.len());
         let weights = x.card().upload(weights)?;
         let arguments = pass![x, x.stride as u64, y, y.stride as u64, &weights, rows as u32, columns as u64];
-        self.each("apart", rows * columns, arguments)
+        self.over_values("apart", rows, columns, arguments)
     }
 
     /// z − b.
     pub(crate) fn subtract(&self, z: View, b: &Buffer<f64>) -> Result<()> {
         assert!(z.rows <= b.len);
-        self.each("subtract", z.rows * z.columns, pass![z, z.stride as u64, b, z.rows as u32, z.columns as u64])
+        self.over_values("subtract", z.rows, z.columns, pass![z, z.stride as u64, b, z.rows as u32, z.columns as u64])
     }
 
     /// For each feature the first value that equals the largest in magnitude up to rounding, and that largest.

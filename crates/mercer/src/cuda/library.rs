@@ -160,7 +160,7 @@ impl Libraries {
         let (driver, name) = open("cuda", &names("cuda", &["1"], "nvcuda.dll")).map_err(|why| {
             Error::device(format!(
                 "there is no NVIDIA driver on this machine: {why}\n\
-                 hint: use device = `cpu`, or install the driver of the card"
+                 hint: compute on the processor (device = cpu), or install the driver of the card"
             ))
         })?;
         let driver_functions = Driver::of(&driver, &name)?;

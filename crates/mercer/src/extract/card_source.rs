@@ -9,7 +9,7 @@ use faer::{Mat, MatRef};
 
 use super::coordinates::{Comparison, FeatureSums, Source, Targets};
 use crate::basis::expansion::Expansion;
-use crate::basis::on_card::{Applied, matrix_of, upload_matrix};
+use crate::basis::on_card::{Applied, upload_matrix};
 use crate::cuda::{Buffer, Card, View};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -158,7 +158,7 @@ impl<'a> CardSource<'a> {
         let off = card.upload(&mean)?;
         let off = off.matrix(all, 1);
         card.multiply(-(n as f64), off.plain(), off.transposed(), 1.0, scatter.matrix(all, all))?;
-        let scatter = matrix_of(&scatter.to_vec()?, all, all);
+        let scatter = scatter.read_matrix(all, all)?;
         Moments::from_parts(m, n as f64, shift, mean, scatter)
     }
 
@@ -251,7 +251,7 @@ impl FeatureSums for CardSource<'_> {
                 self.monitor.advance(part.len());
             }
             card.mirror(sum.matrix(m, m))?;
-            sums.push(matrix_of(&sum.to_vec()?, m, m));
+            sums.push(sum.read_matrix(m, m)?);
         }
         Ok(&sums[0] - &sums[1])
     }

@@ -63,7 +63,8 @@ pub(super) fn solve(
     }
     monitor.begin("solving for directions", 0);
     // In units of the mean scatter, so that nothing overflows or vanishes.
-    let t = scatter * Scale(1.0 / unit);
+    let mut t = scatter;
+    t *= Scale(1.0 / unit);
     let mut whitened = factor * Scale(1.0 / unit.sqrt());
     let factored = if reg >= sound * m as f64 {
         let mut t = t.clone();

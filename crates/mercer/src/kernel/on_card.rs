@@ -42,7 +42,7 @@ impl Shape {
 pub(crate) fn no_formula(shape: Shape) -> Error {
     Error::argument(format!(
         "the kernel `{}` is not computed on a card\n\
-         hint: use device = `cpu` with rows in memory, or another kernel (`rbf`, `laplacian`, `linear`, `poly`, `cosine`, …)",
+         hint: use rows in memory and the processor (device = cpu), or another kernel (`rbf`, `laplacian`, `linear`, `poly`, `cosine`, …)",
         shape.name()
     ))
 }

@@ -206,7 +206,6 @@ fn extractors_find_the_same_directions() {
         ("kpls", &numbers),
         ("koc", &labels),
         ("skfe", &labels),
-        ("kpca", &labels),
         ("klfe", &labels),
         ("kanmm", &labels),
     ] {
