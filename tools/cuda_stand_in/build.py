@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "crates" / "mercer" / "src" / "cuda" / "kernels.cu"
+# Functions in which threads wait for each other.
+WAITING = ["__syncthreads", "row_sum", "eliminate", "sort"]
 NAMES = ["libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13"]
+
+
+def listed(source: str) -> list[str]:
+    """Return a line for each kernel: its name, and whether its threads wait for each other."""
+    lines = []
+    for part in source.split('extern "C" __global__ void ')[1:]:
+        body = part[: part.index("\n}\n")]
+        waits = any(f"{name}(" in body for name in WAITING)
+        lines.append(f"KERNEL({part[: part.index('(')]}, {str(waits).lower()})\n")
+    return lines
 
 
 def build(folder: Path) -> None:
     """Compile the stand-in with the kernels as they are now."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = re.findall(r"__global__ void (\w+)\(", KERNELS.read_text(encoding="utf-8"))
-    (folder / "kernels.inc").write_text("".join(f"KERNEL({name})\n" for name in names), encoding="utf-8")
+    (folder / "kernels.inc").write_text("".join(listed(KERNELS.read_text(encoding="utf-8"))), encoding="utf-8")
     library = folder / "stand_in.so"
     compiler = os.environ.get("CXX", "g++")
     options = ["-O2", "-std=c++17", "-fPIC", "-shared", "-fvisibility=hidden", "-Wno-unknown-pragmas", "-w"]

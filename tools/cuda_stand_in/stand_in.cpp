@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -11,7 +12,6 @@
 #include <mutex>
 #include <string>
 #include <tuple>
-#include <ucontext.h>
 #include <utility>
 #include <vector>
 
@@ -32,33 +32,84 @@ using std::exp; using std::fabs; using std::fmax; using std::fmin; using std::po
 
 #include "kernels.cu"
 
-// Threads of a block, each with a stack of its own.
-static std::vector<ucontext_t> contexts;
+// Threads of a block, each with a stack of its own. A switch saves what a function must leave as it was, and the stack.
+#if defined(__x86_64__)
+struct Context { void *stack; };
+extern "C" void switch_stacks(void **from, void *to);
+__asm__(R"(
+.text
+.globl switch_stacks
+.hidden switch_stacks
+switch_stacks:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+)");
+static void change(Context &from, Context &to) { switch_stacks(&from.stack, to.stack); }
+static void begin(Context &context, std::vector<char> &stack, void (*start)()) {
+    uintptr_t top = ((uintptr_t)stack.data() + stack.size()) & ~(uintptr_t)15;
+    void **at = (void **)(top - 16);
+    *at = (void *)start;
+    context.stack = at - 6;
+}
+#else
+#include <ucontext.h>
+typedef ucontext_t Context;
+static void change(Context &from, Context &to) { swapcontext(&from, &to); }
+static void begin(Context &context, std::vector<char> &stack, void (*start)()) {
+    getcontext(&context);
+    context.uc_stack.ss_sp = stack.data();
+    context.uc_stack.ss_size = stack.size();
+    context.uc_link = nullptr;
+    makecontext(&context, start, 0);
+}
+#endif
+static std::vector<Context> contexts;
 static std::vector<std::vector<char>> stacks;
 static std::vector<char> done;
-static ucontext_t scheduler;
+static Context scheduler;
 static unsigned current;
 static std::function<void()> *work;
-static void start() { (*work)(); done[current] = 1; swapcontext(&contexts[current], &scheduler); }
-static void __syncthreads() { swapcontext(&contexts[current], &scheduler); }
-static void run_block(unsigned threads, std::function<void()> &body) {
-    work = &body;
-    if (contexts.size() < threads) { contexts.resize(threads); stacks.resize(threads, std::vector<char>(1 << 16)); }
-    done.assign(threads, 0);
-    for (unsigned t = 0; t < threads; t++) {
-        getcontext(&contexts[t]);
-        contexts[t].uc_stack.ss_sp = stacks[t].data();
-        contexts[t].uc_stack.ss_size = stacks[t].size();
-        contexts[t].uc_link = nullptr;
-        makecontext(&contexts[t], start, 0);
+static void start() {
+    (*work)();
+    done[current] = 1;
+    change(contexts[current], scheduler);
+}
+static void __syncthreads() { change(contexts[current], scheduler); }
+static void run_block(unsigned threads, bool waits, std::function<void()> &body) {
+    if (!waits) {
+        for (unsigned t = 0; t < threads; t++) {
+            threadIdx = {t, 0, 0};
+            body();
+        }
+        return;
     }
+    work = &body;
+    if (contexts.size() < threads) {
+        contexts.resize(threads);
+        stacks.resize(threads, std::vector<char>(1 << 15));
+    }
+    done.assign(threads, 0);
+    for (unsigned t = 0; t < threads; t++) begin(contexts[t], stacks[t], start);
     for (bool open = true; open;) {
         open = false;
         for (unsigned t = 0; t < threads; t++)
             if (!done[t]) {
                 current = t;
                 threadIdx = {t, 0, 0};
-                swapcontext(&scheduler, &contexts[t]);
+                change(scheduler, contexts[t]);
                 open = open || !done[t];
             }
     }
@@ -69,9 +120,10 @@ template <class... A, size_t... I> static void call(void (*f)(A...), void **argu
 template <class... A> static std::function<void(void **)> kernel(void (*f)(A...)) {
     return [f](void **arguments) { call(f, arguments, std::index_sequence_for<A...>{}); };
 }
-static std::map<std::string, std::function<void(void **)>> &kernels() {
-    static std::map<std::string, std::function<void(void **)>> all = {
-#define KERNEL(name) {#name, kernel(name)},
+struct Kernel { std::function<void(void **)> run; bool waits; };
+static std::map<std::string, Kernel> &kernels() {
+    static std::map<std::string, Kernel> all = {
+#define KERNEL(name, waits) {#name, {kernel(name), waits}},
 #include "kernels.inc"
     };
     return all;
@@ -128,14 +180,14 @@ API cuModuleGetFunction(void **function, void *, const char *name) {
 }
 API cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned, unsigned bx, unsigned, unsigned, unsigned, void *, void **arguments, void **) {
     std::lock_guard<std::mutex> lock(one);
-    auto &f = *(std::function<void(void **)> *)function;
-    std::function<void()> body = [&] { f(arguments); };
+    auto &f = *(Kernel *)function;
+    std::function<void()> body = [&] { f.run(arguments); };
     gridDim = {gx, gy, 1};
     blockDim = {bx, 1, 1};
     for (unsigned y = 0; y < gy; y++)
         for (unsigned x = 0; x < gx; x++) {
             blockIdx = {x, y, 0};
-            run_block(bx, body);
+            run_block(bx, f.waits, body);
         }
     return 0;
 }

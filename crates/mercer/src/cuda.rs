@@ -113,7 +113,7 @@ impl Card {
                 return Err(no_card(count, ordinal));
             }
             let (mut device, mut context) = (0, std::ptr::null_mut());
-            failed((driver.device)(&raw mut device, ordinal as c_int), "opening the card")?;
+            failed((driver.device)(&raw mut device, int(ordinal)), "opening the card")?;
             failed((driver.retain_context)(&raw mut context, device), "opening the card")?;
             failed((driver.set_context)(context), "opening the card")?;
             let mut text = [0 as c_char; 256];
@@ -155,29 +155,29 @@ impl Card {
         self.enter()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: places for two numbers.
-        self.check(unsafe { (self.libraries.driver.memory)(&raw mut free, &raw mut total) }, "asking for memory")?;
-        match std::env::var("MERCER_DEVICE_MEMORY") {
-            Ok(text) => {
-                let budget = size_in_bytes(&text).map_err(|_| {
-                    Error::argument(format!(
-                        "MERCER_DEVICE_MEMORY = {text}, but it must be a number above 0 with a unit, such as 500MB or 4GB"
-                    ))
-                })?;
-                Ok(budget.saturating_sub(self.used.load(Ordering::Relaxed)))
-            }
-            Err(_) => {
-                let kept: usize =
-                    self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(own, _)| own).sum();
-                Ok((FREE_SHARE * (free + kept) as f64) as u64)
-            }
+        self.check(
+            unsafe { (self.libraries.driver.memory)(&raw mut free, &raw mut total) },
+            "asking for memory",
+        )?;
+        if let Ok(text) = std::env::var("MERCER_DEVICE_MEMORY") {
+            let budget = size_in_bytes(&text).map_err(|_| {
+                Error::argument(format!(
+                    "MERCER_DEVICE_MEMORY = {text}, but it must be a number above 0 with a unit, such as 500MB or 4GB"
+                ))
+            })?;
+            return Ok(budget.saturating_sub(self.used.load(Ordering::Relaxed)));
         }
+        let kept: usize =
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(own, _)| own).sum();
+        Ok((FREE_SHARE * (free + kept) as f64) as u64)
     }
 
     /// Memory for so many numbers, whatever they are.
     pub(crate) fn room<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
         self.enter()?;
         let bytes = size_in_memory::<T>(len);
-        let buffer = |address| Buffer { card: Arc::clone(self), address, len, owner: None, numbers: PhantomData };
+        let buffer =
+            |address| Buffer { card: Arc::clone(self), address, len, owner: None, numbers: PhantomData };
         self.used.fetch_add(bytes as u64, Ordering::Relaxed);
         if let Some(address) = self.take_kept(bytes) {
             return Ok(buffer(address));
@@ -235,7 +235,8 @@ impl Card {
     pub(crate) fn zeros<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
         let buffer = self.room(len)?;
         // SAFETY: the bytes are those of the buffer.
-        let code = unsafe { (self.libraries.driver.fill)(buffer.address, 0, len * size_of::<T>(), self.stream) };
+        let code =
+            unsafe { (self.libraries.driver.fill)(buffer.address, 0, len * size_of::<T>(), self.stream) };
         self.check(code, "clearing memory")?;
         Ok(buffer)
     }
@@ -275,7 +276,12 @@ impl Card {
     /// C ← α·op(A)·op(B) + β·C.
     pub(crate) fn multiply(&self, alpha: f64, a: Operand, b: Operand, beta: f64, c: View) -> Result<()> {
         let ((m, k), (k_of_b, n)) = (a.shape(), b.shape());
-        assert!(k == k_of_b && (m, n) == (c.rows, c.columns), "{m}×{k} times {k_of_b}×{n} into {}×{}", c.rows, c.columns);
+        assert!(
+            k == k_of_b && (m, n) == (c.rows, c.columns),
+            "{m}×{k} times {k_of_b}×{n} into {}×{}",
+            c.rows,
+            c.columns
+        );
         if m == 0 || n == 0 {
             return Ok(());
         }
@@ -340,7 +346,14 @@ impl Card {
 
     /// The lower half of C ← A·Aᵀ + β·C.
     pub(crate) fn self_multiply(&self, a: View, beta: f64, c: View) -> Result<()> {
-        assert!(c.rows == c.columns && a.rows == c.rows, "{}×{} into {}×{}", a.rows, a.columns, c.rows, c.columns);
+        assert!(
+            c.rows == c.columns && a.rows == c.rows,
+            "{}×{} into {}×{}",
+            a.rows,
+            a.columns,
+            c.rows,
+            c.columns
+        );
         self.enter()?;
         let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
         let alpha = 1.0f64;
@@ -365,7 +378,14 @@ impl Card {
 
     /// B ← L⁻¹·B, L lower triangular.
     pub(crate) fn solve(&self, l: View, b: View) -> Result<()> {
-        assert!(l.rows == l.columns && l.rows == b.rows, "{}×{} for {}×{}", l.rows, l.columns, b.rows, b.columns);
+        assert!(
+            l.rows == l.columns && l.rows == b.rows,
+            "{}×{} for {}×{}",
+            l.rows,
+            l.columns,
+            b.rows,
+            b.columns
+        );
         self.enter()?;
         let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
         let alpha = 1.0f64;
@@ -402,7 +422,11 @@ impl Card {
 
 /// Bytes that numbers take, in steps of which the next buffer is likely to have the same.
 fn size_in_memory<T>(len: usize) -> usize {
-    (len * size_of::<T>()).max(1).next_multiple_of(if len * size_of::<T>() < 1 << 20 { 4_096 } else { 1 << 20 })
+    (len * size_of::<T>()).max(1).next_multiple_of(if len * size_of::<T>() < 1 << 20 {
+        4_096
+    } else {
+        1 << 20
+    })
 }
 
 /// Sizes of matrices that cuBLAS takes.
@@ -458,7 +482,12 @@ impl<T: Pod> Buffer<T> {
         for (start, len) in locked.pieces(bytes.len()) {
             // SAFETY: both sides have so many bytes.
             let code = unsafe {
-                (card.libraries.driver.to_card)(to + start as u64, bytes[start..].as_ptr().cast(), len, card.stream)
+                (card.libraries.driver.to_card)(
+                    to + start as u64,
+                    bytes[start..].as_ptr().cast(),
+                    len,
+                    card.stream,
+                )
             };
             card.check(code, "copying to the card")?;
         }
@@ -649,8 +678,10 @@ impl<'c> Locked<'c> {
         // Whole pages: a page that two pieces share could be locked but once.
         let first = (start as usize).next_multiple_of(Self::PAGE) - start as usize;
         let last = (start as usize + len) / Self::PAGE * Self::PAGE - start as usize;
-        let pieces: Vec<(usize, usize)> =
-            (first..last).step_by(Self::PIECE).map(|at| (start as usize + at, Self::PIECE.min(last - at))).collect();
+        let pieces: Vec<(usize, usize)> = (first..last)
+            .step_by(Self::PIECE)
+            .map(|at| (start as usize + at, Self::PIECE.min(last - at)))
+            .collect();
         let lock = |&(at, bytes): &(usize, usize)| {
             let at = at as *mut c_void;
             // SAFETY: the pages are the caller's, who lends them for longer than this value lives.
@@ -662,8 +693,11 @@ impl<'c> Locked<'c> {
         };
         let found: Vec<(bool, usize, usize)> = pieces.par_iter().map(lock).collect();
         let complete = found.iter().all(|(done, ..)| *done);
-        locked.pieces =
-            found.iter().filter(|(done, ..)| *done).map(|&(_, at, bytes)| (at as *mut c_void, bytes)).collect();
+        locked.pieces = found
+            .iter()
+            .filter(|(done, ..)| *done)
+            .map(|&(_, at, bytes)| (at as *mut c_void, bytes))
+            .collect();
         if complete {
             locked.first = first;
         } else {
@@ -729,7 +763,11 @@ fn compiled(libraries: &'static Libraries, capability: c_int) -> Result<Vec<(&'s
         compiler_check((compiler.cubin)(program, code_of_card.as_mut_ptr().cast()), "")?;
         (compiler.destroy)(&raw mut program);
         let mut module = std::ptr::null_mut();
-        check(libraries, (driver.load_module)(&raw mut module, code_of_card.as_ptr().cast()), "loading kernels")?;
+        check(
+            libraries,
+            (driver.load_module)(&raw mut module, code_of_card.as_ptr().cast()),
+            "loading kernels",
+        )?;
         let function = |name: &'static str| {
             let text = CString::new(name).unwrap_or_else(|_| unreachable!("no zero byte"));
             let mut handle = std::ptr::null_mut();
@@ -790,5 +828,7 @@ fn no_card(count: c_int, ordinal: usize) -> Error {
     } else {
         format!("device = `cuda:{ordinal}`, but the NVIDIA driver finds {count} card(s), counted from 0")
     };
-    Error::device(format!("{what}\nhint: compute on the processor (device = cpu), or look at CUDA_VISIBLE_DEVICES"))
+    Error::device(format!(
+        "{what}\nhint: compute on the processor (device = cpu), or look at CUDA_VISIBLE_DEVICES"
+    ))
 }

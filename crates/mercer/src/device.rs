@@ -27,6 +27,8 @@ pub enum Device {
     Cpu,
     /// The NVIDIA card with this number. Without one, or for what it has no formula for, an error.
     Cuda(usize),
+    /// The NVIDIA card with this number for what it has formulas for, else the processor. Without the card, an error.
+    WhereItCan(usize),
     /// The first NVIDIA card where there is one and it has the formulas, else the processor.
     Auto,
 }
@@ -36,9 +38,19 @@ impl Device {
     pub(crate) fn card(self) -> Result<Option<Arc<Card>>> {
         match self {
             Self::Cpu => Ok(None),
-            Self::Cuda(number) => Card::open(number).map(Some),
+            Self::Cuda(number) | Self::WhereItCan(number) => Card::open(number).map(Some),
             Self::Auto => Ok(Card::open(0).ok()),
         }
+    }
+
+    /// This device for many jobs, some of which a card may have no part in.
+    pub(crate) fn where_it_can(self) -> Self {
+        if let Self::Cuda(number) = self { Self::WhereItCan(number) } else { self }
+    }
+
+    /// Whether the processor takes over what a card cannot do.
+    pub(crate) fn falls_back(self) -> bool {
+        matches!(self, Self::Auto | Self::WhereItCan(_))
     }
 
     /// The card's name; None where the processor computes.
@@ -74,8 +86,8 @@ impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cpu => f.write_str("cpu"),
-            Self::Cuda(0) => f.write_str("cuda"),
-            Self::Cuda(number) => write!(f, "cuda:{number}"),
+            Self::Cuda(0) | Self::WhereItCan(0) => f.write_str("cuda"),
+            Self::Cuda(number) | Self::WhereItCan(number) => write!(f, "cuda:{number}"),
             Self::Auto => f.write_str("auto"),
         }
     }

@@ -82,6 +82,11 @@ impl Options {
         self
     }
 
+    /// These options for many jobs, some of which a card may have no part in.
+    pub(crate) fn where_it_can(&self) -> Self {
+        Self { device: self.device.where_it_can(), ..self.clone() }
+    }
+
     /// Keeps what was found so far in a folder.
     pub fn checkpoint(mut self, checkpoint: &Checkpoint) -> Self {
         self.checkpoint = Some(checkpoint.clone());

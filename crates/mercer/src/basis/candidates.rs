@@ -85,7 +85,11 @@ impl Candidates {
     }
 
     /// Whether a candidate whose turn it is in a plan is sound. If not, the others are planned again without it.
-    fn is_sound_as_planned<R: FactorRows>(&mut self, factor: &Pivoted<R>, position: usize) -> Result<Option<bool>> {
+    fn is_sound_as_planned<R: FactorRows>(
+        &mut self,
+        factor: &Pivoted<R>,
+        position: usize,
+    ) -> Result<Option<bool>> {
         let Some((Steps::Ordered { tries, most }, at_first, plan)) = &mut self.plan else { return Ok(None) };
         let Some(size) = plan.sizes.get(self.eliminated.len()) else {
             unreachable!("it is the turn of a candidate that was planned")
@@ -93,7 +97,10 @@ impl Candidates {
         if factor.is_small_size(*size) {
             return Ok(Some(true));
         }
-        tries.iter_mut().filter(|(place, _)| *place == position).for_each(|(_, least)| *least = f64::INFINITY);
+        tries
+            .iter_mut()
+            .filter(|(place, _)| *place == position)
+            .for_each(|(_, least)| *least = f64::INFINITY);
         let steps = Steps::Ordered { tries: tries.clone(), most: *most };
         let at_first = at_first.clone();
         if let Some(plan) = factor.rows.plan(&self.rows, &at_first, &steps)? {

@@ -93,7 +93,9 @@ impl<'a> CardRows<'a> {
         let (flags, a) = (card.zeros(n)?, card.zeros(cap * cap)?);
         let available = card.available()?;
         // Values of new pivots, rows about their mean, candidates.
-        let piece = PIECE_ROWS.min(n).min(usize::try_from(available / 4 / (8 * (PENDING_THERE + p + 2)) as u64).unwrap_or(0));
+        let piece = PIECE_ROWS
+            .min(n)
+            .min(usize::try_from(available / 4 / (8 * (PENDING_THERE + p + 2)) as u64).unwrap_or(0));
         let piece = piece.max(256.min(n));
         let scratch = 8 * ((PENDING_THERE + p + 2) * piece + 3 * cap.min(4_096) * cap.min(4_096)) as u64;
         let factor = 8 * n as u64 * cap as u64;
@@ -139,17 +141,16 @@ impl<'a> CardRows<'a> {
         if j == 0 || h == 0 {
             return Ok(out);
         }
-        match &self.g {
-            Some(g) => self.card.gather(g.view(0, j, self.n, self.cap), rows, out.matrix(j, h))?,
-            None => {
-                // A·k(P, rows)
-                let (points, scratch) = (self.points(rows)?, CardScratch::new(&self.card, h, self.p)?);
-                let k = self.card.room(j * h)?;
-                self.pivot_panel()?.fill(points.matrix(self.p, h), &scratch, k.matrix(j, h))?;
-                let a = self.a.view(0, j, j, self.cap);
-                self.card.multiply(1.0, a.plain(), k.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
-            }
+        if let Some(g) = &self.g {
+            self.card.gather(g.view(0, j, self.n, self.cap), rows, out.matrix(j, h))?;
+            return Ok(out);
         }
+        // A·k(P, rows)
+        let (points, scratch) = (self.points(rows)?, CardScratch::new(&self.card, h, self.p)?);
+        let k = self.card.room(j * h)?;
+        self.pivot_panel()?.fill(points.matrix(self.p, h), &scratch, k.matrix(j, h))?;
+        let a = self.a.view(0, j, j, self.cap);
+        self.card.multiply(1.0, a.plain(), k.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
         Ok(out)
     }
 
@@ -209,7 +210,13 @@ impl<'a> CardRows<'a> {
 
     /// What is left of kernel values of new rows after the pivots so far, h×piece, in the place of the values: T − G_c G.
     /// `weights` is G_c for kept columns of G (h×j), else G_c A.
-    fn subtract_earlier(&self, t: View, weights: &Buffer<f64>, start: usize, earlier: &Earlier) -> Result<()> {
+    fn subtract_earlier(
+        &self,
+        t: View,
+        weights: &Buffer<f64>,
+        start: usize,
+        earlier: &Earlier,
+    ) -> Result<()> {
         let (j, count) = (self.pivots.len(), t.columns);
         if j == 0 {
             return Ok(());
@@ -254,7 +261,12 @@ impl<'a> CardRows<'a> {
     }
 
     /// Rows of A that pivots with these rows of G (j×b) and this factor (b×b) add, b×(j+b): L⁻¹[−G_P A, I]. Also L⁻¹.
-    fn next_coefficients(&self, g: &Buffer<f64>, l: &Buffer<f64>, b: usize) -> Result<(Buffer<f64>, Buffer<f64>)> {
+    fn next_coefficients(
+        &self,
+        g: &Buffer<f64>,
+        l: &Buffer<f64>,
+        b: usize,
+    ) -> Result<(Buffer<f64>, Buffer<f64>)> {
         let (card, j) = (&self.card, self.pivots.len());
         let inverse = card.room(b * b)?;
         card.identity(&inverse, b)?;
@@ -286,9 +298,9 @@ fn copies_among(hashes: &[u64], rows: &Rows) -> Vec<usize> {
         let row = |at: usize| &selected[at * rows.p()..(at + 1) * rows.p()];
         let equal = |a: usize, b: usize| row(a).iter().zip(row(b)).all(|(x, y)| x.to_bits() == y.to_bits());
         let mut firsts: Vec<usize> = Vec::new();
-        for at in 0..places.len() {
+        for (at, &place) in places.iter().enumerate() {
             if firsts.iter().any(|&first| equal(first, at)) {
-                copies.push(places[at]);
+                copies.push(place);
             } else {
                 firsts.push(at);
             }
@@ -376,7 +388,11 @@ impl FactorRows for CardRows<'_> {
         let points = self.points(rows)?;
         let (s, scratch) = (card.room(h * h)?, CardScratch::new(card, h, self.p)?);
         let selected = self.rows.select(rows);
-        CardPanel::new(card, self.kernel(), &selected)?.fill(points.matrix(self.p, h), &scratch, s.matrix(h, h))?;
+        CardPanel::new(card, self.kernel(), &selected)?.fill(
+            points.matrix(self.p, h),
+            &scratch,
+            s.matrix(h, h),
+        )?;
         let g = self.g_at(rows)?;
         if j > 0 {
             let g = g.matrix(j, h);
@@ -405,7 +421,14 @@ impl FactorRows for CardRows<'_> {
                 let (numbers, squares) = (card.upload(&numbers)?, card.zeros(2 * most.max(1))?);
                 for k in 0..most {
                     let (before, after) = (&buffers[k % 2], &buffers[(k + 1) % 2]);
-                    card.greedy(s.matrix(h, h), &c, k, (&numbers, *tie), (before, after), (&chosen_there, &squares))?;
+                    card.greedy(
+                        s.matrix(h, h),
+                        &c,
+                        k,
+                        (&numbers, *tie),
+                        (before, after),
+                        (&chosen_there, &squares),
+                    )?;
                 }
                 let (found, squares) = (chosen_there.first(most)?, squares.first(2 * most)?);
                 plan.chosen = found.iter().take_while(|&&at| at != u32::MAX).map(|&at| at as usize).collect();
@@ -525,12 +548,19 @@ impl FactorRows for CardRows<'_> {
         let divided = card.room(j * b)?;
         if j > 0 {
             let inverse = inverse.matrix(b, b);
-            card.multiply(1.0, weights.matrix(j, b).plain(), inverse.transposed(), 0.0, divided.matrix(j, b))?;
+            card.multiply(
+                1.0,
+                weights.matrix(j, b).plain(),
+                inverse.transposed(),
+                0.0,
+                divided.matrix(j, b),
+            )?;
         }
         let panel = CardPanel::new(&card, self.kernel(), &new.rows)?;
         let (earlier, piece) = self.earlier()?;
         let scratch = CardScratch::new(&card, piece, self.p)?;
-        let (k, own) = (card.room(b * piece)?, if self.g.is_none() { Some(card.room(b * piece)?) } else { None });
+        let (k, own) =
+            (card.room(b * piece)?, if self.g.is_none() { Some(card.room(b * piece)?) } else { None });
         let bad = card.upload(&[u64::MAX])?;
         for start in (0..self.n).step_by(piece) {
             self.monitor.check()?;

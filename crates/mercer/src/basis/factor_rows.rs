@@ -126,15 +126,9 @@ pub(crate) trait FactorRows {
 #[derive(Clone, Debug)]
 pub(crate) enum Steps {
     /// Always the one of which most is left, the lowest row of those within `tie`; so many.
-    Greedy {
-        tie: f64,
-        most: usize,
-    },
+    Greedy { tie: f64, most: usize },
     /// Those at these places, one after the other, if more than so much is left of them; so many.
-    Ordered {
-        tries: Vec<(usize, f64)>,
-        most: usize,
-    },
+    Ordered { tries: Vec<(usize, f64)>, most: usize },
     /// In any: what each of them will leave of the others is wanted.
     Any,
 }

@@ -6,15 +6,15 @@
 
 use faer::{Mat, MatMut};
 
+use super::card_rows::CardRows;
 use super::checkpoint::BasisCheckpoint;
 use super::expansion::{Expansion, FeaturePanels, Landmarks};
-use super::card_rows::CardRows;
 use super::factor_rows::{FactorRows, RoundingReport, not_psd_limit};
 use super::fitted::{FittedBasis, Stop};
 use super::kobl::StopRule;
 use super::memory::{MemoryPlan, exact_kpca};
-use super::on_card::Applied;
 use super::method::Method;
+use super::on_card::Applied;
 use super::pivoted::{self, FactorStorage, PENDING, Pivoted};
 use super::settings::Basis;
 use super::shrink::{keep_relevant, shrink};
@@ -86,16 +86,18 @@ impl Basis {
             None if there => Ok(None),
             None => rows.slice(0..rows.n()).on(options.device).map(Some),
             // Rows that lie on a card were put there to be used there.
-            Some(_) if !there && options.device == Device::Auto => Ok(None),
+            Some(_) if !there && options.device.falls_back() => Ok(None),
             Some(why) => Err(Error::argument(why)),
         }
     }
 
     /// Why a card cannot fit this basis; None if it can.
     fn not_on_cards(&self, options: &Options) -> Option<String> {
-        let use_cpu = "hint: compute on the processor (device = cpu), or let it be where a card cannot (device = auto)";
+        let use_cpu =
+            "hint: compute on the processor (device = cpu), or let it be where a card cannot (device = auto)";
         let by_kernel = !self.shape.is_on_cards();
-        let by_method = !self.method.is_on_cards() || (self.method == Method::Kfa && self.candidates.is_none());
+        let by_method =
+            !self.method.is_on_cards() || (self.method == Method::Kfa && self.candidates.is_none());
         if by_kernel {
             return Some(format!("the kernel `{}` is not computed on a card\n{use_cpu}", self.shape.name()));
         }
@@ -306,18 +308,15 @@ impl<'a> Fit<'a> {
         factor.resume(checkpoint.take())?;
         let stage = self.stage(rows, cap, storage);
         self.monitor().enter(Stage { done: factor.pivots.len(), ..stage });
-        let stop = match (settings.method, labels) {
-            (Method::Csi, Some(labels)) => {
-                // A size that is asked for ends it, unless a tolerance is asked for, too.
-                let by_size = settings.n_components.is_some()
-                    && settings.tol.is_none_or(|tol| tol == csi::default_tol());
-                let tol = if by_size { 0.0 } else { settings.tol.unwrap_or_else(csi::default_tol) };
-                csi::grow(&mut factor, labels, tol)?
-            }
-            _ => {
-                let varies = || Ok(variance(gram, &diagonal(gram.kernel(), rows), settings.seed));
-                self.grow(&mut factor, varies)?
-            }
+        let stop = if let (Method::Csi, Some(labels)) = (settings.method, labels) {
+            // A size that is asked for ends it, unless a tolerance is asked for, too.
+            let by_size =
+                settings.n_components.is_some() && settings.tol.is_none_or(|tol| tol == csi::default_tol());
+            let tol = if by_size { 0.0 } else { settings.tol.unwrap_or_else(csi::default_tol) };
+            csi::grow(&mut factor, labels, tol)?
+        } else {
+            let varies = || Ok(variance(gram, &diagonal(gram.kernel(), rows), settings.seed));
+            self.grow(&mut factor, varies)?
         };
         *checkpoint = factor.checkpoint.take();
         let (coefficients, residual) = (factor.coefficients(), factor.relative_residual()?);
@@ -338,11 +337,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Grows a factor to its end; `varies` is asked for what varies where a rule holds it against what is left of a row.
-    fn grow<R: FactorRows>(
-        &self,
-        factor: &mut Pivoted<R>,
-        varies: impl Fn() -> Result<f64>,
-    ) -> Result<Stop> {
+    fn grow<R: FactorRows>(&self, factor: &mut Pivoted<R>, varies: impl Fn() -> Result<f64>) -> Result<Stop> {
         let settings = self.settings;
         let least = || Ok::<_, Error>(settings.tol.unwrap_or_else(kobl::default_tol) * varies()?);
         match settings.method {

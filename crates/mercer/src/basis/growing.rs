@@ -21,6 +21,7 @@ use super::memory::without_factor;
 use super::pivoted::{LOSS, NOT_PSD, RANK, next_coefficients, not_psd, triangular};
 use super::{Basis, DEFAULT_COMPONENTS, FittedBasis, Method, Precision};
 use crate::data::rows::Rows;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::gram::{all_zero, check_rows, column_of, diagonal};
 use crate::kernel::{Gamma, Kernel, Shape};
@@ -79,6 +80,12 @@ impl Basis {
         if self.shape == Shape::Precomputed {
             return refused(
                 "with a precomputed kernel a basis cannot grow: its landmarks are columns, not rows",
+            );
+        }
+        if rows.device() != Device::Cpu || matches!(options.device, Device::Cuda(_)) {
+            return refused(
+                "a basis that grows batch by batch is not fitted on a card\n\
+                 hint: compute on the processor (device = cpu), or fit on all rows at once",
             );
         }
         if self.landmarks.is_some() {

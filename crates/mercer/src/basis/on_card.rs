@@ -108,7 +108,9 @@ impl<'a> Applied<'a> {
     pub(crate) fn all_there(&self, monitor: &Monitor) -> Result<Rows<'static>> {
         let (n, q) = (self.rows.n(), self.q);
         let out = self.card.room(n * q)?;
-        self.each_piece(monitor, |start, count| self.fill(start, count, out.matrix(q, n).columns(start, count)))?;
+        self.each_piece(monitor, |start, count| {
+            self.fill(start, count, out.matrix(q, n).columns(start, count))
+        })?;
         self.card.wait()?;
         Ok(Rows::computed(out, n, q))
     }

@@ -122,7 +122,13 @@ const THREADS: usize = 256;
 
 impl Card {
     /// Starts a kernel: blocks across and down, threads of a block.
-    fn launch(&self, name: &str, blocks: (usize, usize), threads: usize, arguments: &mut [Argument]) -> Result<()> {
+    fn launch(
+        &self,
+        name: &str,
+        blocks: (usize, usize),
+        threads: usize,
+        arguments: &mut [Argument],
+    ) -> Result<()> {
         let found = self.functions.iter().find(|(own, _)| *own == name);
         let Some(&(_, function)) = found else { unreachable!("`{name}` is not a kernel") };
         let mut places: Vec<*mut c_void> = arguments
@@ -234,7 +240,7 @@ impl Card {
     }
 
     /// Kernel values from −2⟨u,v⟩, in place.
-    pub(crate) fn from_distances(
+    pub(crate) fn values_from_distances(
         &self,
         s: View,
         (landmark_norms, row_norms): (&Buffer<f64>, &Buffer<f64>),
@@ -263,7 +269,7 @@ impl Card {
     }
 
     /// Kernel values from products, in place.
-    pub(crate) fn from_products(&self, s: View, shape: CardShape) -> Result<()> {
+    pub(crate) fn values_from_products(&self, s: View, shape: CardShape) -> Result<()> {
         let CardShape { number, gamma, parameter, degree } = shape;
         let (l, n) = (s.rows, s.columns);
         let arguments = pass![s, s.stride as u64, l as u32, n as u64, number, gamma, parameter, degree];
@@ -271,7 +277,13 @@ impl Card {
     }
 
     /// exp(−γ‖x−y‖₁).
-    pub(crate) fn from_differences(&self, s: View, landmarks: View, rows: View, gamma: f64) -> Result<()> {
+    pub(crate) fn values_from_differences(
+        &self,
+        s: View,
+        landmarks: View,
+        rows: View,
+        gamma: f64,
+    ) -> Result<()> {
         let (l, n, p) = (s.rows, s.columns, rows.rows);
         assert!(landmarks.rows == p && landmarks.stride == p && rows.stride == p);
         assert!(landmarks.columns == l && rows.columns == n);
@@ -323,7 +335,12 @@ impl Card {
     /// Columns by their indices, which must be below `x.columns`.
     pub(crate) fn gather(&self, x: View, index: &[usize], out: View) -> Result<()> {
         let (h, p) = (index.len(), x.rows);
-        assert!(index.iter().all(|&i| i < x.columns) && out.rows == p && out.columns >= h && out.stride == p.max(1));
+        assert!(
+            index.iter().all(|&i| i < x.columns)
+                && out.rows == p
+                && out.columns >= h
+                && out.stride == p.max(1)
+        );
         let index = x.card().upload(&short(index))?;
         self.over_values("gather", p, h, pass![x, x.stride as u64, &index, h as u32, p as u32, out])
     }
@@ -456,7 +473,8 @@ impl Card {
         let (piece, target) = (x.card.upload(pieces)?, x.card.upload(targets)?);
         let out = x.card.room::<u32>(pieces.len())?;
         let Closed { flags, mask, floor } = closed;
-        let arguments = pass![x, flags, mask, floor, x.len as u64, &piece, &target, pieces.len() as u32, &out];
+        let arguments =
+            pass![x, flags, mask, floor, x.len as u64, &piece, &target, pieces.len() as u32, &out];
         self.launch("passes", (pieces.len().div_ceil(32).max(1), 1), 32, arguments)?;
         out.to_vec()
     }
@@ -473,7 +491,9 @@ impl Card {
     ) -> Result<()> {
         let h = s.rows;
         assert!(s.columns == h && s.stride == h && (k + 1) * h <= c.len && k < MOST_PIVOTS);
-        assert!(h <= rows.len && h <= before.len && h <= after.len && k < chosen.len && 2 * k + 1 < squares.len);
+        assert!(
+            h <= rows.len && h <= before.len && h <= after.len && k < chosen.len && 2 * k + 1 < squares.len
+        );
         let arguments = pass![s, h as u32, c, k as u32, rows, tie, before, after, chosen, squares];
         self.launch("greedy", (h.div_ceil(32), 1), THREADS, arguments)
     }
@@ -489,7 +509,9 @@ impl Card {
         chosen: &Buffer<u32>,
     ) -> Result<()> {
         let h = s.rows;
-        assert!(s.columns == h && s.stride == h && most * h <= c.len && most <= MOST_PIVOTS && most <= chosen.len);
+        assert!(
+            s.columns == h && s.stride == h && most * h <= c.len && most <= MOST_PIVOTS && most <= chosen.len
+        );
         assert!(place < h && h <= before.len && h <= after.len && at + 1 < counts.len);
         let count = counts.address + 4 * at as u64;
         self.launch(
@@ -513,7 +535,13 @@ impl Card {
     }
 
     /// The Cholesky factor of chosen candidates' residuals, b×b.
-    pub(crate) fn pivots_factor(&self, c: &Buffer<f64>, h: usize, chosen: &[usize], l: &Buffer<f64>) -> Result<()> {
+    pub(crate) fn pivots_factor(
+        &self,
+        c: &Buffer<f64>,
+        h: usize,
+        chosen: &[usize],
+        l: &Buffer<f64>,
+    ) -> Result<()> {
         let b = chosen.len();
         assert!(b * h <= c.len && b * b <= l.len && chosen.iter().all(|&at| at < h));
         let chosen = c.card.upload(&short(chosen))?;
@@ -587,7 +615,12 @@ impl Card {
     /// z − b.
     pub(crate) fn subtract(&self, z: View, b: &Buffer<f64>) -> Result<()> {
         assert!(z.rows <= b.len);
-        self.over_values("subtract", z.rows, z.columns, pass![z, z.stride as u64, b, z.rows as u32, z.columns as u64])
+        self.over_values(
+            "subtract",
+            z.rows,
+            z.columns,
+            pass![z, z.stride as u64, b, z.rows as u32, z.columns as u64],
+        )
     }
 
     /// For each feature the first value that equals the largest in magnitude up to rounding, and that largest.
@@ -626,7 +659,9 @@ impl Card {
         out: &Buffer<f32>,
         stride: usize,
     ) -> Result<()> {
-        assert!((from_base + l) * p <= base.len && (from_query + n) * p <= queries.len && n * stride <= out.len);
+        assert!(
+            (from_base + l) * p <= base.len && (from_query + n) * p <= queries.len && n * stride <= out.len
+        );
         assert!(l <= stride);
         self.launch(
             "differences",
@@ -655,7 +690,9 @@ impl Card {
         best: &Buffer<u64>,
     ) -> Result<()> {
         assert!(n * stride <= s.len && l <= stride && first + l <= sizes.len && n == slots.len());
-        assert!((1..=1_024).contains(&room) && slots.iter().all(|&slot| (slot as usize + 1) * room <= best.len));
+        assert!(
+            (1..=1_024).contains(&room) && slots.iter().all(|&slot| (slot as usize + 1) * room <= best.len)
+        );
         let slots = s.card.upload(slots)?;
         self.launch(
             "nearest",

@@ -142,13 +142,11 @@ pub(super) fn libraries() -> Result<&'static Libraries> {
     static LOADED: OnceLock<Libraries> = OnceLock::new();
     static LOADING: Mutex<()> = Mutex::new(());
     let _one = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
-    match LOADED.get() {
-        Some(loaded) => Ok(loaded),
-        None => {
-            let loaded = Libraries::load()?;
-            Ok(LOADED.get_or_init(|| loaded))
-        }
+    if let Some(loaded) = LOADED.get() {
+        return Ok(loaded);
     }
+    let loaded = Libraries::load()?;
+    Ok(LOADED.get_or_init(|| loaded))
 }
 
 const INSTALL: &str = "install CUDA 12 or 13, or `pip install nvidia-cublas nvidia-cuda-nvrtc`; MERCER_CUDA_LIB names a \
@@ -167,7 +165,8 @@ impl Libraries {
         files.push(driver);
         // What the others load by name in turn, where the system would not find it.
         files.extend(companions());
-        let missing = |what: &str, why: &str| Error::device(format!("{what} is missing: {why}\nhint: {INSTALL}"));
+        let missing =
+            |what: &str, why: &str| Error::device(format!("{what} is missing: {why}\nhint: {INSTALL}"));
         let (compiler, name) = open("nvrtc", &names("nvrtc", &["13", "12"], "nvrtc64_130_0.dll"))
             .or_else(|why| open("nvrtc", &["nvrtc64_120_0.dll".into()]).map_err(|_| why))
             .map_err(|why| missing("CUDA's compiler (NVRTC)", &why))?;
@@ -177,7 +176,12 @@ impl Libraries {
             .map_err(|why| missing("cuBLAS", &why))?;
         let blas_functions = Blas::of(&blas, &name)?;
         files.extend([compiler, blas]);
-        Ok(Self { driver: driver_functions, compiler: compiler_functions, blas: blas_functions, _files: files })
+        Ok(Self {
+            driver: driver_functions,
+            compiler: compiler_functions,
+            blas: blas_functions,
+            _files: files,
+        })
     }
 }
 
@@ -246,9 +250,11 @@ fn folders() -> Vec<PathBuf> {
     }
     folders.extend(FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
     if cfg!(unix) {
-        let usual = ["/usr/local/nvidia/lib64", "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"];
+        let usual =
+            ["/usr/local/nvidia/lib64", "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"];
         folders.extend(usual.map(PathBuf::from));
-        let inside = std::fs::read_dir("/usr/local").map(|all| all.flatten().collect()).unwrap_or_else(|_| Vec::new());
+        let inside =
+            std::fs::read_dir("/usr/local").map_or_else(|_| Vec::new(), |all| all.flatten().collect());
         let mut versions: Vec<PathBuf> = inside
             .iter()
             .filter(|entry| entry.file_name().to_string_lossy().starts_with("cuda-"))

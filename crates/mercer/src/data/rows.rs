@@ -18,6 +18,7 @@ use crate::cuda::{Buffer, Card, View};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::real::Precision;
+use crate::size::bytes;
 
 /// n rows of p numbers.
 ///
@@ -133,6 +134,22 @@ impl<'a> Rows<'a> {
             )));
         }
         let Some(card) = device.card()? else { return Ok(self) };
+        let (needed, available) = (8 * self.n_stored() as u64, card.available()?);
+        if needed > available && device.falls_back() {
+            return Ok(self);
+        }
+        if needed > available && !self.is_sparse() {
+            return Err(Error::Memory(format!(
+                "{} rows of {} columns take {} on the card {}, of which {} may be taken\n\
+                 hint: fit on a sample of the rows and transform them in batches, compute on the processor (device = cpu), or \
+                 raise MERCER_DEVICE_MEMORY if it is set",
+                self.n(),
+                self.p(),
+                bytes(needed),
+                card.name(),
+                bytes(available)
+            )));
+        }
         match self {
             Self::Dense(Dense { values, n, p }) => {
                 let there = Arc::new(card.upload(&values)?);

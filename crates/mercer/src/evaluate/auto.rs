@@ -48,7 +48,7 @@ impl Adviser {
         let mut warnings = advice.warnings.clone();
         let mut fitted = match fitted {
             Some(fitted) => fitted,
-            None => match advice.pipeline()?.fit(rows, Some(labels), &self.options) {
+            None => match advice.pipeline()?.fit(rows, Some(labels), &self.options.where_it_can()) {
                 // Folds may differ where all rows together do not, as class means do; the coordinates are always there.
                 Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why))
                     if Method::named(&advice.method).is_err() =>
@@ -60,7 +60,7 @@ impl Adviser {
                          the features",
                         advice.method
                     ));
-                    advice.pipeline()?.fit(rows, Some(labels), &self.options)?
+                    advice.pipeline()?.fit(rows, Some(labels), &self.options.where_it_can())?
                 }
                 fitted => fitted?,
             },

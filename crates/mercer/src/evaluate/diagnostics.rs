@@ -98,7 +98,7 @@ impl FitDiagnostics {
                 rows.p()
             )));
         }
-        let fitted = pipeline.fit(rows, labels, options)?;
+        let fitted = pipeline.fit(rows, labels, &options.where_it_can())?;
         let monitor = &options.monitor;
         let FittedBasis { expansion, residual, pivot_norms, eigenvalues, method, .. } = &fitted.basis;
         monitor.begin("looking at what the basis leaves", 0);

@@ -218,7 +218,7 @@ impl Parts {
         let weighed = |rows: &Rows| scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose();
         let (train, test) = (weighed(&self.train.0)?, weighed(&self.test.0)?);
         let (train, test) = (train.as_ref().unwrap_or(&self.train.0), test.as_ref().unwrap_or(&self.test.0));
-        let fitted = pipeline.fit(train, Some(&self.train.1), options)?;
+        let fitted = pipeline.fit(train, Some(&self.train.1), &options.where_it_can())?;
         let [from, to] = [train, test].map(|rows| fitted.map.transform(rows));
         let [from, to] = [Rows::from_mat(from?.as_ref()), Rows::from_mat(to?.as_ref())];
         let found = Evaluator::Ridge.predict(&from, &self.train.1, &to, seed, &options.monitor)?;

@@ -292,12 +292,14 @@ impl Learner {
         let weighted = weigh(rows, trial.weights.as_deref())?;
         let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
         let settings = self.basis(kernel, trial.size, rows.n());
-        let mut options = self.inner_options();
+        let mut options = self.inner_options().device(self.options.device.where_it_can());
+        let placed = settings.placed(&weighted, &options)?;
+        let weighted = placed.as_ref().unwrap_or(&weighted);
         if self.fits(rows.n(), trial.size) {
             options = options.with_coordinates();
         }
-        let (basis, z) = settings.fit_with(&weighted, Some(labels), &options)?;
-        let summary = Coordinates::new(&weighted, Some(labels), &basis, z.as_ref(), &options)?
+        let (basis, z) = settings.fit_with(weighted, Some(labels), &options)?;
+        let summary = Coordinates::new(weighted, Some(labels), &basis, z.as_ref(), &options)?
             .moments(Targets::Labels)?;
         let m = summary.mean.len();
         let penalised = Mat::from_fn(m, m, |i, j| {

@@ -153,9 +153,11 @@ impl Space<'_> {
             f32::from_bits(if bits & 0x8000_0000 == 0 { !bits } else { bits & 0x7FFF_FFFF })
         };
         // The query itself is among the rows.
-        let bound = keys.get(k).filter(|key| **key != u64::MAX).map_or(f32::INFINITY, |&key| distance(key) + slack);
+        let bound =
+            keys.get(k).filter(|key| **key != u64::MAX).map_or(f32::INFINITY, |&key| distance(key) + slack);
         let last = keys[keys.len() - 1];
-        if keys.len() < base.order.len() && last != u64::MAX && !(distance(last) > bound) {
+        let ends_beyond = last == u64::MAX || distance(last) > bound;
+        if keys.len() < base.order.len() && !ends_beyond {
             return None;
         }
         let mut nearest = Nearest::new(k);

@@ -48,12 +48,12 @@ impl<'a> CardSource<'a> {
         expansion: &'a Expansion,
         features: Option<&'a Rows<'a>>,
         options: &'a Options,
-    ) -> Result<Self> {
+    ) -> Self {
         let Some(view) = rows.card_rows() else { unreachable!("the rows are on a card") };
         let card = Arc::clone(view.card());
         let features = features.filter(|features| features.card_rows().is_some());
         let here = Source::with(rows, labels, expansion, super::coordinates::Given::Nothing, options);
-        Ok(Self { rows, labels, expansion, features, here, card, monitor: &options.monitor })
+        Self { rows, labels, expansion, features, here, card, monitor: &options.monitor }
     }
 
     fn n(&self) -> usize {

@@ -158,7 +158,7 @@ impl<'a> Coordinates<'a> {
         let (monitor, expansion) = (&options.monitor, &basis.expansion);
         let features: Box<dyn FeatureSums> = match precision {
             _ if rows.card_rows().is_some() => {
-                Box::new(CardSource::new(rows, labels, expansion, features, options)?)
+                Box::new(CardSource::new(rows, labels, expansion, features, options))
             }
             Precision::Double => Box::new(Source::<f64>::new(rows, labels, expansion, features, options)),
             Precision::Single => Box::new(Source::<f32>::new(rows, labels, expansion, features, options)),

@@ -255,8 +255,8 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
     let n = rows.n();
     match kernel.shape.statistic() {
         Statistic::Product => {
-            let mut values = squared_norms_there(rows)
-                .unwrap_or_else(|| (0..n).map(|i| squared_norm(rows, i)).collect());
+            let mut values =
+                squared_norms_there(rows).unwrap_or_else(|| (0..n).map(|i| squared_norm(rows, i)).collect());
             kernel.finish(&mut values);
             values
         }

@@ -111,19 +111,19 @@ impl CardPanel {
                 card.shifted(rows, &self.shift, root, &scratch.u, &scratch.norms)?;
                 card.multiply(-2.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)?;
                 let norms = (&self.norms, &scratch.norms);
-                card.from_distances(out, norms, (landmarks, rows), root, self.shape)
+                card.values_from_distances(out, norms, (landmarks, rows), root, self.shape)
             }
             Statistic::Cosine => {
                 card.unit_length(rows, &scratch.u)?;
                 card.multiply(1.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)
             }
-            Statistic::Manhattan => card.from_differences(out, landmarks, rows, self.kernel.gamma),
+            Statistic::Manhattan => card.values_from_differences(out, landmarks, rows, self.kernel.gamma),
             _ => {
                 card.multiply(1.0, points.transposed(), rows.plain(), 0.0, out)?;
                 if self.kernel.shape == Shape::Linear {
                     return Ok(());
                 }
-                card.from_products(out, self.shape)
+                card.values_from_products(out, self.shape)
             }
         }
     }

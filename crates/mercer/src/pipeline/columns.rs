@@ -6,6 +6,7 @@
 
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::map::SelectedColumns;
 use crate::methods;
@@ -53,6 +54,9 @@ pub struct FittedColumns {
     pub warnings: Vec<String>,
 }
 
+/// Selectors whose neighbours a card finds.
+const ON_CARDS: [&str; 3] = ["relief", "relieff", "rrelieff"];
+
 impl ColumnSelection {
     /// Number of halves unless another is set.
     pub const RESAMPLES: usize = 10;
@@ -76,10 +80,25 @@ impl ColumnSelection {
         self.selector.needs().check(self.selector.name(), labels)
     }
 
+    /// An error if a card was asked for that has no part in this selector.
+    fn check_device(&self, rows: &Rows, options: &Options) -> Result<()> {
+        let asked = matches!(options.device, Device::Cuda(_)) || rows.device() != Device::Cpu;
+        if !asked || options.device == Device::Auto || ON_CARDS.contains(&self.selector.name()) {
+            return Ok(());
+        }
+        Err(Error::argument(format!(
+            "the selector `{}` is not computed on a card; {} are, by their neighbours\n\
+             hint: compute on the processor (device = cpu), or let it be where a card cannot (device = auto)",
+            self.selector.name(),
+            ON_CARDS.map(|name| format!("`{name}`")).join(", ")
+        )))
+    }
+
     /// Scores the columns and keeps the best; then looks at halves of the rows and at permuted labels, as the settings ask.
     pub fn fit(&self, rows: &Rows, labels: Option<&Labels>, options: &Options) -> Result<FittedColumns> {
         options.run(|| {
             self.check(labels)?;
+            self.check_device(rows, options)?;
             let (name, monitor) = (self.selector.name(), &options.monitor);
             let columns = Columns { rows, labels, space: None, categorical: &[], monitor };
             let scores = self.selector.score(&columns)?;

@@ -8,11 +8,14 @@ use mercer::data::{Task, synth};
 use mercer::device::Device;
 use mercer::evidence::neighbours::Neighbours;
 use mercer::faer::Mat;
+use mercer::pipeline::ColumnSelection;
 use mercer::{Error, FeatureMap, Kernel, Labels, Monitor, Options, Pipeline, Rows, Shape};
 
 /// The card to test, if one is to be tested.
 fn card() -> Option<Device> {
-    std::env::var("MERCER_TEST_DEVICE").ok().map(|name| name.parse().expect("MERCER_TEST_DEVICE names a device"))
+    std::env::var("MERCER_TEST_DEVICE")
+        .ok()
+        .map(|name| name.parse().expect("MERCER_TEST_DEVICE names a device"))
 }
 
 /// Options to compute there.
@@ -46,7 +49,8 @@ fn both(basis: &Basis, rows: &Rows, device: Device) -> (FittedBasis, FittedBasis
 }
 
 fn kernels() -> Vec<Kernel> {
-    let of = |name: &str, gamma: f64| Kernel { shape: Shape::named(name, 3, 1.0, 1.5).expect("known"), gamma };
+    let of =
+        |name: &str, gamma: f64| Kernel { shape: Shape::named(name, 3, 1.0, 1.5).expect("known"), gamma };
     vec![
         of("rbf", 0.3),
         of("laplacian", 0.2),
@@ -78,7 +82,10 @@ fn pivots_of_every_kernel_are_those_of_the_processor() {
         assert_eq!(here.stop, found.stop);
         close(&found.expansion.matrix, &here.expansion.matrix, 1e-9, "coefficients");
         assert!((here.residual - found.residual).abs() < 1e-10);
-        let (z, expected) = (found.expansion.transform(&rows.clone().on(device).expect("there")), here.expansion.transform(&rows));
+        let (z, expected) = (
+            found.expansion.transform(&rows.clone().on(device).expect("there")),
+            here.expansion.transform(&rows),
+        );
         close(&z.expect("there"), &expected.expect("here"), 1e-10, kernel.shape.name());
     }
 }
@@ -179,11 +186,25 @@ fn what_does_not_fit_is_recomputed_with_the_same_pivots() {
         let parts = basis.fit_with(&rows, None, &there(device)).expect("fitted").0;
         assert_eq!(whole.pivots, parts.pivots);
         close(&parts.expansion.matrix, &whole.expansion.matrix, 1e-8, "coefficients");
-        let pipeline = Pipeline::new("gda", &[("basis", "kobl"), ("basis_components", "40"), ("gamma", "0.5")]);
+        let pipeline =
+            Pipeline::new("gda", &[("basis", "kobl"), ("basis_components", "40"), ("gamma", "0.5")]);
         let pipeline = pipeline.expect("known");
         let there = pipeline.fit(&rows, Some(&labels), &there(device)).expect("fitted there");
         let here = pipeline.fit(&rows, Some(&labels), &Options::default()).expect("fitted here");
         close(&there.map.expansion.matrix, &here.map.expansion.matrix, 1e-6, "gda");
+    });
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused_with_their_size() {
+    let Some(device) = card() else { return };
+    let (rows, _) = data(900, 4);
+    temp_env("MERCER_DEVICE_MEMORY", "20kB", || {
+        let refused = rows.clone().on(device).expect_err("refused").to_string();
+        assert!(refused.contains("900 rows of 4 columns take 29 kB"), "{refused}");
+        let fitted =
+            Basis::kobl(Kernel::rbf(0.5)).n_components(9).fit_with(&rows, None, &there(Device::Auto));
+        assert_eq!(fitted.expect("fitted here").0.pivots.len(), 9);
     });
 }
 
@@ -200,7 +221,8 @@ fn temp_env(name: &str, value: &str, work: impl FnOnce()) {
 fn extractors_find_the_same_directions() {
     let Some(device) = card() else { return };
     let (rows, labels) = data(700, 4);
-    let numbers = Labels::Numbers((0..700).map(|i| ((i * 37) % 100) as f64 / 10.0 + (i % 3) as f64).collect());
+    let numbers =
+        Labels::Numbers((0..700).map(|i| f64::from((i * 37) % 100) / 10.0 + f64::from(i % 3)).collect());
     for (method, labels) in [
         ("gda", &labels),
         ("kpls", &numbers),
@@ -280,7 +302,9 @@ fn what_a_card_cannot_do_is_refused_by_name() {
     let Some(device) = card() else { return };
     let (rows, _) = data(50, 3);
     let sparse = Rows::sparse(vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0], 2).expect("rows");
-    let text = |result: Result<(FittedBasis, Option<Rows<'static>>), Error>| result.expect_err("refused").to_string();
+    let text = |result: Result<(FittedBasis, Option<Rows<'static>>), Error>| {
+        result.expect_err("refused").to_string()
+    };
     let rbf = Kernel::rbf(1.0);
     let refused = text(Basis::kobl(rbf).fit_with(&sparse, None, &there(device)));
     assert!(refused.contains("the rows are sparse"), "{refused}");
@@ -290,6 +314,15 @@ fn what_a_card_cannot_do_is_refused_by_name() {
     let refused = text(Basis::kobl(chi2).fit_with(&rows, None, &there(device)));
     assert!(refused.contains("the kernel `chi2` is not computed on a card"), "{refused}");
     assert!(named("gram-schmidt", rbf).fit_with(&rows, None, &there(Device::Auto)).is_ok());
+    let grown = named("sparse", rbf).grow(None, &rows, &there(device)).expect_err("refused").to_string();
+    assert!(grown.contains("batch by batch is not fitted on a card"), "{grown}");
+    let labels = Labels::classes(&(0..50).map(|i| if i % 2 == 0 { "a" } else { "b" }).collect::<Vec<_>>());
+    let of = |name: &str| {
+        ColumnSelection::new::<&str>(name, &[]).expect("known").fit(&rows, Some(&labels), &there(device))
+    };
+    let refused = of("f").expect_err("refused").to_string();
+    assert!(refused.contains("the selector `f` is not computed on a card"), "{refused}");
+    assert!(of("relieff").is_ok());
     let far = text(Basis::kobl(rbf).fit_with(&rows, None, &there(Device::Cuda(99))));
     assert!(far.contains("cuda:99") && far.contains("hint"), "{far}");
 }

@@ -357,7 +357,7 @@ impl<'a> Part<'a> {
 
     fn fit(&mut self, basis: &Basis) -> Result<FittedSplit<'a>> {
         let data = self.data;
-        let options = data.options.clone().with_coordinates();
+        let options = data.options.where_it_can().with_coordinates();
         let (basis, train) = basis.fit_with(&data.train, Some(&data.train_labels), &options)?;
         let train = train.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
         basis.expansion.check(&data.test, None, 0)?;
