@@ -299,7 +299,7 @@ def row_kobl(sizes: Sizes) -> list[dict]:
     }
     times = in_turn(jobs, 8 * n * m)
     same = sum(a == b for a, b in zip(*pivots.values(), strict=True)) if len(pivots) == 2 else 0
-    note = f"the textbook's loop takes a quarter of the landmarks, as its time grows with their square; {same} are the same"
+    note = f"the loop of PyTorch takes a quarter of the landmarks: its time grows as their square; {same} are the same"
     return [
         figure("kobl, rows on the card", whole, flops=n * m**2, goal="kobl"),
         figure(f"kobl, m = {few}", times, flops=n * few**2, note=note),
