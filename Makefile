@@ -13,7 +13,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user gen bench instructions papers check check-all check-browser clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen bench instructions papers check check-all check-browser clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -63,6 +63,34 @@ test-python: build $(VENV)/.ready
 test-new-user: build # What the program says about messy files, noise, rare classes and the like
 	$(PYTHON) tools/new_user.py --program $(TARGET_DIR)/debug/mercer
 
+# One card, so one test at a time.
+DEVICE_TESTS := cargo test $(WORKSPACE) --test it device:: -- --test-threads=1
+CARD_TESTS := $(BIN)/python -m pytest -q python/tests/test_card.py
+
+test-gpu: export MERCER_TEST_DEVICE := $(or $(MERCER_TEST_DEVICE),cuda)
+test-gpu: build $(VENV)/.ready ## Compare what an NVIDIA card computes with the processor (needs a card)
+	$(DEVICE_TESTS)
+	$(BIN)/python tools/develop.py
+	$(CARD_TESTS)
+
+# Libraries that answer as CUDA's do, so that the code for cards is tested without one.
+STAND_IN := $(abspath $(TARGET_DIR))/cuda-stand-in
+
+test-stand-in: export MERCER_TEST_DEVICE := cuda
+test-stand-in: export MERCER_CUDA_LIB := $(STAND_IN)
+# Where there is a card, its driver is not to be found first.
+test-stand-in: export LD_LIBRARY_PATH := $(STAND_IN)$(addprefix :,$(LD_LIBRARY_PATH))
+test-stand-in: build $(VENV)/.ready ## The same on a slow imitation of a card (needs g++)
+	@if command -v $${CXX:-g++} >/dev/null; then set -ex; \
+	$(PYTHON) tools/cuda_stand_in/build.py $(STAND_IN); \
+	$(DEVICE_TESTS); \
+	$(BIN)/python tools/develop.py; \
+	$(CARD_TESTS); \
+	else echo "there is no C++ compiler (g++): the code for cards was not tested"; fi
+
+kernels: $(VENV)/.ready ## Compile the kernels for cards (needs NVRTC, which `make setup` installs on Linux; no card)
+	$(BIN)/python tools/compile_kernels.py
+
 gen: build ## Write what is made from the registry: docs/methods/README.md
 	$(TARGET_DIR)/debug/mercer methods --format markdown > docs/methods/README.md
 
@@ -83,7 +111,7 @@ papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minut
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/python experiments/run.py $(PAPER) $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)")
 
-check: lint test instructions ## All that continuous integration runs
+check: lint test kernels test-stand-in instructions ## All that continuous integration runs
 
 # Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
 check-all: check check-browser ## Before a release: also the slow tests, fewer features, and the report's pages in a browser
