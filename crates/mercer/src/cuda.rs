@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -346,6 +346,15 @@ impl Card {
 
     /// The lower half of C ← A·Aᵀ + β·C.
     pub(crate) fn self_multiply(&self, a: View, beta: f64, c: View) -> Result<()> {
+        self.symmetric(1.0, a, beta, c)
+    }
+
+    /// The lower half of C ← C − A·Aᵀ.
+    pub(crate) fn self_subtract(&self, a: View, c: View) -> Result<()> {
+        self.symmetric(-1.0, a, 1.0, c)
+    }
+
+    fn symmetric(&self, alpha: f64, a: View, beta: f64, c: View) -> Result<()> {
         assert!(
             c.rows == c.columns && a.rows == c.rows,
             "{}×{} into {}×{}",
@@ -356,7 +365,6 @@ impl Card {
         );
         self.enter()?;
         let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
-        let alpha = 1.0f64;
         // SAFETY: views lie inside their buffers; shapes were compared.
         let code = unsafe {
             (self.libraries.blas.self_multiply)(
@@ -596,6 +604,17 @@ fn in_one_piece(matrix: MatRef<'_, f64>) -> Option<&[f64]> {
     }
     // SAFETY: so many numbers lie there, as was seen, and are borrowed as long as the matrix is.
     Some(unsafe { std::slice::from_raw_parts(matrix.as_ptr(), rows * columns) })
+}
+
+/// The numbers of a matrix whose rows lie one after the other.
+pub(crate) fn rows_in_one_piece<'m, T: Pod>(matrix: MatMut<'m, T>) -> Option<&'m mut [T]> {
+    let (rows, columns) = matrix.shape();
+    let together = matrix.col_stride() == 1 && (rows <= 1 || matrix.row_stride() == columns.cast_signed());
+    if !together || rows == 0 || columns == 0 {
+        return None;
+    }
+    // SAFETY: so many numbers lie there, as was seen, and are lent as long as the matrix is.
+    Some(unsafe { std::slice::from_raw_parts_mut(matrix.as_ptr_mut(), rows * columns) })
 }
 
 /// A matrix on the card, column after column.

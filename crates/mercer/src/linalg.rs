@@ -192,6 +192,16 @@ impl Cholesky {
         cholesky_in_place(a.as_mut(), plain, par, stack, parameters).ok().map(|_| Self(a))
     }
 
+    /// A factor that was found elsewhere; its lower half is read.
+    pub(crate) fn of_factor(l: Mat<f64>) -> Self {
+        Self(l)
+    }
+
+    /// L_ij, j ≤ i.
+    pub(crate) fn lower(&self, i: usize, j: usize) -> f64 {
+        self.0[(i, j)]
+    }
+
     /// Factors the lower half of a matrix that may be large; `monitor` can stop it.
     pub(crate) fn watched(a: Mat<f64>, monitor: &Monitor) -> Result<Option<Self>> {
         interruptible(a.nrows(), monitor, move || Ok(Self::new(a)))

@@ -5,13 +5,15 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 use super::expansion::{Blocks, Expansion, Landmarks};
-use crate::cuda::{Buffer, Card, View};
+use crate::cuda::{Buffer, Card, View, rows_in_one_piece};
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::on_card::{CardPanel, CardScratch, no_formula};
+use crate::linalg::Cholesky;
 use crate::monitor::Monitor;
 use crate::real::{Precision, Real};
 
@@ -38,6 +40,50 @@ pub(crate) struct Applied<'a> {
     /// Rows of a piece.
     piece: usize,
 }
+
+/// The Cholesky factor of a positive definite matrix, of which the lower half is read; None if it is not.
+///
+/// Blocks of columns from the left: the block on the diagonal is factored here, the rest is divided by it and taken out of what
+/// follows there.
+pub(crate) fn cholesky_there(
+    card: &Arc<Card>,
+    matrix: MatRef<'_, f64>,
+    monitor: &Monitor,
+) -> Result<Option<Mat<f64>>> {
+    const BLOCK: usize = 128;
+    let m = matrix.nrows();
+    let a = upload_matrix(card, matrix)?;
+    let all = a.matrix(m, m);
+    for start in (0..m).step_by(BLOCK) {
+        monitor.check()?;
+        let b = BLOCK.min(m - start);
+        let diagonal = card.room(b * b)?;
+        let own = all.rows(start, b).columns(start, b);
+        card.copy(own, diagonal.matrix(b, b), 1.0)?;
+        let Some(factor) = Cholesky::new(diagonal.read_matrix(b, b)?) else { return Ok(None) };
+        let factor = Mat::from_fn(b, b, |i, j| if j <= i { factor.lower(i, j) } else { 0.0 });
+        diagonal.write_matrix(factor.as_ref())?;
+        card.copy(diagonal.matrix(b, b), own, 1.0)?;
+        let rest = m - start - b;
+        if rest == 0 {
+            break;
+        }
+        // L_21 = A_21 L_11⁻ᵀ, by the transposed block; A_22 − L_21 L_21ᵀ in its lower half.
+        let inverse = card.room(b * b)?;
+        card.identity(&inverse, b)?;
+        card.solve(diagonal.matrix(b, b), inverse.matrix(b, b))?;
+        let below = all.rows(start + b, rest).columns(start, b);
+        let copy = card.room(rest * b)?;
+        card.copy(below, copy.matrix(rest, b), 1.0)?;
+        card.multiply(1.0, copy.matrix(rest, b).plain(), inverse.matrix(b, b).transposed(), 0.0, below)?;
+        let next = all.rows(start + b, rest).columns(start + b, rest);
+        card.self_subtract(below, next)?;
+    }
+    a.read_matrix(m, m).map(Some)
+}
+
+/// Rows that a thread copies at a time.
+const COPIED_ROWS: usize = 256;
 
 /// A matrix on the card, column after column.
 pub(crate) fn upload_matrix(card: &Arc<Card>, matrix: MatRef<'_, f64>) -> Result<Buffer<f64>> {
@@ -153,13 +199,24 @@ impl<'a> Applied<'a> {
     /// Features of all rows into memory here, n×q.
     pub(crate) fn all<T: Real>(&self, mut out: MatMut<'_, T>, monitor: &Monitor) -> Result<()> {
         let q = self.q;
-        let (z, mut here) = (self.room()?, vec![0.0; q * self.piece]);
+        let z = self.room()?;
+        if let (Precision::Double, Some(out)) = (T::PRECISION, rows_in_one_piece(out.as_mut())) {
+            let out: &mut [f64] = bytemuck::cast_slice_mut(out);
+            return self.each_piece(monitor, |start, count| {
+                self.fill(start, count, z.matrix(q, count))?;
+                z.read(0, &mut out[start * q..(start + count) * q])
+            });
+        }
+        let mut here = vec![0.0; q * self.piece];
         self.each_piece(monitor, |start, count| {
             self.fill(start, count, z.matrix(q, count))?;
             z.read(0, &mut here[..q * count])?;
-            for (i, row) in here[..q * count].chunks_exact(q.max(1)).enumerate() {
-                out.as_mut().row_mut(start + i).iter_mut().zip(row).for_each(|(o, v)| *o = T::of(*v));
-            }
+            let parts = out.as_mut().subrows_mut(start, count).par_row_chunks_mut(COPIED_ROWS);
+            parts.zip(here[..q * count].par_chunks((COPIED_ROWS * q).max(1))).for_each(|(mut out, here)| {
+                for (i, row) in here.chunks_exact(q.max(1)).enumerate() {
+                    out.as_mut().row_mut(i).iter_mut().zip(row).for_each(|(o, v)| *o = T::of(*v));
+                }
+            });
             Ok(())
         })
     }

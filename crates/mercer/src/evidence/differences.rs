@@ -58,7 +58,7 @@ impl<'a> Differences<'a> {
     pub fn new(rows: &'a Rows<'a>, categorical: &[usize], by_range: bool) -> Result<Self> {
         rows.fetch()?;
         let found = Self::of(rows.to_f64(), categorical, by_range.then(|| Ranges::of(rows)).as_ref())?;
-        Ok(Self { device: rows.device(), ..found })
+        Ok(found.on(rows.device()))
     }
 
     /// Prepares rows that are some of many: each column is divided by its range over all of them.
@@ -203,6 +203,11 @@ impl<'a> Differences<'a> {
             F64Rows::Dense(rows) => rows,
             F64Rows::Sparse(_) => unreachable!("gaps, categories, trees and prefilters are of dense rows"),
         }
+    }
+
+    /// These differences of rows that were given on a device.
+    pub(crate) fn on(self, device: Device) -> Self {
+        Self { device, ..self }
     }
 
     /// Where the rows were given.

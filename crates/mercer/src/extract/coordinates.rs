@@ -11,6 +11,7 @@ use super::card_source::CardSource;
 use super::{Directions, turn};
 use crate::basis::FittedBasis;
 use crate::basis::expansion::{Expansion, FeaturePanels};
+use crate::cuda::{Buffer, Card};
 use crate::data::labels::Labels;
 use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
@@ -200,6 +201,11 @@ impl<'a> Coordinates<'a> {
         let labels = labels.ok_or_else(|| missing_labels(method))?;
         let (codes, c) = labels.require_classes(method)?;
         Ok((rows, labels, codes, c))
+    }
+
+    /// The card that the rows lie on.
+    pub(super) fn card(&self) -> Option<&'a Arc<Card>> {
+        self.held.and_then(|(rows, _)| rows.card_numbers()).map(Buffer::card)
     }
 
     /// An error that names the method unless such labels will do.

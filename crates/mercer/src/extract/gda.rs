@@ -109,8 +109,8 @@ pub(super) fn discriminate(
     let classes = factor.ncols();
     let mean = summary.mean;
     let total = completed.then(|| summary.total.clone());
-    let Some(mut found) =
-        ratio::solve(summary.total, reg, factor.as_ref(), coordinates.precision(), coordinates.monitor)?
+    let solver = ratio::Solver { monitor: coordinates.monitor, card: coordinates.card() };
+    let Some(mut found) = ratio::solve(summary.total, reg, factor.as_ref(), coordinates.precision(), solver)?
     else {
         return Err(Error::data(format!(
             "`{method}`: all rows are equal in the basis' coordinates, so there is nothing to separate"

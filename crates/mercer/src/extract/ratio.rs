@@ -11,7 +11,11 @@
 
 use faer::{Col, Mat, MatRef, Scale};
 
+use std::sync::Arc;
+
 use super::RANK;
+use crate::basis::on_card::cholesky_there;
+use crate::cuda::Card;
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, eigen, left_singular, product};
 use crate::monitor::Monitor;
@@ -34,6 +38,32 @@ pub(super) struct Ratio {
 pub(super) const REG: Parameter =
     Parameter::not_negative("reg", "share of the mean scatter that is added to the diagonal");
 
+/// Who factors matrices.
+pub(super) struct Solver<'a> {
+    /// Progress out, stop in.
+    pub(super) monitor: &'a Monitor,
+    /// The card that the rows lie on; large matrices are factored there.
+    pub(super) card: Option<&'a Arc<Card>>,
+}
+
+impl<'a> From<&'a Monitor> for Solver<'a> {
+    fn from(monitor: &'a Monitor) -> Self {
+        Self { monitor, card: None }
+    }
+}
+
+impl Solver<'_> {
+    fn cholesky(&self, matrix: Mat<f64>) -> Result<Option<Cholesky>> {
+        match self.card.filter(|_| matrix.nrows() >= FACTORED_THERE) {
+            Some(card) => Ok(cholesky_there(card, matrix.as_ref(), self.monitor)?.map(Cholesky::of_factor)),
+            None => Cholesky::watched(matrix, self.monitor),
+        }
+    }
+}
+
+/// Rows from which on a card factors a matrix faster than the processor.
+const FACTORED_THERE: usize = 1_000;
+
 /// An error unless it can be a share of the mean scatter.
 pub(super) fn check(reg: f64) -> Result<()> {
     if reg.is_finite() && reg >= 0.0 {
@@ -43,13 +73,15 @@ pub(super) fn check(reg: f64) -> Result<()> {
 }
 
 /// Solves for a scatter S (m×m) and a factor F (m×c), both from features of this precision; None if S is 0.
-pub(super) fn solve(
+pub(super) fn solve<'s>(
     scatter: Mat<f64>,
     reg: f64,
     factor: MatRef<'_, f64>,
     precision: Precision,
-    monitor: &Monitor,
+    solver: impl Into<Solver<'s>>,
 ) -> Result<Option<Ratio>> {
+    let solver = solver.into();
+    let monitor = solver.monitor;
     let [rank_of, nothing] = [RANK, NOTHING].map(|share| precision.tolerance(share));
     let sound = match precision {
         Precision::Double => SOUND,
@@ -69,7 +101,7 @@ pub(super) fn solve(
     let factored = if reg >= sound * m as f64 {
         let mut t = t.clone();
         (0..m).for_each(|i| t[(i, i)] += reg);
-        Cholesky::watched(t, monitor)?
+        solver.cholesky(t)?
     } else {
         None
     };

@@ -260,7 +260,11 @@ impl<'a> Columns<'a> {
         let ranges = by_range.then(|| Ranges::of(self.rows));
         match self.space {
             Some(_) if self.categorical.is_empty() => pair_differences(self.rows, ranges.as_ref()),
-            _ => Differences::of(self.rows.to_f64(), self.categorical, ranges.as_ref()),
+            _ => {
+                self.rows.fetch()?;
+                let found = Differences::of(self.rows.to_f64(), self.categorical, ranges.as_ref())?;
+                Ok(found.on(self.rows.device()))
+            }
         }
     }
 
