@@ -1,6 +1,6 @@
 //! One NVIDIA card: its memory, matrix products, and the kernels of `kernels.cu`.
 //!
-//! The only module beside `data/store.rs` with unsafe code. What it offers is safe: every address that is handed to the card
+//! Most of the unsafe code is here, and what is offered is safe: every address that is handed to the card
 //! lies inside a [`Buffer`], and sizes are checked before each call. Work goes to one stream, in the order of the calls, so
 //! that results do not depend on time; [`Card::wait`] and everything that brings numbers back wait for it.
 //!
@@ -23,6 +23,7 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::linalg::large::filled;
 use crate::size::{bytes as bytes_for_people, size_in_bytes};
 use library::{
     AS_IT_IS, Address, CAPABILITY_MAJOR, CAPABILITY_MINOR, Handle, LEFT, LOWER, Libraries, MULTIPROCESSORS,
@@ -505,20 +506,23 @@ impl<T: Pod> Buffer<T> {
 
     /// Copies the numbers from this place on.
     pub(crate) fn read(&self, at: usize, numbers: &mut [T]) -> Result<()> {
-        assert!(at + numbers.len() <= self.len, "{} numbers at {at} of {}", numbers.len(), self.len);
-        let (card, from) = (&self.card, self.address + (at * size_of::<T>()) as u64);
+        // SAFETY: there is room for so many.
+        unsafe { self.read_to(at, numbers.as_mut_ptr(), numbers.len()) }
+    }
+
+    /// Copies so many numbers from this place on.
+    ///
+    /// # Safety
+    /// There must be room for them.
+    unsafe fn read_to(&self, at: usize, to: *mut T, count: usize) -> Result<()> {
+        assert!(at + count <= self.len, "{count} numbers at {at} of {}", self.len);
+        let (card, from, to) = (&self.card, self.address + (at * size_of::<T>()) as u64, to.cast::<u8>());
         card.enter()?;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(numbers);
-        let locked = Locked::of(card, bytes.as_mut_ptr().cast(), bytes.len());
-        for (start, len) in locked.pieces(bytes.len()) {
+        let locked = Locked::of(card, to.cast(), count * size_of::<T>());
+        for (start, len) in locked.pieces(count * size_of::<T>()) {
             // SAFETY: both sides have so many bytes.
             let code = unsafe {
-                (card.libraries.driver.from_card)(
-                    bytes[start..].as_mut_ptr().cast(),
-                    from + start as u64,
-                    len,
-                    card.stream,
-                )
+                (card.libraries.driver.from_card)(to.add(start).cast(), from + start as u64, len, card.stream)
             };
             card.check(code, "copying from the card")?;
         }
@@ -574,19 +578,8 @@ impl Buffer<f64> {
 
     /// A matrix that begins with it, columns one after the other, brought here.
     pub(crate) fn read_matrix(&self, rows: usize, columns: usize) -> Result<Mat<f64>> {
-        let mut matrix = Mat::<f64>::zeros(rows, columns);
-        if in_one_piece(matrix.as_ref()).is_some() {
-            let start = matrix.as_ptr_mut();
-            // SAFETY: its columns lie one after the other, as was seen, and are all initialised.
-            let values = unsafe { std::slice::from_raw_parts_mut(start, rows * columns) };
-            self.read(0, values)?;
-            return Ok(matrix);
-        }
-        let values = self.first(rows * columns)?;
-        for (column, values) in matrix.col_iter_mut().zip(values.chunks_exact(rows.max(1))) {
-            column.iter_mut().zip(values).for_each(|(c, v)| *c = *v);
-        }
-        Ok(matrix)
+        // SAFETY: all numbers are copied.
+        unsafe { filled(rows, columns, |values| self.read_to(0, values.as_mut_ptr().cast(), values.len())) }
     }
 
     /// A matrix that begins with it, columns one after the other.
@@ -607,7 +600,8 @@ fn in_one_piece(matrix: MatRef<'_, f64>) -> Option<&[f64]> {
 }
 
 /// The numbers of a matrix whose rows lie one after the other.
-pub(crate) fn rows_in_one_piece<'m, T: Pod>(matrix: MatMut<'m, T>) -> Option<&'m mut [T]> {
+#[expect(clippy::needless_pass_by_value, reason = "who has it lends the numbers")]
+pub(crate) fn rows_in_one_piece<T: Pod>(matrix: MatMut<'_, T>) -> Option<&mut [T]> {
     let (rows, columns) = matrix.shape();
     let together = matrix.col_stride() == 1 && (rows <= 1 || matrix.row_stride() == columns.cast_signed());
     if !together || rows == 0 || columns == 0 {

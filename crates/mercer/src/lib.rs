@@ -30,7 +30,7 @@
 //!
 //! Matrices in the interface are faer's, which is re-exported as [`faer`].
 
-// Two exceptions, cuda.rs and data/store.rs, say why.
+// cuda.rs, data/store.rs and linalg/large.rs are exceptions and say why.
 #![deny(unsafe_code)]
 // Some arithmetic below serves the evaluation alone.
 #![cfg_attr(not(feature = "evaluate"), allow(dead_code))]

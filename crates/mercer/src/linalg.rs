@@ -1,6 +1,7 @@
 //! Dense linear algebra that several stages share. Small problems are sequential, large ones are cut into a fixed number of
 //! pieces, so that the bits do not depend on the number of threads.
 
+pub(crate) mod large;
 mod tridiagonal;
 
 use std::cell::RefCell;

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::{check_rows, diagonal};
 use crate::kernel::{Kernel, Panel, Shape};
+use crate::linalg::large::copied;
 use crate::linalg::{product, tall_product, with_scratch};
 use crate::monitor::Monitor;
 use crate::real::Real;
@@ -57,7 +58,7 @@ impl Landmarks {
 }
 
 /// Kernel, landmarks, one matrix, one offset.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Expansion {
     /// The kernel.
     pub kernel: Kernel,
@@ -69,6 +70,18 @@ pub struct Expansion {
     pub offset: Vec<f64>,
     /// The point that z = 0 stands for, as weights of the landmarks; None: the kernel space's own zero.
     pub origin: Option<Vec<f64>>,
+}
+
+impl Clone for Expansion {
+    fn clone(&self) -> Self {
+        Self {
+            kernel: self.kernel,
+            landmarks: self.landmarks.clone(),
+            matrix: copied(self.matrix.as_ref()),
+            offset: self.offset.clone(),
+            origin: self.origin.clone(),
+        }
+    }
 }
 
 impl Expansion {

@@ -13,6 +13,7 @@
 use faer::{Mat, MatMut, MatRef};
 
 use crate::error::{Error, Result};
+use crate::linalg::large::copied;
 use crate::linalg::{product, self_product};
 use crate::real::Real;
 
@@ -178,25 +179,34 @@ impl Moments {
             return Err(Error::data("no rows were added up"));
         }
         let mean: Vec<f64> = self.shift.iter().zip(&self.mean).map(|(a, b)| a + b).collect();
-        if !(0..m + c).all(|j| self.scatter[(j, j)].is_finite() && mean[j].is_finite()) {
-            return Err(Error::Numerical(
-                "squares of the features or of the target are too large to be added up\n\
-                 hint: scale the columns or the target, or lower coef0 and degree of the kernel"
-                    .into(),
-            ));
-        }
-        Ok(Summary {
+        Summary {
             n: self.n,
             mean: mean[..m].to_vec(),
             target_mean: mean[m..].to_vec(),
-            total: self.scatter.submatrix(0, 0, m, m).to_owned(),
+            total: copied(self.scatter.submatrix(0, 0, m, m)),
             cross: self.scatter.submatrix(0, m, m, c).to_owned(),
             target_total: self.scatter.submatrix(m, m, c, c).to_owned(),
-        })
+        }
+        .checked()
     }
 }
 
 impl Summary {
+    /// This summary, unless its sums have overflowed.
+    pub(crate) fn checked(self) -> Result<Self> {
+        let finite = |values: &[f64], scatter: &Mat<f64>| {
+            values.iter().enumerate().all(|(j, mean)| mean.is_finite() && scatter[(j, j)].is_finite())
+        };
+        if finite(&self.mean, &self.total) && finite(&self.target_mean, &self.target_total) {
+            return Ok(self);
+        }
+        Err(Error::Numerical(
+            "squares of the features or of the target are too large to be added up\n\
+             hint: scale the columns or the target, or lower coef0 and degree of the kernel"
+                .into(),
+        ))
+    }
+
     /// Σ z zᵀ, m×m.
     pub fn gram(&self) -> Mat<f64> {
         Mat::from_fn(self.mean.len(), self.mean.len(), |i, j| {

@@ -15,7 +15,7 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::evidence::margins::Pairs;
-use crate::evidence::moments::{Moments, Summary};
+use crate::evidence::moments::Summary;
 use crate::evidence::neighbours::Neighbours;
 use crate::linalg::Deciding;
 use crate::monitor::Monitor;
@@ -26,7 +26,7 @@ use crate::real::Precision;
 const MEAN_ROWS: usize = 1_024;
 
 /// Rows or pairs that are added up at a time.
-const PIECE_ROWS: usize = 32_768;
+const PIECE_ROWS: usize = 65_536;
 
 /// Features of rows on a card.
 pub(super) struct CardSource<'a> {
@@ -101,8 +101,8 @@ impl<'a> CardSource<'a> {
         if self.kept().is_some() { Ok(None) } else { Applied::new(self.expansion, self.rows).map(Some) }
     }
 
-    /// Sums of features and targets of all rows.
-    fn sums(&self, targets: Targets) -> Result<Moments> {
+    /// Means and scatters of features and targets of all rows.
+    fn summary(&self, targets: Targets) -> Result<Summary> {
         let (n, m, c) = (self.n(), self.m(), targets.count(self.labels));
         let (card, all) = (&self.card, m + c);
         self.monitor.begin("adding up features", n);
@@ -158,8 +158,22 @@ impl<'a> CardSource<'a> {
         let off = card.upload(&mean)?;
         let off = off.matrix(all, 1);
         card.multiply(-(n as f64), off.plain(), off.transposed(), 1.0, scatter.matrix(all, all))?;
-        let scatter = scatter.read_matrix(all, all)?;
-        Moments::from_parts(m, n as f64, shift, mean, scatter)
+        let mean: Vec<f64> = shift.iter().zip(&mean).map(|(shift, off)| shift + off).collect();
+        let part = |down: (usize, usize), across: (usize, usize)| {
+            let packed = card.room(down.1 * across.1)?;
+            let own = scatter.matrix(all, all).rows(down.0, down.1).columns(across.0, across.1);
+            card.copy(own, packed.matrix(down.1, across.1), 1.0)?;
+            packed.read_matrix(down.1, across.1)
+        };
+        Summary {
+            n: n as f64,
+            target_mean: mean[m..].to_vec(),
+            mean: mean[..m].to_vec(),
+            total: part((0, m), (0, m))?,
+            cross: part((0, m), (m, c))?,
+            target_total: part((m, c), (m, c))?,
+        }
+        .checked()
     }
 
     /// Values that decide on signs, of features that `fill` computes piece by piece.
@@ -195,7 +209,7 @@ impl FeatureSums for CardSource<'_> {
     }
 
     fn moments(&self, targets: Targets) -> Result<Summary> {
-        self.sums(targets)?.finish()
+        self.summary(targets)
     }
 
     fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)> {

@@ -17,6 +17,7 @@ use super::RANK;
 use crate::basis::on_card::cholesky_there;
 use crate::cuda::Card;
 use crate::error::{Error, Result};
+use crate::linalg::large::copied;
 use crate::linalg::{Cholesky, eigen, left_singular, product};
 use crate::monitor::Monitor;
 use crate::real::Precision;
@@ -53,10 +54,10 @@ impl<'a> From<&'a Monitor> for Solver<'a> {
 }
 
 impl Solver<'_> {
-    fn cholesky(&self, matrix: Mat<f64>) -> Result<Option<Cholesky>> {
+    fn cholesky(&self, matrix: &Mat<f64>) -> Result<Option<Cholesky>> {
         match self.card.filter(|_| matrix.nrows() >= FACTORED_THERE) {
             Some(card) => Ok(cholesky_there(card, matrix.as_ref(), self.monitor)?.map(Cholesky::of_factor)),
-            None => Cholesky::watched(matrix, self.monitor),
+            None => Cholesky::watched(copied(matrix.as_ref()), self.monitor),
         }
     }
 }
@@ -99,9 +100,11 @@ pub(super) fn solve<'s>(
     t *= Scale(1.0 / unit);
     let mut whitened = factor * Scale(1.0 / unit.sqrt());
     let factored = if reg >= sound * m as f64 {
-        let mut t = t.clone();
+        let own: Vec<f64> = (0..m).map(|i| t[(i, i)]).collect();
         (0..m).for_each(|i| t[(i, i)] += reg);
-        solver.cholesky(t)?
+        let factored = solver.cholesky(&t)?;
+        own.iter().enumerate().for_each(|(i, own)| t[(i, i)] = *own);
+        factored
     } else {
         None
     };

@@ -1,0 +1,81 @@
+//! Large matrices whose memory is first touched by all threads: a page fault every 512 numbers costs more than the copy.
+
+use std::mem::MaybeUninit;
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use crate::error::Result;
+
+/// Matrices of fewer numbers are copied by one thread.
+const LARGE: usize = 1 << 20;
+
+/// Numbers that a thread copies at a time.
+const PART: usize = 1 << 18;
+
+/// A matrix whose numbers `fill` writes, column after column.
+///
+/// # Safety
+/// Unless it returns an error, `fill` must write every number.
+#[expect(unsafe_code, reason = "memory that nobody has written to is handed to those who will")]
+pub(crate) unsafe fn filled(
+    rows: usize,
+    columns: usize,
+    fill: impl FnOnce(&mut [MaybeUninit<f64>]) -> Result<()>,
+) -> Result<Mat<f64>> {
+    let mut matrix = Mat::<f64>::with_capacity(rows, columns);
+    if matrix.col_stride().unsigned_abs() == rows {
+        // SAFETY: there is room for so many columns, one after the other; `fill` writes them all, as the caller says.
+        unsafe {
+            let start: *mut MaybeUninit<f64> = matrix.as_ptr_mut().cast();
+            fill(std::slice::from_raw_parts_mut(start, rows * columns))?;
+            matrix.set_dims(rows, columns);
+        }
+        return Ok(matrix);
+    }
+    // Columns are some numbers apart.
+    let mut values: Vec<MaybeUninit<f64>> = vec![MaybeUninit::new(0.0); rows * columns];
+    fill(&mut values)?;
+    // SAFETY: every number was written, here if not by `fill`.
+    Ok(Mat::from_fn(rows, columns, |i, j| unsafe { values[j * rows + i].assume_init() }))
+}
+
+/// A copy of a matrix.
+pub(crate) fn copied(matrix: MatRef<'_, f64>) -> Mat<f64> {
+    let (rows, columns) = matrix.shape();
+    if rows * columns < LARGE {
+        return matrix.to_owned();
+    }
+    let width = PART.div_ceil(rows);
+    // SAFETY: every column is copied.
+    #[expect(unsafe_code, reason = "as for `filled`")]
+    let copy = unsafe {
+        filled(rows, columns, |values| {
+            values.par_chunks_mut(width * rows).zip(matrix.par_col_chunks(width)).for_each(
+                |(values, part)| {
+                    for (values, column) in values.chunks_exact_mut(rows).zip(part.col_iter()) {
+                        values.iter_mut().zip(column.iter()).for_each(|(v, c)| {
+                            v.write(*c);
+                        });
+                    }
+                },
+            );
+            Ok(())
+        })
+    };
+    copy.unwrap_or_else(|_| unreachable!("copying cannot fail"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_equal_whatever_their_size() {
+        for (rows, columns) in [(0, 0), (3, 5), (1_024, 1_024), (1_031, 1_030), (2, 700_000)] {
+            let matrix = Mat::from_fn(rows, columns, |i, j| (i * 31 + j * 7) as f64);
+            assert_eq!(copied(matrix.as_ref()), matrix);
+            assert_eq!(copied(matrix.transpose()), matrix.transpose().to_owned());
+        }
+    }
+}
