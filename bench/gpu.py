@@ -564,7 +564,8 @@ def cell(side: dict | None) -> str:
 
 def ratio(figure: dict, peer: str) -> str:
     sides = [figure.get(name, {}).get("median") for name in ("mercer", peer)]
-    return f"{sides[1] / sides[0]:.1f}" if all(sides) else ""
+    found = sides[1] / sides[0] if all(sides) else None
+    return "" if found is None else f"{found:.1f}" if found >= 1 else f"{found:.2f}"
 
 
 def table(figures: dict[str, list[dict]], at_full_size: bool) -> None:
