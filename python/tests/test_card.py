@@ -171,7 +171,6 @@ def test_what_a_card_cannot_do_is_refused_by_name_and_done_here_by_auto(estimato
     close(found.set_params(device="cpu").transform(rows), here.transform(rows))
 
 
-@pytest.mark.xfail(reason="`transform` with `auto` puts rows on the card whatever the kernel of the model")
 def test_auto_transforms_here_where_a_card_has_no_formula():
     rows = np.abs(X)
     basis = mercer.KernelBasis("kobl", kernel="chi2", gamma=GAMMA, n_components=5).fit(rows)

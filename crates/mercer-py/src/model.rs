@@ -197,10 +197,10 @@ impl Model {
         let shape = (rows.n(), self.n_features());
         match rows.precision() {
             Precision::Double => written(py, verbose, shape, |out: MatMut<'_, f64>, monitor| {
-                map.transform_into(&rows.on(device)?, out, monitor)
+                map.transform_into(&map.map().rows_on(rows, device)?, out, monitor)
             }),
             Precision::Single => written(py, verbose, shape, |out: MatMut<'_, f32>, monitor| {
-                map.transform_f32_into(&rows.on(device)?, out, monitor).map(drop)
+                map.transform_f32_into(&map.map().rows_on(rows, device)?, out, monitor).map(drop)
             }),
         }
     }

@@ -26,8 +26,10 @@ use crate::basis::{Expansion, FittedBasis, Landmarks, Method, Precision};
 use crate::data::encode::Encoder;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::extract::Directions;
+use crate::kernel::on_card::no_formula;
 use crate::monitor::Monitor;
 use crate::whole_file::temporary;
 
@@ -315,6 +317,17 @@ impl FeatureMap {
     ) -> Result<Precision> {
         let panels = self.expansion.prepared_f32(rows.n());
         prepared::transform(self, &panels, rows, out, monitor).map(|()| panels.precision())
+    }
+
+    /// Rows to transform on a device: on a card where it has the formulas, and an error where one was asked for that has not.
+    pub fn rows_on<'r>(&self, rows: Rows<'r>, device: Device) -> Result<Rows<'r>> {
+        let shape = self.expansion.kernel.shape;
+        match device {
+            Device::Cpu => Ok(rows),
+            _ if shape.is_on_cards() => rows.on(device),
+            _ if device.falls_back() => Ok(rows),
+            _ => Err(no_formula(shape)),
+        }
     }
 
     /// Features of rows that lie on a card, left there: n×q, of which nothing is copied here until it is looked at.

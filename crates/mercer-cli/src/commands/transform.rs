@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let Table { rows, kept, .. } = table;
     let n = rows.n();
     let features = context.work(|monitor| match &model {
-        Model::Features(map) => map.transform_within(&rows.on(device)?, memory, monitor),
+        Model::Features(map) => map.transform_within(&map.rows_on(rows, device)?, memory, monitor),
         Model::Columns(selected) => selected.transform_within(&rows, memory),
     })?;
     let (names, what) = match &model {

@@ -4,6 +4,7 @@
 //!
 //! cost    a sort of the column
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -270,7 +271,7 @@ impl Labels {
         if are_numbers {
             return column.into_numbers().map(Self::Numbers);
         }
-        let labels = Self::classes(&column.into_names());
+        let labels = Self::classes_of(column);
         if let Self::Classes { names, .. } = &labels
             && is_text
             && task == Task::Auto
@@ -278,6 +279,34 @@ impl Labels {
             warnings.extend(numbers_as_text(names));
         }
         Ok(labels)
+    }
+
+    /// The classes of a column. Of numbers, which are few as names, only the distinct ones are.
+    fn classes_of(column: Column) -> Self {
+        fn by_value<T: Copy>(
+            values: &[T],
+            order: impl Fn(&T, &T) -> Ordering,
+            name: impl Fn(&T) -> String,
+        ) -> Labels {
+            let mut distinct = values.to_vec();
+            distinct.sort_unstable_by(&order);
+            distinct.dedup_by(|a, b| order(a, b) == Ordering::Equal);
+            let names: Vec<String> = distinct.iter().map(name).collect();
+            let Labels::Classes { codes, names } = Labels::classes(&names) else {
+                unreachable!("they are classes")
+            };
+            let place = |value: &T| distinct.binary_search_by(|own| order(own, value)).unwrap_or_default();
+            Labels::Classes { codes: values.iter().map(|value| codes[place(value)]).collect(), names }
+        }
+        match column {
+            Column::Text(_) => Self::classes(&column.into_names()),
+            Column::Integers(values) => by_value(&values, i64::cmp, i64::to_string),
+            // Minus zero is zero.
+            Column::Numbers(values) => {
+                let values: Vec<f64> = values.iter().map(|v| v + 0.0).collect();
+                by_value(&values, f64::total_cmp, f64::to_string)
+            }
+        }
     }
 
     /// Whether a column is numbers, by the rule of [`decide_with`](Self::decide_with), from its distinct values and how often

@@ -117,7 +117,14 @@ impl<'a> CardSource<'a> {
         card.multiply(part, z.plain(), ones.matrix(few.len(), 1).plain(), 0.0, mean.matrix(m, 1))?;
         let mut shift = mean.to_vec()?;
         let target = |i: usize, j: usize| targets.value(self.labels, i, j);
-        shift.extend((0..c).map(|j| (0..n).map(|i| target(i, j)).sum::<f64>() / n as f64));
+        let mut sums = vec![0.0; c];
+        match (targets, self.labels) {
+            (Targets::Labels, Some(Labels::Classes { codes, .. })) => {
+                codes.iter().for_each(|&code| sums[code] += 1.0)
+            }
+            _ => (0..n).for_each(|i| sums.iter_mut().enumerate().for_each(|(j, sum)| *sum += target(i, j))),
+        }
+        shift.extend(sums.iter().map(|sum| sum / n as f64));
         let shift_there = card.upload(&shift)?;
         let (codes, numbers) = match (targets, self.labels) {
             (Targets::Labels, Some(Labels::Classes { codes, .. })) => {
