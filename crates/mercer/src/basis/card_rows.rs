@@ -572,7 +572,17 @@ impl FactorRows for CardRows<'_> {
                 (None, Some(own)) => own.view(0, b, count, b),
                 (None, None) => unreachable!("there is room for new columns"),
             };
-            card.multiply(1.0, inverse.matrix(b, b).plain(), k.plain(), 0.0, added)?;
+            // L⁻¹ is triangular: of its upper half's rows only the left half is not 0.
+            for (first, last) in [(0, b / 2), (b / 2, b)] {
+                let part = inverse.matrix(b, b).rows(first, last - first).columns(0, last);
+                card.multiply(
+                    1.0,
+                    part.plain(),
+                    k.rows(0, last).plain(),
+                    0.0,
+                    added.rows(first, last - first),
+                )?;
+            }
             self.subtract_earlier(added, &divided, start, &earlier)?;
             card.take(added, &self.residual, start, self.limit, &bad)?;
         }
