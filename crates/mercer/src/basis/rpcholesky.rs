@@ -53,24 +53,36 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
         rows.sort_unstable();
         rows.dedup();
         let mut candidates = Candidates::new(factor, rows)?;
-        // A proposal is accepted if more than this is left of it when its turn comes.
-        let tries: Vec<(usize, f64)> = proposals
+        let before = candidates.residual.clone();
+        let most = factor.room().min(pending);
+        let places: Vec<usize> = proposals
             .iter()
             .map(|row| {
-                let Ok(position) = candidates.rows.binary_search(row) else {
-                    unreachable!("every proposal is there")
-                };
-                let least = random::uniform(&mut generator) * candidates.residual[position];
-                (position, if retired.contains(row) { f64::INFINITY } else { least.max(floor) })
+                candidates.rows.binary_search(row).unwrap_or_else(|_| unreachable!("every proposal is there"))
             })
             .collect();
-        let most = factor.room().min(pending);
-        candidates.plan(factor, Steps::Ordered { tries: tries.clone(), most })?;
-        for (position, least) in tries {
+        // What must be left of a proposal when its turn comes; a plan must know it before.
+        let mut least = |position: usize| random::uniform(&mut generator) * before[position];
+        let mut tries: Vec<(usize, f64)> = Vec::new();
+        if factor.rows.keeps_coefficients() {
+            let is_open = |position: usize| !retired.contains(&candidates.rows[position]);
+            let of = |&place: &usize| {
+                (place, if is_open(place) { least(place).max(floor) } else { f64::INFINITY })
+            };
+            tries = places.iter().map(of).collect();
+            candidates.plan(factor, Steps::Ordered { tries: tries.clone(), most })?;
+        }
+        for (at, position) in places.into_iter().enumerate() {
             if candidates.eliminated.len() == most {
                 break;
             }
-            if !candidates.has_left(position, least) {
+            let now = candidates.residual[position];
+            let is_accepted = if let Some((_, least)) = tries.get(at) {
+                candidates.has_left(position, *least)
+            } else {
+                !retired.contains(&candidates.rows[position]) && now > floor && least(position) < now
+            };
+            if !is_accepted {
                 continue;
             }
             if candidates.is_sound(factor, position)? {

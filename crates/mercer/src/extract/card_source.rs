@@ -120,7 +120,7 @@ impl<'a> CardSource<'a> {
         let mut sums = vec![0.0; c];
         match (targets, self.labels) {
             (Targets::Labels, Some(Labels::Classes { codes, .. })) => {
-                codes.iter().for_each(|&code| sums[code] += 1.0)
+                codes.iter().for_each(|&code| sums[code] += 1.0);
             }
             _ => (0..n).for_each(|i| sums.iter_mut().enumerate().for_each(|(j, sum)| *sum += target(i, j))),
         }
