@@ -20,6 +20,7 @@ use super::factor_rows::{FactorRows, Farthest, InOrder, NewPivots, Plan, Selecte
 use super::pivoted::{FactorStorage, not_psd};
 use super::sparse::Novelty;
 use crate::cuda::{Buffer, Card, Closed, MOST_PIVOTS, View};
+use crate::data::card_view::CardView;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::on_card::{CardPanel, CardScratch};
@@ -129,8 +130,8 @@ impl<'a> CardRows<'a> {
         self.gram.kernel()
     }
 
-    /// The rows, p×n.
-    fn there(&self) -> View<'_> {
+    /// The rows there.
+    fn there(&self) -> CardView<'_> {
         self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a card"))
     }
 
@@ -156,9 +157,7 @@ impl<'a> CardRows<'a> {
 
     /// Rows, p×h.
     fn points(&self, rows: &[usize]) -> Result<Buffer<f64>> {
-        let out = self.card.room(self.p * rows.len())?;
-        self.card.gather(self.there(), rows, out.matrix(self.p, rows.len()))?;
-        Ok(out)
+        self.there().select(rows)
     }
 
     /// The pivots so far as landmarks.
@@ -172,9 +171,13 @@ impl<'a> CardRows<'a> {
             return Ok(());
         }
         self.knows_copies = true;
-        let hashes = self.card.room::<u64>(self.n)?;
-        self.card.hashes(self.there(), &hashes)?;
-        let copies = copies_among(&hashes.to_vec()?, self.rows);
+        let copies = if let Some(whole) = self.there().whole() {
+            let hashes = self.card.room::<u64>(self.n)?;
+            self.card.hashes(whole, &hashes)?;
+            copies_among(&hashes.to_vec()?, self.rows)
+        } else {
+            self.gram.copies().iter().enumerate().filter(|(_, copy)| **copy).map(|(i, _)| i).collect()
+        };
         self.card.set_flag(&self.flags, &copies, IS_COPY, true)
     }
 
@@ -214,7 +217,7 @@ impl<'a> CardRows<'a> {
         &self,
         t: View,
         weights: &Buffer<f64>,
-        start: usize,
+        (rows, start): (View, usize),
         earlier: &Earlier,
     ) -> Result<()> {
         let (j, count) = (self.pivots.len(), t.columns);
@@ -229,7 +232,7 @@ impl<'a> CardRows<'a> {
             }
             (None, Some((panel, k, scratch))) => {
                 let k = k.view(0, j, count, j);
-                panel.fill(self.there().columns(start, count), scratch, k)?;
+                panel.fill(rows, scratch, k)?;
                 self.card.multiply(-1.0, weights, k.plain(), 1.0, t)
             }
             (None, None) => unreachable!("what G is recomputed from was prepared"),
@@ -561,11 +564,11 @@ impl FactorRows for CardRows<'_> {
         let scratch = CardScratch::new(&card, piece, self.p)?;
         let (k, own) =
             (card.room(b * piece)?, if self.g.is_none() { Some(card.room(b * piece)?) } else { None });
-        let bad = card.upload(&[u64::MAX])?;
+        let (bad, staging) = (card.upload(&[u64::MAX])?, self.there().staging(piece)?);
         for start in (0..self.n).step_by(piece) {
             self.monitor.check()?;
             let count = piece.min(self.n - start);
-            let (k, rows) = (k.view(0, b, count, b), self.there().columns(start, count));
+            let (k, rows) = (k.view(0, b, count, b), self.there().piece(start, count, &staging)?);
             panel.fill(rows, &scratch, k)?;
             let added = match (&self.g, &own) {
                 (Some(g), _) => g.view(0, self.cap, self.n, self.cap).columns(start, count).rows(j, b),
@@ -583,7 +586,7 @@ impl FactorRows for CardRows<'_> {
                     added.rows(first, last - first),
                 )?;
             }
-            self.subtract_earlier(added, &divided, start, &earlier)?;
+            self.subtract_earlier(added, &divided, (rows, start), &earlier)?;
             card.take(added, &self.residual, start, self.limit, &bad)?;
         }
         self.gram.count(self.n * b);
@@ -617,13 +620,14 @@ impl FactorRows for CardRows<'_> {
         let panel = CardPanel::new(&card, self.kernel(), selected)?;
         let (earlier, piece) = self.earlier()?;
         let (scratch, t) = (CardScratch::new(&card, piece, self.p)?, card.room(h * piece)?);
-        let sum = card.zeros(h * h)?;
+        let (sum, staging) = (card.zeros(h * h)?, self.there().staging(piece)?);
         for start in (0..self.n).step_by(piece) {
             self.monitor.check()?;
             let count = piece.min(self.n - start);
             let t = t.view(0, h, count, h);
-            panel.fill(self.there().columns(start, count), &scratch, t)?;
-            self.subtract_earlier(t, &weights, start, &earlier)?;
+            let rows = self.there().piece(start, count, &staging)?;
+            panel.fill(rows, &scratch, t)?;
+            self.subtract_earlier(t, &weights, (rows, start), &earlier)?;
             card.self_multiply(t, 1.0, sum.matrix(h, h))?;
         }
         self.gram.count(self.n * h);

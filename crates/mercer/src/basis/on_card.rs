@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::expansion::{Blocks, Expansion, Landmarks};
 use crate::cuda::{Buffer, Card, View, rows_in_one_piece};
+use crate::data::card_view::Staging;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::on_card::{CardPanel, CardScratch, no_formula};
@@ -23,6 +24,9 @@ const BLOCK_ROWS: usize = 512;
 /// Rows that are computed at a time.
 const PIECE_ROWS: usize = 65_536;
 
+/// At least so many rows, whatever the memory.
+const LEAST_ROWS: usize = 256;
+
 /// An expansion on a card, prepared for rows there.
 pub(crate) struct Applied<'a> {
     rows: &'a Rows<'a>,
@@ -35,6 +39,7 @@ pub(crate) struct Applied<'a> {
     /// Kernel values of a piece, l×piece.
     k: Buffer<f64>,
     scratch: CardScratch,
+    staging: Staging,
     l: usize,
     q: usize,
     /// Rows of a piece.
@@ -107,10 +112,12 @@ impl<'a> Applied<'a> {
         let offset = if has_offset { Some(card.upload(&expansion.offset)?) } else { None };
         // Values and features of a piece take a quarter of what is left at most.
         let most = card.available()? / 4 / (8 * (l + q + p + 2)) as u64;
-        let piece = PIECE_ROWS.min(rows.n()).min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+        let piece = PIECE_ROWS.min(rows.n()).min(usize::try_from(most).unwrap_or(usize::MAX));
+        let piece = piece.max(LEAST_ROWS.min(rows.n())).max(1);
         let (k, scratch) = (card.room(l * piece)?, CardScratch::new(&card, piece, p)?);
+        let staging = view.staging(piece)?;
         let blocks = Blocks::in_blocks_of(expansion.matrix.as_ref(), BLOCK_ROWS);
-        Ok(Self { rows, card, panel, blocks, a, offset, k, scratch, l, q, piece })
+        Ok(Self { rows, card, panel, blocks, a, offset, k, scratch, staging, l, q, piece })
     }
 
     /// Where pieces begin.
@@ -132,7 +139,7 @@ impl<'a> Applied<'a> {
     /// Features of the rows of a piece, q×count, into `out`.
     pub(crate) fn fill(&self, start: usize, count: usize, out: View) -> Result<()> {
         let rows = self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a card"));
-        self.fill_of(rows.columns(start, count), out)
+        self.fill_of(rows.piece(start, count, &self.staging)?, out)
     }
 
     /// Features of at most a piece of rows, p×count, into `out`.

@@ -182,7 +182,7 @@ impl Card {
 
     /// Float32 numbers in float64.
     pub(crate) fn widen(&self, x: &Buffer<f32>, out: &Buffer<f64>) -> Result<()> {
-        assert_eq!(x.len, out.len);
+        assert!(x.len <= out.len);
         self.each("widen", x.len, pass![x, out, x.len as u64])
     }
 
@@ -633,21 +633,33 @@ impl Card {
         Ok((first.to_vec()?, most.to_vec()?))
     }
 
-    /// Rows in float32 about an origin, in this order, and their sizes.
+    /// Rows in float32 about an origin, in this order, and their sizes, from the place `at` on.
     pub(crate) fn frame(
         &self,
         x: View,
         (shift, unit, manhattan): (&Buffer<f64>, f64, bool),
         order: &[u32],
-        out: &Buffer<f32>,
-        sizes: &Buffer<f32>,
+        (out, sizes, at): (&Buffer<f32>, &Buffer<f32>, usize),
     ) -> Result<()> {
         let (p, n) = (x.rows, order.len());
-        assert!(x.stride == p.max(1) && p <= shift.len && n * p <= out.len && n <= sizes.len);
+        assert!(x.stride == p.max(1) && p <= shift.len && (at + n) * p <= out.len && at + n <= sizes.len);
         assert!(order.iter().all(|&i| (i as usize) < x.columns));
         let order = x.card().upload(order)?;
-        let arguments = pass![x, p as u32, shift, unit, u32::from(manhattan), &order, n as u64, out, sizes];
-        self.each_row("frame", n, arguments)
+        self.each_row(
+            "frame",
+            n,
+            &mut [
+                x.argument(),
+                Argument::Int(p as u32),
+                shift.argument(),
+                Argument::Double(unit),
+                Argument::Int(u32::from(manhattan)),
+                IntoArgument::argument(&order),
+                Argument::Long(n as u64),
+                Argument::Address(out.address + 4 * (at * p) as u64),
+                Argument::Address(sizes.address + 4 * at as u64),
+            ],
+        )
     }
 
     /// ‖x−y‖₁ of some rows of the base and some queries.

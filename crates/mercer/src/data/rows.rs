@@ -13,12 +13,15 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use faer::MatRef;
 
-use super::store::{Growing, OnCard, Store};
-use crate::cuda::{Buffer, Card, View};
+use super::card_view::CardView;
+use super::store::{Growing, OnCard, Store, There};
+use crate::cuda::{Buffer, Card};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::real::Precision;
-use crate::size::bytes;
+
+/// The share of a card's memory that rows may take; more of them are copied there piece by piece.
+const ROWS_SHARE: f64 = 0.7;
 
 /// n rows of p numbers.
 ///
@@ -134,33 +137,23 @@ impl<'a> Rows<'a> {
             )));
         }
         let Some(card) = device.card()? else { return Ok(self) };
-        let (needed, available) = (8 * self.n_stored() as u64, card.available()?);
-        if needed > available && device.falls_back() {
-            return Ok(self);
-        }
-        if needed > available && !self.is_sparse() {
-            return Err(Error::Memory(format!(
-                "{} rows of {} columns take {} on the card {}, of which {} may be taken\n\
-                 hint: fit on a sample of the rows and transform them in batches, compute on the processor (device = cpu), or \
-                 raise MERCER_DEVICE_MEMORY if it is set",
-                self.n(),
-                self.p(),
-                bytes(needed),
-                card.name(),
-                bytes(available)
-            )));
-        }
+        // Rows that would leave too little for what is made of them are copied there piece by piece, on every pass.
+        let fits = 8.0 * self.n_stored() as f64 <= ROWS_SHARE * card.available()? as f64;
         match self {
             Self::Dense(Dense { values, n, p }) => {
-                let there = Arc::new(card.upload(&values)?);
-                let here = if let Store::Memory(here) = values { here } else { Cow::Owned(values.to_vec()) };
-                Ok(Self::Dense(Dense { values: Store::Card(OnCard::new(Some(here), there)), n, p }))
+                let there =
+                    if fits { There::Whole(Arc::new(card.upload(&values)?)) } else { There::InPieces(card) };
+                Ok(Self::Dense(Dense { values: Store::Card(OnCard::new(Some(values), there)), n, p }))
             }
             Self::DenseF32(Dense { values, n, p }) => {
-                let (single, there) = (card.upload(&values)?, Arc::new(card.room(values.len())?));
-                card.widen(&single, &there)?;
-                let here = if let Store::Memory(here) = values { here } else { Cow::Owned(values.to_vec()) };
-                Ok(Self::DenseF32(Dense { values: Store::Card(OnCard::new(Some(here), there)), n, p }))
+                let there = if fits {
+                    let (single, there) = (card.upload(&values)?, Arc::new(card.room(values.len())?));
+                    card.widen(&single, &there)?;
+                    There::Whole(there)
+                } else {
+                    There::InPieces(card)
+                };
+                Ok(Self::DenseF32(Dense { values: Store::Card(OnCard::new(Some(values), there)), n, p }))
             }
             sparse @ Self::Sparse(_) => Ok(sparse),
         }
@@ -168,7 +161,7 @@ impl<'a> Rows<'a> {
 
     /// Where these rows lie.
     pub fn device(&self) -> Device {
-        self.card_numbers().map_or(Device::Cpu, |numbers| Device::Cuda(numbers.card().ordinal))
+        self.card().map_or(Device::Cpu, |card| Device::Cuda(card.ordinal))
     }
 
     /// Rows that lie on a card, n×p and row after row: others' memory.
@@ -191,14 +184,16 @@ impl<'a> Rows<'a> {
             match precision {
                 Precision::Double => {
                     let there = Arc::new(card.borrow::<f64>(address, many, owner)?);
-                    Ok(Rows::Dense(Dense { values: Store::Card(OnCard::new(None, there)), n, p }))
+                    let values = Store::Card(OnCard::new(None, There::Whole(there)));
+                    Ok(Rows::Dense(Dense { values, n, p }))
                 }
                 Precision::Single => {
                     let single = card.borrow::<f32>(address, many, owner)?;
                     let there = Arc::new(card.room(many)?);
                     card.widen(&single, &there)?;
                     card.wait()?;
-                    Ok(Rows::DenseF32(Dense { values: Store::Card(OnCard::new(None, there)), n, p }))
+                    let values = Store::Card(OnCard::new(None, There::Whole(there)));
+                    Ok(Rows::DenseF32(Dense { values, n, p }))
                 }
             }
         }
@@ -207,26 +202,33 @@ impl<'a> Rows<'a> {
     /// Dense float64 rows that were computed on a card.
     pub(crate) fn computed(there: Buffer<f64>, n: usize, p: usize) -> Rows<'static> {
         assert_eq!(there.len(), n * p);
-        Rows::Dense(Dense { values: Store::Card(OnCard::new(None, Arc::new(there))), n, p })
+        let values = Store::Card(OnCard::new(None, There::Whole(Arc::new(there))));
+        Rows::Dense(Dense { values, n, p })
     }
 
-    /// The rows on their card, p×n there; None where they are not on one.
-    pub(crate) fn card_rows(&self) -> Option<View<'_>> {
-        let (there, n, p) = match self {
-            Self::Dense(Dense { values: Store::Card(on), n, p }) => (&on.there, *n, *p),
-            Self::DenseF32(Dense { values: Store::Card(on), n, p }) => (&on.there, *n, *p),
-            _ => return None,
-        };
-        Some(there.matrix(p, n))
+    /// The rows on their card; None where they are not on one.
+    pub(crate) fn card_rows(&self) -> Option<CardView<'_>> {
+        let there = self.there()?;
+        let whole = there.whole().map(|numbers| numbers.matrix(self.p(), self.n()));
+        Some(CardView::new(self, there.card(), whole))
     }
 
-    /// The numbers of [`card_rows`](Self::card_rows).
-    pub(crate) fn card_numbers(&self) -> Option<&Buffer<f64>> {
+    /// The card that they are computed with on.
+    pub(crate) fn card(&self) -> Option<&Arc<Card>> {
+        self.there().map(There::card)
+    }
+
+    fn there(&self) -> Option<&There> {
         match self {
             Self::Dense(Dense { values: Store::Card(on), .. }) => Some(&on.there),
             Self::DenseF32(Dense { values: Store::Card(on), .. }) => Some(&on.there),
             _ => None,
         }
+    }
+
+    /// All numbers on a card, where they are there.
+    fn card_numbers(&self) -> Option<&Buffer<f64>> {
+        self.there().and_then(There::whole)
     }
 
     /// Brings rows that lie on a card alone here, so that looking at them cannot fail.
@@ -249,11 +251,8 @@ impl<'a> Rows<'a> {
 
     /// Copies of rows that lie on a card alone; an error of the card looks as if there were no such rows.
     fn selected_there(&self, indices: &[usize]) -> Option<Rows<'static>> {
-        let rows = self.card_rows().filter(|_| self.is_there_alone())?;
-        let (h, p) = (indices.len(), rows.rows);
-        let out = rows.card().room::<f64>(h * p).ok()?;
-        rows.card().gather(rows, indices, out.matrix(p, h)).ok()?;
-        Some(Rows::Dense(Dense { values: out.to_vec().ok()?.into(), n: h, p }))
+        let out = self.card_rows().filter(|_| self.is_there_alone())?.select(indices).ok()?;
+        Some(Rows::Dense(Dense { values: out.to_vec().ok()?.into(), n: indices.len(), p: self.p() }))
     }
 
     /// Dense rows copied from a matrix, one sample a row.

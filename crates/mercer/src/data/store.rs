@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use bytemuck::Pod;
 use memmap2::{Mmap, MmapMut};
 
-use crate::cuda::Buffer;
+use crate::cuda::{Buffer, Card};
 use crate::error::{Error, Result};
 use crate::real::Real;
 
@@ -31,16 +31,43 @@ pub(crate) enum Store<'a, T: Clone> {
 /// Numbers on a card, in float64 there, which are brought here when they are looked at.
 #[derive(Clone)]
 pub(crate) struct OnCard<'a, T: Clone> {
-    here: Option<Cow<'a, [T]>>,
+    here: Option<Box<Store<'a, T>>>,
     /// Where they were not here at first.
     brought: Arc<OnceLock<Vec<T>>>,
-    pub(super) there: Arc<Buffer<f64>>,
+    pub(super) there: There,
     bring: fn(&Buffer<f64>) -> Result<Vec<T>>,
 }
 
+/// Where numbers of a card are.
+#[derive(Clone)]
+pub(crate) enum There {
+    /// All of them there.
+    Whole(Arc<Buffer<f64>>),
+    /// Here: they are copied there piece by piece.
+    InPieces(Arc<Card>),
+}
+
+impl There {
+    pub(super) fn card(&self) -> &Arc<Card> {
+        match self {
+            Self::Whole(numbers) => numbers.card(),
+            Self::InPieces(card) => card,
+        }
+    }
+
+    /// All numbers, where they are there.
+    pub(super) fn whole(&self) -> Option<&Buffer<f64>> {
+        match self {
+            Self::Whole(numbers) => Some(numbers),
+            Self::InPieces(_) => None,
+        }
+    }
+}
+
 impl<'a, T: Real> OnCard<'a, T> {
-    /// Numbers on the card; and here, if they are.
-    pub(super) fn new(here: Option<Cow<'a, [T]>>, there: Arc<Buffer<f64>>) -> Self {
+    /// Numbers on the card, and here, if they are; they must be where they go there in pieces.
+    pub(super) fn new(here: Option<Store<'a, T>>, there: There) -> Self {
+        let here = here.map(Box::new);
         let bring = |there: &Buffer<f64>| Ok(there.to_vec()?.into_iter().map(T::of).collect());
         Self { here, brought: Arc::default(), there, bring }
     }
@@ -58,7 +85,8 @@ impl<T: Pod> OnCard<'_, T> {
             (Some(here), _) => Ok(here),
             (None, Some(brought)) => Ok(brought),
             (None, None) => {
-                let brought = (self.bring)(&self.there)?;
+                let Some(there) = self.there.whole() else { unreachable!("numbers in pieces are here") };
+                let brought = (self.bring)(there)?;
                 Ok(self.brought.get_or_init(|| brought))
             }
         }

@@ -171,12 +171,21 @@ impl Space<'_> {
 /// Rows in float32 about the frame's origin, in this order.
 fn framed(there: &Rows, frame: &Frame, metric: Metric, order: &[usize]) -> Result<There> {
     let Some(view) = there.card_rows() else { unreachable!("the rows are on a card") };
-    let (card, p) = (view.card(), view.rows);
+    let (card, p) = (view.card(), there.p());
     let (shift, unit) = frame.origin();
     let shift = card.upload(shift)?;
     let (rows, sizes) = (card.room(order.len() * p)?, card.room(order.len())?);
-    let short: Vec<u32> = order.iter().map(|&i| i as u32).collect();
-    card.frame(view, (&shift, unit, metric == Metric::Manhattan), &short, &rows, &sizes)?;
+    let origin = (&shift, unit, metric == Metric::Manhattan);
+    if let Some(whole) = view.whole() {
+        let order: Vec<u32> = order.iter().map(|&i| i as u32).collect();
+        card.frame(whole, origin, &order, (&rows, &sizes, 0))?;
+    } else {
+        for (at, part) in order.chunks(BASE_ROWS).enumerate() {
+            let (some, count) = (view.select(part)?, part.len());
+            let all: Vec<u32> = (0..count as u32).collect();
+            card.frame(some.matrix(p, count), origin, &all, (&rows, &sizes, at * BASE_ROWS))?;
+        }
+    }
     let largest = sizes.to_vec()?.into_iter().fold(0.0, f32::max);
     // A product of p terms in float32, whatever the order of its sum.
     let share = (p + 8) as f32 * f32::EPSILON;

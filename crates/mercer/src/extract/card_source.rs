@@ -66,13 +66,17 @@ impl<'a> CardSource<'a> {
 
     /// All features there, m×n, where they were kept.
     fn kept(&self) -> Option<View<'_>> {
-        self.features.and_then(Rows::card_rows)
+        self.features.and_then(Rows::card_rows).and_then(|view| view.whole())
     }
 
     /// Rows of a piece so that so many numbers a row take a quarter of what is left at most.
     fn piece(&self, numbers: usize) -> Result<usize> {
         let most = self.card.available()? / 4 / (8 * numbers.max(1)) as u64;
-        Ok(PIECE_ROWS.min(self.n()).min(usize::try_from(most).unwrap_or(usize::MAX)).max(1))
+        Ok(PIECE_ROWS
+            .min(self.n())
+            .min(usize::try_from(most).unwrap_or(usize::MAX))
+            .max(256.min(self.n()))
+            .max(1))
     }
 
     /// Features of some rows, m×h.
@@ -83,8 +87,7 @@ impl<'a> CardSource<'a> {
             (Some(z), ..) => self.card.gather(z, rows, out.matrix(m, h))?,
             (None, Some(applied), Some(view)) => {
                 let p = self.rows.p();
-                let points = self.card.room(p * h)?;
-                self.card.gather(view, rows, points.matrix(p, h))?;
+                let points = view.select(rows)?;
                 for start in (0..h).step_by(applied.piece()) {
                     let count = applied.piece().min(h - start);
                     let points = points.matrix(p, h).columns(start, count);

@@ -11,7 +11,7 @@ use super::card_source::CardSource;
 use super::{Directions, turn};
 use crate::basis::FittedBasis;
 use crate::basis::expansion::{Expansion, FeaturePanels};
-use crate::cuda::{Buffer, Card};
+use crate::cuda::Card;
 use crate::data::labels::Labels;
 use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
@@ -205,7 +205,7 @@ impl<'a> Coordinates<'a> {
 
     /// The card that the rows lie on.
     pub(super) fn card(&self) -> Option<&'a Arc<Card>> {
-        self.held.and_then(|(rows, _)| rows.card_numbers()).map(Buffer::card)
+        self.held.and_then(|(rows, _)| rows.card())
     }
 
     /// An error that names the method unless such labels will do.

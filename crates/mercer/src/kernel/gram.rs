@@ -279,7 +279,7 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
 
 /// ‖x‖² of rows that lie on a card.
 fn squared_norms_there(rows: &Rows) -> Option<Vec<f64>> {
-    let view = rows.card_rows()?;
+    let view = rows.card_rows()?.whole()?;
     let norms = view.card().room(rows.n()).ok()?;
     view.card().squared_norms(view, &norms).ok()?;
     norms.to_vec().ok()

@@ -196,15 +196,40 @@ fn what_does_not_fit_is_recomputed_with_the_same_pivots() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_refused_with_their_size() {
+fn rows_that_do_not_fit_are_copied_there_in_pieces_with_the_same_results() {
     let Some(device) = card() else { return };
-    let (rows, _) = data(900, 4);
+    let (rows, labels) = data(900, 4);
+    let codes: Vec<usize> = (0..900).map(|i| i % 3).collect();
+    let single: Vec<f32> = rows.to_dense().iter().map(|v| *v as f32).collect();
+    let single = Rows::dense_f32(single, 900, 4).expect("rows");
+    // The rows take 29 kB.
     temp_env("MERCER_DEVICE_MEMORY", "20kB", || {
-        let refused = rows.clone().on(device).expect_err("refused").to_string();
-        assert!(refused.contains("900 rows of 4 columns take 29 kB"), "{refused}");
-        let fitted =
-            Basis::kobl(Kernel::rbf(0.5)).n_components(9).fit_with(&rows, None, &there(Device::Auto));
-        assert_eq!(fitted.expect("fitted here").0.pivots.len(), 9);
+        for method in ["kobl", "nystrom", "sparse", "kfa"] {
+            let basis = named(method, Kernel::rbf(0.4)).n_components(30).seed(3);
+            let (here, found) = both(&basis, &rows, device);
+            assert_eq!(here.pivots, found.pivots, "{method}");
+            assert!((here.residual - found.residual).abs() < 1e-9, "{method}");
+        }
+        let basis =
+            Basis { precision: Some(Precision::Double), ..Basis::kobl(Kernel::rbf(0.4)).n_components(30) };
+        let (here, found) = both(&basis, &single, device);
+        assert_eq!(here.pivots, found.pivots);
+        let on_card = rows.clone().on(device).expect("there");
+        let z = here.expansion.transform(&on_card).expect("there");
+        close(&z, &here.expansion.transform(&rows).expect("here"), 1e-10, "features");
+        for kernel in [Kernel::rbf(0.3), Kernel { shape: Shape::Laplacian, gamma: 0.3 }] {
+            let here = Neighbours::find(kernel, &rows, &codes, 5, &Monitor::default()).expect("here");
+            let found = Neighbours::find(kernel, &on_card, &codes, 5, &Monitor::default()).expect("there");
+            assert_eq!(here, found);
+        }
+        for method in ["gda", "klfe"] {
+            let settings = [("basis", "kobl"), ("basis_components", "25"), ("gamma", "0.5")];
+            let pipeline = Pipeline::new(method, &settings).expect("known");
+            let here = pipeline.fit(&rows, Some(&labels), &Options::default()).expect("fitted here");
+            let found = pipeline.fit(&rows, Some(&labels), &there(device)).expect("fitted there");
+            let (z, expected) = (found.map.transform(&rows), here.map.transform(&rows));
+            close(&z.expect("features"), &expected.expect("features"), 1e-7, method);
+        }
     });
 }
 
