@@ -338,9 +338,20 @@ def fit(
     input_names: list[str] | None = None,
     task: str = "auto",
     want_coordinates: bool = False,
+    weights: list[float] | None = None,
     device: str = "cpu",
     verbose: int = 0,
 ) -> Fitted: ...
+def fit_sums(
+    sums: Moments,
+    classes: tuple[list[str], list[int]] | None,
+    numbers: tuple[float, tuple[float, float]] | None,
+    method: str,
+    settings: list[tuple[str, str]],
+    basis: Model,
+    *,
+    verbose: int = 0,
+) -> tuple[Model, Directions, list[str]]: ...
 def grow(
     X: Rows | NDArray[np.float32],
     settings: list[tuple[str, str]],
@@ -362,6 +373,7 @@ def fit_selector(
     settings: list[tuple[str, str]],
     *,
     categorical: list[int] | None = None,
+    weights: list[float] | None = None,
     task: str = "auto",
     device: str = "cpu",
     verbose: int = 0,
@@ -403,7 +415,7 @@ def sample_partitions(
     engine: Any, size: int, *, seed: int = 0, input_names: list[str] | None = None, task: str = "auto"
 ) -> tuple[int, Numbers | SparseParts, tuple[NDArray[Any], list[str] | None] | None]: ...
 def moments_of_nothing(n_features: int, n_targets: int) -> Moments: ...
-def moments_accumulate(state: Moments, Z: Numbers, Y: Numbers) -> Moments: ...
+def moments_accumulate(state: Moments, Z: Numbers, Y: Numbers, weights: list[float] | None = None) -> Moments: ...
 def moments_merge(state: Moments, other: Moments) -> Moments: ...
 def moments_finish(state: Moments) -> Summary: ...
 def margins_of_nothing(n_features: int) -> Margins: ...
@@ -488,6 +500,7 @@ def fit_predictor(
     input_names: list[str] | None = None,
     seed: int = 0,
     task: str = "auto",
+    weights: list[float] | None = None,
     device: str = "cpu",
     verbose: int = 0,
 ) -> Learned: ...
@@ -499,6 +512,7 @@ def input_weights(
     rounds: int = 3,
     seed: int = 0,
     task: str = "auto",
+    weights: list[float] | None = None,
     verbose: int = 0,
 ) -> FoundWeights: ...
 def evaluate(

@@ -32,6 +32,11 @@ _SCALE_PANEL = 256
 # Standard deviations below this share of a column's values are rounding: the mean of equal values is off by some eps.
 _ROUNDING = 1e-12
 
+WEIGHTS_OF_PARTITIONS = (
+    "sample_weight and class_weight are not used on rows in partitions\n"
+    "hint: leave them out, or fit on a sample of the rows"
+)
+
 # Means below this share of the standard deviation are 0 but for rounding, of float32 too.
 _CENTRED = 1e-4
 
@@ -47,6 +52,7 @@ def fit(
     basis_only: bool = False,
     task: str = "auto",
     want_coordinates: bool = False,
+    weights: list[float] | None = None,
     device: str = "cpu",
     verbose: int = 0,
 ) -> _core.Fitted:
@@ -56,6 +62,8 @@ def fit(
     """
     if is_partitioned(rows):
         refuse_device_of_partitions(device)
+        if weights is not None:
+            raise ValueError(WEIGHTS_OF_PARTITIONS)
         return _core.fit_partitions(
             rows,
             method,
@@ -80,6 +88,7 @@ def fit(
         input_names=input_names(estimator),
         task=task,
         want_coordinates=want_coordinates,
+        weights=weights,
         device=device,
         verbose=int(verbose),
     )

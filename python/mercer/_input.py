@@ -11,7 +11,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_X_y, column_or_1d
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mercer._device import CardRows, is_on_card, to_host
 
@@ -29,6 +31,12 @@ Sums = TypeVar("Sums", "FSums", "Moments", "Margins")
 Task = Literal["auto", "classes", "numbers", "classification", "regression"]
 TASKS = [StrOptions(set(get_args(Task)))]
 
+
+# Estimators that take several targets.
+_TAKE_SEVERAL = ("KPLS", "SKFE", "FScore", "MutualInfo", "LassoSelector", "AutoRegressor")
+
+# What `class_weight` may be.
+CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
 
 # What does the work of a call where a collection's parts lie.
 _WHERE_IT_LIES = {
@@ -53,6 +61,13 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     call = "fit" if checks.get("reset", True) else again
     refuse_collections(type(estimator).__name__, call, X=X, y=y)
     y = to_host(y)  # one number a row
+    if is_several(y):
+        if not getattr(estimator, "_takes_several", False):
+            raise ValueError(
+                f"{type(estimator).__name__} takes one target, but y should be a 1d array and has {np.shape(y)[1]} "
+                f"columns\nhint: fit each column by itself, or use {', '.join(_TAKE_SEVERAL)}"
+            )
+        checks["multi_output"] = True
     if is_on_card(X) and hasattr(estimator, "device"):
         return _on_card(estimator, CardRows.of(X), y, **checks)
     return validate_data(estimator, to_host(X), y, **checks)
@@ -66,7 +81,8 @@ def _on_card(estimator: Any, rows: CardRows, y: Any, *, reset: bool = True, **ch
     if isinstance(y, str) and y == "no_validation":
         check_array(stand_in, input_name="X", **of_X)
     else:
-        _, y = check_X_y(stand_in, y, y_numeric=checks.get("y_numeric", False), **of_X)
+        of_y = {name: checks.get(name, False) for name in ("y_numeric", "multi_output")}
+        _, y = check_X_y(stand_in, y, **of_y, **of_X)
     validate_data(estimator, rows, reset=reset, skip_check_array=True)
     return rows if isinstance(y, str) and y == "no_validation" else (rows, y)
 
@@ -170,8 +186,41 @@ def as_given(X: Any) -> Rows | NDArray[np.float32]:
     return as_rows(X)
 
 
+def is_several(y: Any) -> bool:
+    """Return whether these are labels in several columns."""
+    if y is None or isinstance(y, str) or is_collection(y):
+        return False
+    shape = np.shape(y)
+    return len(shape) == 2 and shape[1] > 1
+
+
+def row_weights(estimator: Any, rows: Any, y: Any, sample_weight: Any) -> list[float] | None:
+    """Return what each row counts: its own weight times that of its class; None where all count the same."""
+    class_weight = getattr(estimator, "class_weight", None)
+    if sample_weight is None and class_weight is None:
+        return None
+    if is_partitioned(rows):
+        return []  # to be refused
+    weights = _check_sample_weight(to_host(sample_weight), np.empty((rows.shape[0], 0)), dtype=np.float64)
+    if class_weight is not None:
+        kind = "missing" if y is None else type_of_target(y)
+        if kind not in ("binary", "multiclass"):
+            raise ValueError(
+                f"class_weight = {class_weight!r}, but the labels are {kind}, not classes\nhint: use sample_weight"
+            )
+        weights = weights * compute_sample_weight(class_weight, y)
+    return cast("list[float]", weights.tolist())
+
+
 def as_target(y: Any) -> Target:
     """Return the target by its type alone: numbers, whole numbers or text. What it means is decided in Rust."""
+    if is_several(y):
+        try:
+            return as_array(np.asarray(y), np.float64)
+        except ValueError:
+            raise ValueError(
+                "y has several columns, which must be numbers\nhint: make 0 and 1 of labels (MultiLabelBinarizer)"
+            ) from None
     values: np.ndarray[Any, Any] = column_or_1d(categories_as_text(y), warn=True)
     if values.dtype.kind == "O":
         values = np.asarray(values.tolist())

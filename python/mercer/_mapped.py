@@ -28,6 +28,7 @@ from mercer._input import (
     checked_array,
     in_frame,
     is_partitioned,
+    row_weights,
     validated,
 )
 from mercer.basis import KernelBasis
@@ -308,7 +309,9 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             X = validated(self, X, **checks)
         return basis._non_negative(X), y
 
-    def _fit(self, X: Any, y: Any, settings: Settings, *, seed: int = 0, task: str) -> _core.Fitted:
+    def _fit(
+        self, X: Any, y: Any, settings: Settings, *, seed: int = 0, task: str, sample_weight: Any = None
+    ) -> _core.Fitted:
         """Fit the basis and what the method makes of it, keep both, and return what else was found."""
         device = self._device_for(X)
         basis, of_basis = self._basis(seed)
@@ -316,7 +319,18 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         labelled = (self._needs_y() or basis._looks_at(y)) and not is_partitioned(rows)
         target = as_target(y) if labelled else None
         verbose = max(int(self.verbose), int(basis.verbose))
-        found = fit(self, rows, target, of_basis, self._method, settings, task=task, device=device, verbose=verbose)
+        found = fit(
+            self,
+            rows,
+            target,
+            of_basis,
+            self._method,
+            settings,
+            task=task,
+            weights=row_weights(self, rows, y, sample_weight),
+            device=device,
+            verbose=verbose,
+        )
         self._keep(basis, found.basis, found.model, rows)
         self._name_basis(basis, found)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,9 @@ from mercer._input import (
     in_frame,
     is_collection,
     is_partitioned,
+    is_several,
     refuse_collections,
+    row_weights,
     validated,
 )
 
@@ -214,6 +216,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     _takes_partitions = True
+    _takes_several = True
     n_features_in_: int
     _model: _core.Model
     _has_spmatrix: bool  # sparse landmarks are a `csr_matrix`, as the rows were, not a `csr_array`
@@ -261,7 +264,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the basis.
 
         Parameters
@@ -270,10 +273,15 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Training rows; with a precomputed kernel, their square kernel matrix.
         y : array-like of shape (n_samples,), default=None
             Labels, looked at by the method "csi" and to find gamma, unless that is a number or a rule that does
-            without. Several columns are not looked at. Text, booleans, categories and whole numbers are classes;
-            fractions are numbers. Whole numbers are numbers, too, if more than 20 and more than sqrt(n_samples) of them
-            are distinct and the rarest occurs fewer than 5 times; where that is not obvious, a warning says what they
-            were read as. `task` overrides.
+            without. Several columns of numbers count the same. Text, booleans, categories and whole numbers are
+            classes; fractions are numbers. Whole numbers are numbers, too, if more than 20 and more than
+            sqrt(n_samples) of them are distinct and the rarest occurs fewer than 5 times; where that is not obvious, a
+            warning says what they were read as. `task` overrides.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
+            "rpcholesky", "nystrom" and "kfa" draw rows in proportion; "kobl", "sparse" and "gram-schmidt" choose the
+            same rows however often each is there, so that weights matter for gamma alone; "kmeans", "csi" and "kpca"
+            take none (`KPCA` does).
 
         Returns
         -------
@@ -286,7 +294,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> KernelBasis("kobl", gamma=1.0).fit([[0.0], [1.0], [5.0]]).pivots_
         array([0, 2, 1])
         """
-        self._fit(X, y, want_coordinates=False)
+        self._fit(X, y, sample_weight, want_coordinates=False)
         return self
 
     @available_if(_grows)  # type: ignore[untyped-decorator]
@@ -343,7 +351,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         warn(warnings, stacklevel=2)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the basis and return the features of the training rows, which the fit mostly has already.
 
         Parameters
@@ -352,6 +360,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Training rows; with a precomputed kernel, their square kernel matrix.
         y : array-like of shape (n_samples,), default=None
             Labels, as in `fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts, as in `fit`.
 
         Returns
         -------
@@ -368,12 +378,12 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         # The fit's coordinates come back as an array of NumPy; on a card they are computed again, and stay there.
         there = is_on_card(X)
-        rows, coordinates = self._fit(X, y, want_coordinates=not there)
-        if there:
+        rows, coordinates = self._fit(X, y, sample_weight, want_coordinates=not there)
+        if there or coordinates is None or len(coordinates) != rows.shape[0]:
             return features(self._model, rows, device=device_for(X, self.device), verbose=self.verbose)
-        return cast("NDArray[Any]", coordinates).astype(rows.dtype, copy=False)
+        return coordinates.astype(rows.dtype, copy=False)
 
-    def _fit(self, X: Any, y: Any, *, want_coordinates: bool) -> tuple[Any, NDArray[Any] | None]:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, want_coordinates: bool) -> tuple[Any, NDArray[Any] | None]:
         """Find the basis; return the rows as they were checked and, if wanted, their coordinates."""
         self._validate_params()
         device, target = device_for(X, self.device), None
@@ -390,6 +400,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._settings_of_basis(),
             task=self.task,
             want_coordinates=want_coordinates,
+            weights=row_weights(self, X, y, sample_weight),
             device=device,
             verbose=self.verbose,
         )
@@ -660,6 +671,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return whether labels are looked at: they must be, or they are there and of use."""
         by_labels = self.gamma is None and self.kernel not in _NO_GAMMA and y is not None
         # A collection is to be refused with the rows, and not to be gathered for its shape.
+        if is_several(y):  # Text in several columns is of no use here.
+            return self._needs_y() or (by_labels and np.asarray(to_host(y)).dtype.kind in "biuf")
         return self._needs_y() or (by_labels and (is_collection(y) or np.asarray(to_host(y)).ndim == 1))
 
     def _check_new(self, X: Any) -> Any:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import EXTRACTORS, as_seed, as_text, limits
 from mercer._fit import Settings, warn
-from mercer._input import Task, as_csr
+from mercer._input import (
+    CLASS_WEIGHT,
+    Task,
+    as_array,
+    as_csr,
+    as_sums,
+    as_target,
+    categories_as_text,
+    refuse_collections,
+    row_weights,
+    validated,
+)
 from mercer._mapped import KERNEL_SETTINGS, LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
 from mercer.select import RandomState
@@ -32,7 +44,7 @@ class _Extractor(Mapped):
 
     components_: NDArray[np.float64]
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the basis and find directions in its coordinates.
 
         Parameters
@@ -43,7 +55,10 @@ class _Extractor(Mapped):
             Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
             numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
             than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides. `KPLS`
-            takes both, `KPCA` looks at none unless its basis does, the others need classes.
+            takes both, and several columns of numbers; so does `SKFE`, besides classes. `KPCA` looks at none unless its
+            basis does, the others need classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
 
         Returns
         -------
@@ -66,8 +81,10 @@ class _Extractor(Mapped):
         ('single', True, dtype('float32'))
         """
         self._validate_params()
+        for name in ("_sums", "_seen", "n_samples_seen_"):  # Batches are forgotten.
+            self.__dict__.pop(name, None)
         seed = as_seed(getattr(self, "random_state", None))
-        found = self._fit(X, y, self._settings(seed), seed=seed, task=self.task)
+        found = self._fit(X, y, self._settings(seed), seed=seed, task=self.task, sample_weight=sample_weight)
         if found.directions is not None:
             self._keep_directions(found.directions)
         warn(found.basis_warnings, stacklevel=2)
@@ -86,8 +103,137 @@ class _Extractor(Mapped):
         values = self.get_params(deep=False)
         if "random_state" in values:
             values["seed"] = seed
-        others = ("basis", *KERNEL_SETTINGS, "precision", "device", "verbose", "task", "random_state")
+        others = (
+            *("basis", *KERNEL_SETTINGS, "precision", "class_weight"),
+            *("device", "verbose", "task", "random_state"),
+        )
         return [(name, as_text(value)) for name, value in values.items() if value is not None and name not in others]
+
+
+def _has_fitted_basis(extractor: Any) -> bool:
+    """Return whether there is a `partial_fit`: batches are added up in the coordinates of a basis that is there."""
+    basis = extractor.basis
+    if isinstance(basis, KernelBasis) and hasattr(basis, "_model"):
+        return True
+    raise AttributeError(
+        f"{type(extractor).__name__} has no partial_fit without a fitted basis\n"
+        "hint: basis=KernelBasis(...).fit(a sample of the rows)"
+    )
+
+
+class _BySums(_Extractor):
+    """An extractor whose directions come from sums over the rows, which batches add up to."""
+
+    _sums: _core.Moments
+    _seen: dict[str, Any]
+
+    @available_if(_has_fitted_basis)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add a batch of rows, in the coordinates of `basis`, which must be a fitted `KernelBasis`.
+
+        What comes out is what one fit on all rows finds in the same basis, up to the sign of features: the largest
+        coefficient of a direction is positive, because no rows are kept that could decide. `fit` starts afresh.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The batch.
+        y : array-like of shape (n_samples,), default=None
+            Its labels; `KPCA` looks at none.
+        classes : array-like, default=None
+            All classes, with the first batch; None: those of the first batch, or numbers for `KPLS` if `task` or the
+            first batch says so.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        self : object
+            The extractor so far; it is fitted once the rows are of two classes, or differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import GDA, KernelBasis
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(600, 3))
+        >>> y = (X[:, 0] > 0).astype(int)
+        >>> basis = KernelBasis("rpcholesky", gamma=0.2, n_components=30).fit(X[:200])
+        >>> extractor = GDA(basis=basis)
+        >>> for start in range(0, 600, 100):
+        ...     batch = slice(start, start + 100)
+        ...     extractor = extractor.partial_fit(X[batch], y[batch], classes=[0, 1])
+        >>> extractor.n_samples_seen_, extractor.transform(X).shape
+        (600, (600, 1))
+        """
+        self._validate_params()
+        refuse_collections(type(self).__name__, "nothing", X=X, y=y)
+        first = not hasattr(self, "_sums")
+        basis = cast("KernelBasis", self.basis)
+        checks = {**basis._checks(), "reset": first}
+        if self._needs_y():
+            rows, y = validated(self, X, categories_as_text(y), **checks)
+        else:
+            rows, y = validated(self, X, **checks), None
+        if rows.shape[1] != basis.n_features_in_:
+            raise ValueError(f"X has {rows.shape[1]} columns, but the basis was fitted on {basis.n_features_in_}")
+        targets, seen = self._targets_of(rows.shape[0], y, classes, {} if first else dict(self._seen))
+        Z = as_array(basis.transform(rows), np.float64)
+        sums = _core.moments_of_nothing(Z.shape[1], targets.shape[1]) if first else as_sums(self._sums)
+        weights = row_weights(self, rows, y, sample_weight)
+        self._sums = _core.moments_accumulate(sums, Z, as_array(targets, np.float64), weights)
+        seen["n"] = seen.get("n", 0) + rows.shape[0]
+        self._seen = seen
+        self._finish_sums(basis, rows)
+        return self
+
+    def _targets_of(
+        self, n: int, y: Any, classes: Any, seen: dict[str, Any]
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Return what is added up beside the coordinates, and what is known of all labels with this batch."""
+        if y is None:
+            return np.empty((n, 0)), seen
+        if not seen and classes is None:
+            values, names, warnings = _core.decide(as_target(y), task=self.task)
+            warn(warnings, stacklevel=3)
+            classes = None if names is None else np.unique(y)
+        if "classes" in seen or classes is not None:
+            known: NDArray[Any] = seen["classes"] if "classes" in seen else np.unique(np.asarray(classes))
+            codes = np.searchsorted(known, y)
+            strange = (codes >= len(known)) | (known[np.minimum(codes, len(known) - 1)] != y)
+            if strange.any():
+                raise ValueError(
+                    f"the class {np.asarray(y)[strange].tolist()[0]!r} is not among those of the first batch\n"
+                    "hint: name all classes (`classes`) with the first batch"
+                )
+            sizes = np.bincount(codes, minlength=len(known)) + seen.get("sizes", 0)
+            return np.eye(len(known))[codes], {**seen, "classes": known, "sizes": sizes}
+        values = np.asarray(y, dtype=np.float64)
+        low, high = seen.get("range", (np.inf, -np.inf))
+        return values[:, None], {**seen, "range": (min(low, values.min()), max(high, values.max()))}
+
+    def _finish_sums(self, basis: KernelBasis, rows: Any) -> None:
+        """Find the directions of all batches so far, once there are enough rows."""
+        seen, sums = self._seen, self._sums
+        self.n_samples_seen_: int = seen["n"]
+        classes, numbers = None, None
+        if "classes" in seen:
+            if (seen["sizes"] > 0).sum() < 2:
+                return
+            classes = ([str(name) for name in seen["classes"]], [int(size) for size in seen["sizes"]])
+        elif "range" in seen:
+            if seen["range"][0] == seen["range"][1]:
+                return
+            numbers = (float(np.asarray(sums["shift"])[-1] + np.asarray(sums["mean"])[-1]), seen["range"])
+        if seen["n"] < 2:
+            return
+        settings = list(self._settings(as_seed(getattr(self, "random_state", None))))
+        model, found, warnings = _core.fit_sums(
+            as_sums(sums), classes, numbers, self._method, settings, basis._model, verbose=int(self.verbose)
+        )
+        self.basis_, self._model = basis, model
+        self._keep_directions(found)
+        warn(warnings, stacklevel=3, category=self._warning)
 
 
 class KLFE(_Extractor):
@@ -126,6 +272,9 @@ class KLFE(_Extractor):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -188,7 +337,7 @@ class KLFE(_Extractor):
     """
 
     _method = "klfe"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("klfe")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("klfe", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -203,6 +352,7 @@ class KLFE(_Extractor):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
@@ -219,6 +369,7 @@ class KLFE(_Extractor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.precision = precision
@@ -271,6 +422,9 @@ class SKFE(_Extractor):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -337,9 +491,10 @@ class SKFE(_Extractor):
     True
     """
 
+    _takes_several = True
     _method = "skfe"
     _warning = ConvergenceWarning
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("skfe")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("skfe", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -357,6 +512,7 @@ class SKFE(_Extractor):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
@@ -376,6 +532,7 @@ class SKFE(_Extractor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.precision = precision
@@ -394,7 +551,7 @@ class SKFE(_Extractor):
         return float(self.alignment_path_[-1])
 
 
-class GDA(_Extractor):
+class GDA(_BySums):
     """GDA, generalised discriminant analysis: class means far apart relative to the scatter of the rows.
 
     Linear discriminant analysis in the basis' coordinates; with two classes, the kernel Fisher discriminant.
@@ -419,6 +576,9 @@ class GDA(_Extractor):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -487,7 +647,7 @@ class GDA(_Extractor):
     """
 
     _method = "gda"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("gda")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("gda", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -499,6 +659,7 @@ class GDA(_Extractor):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         precision: str | None = None,
         device: str = "cpu",
@@ -511,13 +672,14 @@ class GDA(_Extractor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.precision = precision
         self.device = device
         self.verbose = verbose
 
 
-class KOC(_Extractor):
+class KOC(_BySums):
     """KOC, kernel orthogonal centroids: an orthonormal basis of the class centroids.
 
     One feature a class, but for classes whose centroid those before it span, which are left out with a warning; with
@@ -541,6 +703,9 @@ class KOC(_Extractor):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -599,7 +764,7 @@ class KOC(_Extractor):
     """
 
     _method = "koc"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("koc")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("koc", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -610,6 +775,7 @@ class KOC(_Extractor):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
@@ -622,6 +788,7 @@ class KOC(_Extractor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.precision = precision
@@ -656,6 +823,9 @@ class AKDAQR(_Extractor):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -709,7 +879,9 @@ class AKDAQR(_Extractor):
 
     _method = "akda-qr"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: allowed for name, allowed in _limits("akda-qr").items() if name not in ("precision", "random_state")
+        name: allowed
+        for name, allowed in _limits("akda-qr", class_weight=CLASS_WEIGHT).items()
+        if name not in ("precision", "random_state")
     }
 
     def __init__(
@@ -722,6 +894,7 @@ class AKDAQR(_Extractor):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         device: str = "cpu",
         verbose: int = 0,
@@ -733,6 +906,7 @@ class AKDAQR(_Extractor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.device = device
         self.verbose = verbose
@@ -743,7 +917,7 @@ class AKDAQR(_Extractor):
         basis.set_params(threshold=None, tol=None, n_components=None, center=False, precision=None)
 
 
-class KPLS(_Extractor):
+class KPLS(_BySums):
     """KPLS, kernel partial least squares: directions of largest covariance with the labels, one after another.
 
     The labels may be classes or numbers. Features are the x-scores, which are orthogonal on the training rows.
@@ -766,6 +940,9 @@ class KPLS(_Extractor):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -825,8 +1002,9 @@ class KPLS(_Extractor):
     True
     """
 
+    _takes_several = True
     _method = "kpls"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpls")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpls", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -837,6 +1015,7 @@ class KPLS(_Extractor):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         precision: str | None = None,
         device: str = "cpu",
@@ -848,6 +1027,7 @@ class KPLS(_Extractor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.precision = precision
         self.device = device
@@ -975,6 +1155,29 @@ class KMFA(_Extractor):
         self.device = device
         self.verbose = verbose
 
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Fit the basis and find directions in its coordinates.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with a precomputed kernel, their square kernel matrix.
+        y : array-like of shape (n_samples,)
+            Classes. Pairs of near rows count the same, so there are no weights.
+
+        Returns
+        -------
+        self : object
+            The fitted extractor.
+
+        Examples
+        --------
+        >>> from mercer import KMFA
+        >>> KMFA(1).fit([[0.0], [0.5], [4.0], [4.5]], ["a", "a", "b", "b"]).n_components_
+        1
+        """
+        return super().fit(X, y)
+
 
 class KANMM(_Extractor):
     """KANMM, kernel average neighbourhood margin maximisation: orthonormal directions of the largest mean margin.
@@ -1008,6 +1211,9 @@ class KANMM(_Extractor):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -1070,7 +1276,7 @@ class KANMM(_Extractor):
     """
 
     _method = "kanmm"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kanmm")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kanmm", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -1084,6 +1290,7 @@ class KANMM(_Extractor):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         precision: str | None = None,
@@ -1099,6 +1306,7 @@ class KANMM(_Extractor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.precision = precision
@@ -1106,7 +1314,7 @@ class KANMM(_Extractor):
         self.verbose = verbose
 
 
-class KPCA(_Extractor):
+class KPCA(_BySums):
     """KPCA, kernel principal components: directions in which the rows vary most, with pre-images. It needs no labels.
 
     Parameters

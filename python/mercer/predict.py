@@ -17,7 +17,7 @@ from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._device import DEVICE, device_for
 from mercer._fit import input_names, warn
-from mercer._input import FLOATS, as_array, as_given, validated
+from mercer._input import CLASS_WEIGHT, FLOATS, as_array, as_given, is_several, row_weights, validated
 from mercer.model import FeatureMap
 from mercer.select import RandomState
 
@@ -66,7 +66,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False, **others}
         return validated(self, X, reset=reset, **checks)
 
-    def _learn(self, rows: Any, target: _core.Target, task: str, device: str) -> None:
+    def _learn(self, rows: Any, target: _core.Target, task: str, device: str, weights: list[float] | None) -> None:
         found = _core.fit_predictor(
             as_given(rows),
             target,
@@ -76,6 +76,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
             input_names=input_names(self),
             seed=as_seed(self.random_state),
             task=task,
+            weights=weights,
             device=device,
             verbose=int(self.verbose),
         )
@@ -135,6 +136,9 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         The most landmarks of a basis that are tried. More take more time and make a larger model.
     input_weights : bool, default=True
         Whether weights of the input columns are tried.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     device : str, default="cpu"
@@ -185,8 +189,35 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    class_weight: dict[Any, float] | str | None
 
-    def fit(self, X: Any, y: Any) -> Self:
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_Predictor._parameter_constraints,
+        "class_weight": CLASS_WEIGHT,
+    }
+
+    def __init__(
+        self,
+        *,
+        scale: str = "standard",
+        max_components: int = 4000,
+        input_weights: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: RandomState = None,
+        device: str = "cpu",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            scale=scale,
+            max_components=max_components,
+            input_weights=input_weights,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn to predict classes.
 
         Parameters
@@ -195,6 +226,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
             Training rows, at least 6.
         y : array-like of shape (n_samples,)
             Their classes: text, integers or booleans.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
 
         Returns
         -------
@@ -214,7 +247,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         names = [str(name) for name in classes.tolist()]
-        self._learn(rows, [names[code] for code in codes], "classes", device)
+        weights = row_weights(self, rows, y, sample_weight)
+        self._learn(rows, [names[code] for code in codes], "classes", device, weights)
         self.classes_ = classes
         # The classes' places among those of the model, which may order text that looks like numbers otherwise.
         known = self._model.classes or names
@@ -310,15 +344,20 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     True
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    _takes_several = True
+    _n_targets: int | None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn to predict numbers.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows, at least 6.
-        y : array-like of shape (n_samples,)
-            Their numbers.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their numbers; several targets share kernel, width, size and penalty, and each counts the same.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
 
         Returns
         -------
@@ -336,7 +375,9 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         self._validate_params()
         device = device_for(X, self.device)
         rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6, y_numeric=True)
-        self._learn(rows, as_array(y, np.float64), "numbers", device)
+        weights = row_weights(self, rows, y, sample_weight)
+        self._n_targets = np.shape(y)[1] if is_several(y) else None
+        self._learn(rows, as_array(y, np.float64), "numbers", device, weights)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -349,7 +390,8 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Predictions.
         """
-        return self._predict(X)[:, 0]
+        predicted = self._predict(X)
+        return predicted[:, 0] if self._n_targets is None else predicted

@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits
 from mercer._device import DEVICE, columns_on_card, device_for, is_on_card
-from mercer._fit import input_names, refuse_device_of_partitions, warn
+from mercer._fit import WEIGHTS_OF_PARTITIONS, input_names, refuse_device_of_partitions, warn
 from mercer._input import (
+    CLASS_WEIGHT,
     FLOATS,
     TASKS,
     Task,
@@ -31,6 +32,7 @@ from mercer._input import (
     is_frame,
     is_partitioned,
     refuse_collections,
+    row_weights,
     same_task,
     text_explained,
     validated,
@@ -72,7 +74,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     verbose: int
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Score the columns and decide which to keep.
 
         Parameters
@@ -83,7 +85,10 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
             numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
             than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
-            `LaplacianScore` does not look at them.
+            `LaplacianScore` does not look at them. `FScore`, `MutualInfo` and `LassoSelector` take several columns of
+            numbers, too.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
 
         Returns
         -------
@@ -98,6 +103,8 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         if is_partitioned(X):
+            if sample_weight is not None or getattr(self, "class_weight", None) is not None:
+                raise ValueError(WEIGHTS_OF_PARTITIONS)
             return self._fit_partitions(X)
         device = device_for(X, self.device) if hasattr(self, "device") else "cpu"
         X, categorical = with_categories(X, getattr(self, "categorical_features", None))
@@ -108,15 +115,18 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         with text_explained(X):
             if self._needs_y:
                 X, y = validated(self, X, categories_as_text(y), ensure_min_samples=2, **checks)
+                weights = row_weights(self, X, y, sample_weight)
                 y = as_target(y)
             else:
                 X, y = validated(self, X, ensure_min_samples=2, **checks), None
+                weights = row_weights(self, X, y, sample_weight)
         found = _core.fit_selector(
             as_rows(X),
             y,
             self._called(),
             self._settings(),
             categorical=categorical,
+            weights=weights,
             task=getattr(self, "task", "auto"),
             device=device,
             verbose=int(self.verbose),
@@ -272,6 +282,9 @@ class Relief(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
@@ -318,7 +331,7 @@ class Relief(_Selector):
     _finds = ("weights",)
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relief"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        CARDS["relief"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -331,6 +344,7 @@ class Relief(_Selector):
         neighbors: str = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         device: str = "cpu",
@@ -343,6 +357,7 @@ class Relief(_Selector):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.device = device
@@ -372,6 +387,9 @@ class ReliefF(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
@@ -421,7 +439,7 @@ class ReliefF(_Selector):
     _finds = ("pvalues",)
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        CARDS["relieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -433,6 +451,7 @@ class ReliefF(_Selector):
         neighbors: str = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         device: str = "cpu",
@@ -444,6 +463,7 @@ class ReliefF(_Selector):
         self.neighbors = neighbors
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.device = device
@@ -562,6 +582,9 @@ class IRelief(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
@@ -605,7 +628,7 @@ class IRelief(_Selector):
     _finds = ("weights",)
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["irelief"], categorical_features=_CATEGORIES, task=TASKS
+        CARDS["irelief"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -615,6 +638,7 @@ class IRelief(_Selector):
         width: float | None = None,
         n_queries: int | None = None,
         categorical_features: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -623,6 +647,7 @@ class IRelief(_Selector):
         self.width = width
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.verbose = verbose
@@ -643,6 +668,9 @@ class MultiSURF(_Selector):
     categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
@@ -682,7 +710,7 @@ class MultiSURF(_Selector):
     _method = "multisurf"
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["multisurf"], categorical_features=_CATEGORIES, task=TASKS
+        CARDS["multisurf"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -692,6 +720,7 @@ class MultiSURF(_Selector):
         metric: str | None = None,
         n_queries: int | None = None,
         categorical_features: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -700,6 +729,7 @@ class MultiSURF(_Selector):
         self.metric = metric
         self.n_queries = n_queries
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.verbose = verbose
@@ -718,6 +748,9 @@ class KFFS(_Selector):
     theta : int, default=1
         By how many votes a class must lead for the ensemble to decide; below, its newest column does. A theta above the
         number of columns ranks each column by its own errors.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
@@ -757,7 +790,9 @@ class KFFS(_Selector):
 
     _method = "kffs"
     _finds = ("order", "error_path")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["kffs"], task=TASKS)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["kffs"], task=TASKS, class_weight=CLASS_WEIGHT
+    )
 
     def __init__(
         self,
@@ -765,12 +800,14 @@ class KFFS(_Selector):
         *,
         reweight: bool = False,
         theta: int = 1,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
         self.reweight = reweight
         self.theta = theta
+        self.class_weight = class_weight
         self.task = task
         self.verbose = verbose
 
@@ -788,6 +825,9 @@ class FScore(_Selector):
         Benjamini and Hochberg), or by the chance of any false positive ("fwe", Bonferroni). None: all columns.
     alpha : float, default=0.05
         How much error `mode` allows.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
@@ -823,11 +863,12 @@ class FScore(_Selector):
     _sums: _core.FSums  # what `partial_fit` goes on from
     _classes: list[str] | None
 
+    _takes_several = True
     _method = "f"
     _names: ClassVar[dict[str, str]] = {"level": "alpha"}
     _finds = ("pvalues",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["fdr"], _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=TASKS
+        CARDS["fdr"], _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -836,12 +877,14 @@ class FScore(_Selector):
         *,
         mode: Literal["fpr", "fdr", "fwe"] | None = None,
         alpha: float = 0.05,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
         self.mode = mode
         self.alpha = alpha
+        self.class_weight = class_weight
         self.task = task
         self.verbose = verbose
 
@@ -930,6 +973,9 @@ class MutualInfo(_Selector):
         None for all. More than there are keeps all, with a warning.
     n_neighbors : int, default=3
         Neighbours that the estimate is made from: more of them vary less, and are more biased.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
@@ -959,14 +1005,22 @@ class MutualInfo(_Selector):
     array([2])
     """
 
+    _takes_several = True
     _method = "mi"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["mi"], task=TASKS)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["mi"], task=TASKS, class_weight=CLASS_WEIGHT)
 
     def __init__(
-        self, n_features: NFeatures = None, *, n_neighbors: int = 3, task: Task = "auto", verbose: int = 0
+        self,
+        n_features: NFeatures = None,
+        *,
+        n_neighbors: int = 3,
+        class_weight: dict[Any, float] | str | None = None,
+        task: Task = "auto",
+        verbose: int = 0,
     ) -> None:
         self.n_features = n_features
         self.n_neighbors = n_neighbors
+        self.class_weight = class_weight
         self.task = task
         self.verbose = verbose
 
@@ -1018,6 +1072,29 @@ class LaplacianScore(_Selector):
         self.n_neighbors = n_neighbors
         self.verbose = verbose
 
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Score the columns and decide which to keep.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows. Neighbours count the same, so there are no weights.
+        y : None
+            Not looked at.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+
+        Examples
+        --------
+        >>> from mercer import LaplacianScore
+        >>> LaplacianScore(1).fit([[0.0, 3.0], [0.1, 1.0], [1.0, 2.9], [1.1, 1.1]]).n_features_
+        1
+        """
+        return super().fit(X, y)
+
 
 class LassoSelector(_Selector):
     """LASSO: columns with a coefficient in L1-penalised least squares, or chosen often over random parts of the rows.
@@ -1046,6 +1123,9 @@ class LassoSelector(_Selector):
         The penalty, what scikit-learn's `Lasso` calls `alpha`. None: the one with the smallest cross-validated error.
     n_penalties : int, default=100
         Penalties that cross-validation chooses from.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Two
         classes are -1 and 1; more are one column each, with one penalty for all.
@@ -1081,10 +1161,13 @@ class LassoSelector(_Selector):
     array([ 4, 11])
     """
 
+    _takes_several = True
     _method = "lasso"
     _names: ClassVar[dict[str, str]] = {"stability": "threshold"}
     _finds = ("penalty",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["lasso"], _names, task=TASKS)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["lasso"], _names, task=TASKS, class_weight=CLASS_WEIGHT
+    )
 
     def __init__(
         self,
@@ -1098,6 +1181,7 @@ class LassoSelector(_Selector):
         scaling: float = 0.5,
         penalty: float | None = None,
         n_penalties: int = 100,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -1111,6 +1195,7 @@ class LassoSelector(_Selector):
         self.scaling = scaling
         self.penalty = penalty
         self.n_penalties = n_penalties
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.verbose = verbose

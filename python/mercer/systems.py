@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
-from mercer._input import Task, as_target, is_partitioned, same_task
+from mercer._input import CLASS_WEIGHT, Task, as_target, is_partitioned, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
 
@@ -41,7 +41,7 @@ class _System(Mapped):
     def _selector(self, seed: int) -> Any:
         """Return an unfitted selector for this fit alone."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the basis, score its coordinates and keep the best of them.
 
         Parameters
@@ -52,6 +52,9 @@ class _System(Mapped):
             Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
             numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
             than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
+            Selectors that are not mercer's are not given them.
 
         Returns
         -------
@@ -78,10 +81,15 @@ class _System(Mapped):
         seed = as_seed(getattr(self, "random_state", None))
         selector = self._selector(seed)
         if not isinstance(selector, _Selector):
+            if sample_weight is not None or getattr(self, "class_weight", None) is not None:
+                raise ValueError(
+                    f"rows are weighted, but the selector {type(selector).__name__} is not mercer's\n"
+                    "hint: leave it out, or use a selector of mercer, such as FScore or KFFS"
+                )
             return self._fit_foreign(X, y, selector)
         self._check_selector(selector)
         task = self._task_with(selector)
-        found = self._fit(X, y, self._settings(selector), seed=seed, task=task)
+        found = self._fit(X, y, self._settings(selector), seed=seed, task=task, sample_weight=sample_weight)
         if found.selection is not None:
             self._keep_selection(selector, found.selection)
         warn([*found.basis_warnings, *found.warnings], stacklevel=2)
@@ -99,6 +107,11 @@ class _System(Mapped):
 
     def _check_selector(self, selector: _Selector) -> None:
         selector._validate_params()
+        if getattr(selector, "class_weight", None) is not None:
+            raise ValueError(
+                f"class_weight is given for `{selector._called()}`, but the basis looks at the labels, too\n"
+                f"hint: give it to {type(self).__name__}"
+            )
         if getattr(selector, "categorical_features", None) is not None:
             raise ValueError(
                 f"categorical_features is given for `{selector._called()}`, but the columns of `{self._method}` are "
@@ -244,6 +257,9 @@ class TAKES(_System):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -306,7 +322,7 @@ class TAKES(_System):
     """
 
     _method = "takes"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("takes")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("takes", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -320,6 +336,7 @@ class TAKES(_System):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         precision: str | None = None,
         device: str = "cpu",
@@ -334,6 +351,7 @@ class TAKES(_System):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.precision = precision
         self.device = device
@@ -379,6 +397,9 @@ class KRelief(_System):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -447,7 +468,7 @@ class KRelief(_System):
     """
 
     _method = "k-relief"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("k-relief")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("k-relief", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -461,6 +482,7 @@ class KRelief(_System):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         neighbors: str = "exact",
         n_queries: int | None = None,
@@ -478,6 +500,7 @@ class KRelief(_System):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.neighbors = neighbors
         self.n_queries = n_queries
@@ -530,6 +553,9 @@ class SKRelief(KRelief):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
@@ -596,7 +622,7 @@ class SKRelief(KRelief):
     """
 
     _method = "sk-relief"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("sk-relief")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("sk-relief", class_weight=CLASS_WEIGHT)
 
     def __init__(
         self,
@@ -611,6 +637,7 @@ class SKRelief(KRelief):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         neighbors: str = "exact",
         n_queries: int | None = None,
@@ -629,6 +656,7 @@ class SKRelief(KRelief):
             gamma=gamma,
             degree=degree,
             coef0=coef0,
+            class_weight=class_weight,
             task=task,
             neighbors=neighbors,
             n_queries=n_queries,
@@ -673,6 +701,9 @@ class EKS(_System):
         Degree of "poly". None: that of `KernelBasis`.
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone. "auto": that
@@ -735,7 +766,9 @@ class EKS(_System):
 
     _method = "eks"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits(
-        "eks", selector=[StrOptions(set(stage("select"))), HasMethods(["fit", "get_support"])]
+        "eks",
+        selector=[StrOptions(set(stage("select"))), HasMethods(["fit", "get_support"])],
+        class_weight=CLASS_WEIGHT,
     )
 
     def __init__(
@@ -749,6 +782,7 @@ class EKS(_System):
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         precision: str | None = None,
         device: str = "cpu",
@@ -762,10 +796,16 @@ class EKS(_System):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.task = task
         self.precision = precision
         self.device = device
         self.verbose = verbose
+
+    @property
+    def _takes_several(self) -> bool:
+        selector = named(self.selector, None, 0) if isinstance(self.selector, str) else self.selector
+        return getattr(selector, "_takes_several", False) or not isinstance(selector, _Selector)
 
     def _selector(self, seed: int) -> Any:
         if not isinstance(self.selector, str):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._fit import warn, warn_of_scales
-from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text, validated
+from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text, row_weights, validated
 from mercer._kept import Kept, stored, weighted
 from mercer.select import RandomState
 
@@ -106,7 +106,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the weights.
 
         Parameters
@@ -115,6 +115,8 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Training rows, at least 6.
         y : array-like of shape (n_samples,)
             Labels: classes or numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
 
         Returns
         -------
@@ -147,6 +149,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rounds=int(self.rounds),
             seed=as_seed(self.random_state),
             task=self.task,
+            weights=row_weights(self, rows, y, sample_weight),
             verbose=int(self.verbose),
         )
         warn(found["warnings"], stacklevel=2)

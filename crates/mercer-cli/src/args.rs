@@ -94,12 +94,13 @@ pub(crate) fn read_options(args: &ArgMatches, filled: bool) -> ReadOptions {
         EncodeSettings { categorical: names(args, "categorical"), missing, ..EncodeSettings::default() };
     // The columns of a kernel matrix are its rows.
     let precomputed = text(args, "kernel") == Some("precomputed");
-    let groups: Option<String> = args.try_get_one("groups").ok().flatten().cloned();
+    let aside = [text(args, "groups"), text(args, "weights")].into_iter().flatten().map(String::from);
+    let aside: Vec<String> = aside.collect();
     ReadOptions {
         target: text(args, "target").map(String::from),
-        // Groups of rows are no input.
-        drop: names(args, "drop").into_iter().chain(groups.clone()).collect(),
-        keep: groups.into_iter().collect(),
+        // Groups and weights of rows are no input.
+        drop: names(args, "drop").into_iter().chain(aside.clone()).collect(),
+        keep: aside,
         inputs: names(args, "inputs"),
         encode: if precomputed { EncodeMode::Off } else { EncodeMode::Learn(settings) },
         ..text_options(args)

@@ -15,7 +15,7 @@ use mercer::methods::{self, Kind, MethodSpec, SharedParameter, Stage};
 use crate::args::flag_name;
 use flags::{
     checkpoint, data, device, format, list, memory, model, output, parameter, reading, report, seed, share,
-    table_format, target, text, words,
+    table_format, target, text, weights, words,
 };
 
 /// Parameters that `compare` has as lists or for all methods at once.
@@ -233,6 +233,7 @@ fn fit() -> Command {
         .arg(report("the fitted features"))
         .args(reading())
         .arg(memory("the fit"))
+        .args(weights())
         .arg(device())
         .arg(checkpoint("the basis"))
         .args(methods::parameters().iter().map(parameter))
@@ -280,6 +281,7 @@ fn select() -> Command {
             scale.help("Scaling of the inputs before they are scored; the model keeps them unscaled [default: standard]")
         })
         .arg(memory("the rows"))
+        .args(weights())
         .arg(device())
         .args(own.map(parameter))
 }

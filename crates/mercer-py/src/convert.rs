@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use faer::{Mat, MatRef};
 use mercer::basis::Precision;
-use mercer::data::{Column, Task};
+use mercer::data::{Column, Task, Weights};
 use mercer::{FeatureMap, Labels, Monitor, Result, Rows};
 use numpy::ndarray::Dimension;
 use numpy::{
@@ -209,6 +209,7 @@ impl Indices<'_> {
 pub(crate) enum Target<'py> {
     Integers(PyReadonlyArray1<'py, i64>),
     Numbers(PyReadonlyArray1<'py, f64>),
+    Several(Matrix<'py>),
     Text(Vec<String>),
 }
 
@@ -216,6 +217,9 @@ impl Target<'_> {
     /// Classes or numbers; a choice that is not obvious is added to the warnings.
     pub(crate) fn labels(self, task: &str, warnings: &mut Vec<String>) -> PyResult<Labels> {
         let task: Task = task.parse().map_err(exception)?;
+        if let Self::Several(matrix) = &self {
+            return Labels::several(matrix.values()?.to_vec(), matrix.shape().1).map_err(exception);
+        }
         Labels::decide_with(self.column()?, task, warnings).map_err(exception)
     }
 
@@ -225,8 +229,16 @@ impl Target<'_> {
             Self::Integers(array) => Column::Integers(array.as_slice()?.to_vec()),
             Self::Numbers(array) => Column::Numbers(array.as_slice()?.to_vec()),
             Self::Text(values) => Column::Text(values),
+            Self::Several(_) => {
+                return Err(PyValueError::new_err("one target is needed, but several were given"));
+            }
         })
     }
+}
+
+/// What each row counts.
+pub(crate) fn weights_of(weights: Option<Vec<f64>>) -> PyResult<Option<Weights>> {
+    weights.map(|weights| Weights::new(weights).map_err(exception)).transpose()
 }
 
 /// Rows as a matrix, or as the parts of CSR in SciPy's order: values, indices, indptr. Their numbers are read-only.

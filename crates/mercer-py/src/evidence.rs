@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{Matrix, matrix_array};
+use crate::convert::{Matrix, matrix_array, weights_of};
 use crate::gate::{exception, run};
 
 /// Sums of moments as a dictionary.
@@ -24,7 +24,7 @@ pub(crate) struct PyMoments<'py> {
 }
 
 impl PyMoments<'_> {
-    fn moments(&self) -> PyResult<Moments> {
+    pub(crate) fn moments(&self) -> PyResult<Moments> {
         let (shift, mean) = (self.shift.as_slice()?.to_vec(), self.mean.as_slice()?.to_vec());
         Moments::from_parts(self.n_features, self.n, shift, mean, self.scatter.view()?.to_owned())
             .map_err(exception)
@@ -54,15 +54,24 @@ pub(crate) fn moments_of_nothing(
 
 /// Adds rows of features and of targets.
 #[pyfunction]
+#[pyo3(signature = (state, Z, Y, weights=None))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 pub(crate) fn moments_accumulate<'py>(
     py: Python<'py>,
     state: PyMoments<'py>,
     Z: Matrix<'py>,
     Y: Matrix<'py>,
+    weights: Option<Vec<f64>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (mut moments, z, y) = (state.moments()?, Z.view()?, Y.view()?);
-    let moments = run(py, 0, move |_| moments.accumulate(z, y).map(|()| moments))?;
+    let weights = weights_of(weights)?;
+    let moments = run(py, 0, move |_| {
+        match &weights {
+            None => moments.accumulate(z, y)?,
+            Some(weights) => moments.accumulate_by(z, y, weights)?,
+        }
+        Ok(moments)
+    })?;
     as_moments(py, &moments)
 }
 

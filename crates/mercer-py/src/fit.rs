@@ -14,8 +14,9 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{PyRows, Target, frozen, matrix_array, python_rows};
+use crate::convert::{PyRows, Target, frozen, matrix_array, python_rows, weights_of};
 use crate::device::device_named;
+use crate::evidence::PyMoments;
 use crate::gate::{exception, memory, run};
 use crate::model::Model;
 use crate::select::{class_names, selection};
@@ -56,7 +57,7 @@ pub(crate) struct Fitted {
 #[pyfunction]
 #[pyo3(signature = (
     X, y, method, settings, *, basis, basis_only=false, input_names=None, task="auto", want_coordinates=false,
-    device="cpu", verbose=0
+    weights=None, device="cpu", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -71,6 +72,7 @@ pub(crate) fn fit<'py>(
     input_names: Option<Vec<String>>,
     task: &str,
     want_coordinates: bool,
+    weights: Option<Vec<f64>>,
     device: &str,
     verbose: u32,
 ) -> PyResult<Fitted> {
@@ -80,7 +82,8 @@ pub(crate) fn fit<'py>(
     let rows = X.rows()?;
     let (name, of_basis, landmarks) = basis;
     let landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
-    let options = Options { coordinates: want_coordinates, ..options(device)? };
+    let weights = weights_of(weights)?;
+    let options = Options { coordinates: want_coordinates, weights, ..options(device)? };
     let (fitted, made_landmarks, chosen) = run(py, verbose, |monitor| {
         let mut warnings = Vec::new();
         let choice = (name.as_deref(), &of_basis[..], landmarks);
@@ -88,7 +91,7 @@ pub(crate) fn fit<'py>(
         let pipeline = pipeline(head, basis_only, choice, rows.n(), labels, &mut warnings)?;
         let made_landmarks = match &pipeline.head {
             Head::Extract(extractor) if !extractor.spec().has("basis") => {
-                pipeline.basis(&rows, labels, &mut Vec::new())?.landmarks
+                pipeline.basis_by(&rows, labels, options.weights.as_ref(), &mut Vec::new())?.landmarks
             }
             _ => None,
         };
@@ -146,6 +149,39 @@ pub(crate) fn parted_pipeline(
     // The basis that a method comes with is the one for many rows: those of few look at all of them at once.
     let n = rows.n().max(UNCAPPED_ROWS + 1);
     pipeline(head, basis_only, basis, n, labels.as_ref(), &mut Vec::new())
+}
+
+/// What an extractor makes of sums over the coordinates of batches in a fitted basis. The target is the names and sizes of
+/// classes, or the mean and range of numbers, or None.
+#[pyfunction]
+#[pyo3(signature = (sums, classes, numbers, method, settings, basis, *, verbose=0))]
+#[expect(clippy::type_complexity, reason = "what classes and numbers are in Python")]
+pub(crate) fn fit_sums<'py>(
+    py: Python<'py>,
+    sums: PyMoments<'py>,
+    classes: Option<(Vec<String>, Vec<usize>)>,
+    numbers: Option<(f64, (f64, f64))>,
+    method: &str,
+    settings: Settings,
+    basis: PyRef<'py, Model>,
+    verbose: u32,
+) -> PyResult<(Model, Bound<'py, PyDict>, Vec<String>)> {
+    let (moments, basis) = (sums.moments()?, basis.basis().map_err(exception)?);
+    let n = moments.parts().1 as usize;
+    let target = match (classes, numbers) {
+        (Some((names, sizes)), _) => Some(TargetSummary::Classes { names, sizes }),
+        (None, Some((mean, range))) => Some(TargetSummary::Numbers { n, mean, range }),
+        (None, None) => None,
+    };
+    let (map, mut directions) = run(py, verbose, |monitor| {
+        let extractor = methods::extractor(method, &settings)?;
+        let directions = extractor.from_sums(&moments, target, &basis, monitor)?;
+        let map =
+            FeatureMap::from_directions(extractor.name(), FeatureMap::from(basis.clone()), &directions)?;
+        Ok((map, directions))
+    })?;
+    let warnings = std::mem::take(&mut directions.warnings);
+    Ok((Model::new(map), as_dictionary(py, directions)?, warnings))
 }
 
 /// The basis `sparse` after one more batch; `so_far` is that of the batches before.

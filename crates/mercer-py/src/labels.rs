@@ -1,7 +1,7 @@
 //! Stage 1 for Python: what a target is, by the one rule.
 
 use mercer::Labels;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
@@ -18,6 +18,10 @@ pub(crate) fn decide<'py>(py: Python<'py>, y: Target<'py>, task: &str) -> PyResu
     let (values, names) = match y.labels(task, &mut warnings)? {
         Labels::Classes { codes, names } => (whole(py, codes).into_bound_py_any(py)?, Some(names)),
         Labels::Numbers(values) => (PyArray1::from_vec(py, values).into_bound_py_any(py)?, None),
+        Labels::Several { values, count } => {
+            let n = values.len() / count;
+            (PyArray1::from_vec(py, values).reshape([n, count])?.into_bound_py_any(py)?, None)
+        }
     };
     Ok((values, names, warnings))
 }

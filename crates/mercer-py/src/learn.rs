@@ -9,7 +9,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{PyRows, Target};
+use crate::convert::{PyRows, Target, weights_of};
 use crate::device::device_named;
 use crate::gate::{exception, memory, run};
 use crate::model::Model;
@@ -17,7 +17,8 @@ use crate::model::Model;
 /// A predictor for rows as they are: the map with it, the basis below it, and what was tried.
 #[pyfunction]
 #[pyo3(signature = (
-    X, y, *, scale, max_components, input_weights, input_names=None, seed=0, task="auto", device="cpu", verbose=0
+    X, y, *, scale, max_components, input_weights, input_names=None, seed=0, task="auto", weights=None,
+    device="cpu", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -31,6 +32,7 @@ pub(crate) fn fit_predictor<'py>(
     input_names: Option<Vec<String>>,
     seed: u64,
     task: &str,
+    weights: Option<Vec<f64>>,
     device: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -38,6 +40,7 @@ pub(crate) fn fit_predictor<'py>(
     let (rows, labels) = (X.rows()?, y.labels(task, &mut label_warnings)?);
     let scale: Scale = scale.parse().map_err(exception)?;
     let options = Options::default().memory(memory()?).device(device_named(device)?);
+    let options = Options { weights: weights_of(weights)?, ..options };
     let mut learner = Learner { scale, max_components, input_weights, seed, options };
     let learned = run(py, verbose, move |monitor| {
         learner.options.monitor = monitor.clone();
@@ -69,7 +72,7 @@ pub(crate) fn fit_predictor<'py>(
 
 /// A weight for every input column: the weights, the rounds used, the errors of left-out rows and the width.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, kernel="rbf", rounds=3, seed=0, task="auto", verbose=0))]
+#[pyo3(signature = (X, y, *, kernel="rbf", rounds=3, seed=0, task="auto", weights=None, verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn input_weights<'py>(
@@ -80,14 +83,16 @@ pub(crate) fn input_weights<'py>(
     rounds: usize,
     seed: u64,
     task: &str,
+    weights: Option<Vec<f64>>,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut label_warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut label_warnings)?);
     let shape = Shape::named(kernel, 3, 1.0, 1.0).map_err(exception)?;
     let settings = InputWeights { shape, rounds, seed };
+    let counts = weights_of(weights)?;
     let FoundWeights { weights, rounds, errors, gamma, .. } =
-        run(py, verbose, move |monitor| settings.find(&rows, &labels, monitor))?;
+        run(py, verbose, move |monitor| settings.find_by(&rows, &labels, counts.as_ref(), monitor))?;
     let out = PyDict::new(py);
     out.set_item("weights", PyArray1::from_vec(py, weights))?;
     out.set_item("rounds", rounds)?;

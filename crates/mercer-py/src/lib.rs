@@ -40,7 +40,7 @@ mod _core {
         moments_merge, moments_of_nothing,
     };
     #[pymodule_export]
-    use crate::fit::{Fitted, fit, grow};
+    use crate::fit::{Fitted, fit, fit_sums, grow};
     #[pymodule_export]
     use crate::gate::{DeviceError, NumericalError};
     #[pymodule_export]

@@ -309,7 +309,9 @@ pub(crate) fn sample_partitions<'py>(
     let labels = match labels {
         None => None,
         Some(Labels::Classes { codes, names }) => Some((whole(py, codes).into_any(), Some(names))),
-        Some(Labels::Numbers(values)) => Some((PyArray1::from_vec(py, values).into_any(), None)),
+        Some(Labels::Numbers(values) | Labels::Several { values, .. }) => {
+            Some((PyArray1::from_vec(py, values).into_any(), None))
+        }
     };
     Ok((n, python_rows(py, &rows)?, labels))
 }

@@ -9,13 +9,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{Matrix, PyRows, Target, whole};
+use crate::convert::{Matrix, PyRows, Target, weights_of, whole};
 use crate::device::device_named;
 use crate::gate::{exception, run};
 
 /// Score columns and keep the best. Settings are texts, by the names of the catalogue.
 #[pyfunction]
-#[pyo3(signature = (X, y, selector, settings, *, categorical=None, task="auto", device="cpu", verbose=0))]
+#[pyo3(signature = (X, y, selector, settings, *, categorical=None, weights=None, task="auto", device="cpu", verbose=0))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_selector<'py>(
@@ -25,6 +25,7 @@ pub(crate) fn fit_selector<'py>(
     selector: &str,
     settings: Vec<(String, String)>,
     categorical: Option<Vec<usize>>,
+    weights: Option<Vec<f64>>,
     task: &str,
     device: &str,
     verbose: u32,
@@ -35,6 +36,7 @@ pub(crate) fn fit_selector<'py>(
     let labels = labels.as_ref();
     let (selector, keep) = methods::selector(selector, &settings).map_err(exception)?;
     let categorical = categorical.unwrap_or_default();
+    let weights = weights_of(weights)?;
     let (scores, kept) = run(py, verbose, move |monitor| {
         let rows = rows.on(device)?;
         let scores = selector.score(&Columns {
@@ -42,6 +44,7 @@ pub(crate) fn fit_selector<'py>(
             labels,
             space: None,
             categorical: &categorical,
+            weights: weights.as_ref(),
             monitor,
         })?;
         let kept = scores.keep(keep);

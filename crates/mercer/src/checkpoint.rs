@@ -426,5 +426,9 @@ fn digest_of_labels(labels: &Labels) -> String {
             values.iter().for_each(|v| digest.add(v.to_bits()));
             format!("{} numbers (digest {:016x})", values.len(), digest.0)
         }
+        Labels::Several { values, count } => {
+            values.iter().for_each(|v| digest.add(v.to_bits()));
+            format!("{} × {count} numbers (digest {:016x})", values.len() / count, digest.0)
+        }
     }
 }

@@ -127,6 +127,17 @@ impl From<FittedBasis> for FeatureMap {
 }
 
 impl FeatureMap {
+    /// Numbers landmarks as rows of a table of n rows, of which those at these places were fitted on.
+    pub(crate) fn renumber(&mut self, places: &[usize], n: usize) {
+        let all_are_landmarks = self.facts.rows == Some(self.expansion.landmarks.len());
+        if self.pivots.is_empty() && all_are_landmarks && self.facts.landmarks_given != Some(true) {
+            self.pivots = places.to_vec();
+        } else {
+            self.pivots.iter_mut().for_each(|pivot| *pivot = places[*pivot]);
+        }
+        self.facts.rows = Some(n);
+    }
+
     /// The map whose features are directions in a basis' coordinates, M·z − b.
     ///
     /// ```

@@ -4,6 +4,7 @@
 //! each of them is respected by a fit, a comparison and advice alike.
 
 use crate::checkpoint::Checkpoint;
+use crate::data::weights::Weights;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -43,6 +44,8 @@ pub struct Options {
     pub checkpoint: Option<Checkpoint>,
     /// Whether a fit hands back the training rows' coordinates in the basis.
     pub coordinates: bool,
+    /// What each row counts; None: all the same.
+    pub weights: Option<Weights>,
 }
 
 impl Default for Options {
@@ -54,6 +57,7 @@ impl Default for Options {
             monitor: Monitor::default(),
             checkpoint: None,
             coordinates: false,
+            weights: None,
         }
     }
 }
@@ -96,6 +100,12 @@ impl Options {
     /// Asks for the training rows' coordinates.
     pub fn with_coordinates(mut self) -> Self {
         self.coordinates = true;
+        self
+    }
+
+    /// Sets what each row counts.
+    pub fn weights(mut self, weights: Weights) -> Self {
+        self.weights = Some(weights);
         self
     }
 

@@ -15,13 +15,14 @@ use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
+use crate::data::weights::{Weights, refuse};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::extract::{Coordinates, Directions, Extractor, Queries, SUM_ROWS, are_few, keeps_features};
+use crate::kernel::Shape;
 use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, MethodSpec, Stage};
-use crate::monitor::Monitor;
 use crate::options::{Options, bytes};
 use crate::select::{Keep, Scores, Selection};
 use crate::spec::{Parameter, Values, parameters_of};
@@ -256,12 +257,49 @@ impl Pipeline {
 
     /// The basis to fit on these rows.
     pub fn basis(&self, rows: &Rows, labels: Option<&Labels>, warnings: &mut Vec<String>) -> Result<Basis> {
+        self.basis_by(rows, labels, None, warnings)
+    }
+
+    /// [`basis`](Self::basis) by what each row counts.
+    pub fn basis_by(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        weights: Option<&Weights>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Basis> {
         let settings = self.basis_for(rows.n(), warnings)?;
         match &self.head {
             Head::Coordinates => Ok(settings),
             Head::Select(system) => Ok(system.basis_settings(settings)),
-            Head::Extract(extractor) => extractor.basis(settings, rows, labels),
+            Head::Extract(extractor) => {
+                let mut basis = extractor.basis_by(settings, rows, labels, weights)?;
+                // Weighted components are found among all coordinates, which a `kpca` basis has of all rows.
+                if weights.is_some() && basis.method == Method::Kpca {
+                    basis.n_components = None;
+                }
+                Ok(basis)
+            }
         }
+    }
+
+    /// An error, naming the method, where rows cannot count differently.
+    fn check_weights(&self, weights: &Weights, n: usize, basis: &Basis) -> Result<()> {
+        let instead =
+            "leave them out, or use a method that takes them: `gda`, `kpls`, `koc`, `kpca`, `skfe`, `takes`";
+        match &self.head {
+            Head::Extract(extractor) if !extractor.takes_weights() => {
+                return refuse(Some(weights), extractor.name(), instead);
+            }
+            Head::Select(system) if !system.selector.takes_weights() => {
+                return refuse(Some(weights), system.selector.name(), instead);
+            }
+            Head::Coordinates if basis.method == Method::Kpca => {
+                return refuse(Some(weights), "kpca", "use the extractor `kpca`, which takes them");
+            }
+            _ => {}
+        }
+        basis.check_weights(weights, n)
     }
 
     /// The basis for n rows, before it has seen any of them.
@@ -328,15 +366,22 @@ impl Pipeline {
 
     /// Fits: the basis, then what is made of its coordinates, which are handed on where memory allows.
     pub fn fit(&self, rows: &Rows, labels: Option<&Labels>, options: &Options) -> Result<FittedPipeline> {
+        if let Some(weights) = &options.weights {
+            self.check(labels)?;
+            self.check_weights(weights, rows.n(), &self.basis_for(rows.n(), &mut Vec::new())?)?;
+            if let Some(present) = weights.present() {
+                return self.fit_present(rows, labels, &present, options);
+            }
+        }
         options.run(|| {
             self.check(labels)?;
             let mut warnings = Vec::new();
             let settings = self.basis_for(rows.n(), &mut Vec::new())?;
-            let weights = input_weights(&settings, rows, labels, &options.monitor)?;
+            let weights = input_weights(&settings, rows, labels, options)?;
             let scaling = weights.as_ref().map(|found| Scaling::of_factors(found.weights.clone()));
             let weighted = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
             let rows = weighted.as_ref().unwrap_or(rows);
-            let basis = self.basis(rows, labels, &mut warnings)?;
+            let basis = self.basis_by(rows, labels, options.weights.as_ref(), &mut warnings)?;
             let placed = basis.placed(rows, options)?;
             let rows = placed.as_ref().unwrap_or(rows);
             let options = &Options { device: rows.device(), ..options.clone() };
@@ -353,6 +398,29 @@ impl Pipeline {
             fitted.map.warnings.clone_from(&fitted.warnings);
             Ok(fitted)
         })
+    }
+
+    /// Fits on the rows whose weight is above 0.
+    fn fit_present(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        present: &[usize],
+        options: &Options,
+    ) -> Result<FittedPipeline> {
+        if self.basis_for(rows.n(), &mut Vec::new())?.shape == Shape::Precomputed {
+            return Err(Error::data(
+                "some weights are 0, but the columns of a precomputed kernel are all training rows\n\
+                 hint: leave these rows and their columns out of the matrix",
+            ));
+        }
+        let labels = labels.map(|labels| labels.select(present));
+        let weights = options.weights.as_ref().map(|weights| weights.select(present));
+        let options = Options { weights, ..options.clone() };
+        let mut fitted = self.fit(&rows.select(present), labels.as_ref(), &options)?;
+        fitted.basis.renumber(present, rows.n());
+        fitted.map.renumber(present, rows.n());
+        Ok(fitted)
     }
 
     /// The map from a basis that was fitted on these rows; `coordinates` are theirs in it, where the caller has them already.
@@ -594,7 +662,7 @@ fn input_weights(
     basis: &Basis,
     rows: &Rows,
     labels: Option<&Labels>,
-    monitor: &Monitor,
+    options: &Options,
 ) -> Result<Option<FoundWeights>> {
     if !basis.input_weights {
         return Ok(None);
@@ -611,7 +679,7 @@ fn input_weights(
         ));
     }
     let settings = InputWeights { shape: basis.shape, seed: basis.seed, ..InputWeights::default() };
-    settings.find(rows, labels, monitor).map(Some)
+    settings.find_by(rows, labels, options.weights.as_ref(), &options.monitor).map(Some)
 }
 
 /// The selector inside a system.

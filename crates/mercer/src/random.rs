@@ -37,6 +37,17 @@ pub(crate) fn sample(n: usize, size: usize, seed: u64) -> Vec<usize> {
     rand::seq::index::sample(&mut generator(seed), n, size).into_vec()
 }
 
+/// `size` of the rows with these weights, one after the other, each in proportion to the weights of those that are left. The
+/// largest of u^(1/w) are drawn (Efraimidis & Spirakis 2006).
+pub(crate) fn weighted_sample(weights: &[f64], size: usize, seed: u64) -> Vec<usize> {
+    let mut generator = generator(seed);
+    let keys: Vec<f64> = weights.iter().map(|w| uniform(&mut generator).ln() / w).collect();
+    let mut order: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
+    order.sort_by(|&a, &b| keys[b].total_cmp(&keys[a]).then(a.cmp(&b)));
+    order.truncate(size);
+    order
+}
+
 /// A number in [0, 1).
 pub(crate) fn uniform(generator: &mut ChaCha8Rng) -> f64 {
     generator.random::<f64>()

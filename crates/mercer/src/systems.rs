@@ -304,6 +304,7 @@ impl System {
             labels,
             space: wide.as_deref().map(|rows| (kernel, rows)),
             categorical: &[],
+            weights: options.weights.as_ref(),
             monitor: &options.monitor,
         })
     }

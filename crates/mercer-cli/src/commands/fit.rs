@@ -9,7 +9,7 @@ use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::map::Facts;
 use mercer::options::bytes;
 use mercer::pipeline::Head;
-use mercer::{FeatureMap, Pipeline, Result};
+use mercer::{Error, FeatureMap, Pipeline, Result};
 
 use super::learn;
 use super::output_target::OutputTarget;
@@ -30,15 +30,22 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let source = args::required(args, "data")?;
     let pipeline = pipeline(args)?;
-    let options = args::options(args, context)?;
+    let mut options = args::options(args, context)?;
     args::check_kernel(args)?;
     let scale = source::scale(args)?;
     let output = OutputTarget::checked(args::required(args, "output")?, &[source])?;
     output.check_not_a_terminal()?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
     output.check_distinct("the model", report, "the report")?;
+    if report.is_some() && (args::text(args, "weights").or(args::text(args, "class-weight"))).is_some() {
+        return Err(Error::Argument(
+            "a report looks at held-out rows, which it does not weight\nhint: leave out `--report` or the weights".into(),
+        ));
+    }
 
-    let (Table { rows, names, named, encoder, .. }, labels, _) = source::read(args, context)?;
+    let (table, labels, _) = source::read(args, context)?;
+    options.weights = source::weights(args, &table, labels.as_ref())?;
+    let Table { rows, names, named, encoder, .. } = table;
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
     let labels = labels.as_ref();
     pipeline.check(labels)?;

@@ -40,7 +40,9 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     output.check_not_a_terminal()?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
     output.check_distinct("the model", report, "the report")?;
-    let (Table { rows, names, named, encoder, .. }, labels, _) = source::read_labelled(args, context)?;
+    let (table, labels, _) = source::read_labelled(args, context)?;
+    learner.options.weights = source::weights(args, &table, Some(&labels))?;
+    let Table { rows, names, named, encoder, .. } = table;
     source::warn_of_constant_columns(&names, &rows);
     context.info("looking for kernels, widths, sizes and input weights that predict left-out rows");
     let learned = context.work(|monitor| {

@@ -67,6 +67,10 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             names.push(COLUMN.to_string());
             values = Mat::from_fn(n, 1, |i, _| numbers[i]);
         }
+        Labels::Several { values: numbers, count } => {
+            names.extend((0..count).map(|j| format!("{COLUMN}{j}")));
+            values = Mat::from_fn(n, count, |i, j| numbers[i * count + j]);
+        }
     }
     if let (Some(shares), Some(classes)) = (shares, &predictor.classes) {
         names = classes.iter().map(|class| format!("p({class})")).collect();

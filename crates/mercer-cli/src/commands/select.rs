@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::required(args, "data")?;
     let selection = selection(args)?;
     let scale = source::scale(args)?;
-    let options = args::options(args, context)?;
+    let mut options = args::options(args, context)?;
     let target =
         |name: &str| args::text(args, name).map(|path| OutputTarget::checked(path, &[data])).transpose();
     let (table, output) = (target("output")?, target("model")?);
@@ -35,8 +35,10 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         output.check_distinct("the model", Some(table.unwrap_or(OutputTarget::Stdout)), "the table")?;
     }
 
-    let (Table { rows, names, named, encoder, .. }, labels, _) = source::read(args, context)?;
+    let (table_read, labels, _) = source::read(args, context)?;
     let labels = labels.as_ref();
+    options.weights = source::weights(args, &table_read, labels)?;
+    let Table { rows, names, named, encoder, .. } = table_read;
     selection.check(labels)?;
     let (_, rows) = source::scaled(scale, &names, rows)?;
     let mut found = context.work(|_| selection.fit(&rows.on(options.device)?, labels, &options))?;

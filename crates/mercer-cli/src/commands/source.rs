@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use mercer::data::encode::Medians;
-use mercer::data::{Encoder, Scale, Scaling, Table, Task, read};
+use mercer::data::{Encoder, Scale, Scaling, Table, Task, Weights, read};
 use mercer::{Error, Labels, Result, Rows};
 
 use crate::args;
@@ -44,6 +44,30 @@ fn read_with(
     describe(args, &table, labels.as_ref(), context);
     warnings[told..].iter().for_each(|warning| warn(warning));
     Ok((table, labels, warnings))
+}
+
+/// What each row counts, by its own weight and that of its class; None: all the same.
+pub(super) fn weights(args: &ArgMatches, table: &Table, labels: Option<&Labels>) -> Result<Option<Weights>> {
+    let own = args::text(args, "weights").map(|name| {
+        let texts = table.kept.iter().find(|(kept, _)| kept == name).map(|(_, texts)| &texts[..]).unwrap_or_default();
+        let number = |(row, text): (usize, &String)| {
+            text.trim().parse().map_err(|_| {
+                Error::Data(format!(
+                    "the weight in column `{name}` of row {} is `{text}`, but it must be a number of at least 0",
+                    row + 1
+                ))
+            })
+        };
+        Weights::new(texts.iter().enumerate().map(number).collect::<Result<_>>()?)
+    });
+    let by_class = args::text(args, "class-weight").map(|_| {
+        let labels = labels.ok_or_else(no_target)?;
+        Weights::balanced(labels)
+    });
+    match (own.transpose()?, by_class.transpose()?) {
+        (Some(own), Some(by_class)) => own.times(&by_class).map(Some),
+        (own, by_class) => Ok(own.or(by_class)),
+    }
 }
 
 /// What the user should know of how the rows were read.
@@ -123,7 +147,7 @@ pub(super) fn warn_of_constant_columns(names: &[String], rows: &Rows) {
 pub(super) fn task_name(labels: &Labels) -> &'static str {
     match labels {
         Labels::Classes { .. } => "classification",
-        Labels::Numbers(_) => "regression",
+        Labels::Numbers(_) | Labels::Several { .. } => "regression",
     }
 }
 
@@ -135,6 +159,7 @@ fn describe(args: &ArgMatches, table: &Table, labels: Option<&Labels>, context: 
             format!("a target of {} classes ({})", names.len(), first(names, NAMES_SHOWN))
         }
         Some(Labels::Numbers(_)) => "a target of numbers".into(),
+        Some(Labels::Several { count, .. }) => format!("{count} targets"),
     };
     context.info(&format!("read {n} rows of {p} inputs and {target}"));
     let names = table.encoder.as_ref().map(Encoder::inputs);

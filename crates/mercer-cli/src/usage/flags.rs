@@ -105,6 +105,21 @@ pub(super) fn memory(what: &'static str) -> Arg {
     ))
 }
 
+/// What each row counts.
+pub(super) fn weights() -> [Arg; 2] {
+    let column = Arg::new("weights")
+        .long("weights")
+        .value_name("COL")
+        .allow_negative_numbers(true)
+        .help("Column that says what each row counts: 2 as two rows, 0 as none; it is no input");
+    let by_class = Arg::new("class-weight")
+        .long("class-weight")
+        .value_name("HOW")
+        .value_parser(PossibleValuesParser::new(["balanced"]))
+        .help("What the rows of a class count; balanced: every class counts the same");
+    [column, by_class]
+}
+
 pub(super) fn device() -> Arg {
     Arg::new("device").long("device").value_name("WHERE").env("MERCER_DEVICE").help(
         "Where passes over the rows are computed: cpu, cuda (the first NVIDIA card), cuda:1, or auto (a card if there is one \

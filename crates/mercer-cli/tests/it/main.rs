@@ -20,3 +20,4 @@ mod memory;
 mod checkpoint;
 mod shell;
 mod refusals;
+mod weights;

@@ -3,6 +3,7 @@
 use super::{Basis, Method, Threshold, points};
 use crate::data::labels::{Labels, target_not_finite};
 use crate::data::rows::Rows;
+use crate::data::weights::{Weights, refuse};
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
 use crate::real::Precision;
@@ -23,9 +24,7 @@ impl Basis {
         {
             return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
         }
-        if let Some(Labels::Numbers(values)) = labels
-            && let Some(row) = values.iter().position(|v| !v.is_finite())
-        {
+        if let Some(row) = labels.and_then(Labels::first_not_finite) {
             return Err(target_not_finite(row));
         }
         if let (Method::Csi, Some(labels)) = (self.method, labels) {
@@ -35,6 +34,19 @@ impl Basis {
             self.check_landmarks(landmarks, rows)?;
         }
         rows.check_finite(None)
+    }
+
+    /// An error, naming the method, unless n rows may count differently.
+    pub(crate) fn check_weights(&self, weights: &Weights, n: usize) -> Result<()> {
+        weights.check(n)?;
+        let instead = "use another basis, `rpcholesky` for example";
+        match self.method {
+            Method::Kfa if self.candidates.is_none() => {
+                refuse(Some(weights), "kfa with candidates = all", "give a number of candidates")
+            }
+            method if method.takes_weights() => Ok(()),
+            method => refuse(Some(weights), method.name(), instead),
+        }
     }
 
     /// An error unless the settings are allowed and go together, with labels or without.

@@ -38,7 +38,11 @@ impl BasisCheckpoint {
         labels: Option<&Labels>,
     ) -> Result<Option<Self>> {
         let Some(checkpoint) = &options.checkpoint else { return Ok(None) };
-        let (part, found) = checkpoint.part("basis", about(basis, options.memory, rows, labels)?)?;
+        let mut about = about(basis, options.memory, rows, labels)?;
+        if let Some(weights) = &options.weights {
+            about = about.and("weights", digest_of_rows(&Rows::dense(&weights[..], weights.len(), 1)?));
+        }
+        let (part, found) = checkpoint.part("basis", about)?;
         let gamma = found.as_ref().and_then(|found| number(&found.facts, "gamma"));
         Ok(Some(Self { part, found, gamma }))
     }

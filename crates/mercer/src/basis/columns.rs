@@ -13,6 +13,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::zeros::Zeros;
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::linalg::{lower_product, mirror, sum_in_order};
@@ -101,12 +102,13 @@ impl<T: Real> Columns<T> {
         &self,
         n: usize,
         own: MatRef<'_, f64>,
+        weights: Option<&Weights>,
         fill: impl Fn(Range<usize>, &mut [T]) + Sync,
         monitor: &Monitor,
     ) -> Result<Mat<f64>> {
         let (b, j, width) = (own.nrows(), own.ncols(), self.width);
         let own = Mat::from_fn(j, b, |k, c| T::of(own[(c, k)]));
-        panel_products(n, b, monitor, |rows, t| {
+        panel_products(n, b, weights, monitor, |rows, t| {
             let done = &self.g[rows.start * width..rows.end * width];
             let done = MatRef::from_row_major_slice(done, rows.len(), width).subcols(0, j);
             fill(rows, t);
@@ -146,6 +148,7 @@ pub(super) fn subtract<T: Real>(t: &mut [T], done: MatRef<'_, T>, part: MatRef<'
 pub(super) fn panel_products<T: Real>(
     n: usize,
     b: usize,
+    weights: Option<&Weights>,
     monitor: &Monitor,
     fill: impl Fn(Range<usize>, &mut [T]) + Sync,
 ) -> Result<Mat<f64>> {
@@ -153,6 +156,11 @@ pub(super) fn panel_products<T: Real>(
         let rows = at * PANEL..n.min((at + 1) * PANEL);
         let mut t = vec![T::ZERO; rows.len() * b];
         fill(rows.clone(), &mut t);
+        if let Some(weights) = weights {
+            for (row, w) in t.chunks_exact_mut(b).zip(&weights[rows.clone()]) {
+                row.iter_mut().for_each(|v| *v = T::of(v.double() * w.sqrt()));
+            }
+        }
         let t = MatRef::from_row_major_slice(&t, rows.len(), b);
         lower_product(t.transpose(), t)
     };

@@ -15,6 +15,7 @@ use super::columns::{Columns, New, next, panel_products, subtract, take};
 use super::pivoted::{FactorStorage, NOT_PSD, PENDING, RANK, first_of_largest, not_psd, triangular};
 use super::sparse::Novelty;
 use crate::data::rows::Rows;
+use crate::data::weights::{Weights, weight};
 use crate::error::{Error, Result};
 use crate::kernel::block::{PANEL, Panel};
 use crate::kernel::{Gram, Precision};
@@ -236,6 +237,8 @@ pub(crate) struct LocalRows<'a> {
     copies: OnceLock<Arc<Vec<bool>>>,
     /// The random order of a seed, once it was asked.
     order: OnceLock<Vec<usize>>,
+    /// What each row counts; None: all the same.
+    pub(super) weights: Option<Weights>,
 }
 
 impl<'a> LocalRows<'a> {
@@ -274,6 +277,7 @@ impl<'a> LocalRows<'a> {
             largest,
             copies: OnceLock::new(),
             order: OnceLock::new(),
+            weights: None,
         }
     }
 
@@ -314,6 +318,7 @@ impl<'a> LocalRows<'a> {
             largest,
             copies: copies.map_or_else(OnceLock::new, OnceLock::from),
             order: OnceLock::new(),
+            weights: None,
         }
     }
 
@@ -371,7 +376,8 @@ impl<'a> LocalRows<'a> {
     fn cumulated(&self, floor: f64, retired: &BTreeSet<usize>) -> Vec<f64> {
         let mut sum = 0.0;
         let add = |(i, &r): (usize, &f64)| {
-            sum += if r > floor && !retired.contains(&(self.first + i)) { r } else { 0.0 };
+            let is_open = r > floor && !retired.contains(&(self.first + i));
+            sum += if is_open { weight(self.weights.as_ref(), i) * r } else { 0.0 };
             sum
         };
         self.residual.iter().enumerate().map(add).collect()
@@ -497,7 +503,7 @@ impl<'a> LocalRows<'a> {
     ) -> Result<Mat<f64>> {
         let Self { gram, monitor, .. } = *self;
         let n = self.n();
-        panel_products(n, g.nrows(), monitor, |rows, t| {
+        panel_products(n, g.nrows(), self.weights.as_ref(), monitor, |rows, t| {
             gram.fill(panel, rows.clone(), t);
             match (&self.g, before) {
                 (Factor::Shared(earlier), _) => subtract_shared(t, earlier, g, n, rows),
@@ -723,15 +729,15 @@ impl FactorRows for LocalRows<'_> {
         coefficients: &[Vec<f64>],
     ) -> Result<Mat<f64>> {
         let Self { gram, monitor, .. } = *self;
-        let n = self.n();
+        let (n, weights) = (self.n(), self.weights.as_ref());
         match &self.g {
             Factor::F64(columns) => {
                 let panel = gram.panel(rows);
-                columns.products(n, g, |rows, out| gram.fill(&panel, rows, out), monitor)
+                columns.products(n, g, weights, |rows, out| gram.fill(&panel, rows, out), monitor)
             }
             Factor::F32(columns) => {
                 let panel = gram.f32_panel(rows);
-                columns.products(n, g, |rows, out| gram.fill_f32(&panel, rows, out), monitor)
+                columns.products(n, g, weights, |rows, out| gram.fill_f32(&panel, rows, out), monitor)
             }
             Factor::Shared(_) | Factor::Recomputed => {
                 let before = (!pivots.is_empty()).then(|| gram.panel(pivots));

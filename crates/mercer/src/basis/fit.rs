@@ -23,6 +23,7 @@ use super::variance::{variance, variance_of};
 use super::{csi, gram_schmidt, kfa, kmeans, kobl, kpca, nystrom, points, rpcholesky, sparse};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::gamma::Here;
@@ -108,6 +109,9 @@ impl Basis {
                 self.method.name()
             ));
         }
+        if options.weights.is_some() {
+            return Some(format!("sample weights are not taken by a card\n{use_cpu}"));
+        }
         options.checkpoint.as_ref().map(|_| {
             "a fit on a card keeps no checkpoint: it takes seconds\nhint: leave the checkpoint out, or compute on the processor (device = cpu)".into()
         })
@@ -140,8 +144,16 @@ impl<'a> Fit<'a> {
         &self.options.monitor
     }
 
+    /// What the rows count that pivots are drawn from; landmarks that are given count the same.
+    fn draw_weights(&self) -> Option<&'a Weights> {
+        self.options.weights.as_ref().filter(|_| self.settings.landmarks.is_none())
+    }
+
     fn run(&self) -> Result<Found> {
         self.settings.check(self.rows, self.labels)?;
+        if let Some(weights) = &self.options.weights {
+            self.settings.check_weights(weights, self.rows.n())?;
+        }
         let mut checkpoint = BasisCheckpoint::open(self.settings, self.options, self.rows, self.labels)?;
         let (fitted, coordinates) =
             match checkpoint.as_mut().and_then(|c| c.finished(self.settings, self.rows)) {
@@ -154,10 +166,12 @@ impl<'a> Fit<'a> {
                 Some(all) => all,
                 None => fitted.coordinates(self.rows, self.monitor())?,
             };
+            let weights = self.options.weights.as_ref();
             let (fitted, coordinates) = if self.settings.relevant {
-                keep_relevant(fitted, &all, labels, self.monitor())?
+                keep_relevant(fitted, &all, labels, weights, self.monitor())?
             } else {
-                shrink(fitted, &all, self.settings.shrink.unwrap_or(0), labels, self.monitor())?
+                let fewest = self.settings.shrink.unwrap_or(0);
+                shrink(fitted, &all, fewest, labels, weights, self.monitor())?
             };
             return Ok((fitted, self.options.coordinates.then_some(coordinates)));
         }
@@ -171,9 +185,10 @@ impl<'a> Fit<'a> {
     fn search(&self, checkpoint: &mut Option<BasisCheckpoint>) -> Result<Found> {
         let Self { settings, rows, labels, .. } = *self;
         let mut warnings = Vec::new();
+        let here = Here { rows, labels, weights: self.options.weights.as_ref() };
         let kernel = match checkpoint.as_ref().and_then(|checkpoint| checkpoint.kernel(settings)) {
             Some(kernel) => kernel,
-            None => settings.resolve_kernel(rows, labels, self.monitor())?,
+            None => settings.resolve_kernel_of(&here, self.monitor())?,
         };
         checkpoint.iter_mut().for_each(|checkpoint| checkpoint.set_kernel(kernel));
         let given = settings.landmarks.as_ref().unwrap_or(rows);
@@ -305,6 +320,7 @@ impl<'a> Fit<'a> {
             return self.choose_on_card(gram, rows, cap, storage);
         }
         let mut factor = Pivoted::new(gram, cap, storage, self.monitor())?;
+        factor.rows.weights = self.draw_weights().cloned();
         factor.resume(checkpoint.take())?;
         let stage = self.stage(rows, cap, storage);
         self.monitor().enter(Stage { done: factor.pivots.len(), ..stage });
@@ -348,7 +364,7 @@ impl<'a> Fit<'a> {
                 };
                 sparse::grow(factor, novelty, settings.seed)
             }
-            Method::Nystrom | Method::Kmeans => nystrom::grow(factor, settings.seed),
+            Method::Nystrom | Method::Kmeans => nystrom::grow(factor, self.draw_weights(), settings.seed),
             Method::Rpcholesky => rpcholesky::grow(factor, settings.seed),
             Method::Kfa => kfa::grow(factor, settings.candidates, settings.seed),
             _ => {
@@ -368,7 +384,7 @@ impl<'a> Fit<'a> {
         let there = CardRows::new(gram, rows, cap, storage, limit, self.monitor())?;
         let mut factor = Pivoted::over(there, cap, self.monitor());
         self.monitor().enter(self.stage(rows, cap, storage));
-        let here = Here { rows, labels: None };
+        let here = Here { rows, labels: None, weights: None };
         let stop = self.grow(&mut factor, || variance_of(&here, gram.kernel(), self.settings.seed))?;
         let (coefficients, residual) = (factor.matrix()?, factor.relative_residual()?);
         let (pivots, norms) = (factor.pivots.clone(), factor.norms.clone());

@@ -72,6 +72,12 @@ pub struct FittedBasis {
 }
 
 impl FittedBasis {
+    /// Numbers pivots as rows of a table of n rows, of which those at these places were fitted on.
+    pub(crate) fn renumber(&mut self, places: &[usize], n: usize) {
+        self.pivots.iter_mut().for_each(|pivot| *pivot = places[*pivot]);
+        self.n_rows = n;
+    }
+
     /// Number of components m.
     pub fn n_components(&self) -> usize {
         self.expansion.n_features()

@@ -21,6 +21,7 @@ use super::settings::Basis;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
+use crate::data::weights::{Weights, weight};
 use crate::error::{Error, Result};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
@@ -102,13 +103,34 @@ struct Round {
 impl InputWeights {
     /// Weights for these rows, of which a sample is looked at if there are many.
     pub fn find(&self, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<FoundWeights> {
+        self.find_by(rows, labels, None, monitor)
+    }
+
+    /// [`find`](Self::find) by what each row counts.
+    pub fn find_by(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        counts: Option<&Weights>,
+        monitor: &Monitor,
+    ) -> Result<FoundWeights> {
         self.check(rows, labels)?;
+        if let Some(present) = counts.and_then(Weights::present) {
+            let counts = counts.map(|counts| counts.select(&present));
+            let (rows, labels) = (rows.select(&present), labels.select(&present));
+            let mut found = self.find_by(&rows, &labels, counts.as_ref(), monitor)?;
+            found.rows.iter_mut().for_each(|row| *row = present[*row]);
+            return Ok(found);
+        }
+        // Several targets in their standard deviations, so that slopes and errors of all count the same.
+        let labels = &labels.standardised(counts).0;
         let chosen = self.places(rows.n());
         let (rows, labels) = (rows.to_f64().select(&chosen), labels.select(&chosen));
+        let counts = counts.map(|counts| counts.select(&chosen));
         labels.require_two("input_weights")?;
-        let (errors, mut predictions) = self.held_out(&rows, &labels, monitor)?;
+        let (errors, mut predictions) = self.held_out(&rows, &labels, counts.as_ref(), monitor)?;
         let used = fewest_rounds(&errors);
-        let last = self.rounds_of(&rows, &labels, used, monitor)?.pop();
+        let last = self.rounds_of(&rows, &labels, used, counts.as_ref(), monitor)?.pop();
         let last = last.ok_or_else(|| Error::Numerical("no round of input weights was made".into()))?;
         let held_out = if used < predictions.len() { predictions.swap_remove(used) } else { Mat::new() };
         Ok(FoundWeights {
@@ -149,7 +171,13 @@ impl InputWeights {
     }
 
     /// After 0, 1, … rounds, the mean error of rows held out, relative to that of their mean, and what is predicted for them.
-    fn held_out(&self, rows: &Rows, labels: &Labels, monitor: &Monitor) -> Result<(Vec<f64>, Vec<Mat<f64>>)> {
+    fn held_out(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        counts: Option<&Weights>,
+        monitor: &Monitor,
+    ) -> Result<(Vec<f64>, Vec<Mat<f64>>)> {
         if self.rounds == 0 || rows.p() == 1 {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -175,7 +203,11 @@ impl InputWeights {
             if train_labels.require_two("input_weights").is_err() {
                 return Ok((Vec::new(), Vec::new()));
             }
-            let rounds = self.rounds_of(&train_rows, &train_labels, self.rounds, monitor)?;
+            let of = |part: &[usize]| counts.map(|counts| counts.select(part));
+            let (train_counts, test_counts) = (of(&train), of(&test));
+            let rounds =
+                self.rounds_of(&train_rows, &train_labels, self.rounds, train_counts.as_ref(), monitor)?;
+            let means = train_labels.target_means(train_counts.as_ref());
             let (test_rows, test_labels) = (rows.select(&test), labels.select(&test));
             for (at, round) in rounds.iter().enumerate() {
                 let weighted = Scaling::of_factors(round.weights.clone()).apply(&test_rows)?;
@@ -185,12 +217,10 @@ impl InputWeights {
                 }
                 let (mut error, mut spread) = (0.0, 0.0);
                 for j in 0..predicted.ncols() {
-                    let mean =
-                        (0..train.len()).map(|i| train_labels.target(i, j)).sum::<f64>() / train.len() as f64;
                     for i in 0..test.len() {
-                        let target = test_labels.target(i, j);
-                        error += (target - predicted[(i, j)]).powi(2);
-                        spread += (target - mean).powi(2);
+                        let (target, count) = (test_labels.target(i, j), weight(test_counts.as_ref(), i));
+                        error += count * (target - predicted[(i, j)]).powi(2);
+                        spread += count * (target - means[j]).powi(2);
                     }
                 }
                 if spread > 0.0 {
@@ -210,6 +240,7 @@ impl InputWeights {
         rows: &Rows,
         labels: &Labels,
         rounds: usize,
+        counts: Option<&Weights>,
         monitor: &Monitor,
     ) -> Result<Vec<Round>> {
         let mut weights = vec![1.0; rows.p()];
@@ -218,7 +249,7 @@ impl InputWeights {
             let scaling = Scaling::of_factors(weights.clone());
             let weighted = scaling.apply(rows)?;
             let widths = if self.shape.uses_gamma() { grid(self.shape, &weighted)? } else { vec![1.0] };
-            let tried = widths_tried(self.shape, &widths, COMPONENTS, &weighted, labels, monitor)?;
+            let tried = widths_tried(self.shape, &widths, COMPONENTS, &weighted, labels, counts, monitor)?;
             let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
             let settings = Basis::kobl(Kernel { shape: self.shape, gamma })
                 .n_components(COMPONENTS.min(rows.n()))
@@ -226,7 +257,7 @@ impl InputWeights {
             let options = Options::watched(monitor).with_coordinates();
             let (basis, z) = settings.fit_with(&weighted, None, &options)?;
             let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-            let expansion = ridge_on(&basis.expansion, &z, labels, monitor)?.expansion;
+            let expansion = ridge_on(&basis.expansion, &z, labels, counts, monitor)?.expansion;
             let seen = weighted.select(&random::sample(rows.n(), SLOPE_ROWS, self.seed));
             let last = found.len() == rounds;
             let next = if last { None } else { next_weights(&weights, &expansion, &seen, monitor)? };

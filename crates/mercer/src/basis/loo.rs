@@ -17,6 +17,7 @@ use super::ridge::Ridge;
 use super::rpcholesky;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::kernel::gamma::{RowSample, grid_of, require_labels, require_target};
 use crate::kernel::widths::Widths;
@@ -54,9 +55,11 @@ pub(crate) struct Tried {
 pub(crate) fn resolve(shape: Shape, rows: &dyn RowSample, seed: u64, monitor: &Monitor) -> Result<f64> {
     require_target(Gamma::Loo, rows)?;
     let widths = grid_of(shape, rows.p(), rows.deviation())?;
-    let (rows, labels) = rows.some(&random::sample(rows.n(), LOO_ROWS, seed))?;
+    let places = random::sample(rows.n(), LOO_ROWS, seed);
+    let weights = rows.weights(&places);
+    let (rows, labels) = rows.some(&places)?;
     let labels = require_labels(Gamma::Loo, labels.as_ref())?;
-    let tried = widths_tried(shape, &widths, LOO_COMPONENTS, &rows, labels, monitor)?;
+    let tried = widths_tried(shape, &widths, LOO_COMPONENTS, &rows, labels, weights.as_ref(), monitor)?;
     Ok(best(&tried).map_or(widths[0], |best| best.gamma))
 }
 
@@ -86,13 +89,14 @@ pub(crate) fn widths_tried(
     size: usize,
     rows: &Rows,
     labels: &Labels,
+    weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<Vec<Tried>> {
     let shared = shared(shape, widths, rows, monitor)?;
     let mut tried = Vec::with_capacity(widths.len());
     let mut failed = None;
     for &gamma in widths {
-        match try_width(Kernel { shape, gamma }, shared.as_ref(), size, rows, labels, monitor) {
+        match try_width(Kernel { shape, gamma }, shared.as_ref(), size, rows, labels, weights, monitor) {
             Ok(one) => tried.push(one),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // A width at which the kernel overflows or is not positive semi-definite is no candidate.
@@ -130,17 +134,25 @@ fn try_width(
     size: usize,
     rows: &Rows,
     labels: &Labels,
+    weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<Tried> {
     monitor.check()?;
     let Some(shared) = shared else {
-        return try_kernel(&Gram::new(kernel, rows)?, kernel.gamma, size, labels, monitor);
+        return try_kernel(&Gram::new(kernel, rows)?, kernel.gamma, size, labels, weights, monitor);
     };
     let values = Rows::dense(shared.values(kernel.gamma)?, rows.n(), rows.n())?;
-    try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, size, labels, monitor)
+    try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, size, labels, weights, monitor)
 }
 
-fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
+fn try_kernel(
+    gram: &Gram,
+    gamma: f64,
+    size: usize,
+    labels: &Labels,
+    weights: Option<&Weights>,
+    monitor: &Monitor,
+) -> Result<Tried> {
     let mut factor = Pivoted::new(gram, size.min(gram.n()), FactorStorage::Returned, monitor)?;
     if size < gram.n() {
         rpcholesky::grow(&mut factor, 0)?;
@@ -149,14 +161,19 @@ fn try_kernel(gram: &Gram, gamma: f64, size: usize, labels: &Labels, monitor: &M
     }
     let size = factor.pivots.len();
     let features = factor.into_features().map_or_else(|| Rows::dense(Vec::new(), gram.n(), size), Ok)?;
-    best_penalty(&features, labels, monitor).map(|found| Tried { gamma, ..found })
+    best_penalty(&features, labels, weights, monitor).map(|found| Tried { gamma, ..found })
 }
 
 /// The penalty among 10^{−8, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features.
-pub(crate) fn best_penalty(features: &Rows, labels: &Labels, monitor: &Monitor) -> Result<Tried> {
-    let (y, c, _) = labels.centered();
+pub(crate) fn best_penalty(
+    features: &Rows,
+    labels: &Labels,
+    weights: Option<&Weights>,
+    monitor: &Monitor,
+) -> Result<Tried> {
+    let (y, c, _) = labels.centered_by(weights);
     let y = MatRef::from_row_major_slice(&y, features.n(), c);
-    let ridge = Ridge::new(features, y, monitor)?;
+    let ridge = Ridge::new(features, y, weights, monitor)?;
     let penalties = ridge.penalties();
     let found = ridge.left_out(features, y, labels, &penalties, monitor)?;
     Ok(best_of(&ridge, &penalties, &found))

@@ -68,6 +68,12 @@ impl Method {
         matches!(self, Self::Kobl | Self::Sparse | Self::Nystrom | Self::Rpcholesky | Self::Kfa)
     }
 
+    /// Whether rows may count differently: in the draws of `rpcholesky`, `nystrom` and `kfa`. Which rows the others choose does
+    /// not depend on how often each is there.
+    pub(crate) fn takes_weights(self) -> bool {
+        !matches!(self, Self::Kmeans | Self::Csi)
+    }
+
     /// What a user should know about it.
     pub const fn spec(self) -> &'static MethodSpec {
         match self {

@@ -11,6 +11,7 @@ use super::factor_rows::{FactorRows, Steps};
 use super::fitted::Stop;
 use super::pivoted::Pivoted;
 use super::settings::{N_COMPONENTS, PRECISION};
+use crate::data::weights::Weights;
 use crate::error::Result;
 use crate::kernel::parameters::with_kernel;
 use crate::random;
@@ -27,8 +28,16 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
 };
 
 /// Grows the factor to its end.
-pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<Stop> {
-    let drawn = random::sample(factor.n(), factor.pivots.len() + factor.room(), seed);
+pub(crate) fn grow<R: FactorRows>(
+    factor: &mut Pivoted<R>,
+    weights: Option<&Weights>,
+    seed: u64,
+) -> Result<Stop> {
+    let size = factor.pivots.len() + factor.room();
+    let drawn = match weights {
+        None => random::sample(factor.n(), size, seed),
+        Some(weights) => random::weighted_sample(weights, size, seed),
+    };
     let (mut done, mut stop) = match factor.place[..] {
         [done, left_out] => (done as usize, if left_out == 0 { Stop::Cap } else { Stop::Rank }),
         _ => (0, Stop::Cap),

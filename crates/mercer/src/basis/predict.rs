@@ -11,6 +11,7 @@ use super::loo::{Tried, best_of};
 use super::ridge::Ridge;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::Result;
 use crate::linalg::product;
 use crate::monitor::Monitor;
@@ -30,21 +31,22 @@ pub(crate) fn ridge_on(
     coordinates: &Expansion,
     z: &Rows,
     labels: &Labels,
+    weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<Predictions> {
-    let (y, c, unit) = labels.centered();
+    let (y, c, units) = labels.centered_by(weights);
     let y = MatRef::from_row_major_slice(&y, z.n(), c);
-    let ridge = Ridge::new(z, y, monitor)?;
+    let ridge = Ridge::new(z, y, weights, monitor)?;
     let penalties = ridge.penalties();
     let (turned, z) = ridge.turned(z, monitor)?;
     let found = turned.left_out(&z, y, labels, &penalties, monitor)?;
     let tried = best_of(&ridge, &penalties, &found);
-    let weights = ridge.weights(tried.absolute);
-    let means = target_means(labels, c);
-    let directions = Mat::from_fn(c, weights.nrows(), |j, d| unit * weights[(d, j)]);
+    let slopes = ridge.weights(tried.absolute);
+    let means = labels.target_means(weights);
+    let directions = Mat::from_fn(c, slopes.nrows(), |j, d| units[j] * slopes[(d, j)]);
     let mut left_out = turned.left_out_predictions(&z, y, tried.absolute, monitor)?;
     for (j, column) in left_out.col_iter_mut().enumerate() {
-        column.iter_mut().for_each(|v| *v = unit * *v + means[j]);
+        column.iter_mut().for_each(|v| *v = units[j] * *v + means[j]);
     }
     Ok(Predictions {
         expansion: coordinates.regression(directions.as_ref(), &ridge.means, &means),
@@ -54,6 +56,14 @@ pub(crate) fn ridge_on(
 }
 
 impl Expansion {
+    /// Makes unit·f + mean of every feature f.
+    pub(crate) fn rescale(&mut self, units: &[f64], means: &[f64]) {
+        for (i, (unit, mean)) in units.iter().zip(means).enumerate() {
+            self.matrix.row_mut(i).iter_mut().for_each(|v| *v *= unit);
+            self.offset[i] = self.offset[i] * unit - mean;
+        }
+    }
+
     /// ȳ + W(z − z̄) of its coordinates z, for c×m weights W.
     pub(crate) fn regression(&self, weights: MatRef<f64>, z_mean: &[f64], y_mean: &[f64]) -> Self {
         let z_mean = Mat::from_fn(z_mean.len(), 1, |d, _| z_mean[d]);
@@ -61,10 +71,4 @@ impl Expansion {
         let offset: Vec<f64> = y_mean.iter().enumerate().map(|(j, y)| at_mean[(j, 0)] - y).collect();
         self.composed(weights, &offset, &[])
     }
-}
-
-/// The mean of every target column.
-fn target_means(labels: &Labels, c: usize) -> Vec<f64> {
-    let n = labels.len();
-    (0..c).map(|j| (0..n).map(|i| labels.target(i, j) / n as f64).sum()).collect()
 }

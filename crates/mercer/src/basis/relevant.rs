@@ -14,6 +14,7 @@ use faer::{Mat, MatRef};
 
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::{Weights, refuse};
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, center_columns, product, self_product};
 use crate::monitor::Monitor;
@@ -38,7 +39,13 @@ pub(crate) fn dimension(energy: &[f64], total: f64, n: usize, rank: usize) -> Op
 }
 
 /// How many of the coordinates z, in their order, are relevant for the labels.
-pub(super) fn of_coordinates(z: &Rows, labels: &Labels, monitor: &Monitor) -> Result<usize> {
+pub(super) fn of_coordinates(
+    z: &Rows,
+    labels: &Labels,
+    weights: Option<&Weights>,
+    monitor: &Monitor,
+) -> Result<usize> {
+    refuse(weights, "n_components = relevant", "give the size of the basis as a number")?;
     labels.require_two("relevant")?;
     let (n, m) = (z.n(), z.p());
     let (y, c, _) = labels.centered();

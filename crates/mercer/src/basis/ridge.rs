@@ -3,7 +3,8 @@
 //!   ŷ_i − y_i left out = (ŷ_i − y_i)/(1 − h_ii),   h the hat matrix
 //!
 //! With S = ZᵀZ (centred) = V Λ Vᵀ the rotated features ZV give h and ŷ for every penalty λ at once: the weight of
-//! direction d is 1/(Λ_d + λ).
+//! direction d is 1/(Λ_d + λ). With weights w all sums are weighted, and a row is left out with its whole weight:
+//! h_ii = w_i·(z_iᵀ(S + λ)⁻¹z_i + 1/Σw).
 //!
 //! cost    2·n·m² flops in two passes over panels of rows; nothing of size n·m is kept
 //! source  Allen 1974 (PRESS)
@@ -13,6 +14,7 @@ use faer::{Mat, MatRef};
 
 use crate::data::labels::Labels;
 use crate::data::rows::{F64Rows, Rows};
+use crate::data::weights::{Weights, total, weight};
 use crate::error::Result;
 use crate::kernel::block::PANEL;
 use crate::linalg::{eigen, in_order, product, self_product};
@@ -28,18 +30,33 @@ pub(crate) struct Ridge {
     vectors: Option<Mat<f64>>,
     /// Rotated features against labels, m×c.
     toward: Mat<f64>,
+    /// What each row counts.
+    row_weights: Option<Weights>,
 }
 
 impl Ridge {
-    /// From rows (n×m) and labels (n×c) with mean 0.
-    pub(crate) fn new(rows: &Rows, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<Self> {
+    /// From rows (n×m) and labels (n×c) with mean 0, by what each row counts.
+    pub(crate) fn new(
+        rows: &Rows,
+        y: MatRef<'_, f64>,
+        weights: Option<&Weights>,
+        monitor: &Monitor,
+    ) -> Result<Self> {
         let (m, c) = (rows.p(), y.ncols());
-        let means = means(rows);
+        let means = means(rows, weights);
         let (mut scatter, mut across) = (Mat::zeros(m, m), Mat::zeros(m, c));
         let part = |at: usize| {
-            let z = centered(rows, at, &means);
+            let mut z = centered(rows, at, &means);
             let y = y.subrows(at * PANEL, z.nrows());
-            (self_product(z.as_ref()), product(z.transpose(), y))
+            let Some(weights) = weights else {
+                return (self_product(z.as_ref()), product(z.transpose(), y));
+            };
+            let root = |i: usize| weights[at * PANEL + i].sqrt();
+            for column in z.col_iter_mut() {
+                column.iter_mut().enumerate().for_each(|(i, v)| *v *= root(i));
+            }
+            let y = Mat::from_fn(z.nrows(), c, |i, j| root(i) * y[(i, j)]);
+            (self_product(z.as_ref()), product(z.transpose(), y.as_ref()))
         };
         in_order(rows.n().div_ceil(PANEL), 8 * m * (m + c), monitor, part, |(s, a)| {
             scatter += s;
@@ -49,12 +66,12 @@ impl Ridge {
         let (values, vectors) = eigen(scatter, monitor)?;
         let toward = product(vectors.transpose(), across.as_ref());
         let values = values.into_iter().map(|v| v.max(0.0)).collect();
-        Ok(Self { means, values, vectors: Some(vectors), toward })
+        Ok(Self { means, values, vectors: Some(vectors), toward, row_weights: weights.cloned() })
     }
 
     /// From features that have mean 0 and are orthogonal to each other, with these squared lengths.
     pub(crate) fn rotated(values: Vec<f64>, toward: Mat<f64>) -> Self {
-        Self { means: vec![0.0; values.len()], values, vectors: None, toward }
+        Self { means: vec![0.0; values.len()], values, vectors: None, toward, row_weights: None }
     }
 
     /// The same for rows turned along the eigenvectors, and these rows: a second look at them then costs no product.
@@ -66,7 +83,8 @@ impl Ridge {
             turned.extend((0..z.nrows()).flat_map(|i| z.row(i).iter().copied()));
             Ok(())
         })?;
-        Ok((Self::rotated(self.values.clone(), self.toward.clone()), Rows::dense(turned, n, m)?))
+        let ridge = Self::rotated(self.values.clone(), self.toward.clone());
+        Ok((Self { row_weights: self.row_weights.clone(), ..ridge }, Rows::dense(turned, n, m)?))
     }
 
     /// Centred features along the eigenvectors.
@@ -126,7 +144,10 @@ impl Ridge {
         let (n, m, c) = (rows.n(), self.values.len(), y.ncols());
         let shares = Mat::from_fn(m, penalties.len(), |d, at| 1.0 / (self.values[d] + penalties[at]));
         let mut shares_of_classes = vec![0.0; c];
-        codes.iter().for_each(|&code| shares_of_classes[code] += 1.0 / n as f64);
+        let (weights, all) = (self.row_weights.as_ref(), total(self.row_weights.as_ref(), n));
+        for (i, &code) in codes.iter().enumerate() {
+            shares_of_classes[code] += weight(weights, i) / all;
+        }
         // The columns of a penalty side by side.
         let shrunk =
             Mat::from_fn(m, c * penalties.len(), |d, at| self.toward[(d, at % c)] * shares[(d, at / c)]);
@@ -138,14 +159,16 @@ impl Ridge {
             let mut sums = vec![(0.0, 0.0); penalties.len()];
             for i in 0..z.nrows() {
                 let row = at * PANEL + i;
+                let count = weight(weights, row);
                 for (penalty, sum) in sums.iter_mut().enumerate() {
                     // 1/n is the intercept's part.
-                    let left = (1.0 - own[(i, penalty)] - 1.0 / n as f64).max(1e-10);
+                    let left = (1.0 - count * own[(i, penalty)] - count / all).max(1e-10);
                     let off = |j: usize| (y[(row, j)] - fitted[(i, penalty * c + j)]) / left;
-                    sum.0 += (0..c).map(|j| off(j).powi(2)).sum::<f64>();
+                    sum.0 += count * (0..c).map(|j| off(j).powi(2)).sum::<f64>();
                     if let Some(&code) = codes.get(row) {
                         let fit = |j: usize| y[(row, j)] - off(j) + shares_of_classes[j];
-                        sum.1 += f64::from(u8::from((0..c).any(|j| j != code && fit(j) >= fit(code))));
+                        sum.1 +=
+                            count * f64::from(u8::from((0..c).any(|j| j != code && fit(j) >= fit(code))));
                     }
                 }
             }
@@ -158,7 +181,7 @@ impl Ridge {
             }
             Ok(())
         })?;
-        Ok(sums.into_iter().map(|(squared, missed)| (squared / (n * c) as f64, missed / n as f64)).collect())
+        Ok(sums.into_iter().map(|(squared, missed)| (squared / (all * c as f64), missed / all)).collect())
     }
 
     /// What is predicted for every row from all others, n×c, at one penalty; rows and labels are those it was made from.
@@ -170,6 +193,7 @@ impl Ridge {
         monitor: &Monitor,
     ) -> Result<Mat<f64>> {
         let (n, m, c) = (rows.n(), self.values.len(), y.ncols());
+        let (weights, all) = (self.row_weights.as_ref(), total(self.row_weights.as_ref(), n));
         let shares = Mat::from_fn(m, 1, |d, _| 1.0 / (self.values[d] + penalty));
         let shrunk = Mat::from_fn(m, c, |d, j| self.toward[(d, j)] * shares[(d, 0)]);
         let part = |at: usize| {
@@ -177,7 +201,10 @@ impl Ridge {
             let fitted = product(z.as_ref(), shrunk.as_ref());
             z.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v *= *v));
             let own = product(z.as_ref(), shares.as_ref());
-            let left = |i: usize| (1.0 - own[(i, 0)] - 1.0 / n as f64).max(1e-10);
+            let left = |i: usize| {
+                let count = weight(weights, at * PANEL + i);
+                (1.0 - count * own[(i, 0)] - count / all).max(1e-10)
+            };
             let out = Mat::from_fn(z.nrows(), c, |i, j| {
                 let target = y[(at * PANEL + i, j)];
                 target - (target - fitted[(i, j)]) / left(i)
@@ -204,19 +231,21 @@ impl Ridge {
     }
 }
 
-/// The means of the columns.
-pub(crate) fn means(rows: &Rows) -> Vec<f64> {
+/// The means of the columns, by what each row counts.
+pub(crate) fn means(rows: &Rows, weights: Option<&Weights>) -> Vec<f64> {
     let mut sums = vec![0.0; rows.p()];
     for i in 0..rows.n() {
+        let count = weight(weights, i);
         match rows.as_f64() {
-            F64Rows::Dense(d) => sums.iter_mut().zip(d.row(i)).for_each(|(sum, v)| *sum += v),
+            F64Rows::Dense(d) => sums.iter_mut().zip(d.row(i)).for_each(|(sum, v)| *sum += count * v),
             F64Rows::Sparse(s) => {
                 let (columns, values) = s.row(i);
-                columns.iter().zip(values).for_each(|(&j, v)| sums[j as usize] += v);
+                columns.iter().zip(values).for_each(|(&j, v)| sums[j as usize] += count * v);
             }
         }
     }
-    sums.iter().map(|sum| sum / rows.n() as f64).collect()
+    let all = total(weights, rows.n());
+    sums.iter().map(|sum| sum / all).collect()
 }
 
 /// A panel of the rows less their means.
@@ -250,7 +279,7 @@ mod tests {
             (Rows::dense(z, kept.len(), 4).expect("rows"), y, means)
         };
         let (z, y, means) = part(&(0..25).collect::<Vec<_>>());
-        let ridge = Ridge::new(&z, y.as_ref(), &monitor).expect("ridge");
+        let ridge = Ridge::new(&z, y.as_ref(), None, &monitor).expect("ridge");
         let penalties = [0.01, 1.0, 30.0];
         let errors = ridge.errors(&z, y.as_ref(), &penalties, &monitor).expect("errors");
         for (penalty, error) in penalties.into_iter().zip(errors) {
@@ -258,7 +287,7 @@ mod tests {
             for out in 0..25 {
                 let kept: Vec<usize> = (0..25).filter(|i| *i != out).collect();
                 let (z, inner_y, inner_means) = part(&kept);
-                let inner = Ridge::new(&z, inner_y.as_ref(), &monitor).expect("ridge");
+                let inner = Ridge::new(&z, inner_y.as_ref(), None, &monitor).expect("ridge");
                 let weights = inner.weights(penalty);
                 for j in 0..2 {
                     let fitted: f64 = (0..4)
@@ -279,7 +308,7 @@ mod tests {
         let labels = Labels::decide(table.target.expect("numbers"), crate::data::labels::Task::Auto);
         let (y, c, _) = labels.expect("labels").centered();
         let (y, monitor) = (MatRef::from_row_major_slice(&y, 60, c), Monitor::default());
-        let ridge = Ridge::new(&table.rows, y, &monitor).expect("ridge");
+        let ridge = Ridge::new(&table.rows, y, None, &monitor).expect("ridge");
         for penalty in [0.1, 10.0] {
             let error = ridge.errors(&table.rows, y, &[penalty], &monitor).expect("errors")[0];
             let left_out =
@@ -300,12 +329,13 @@ mod tests {
             MatRef::from_row_major_slice(&y, labels.len(), c).to_owned()
         };
         let y = targets(&labels);
-        let ridge = Ridge::new(&rows, y.as_ref(), &monitor).expect("ridge");
+        let ridge = Ridge::new(&rows, y.as_ref(), None, &monitor).expect("ridge");
         let found = ridge.left_out(&rows, y.as_ref(), &labels, &[3.0], &monitor).expect("errors");
         let missed = (0..40).filter(|&out| {
             let kept: Vec<usize> = (0..40).filter(|i| *i != out).collect();
             let (inner_rows, inner_labels) = (rows.select(&kept), labels.select(&kept));
-            let inner = Ridge::new(&inner_rows, targets(&inner_labels).as_ref(), &monitor).expect("ridge");
+            let inner =
+                Ridge::new(&inner_rows, targets(&inner_labels).as_ref(), None, &monitor).expect("ridge");
             let (weights, x) = (inner.weights(3.0), rows.select(&[out]).to_dense());
             let share = |j: usize| kept.iter().filter(|&&i| codes[i] == j).count() as f64 / 39.0;
             let fit = |j: usize| {

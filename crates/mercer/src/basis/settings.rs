@@ -326,7 +326,7 @@ impl Basis {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>, monitor: &Monitor) -> Result<Kernel> {
-        self.resolve_kernel_of(&Here { rows, labels }, monitor)
+        self.resolve_kernel_of(&Here { rows, labels, weights: None }, monitor)
     }
 
     /// [`resolve_kernel`](Self::resolve_kernel) for rows wherever they lie.

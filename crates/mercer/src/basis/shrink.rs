@@ -13,6 +13,7 @@ use super::relevant;
 use super::settings::Basis;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use faer::Mat;
@@ -42,6 +43,7 @@ pub(super) fn shrink(
     coordinates: &Rows,
     fewest: usize,
     labels: &Labels,
+    weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<(FittedBasis, Rows<'static>)> {
     let (n, m) = (coordinates.n(), basis.n_components());
@@ -54,7 +56,7 @@ pub(super) fn shrink(
     let mut tried = Vec::with_capacity(sizes.len());
     for &size in sizes.iter().rev() {
         monitor.check()?;
-        tried.push(best_penalty(&first(size)?, labels, monitor)?);
+        tried.push(best_penalty(&first(size)?, labels, weights, monitor)?);
     }
     let Some(size) = enough(&tried, AS_GOOD, n).map(|tried| tried.size).filter(|size| *size < m) else {
         return Ok((basis, in_precision_of(coordinates, z, m)?));
@@ -67,10 +69,11 @@ pub(super) fn keep_relevant(
     basis: FittedBasis,
     coordinates: &Rows,
     labels: &Labels,
+    weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<(FittedBasis, Rows<'static>)> {
     let (m, z) = (basis.n_components(), coordinates.to_dense());
-    let size = relevant::of_coordinates(coordinates, labels, monitor)?;
+    let size = relevant::of_coordinates(coordinates, labels, weights, monitor)?;
     let first = in_precision_of(coordinates, first_columns(&z, m, size), size)?;
     Ok((first_components(basis, &z, size), first))
 }

@@ -4,11 +4,13 @@
 //!
 //! cost    a sort of the column
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use super::target::TargetSummary;
+use super::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 
 /// Whole numbers with no more distinct values than this are classes: digits, grades, the months of a year.
@@ -32,6 +34,13 @@ pub enum Labels {
     },
     /// One number per row.
     Numbers(Vec<f64>),
+    /// Several numbers per row: targets that are predicted together, or labels of which a row has any number (1 or 0).
+    Several {
+        /// Row after row.
+        values: Vec<f64>,
+        /// Numbers a row.
+        count: usize,
+    },
 }
 
 /// How a target column is to be read.
@@ -400,6 +409,7 @@ impl Labels {
         match self {
             Self::Classes { codes, .. } => codes.len(),
             Self::Numbers(values) => values.len(),
+            Self::Several { values, count } => values.len() / count,
         }
     }
 
@@ -412,7 +422,7 @@ impl Labels {
     pub fn n_classes(&self) -> Option<usize> {
         match self {
             Self::Classes { names, .. } => Some(names.len()),
-            Self::Numbers(_) => None,
+            Self::Numbers(_) | Self::Several { .. } => None,
         }
     }
 
@@ -424,6 +434,7 @@ impl Labels {
                 names.first().map_or("(none)", String::as_str)
             ))),
             Self::Classes { codes, names } => Ok((codes, names.len())),
+            Self::Several { count, .. } => Err(several(method, *count)),
             Self::Numbers(_) => Err(Error::data(format!(
                 "`{method}` needs classes, but the target was read as numbers\n\
                  hint: if the values are classes, give them as text, or override the choice (task = classification)"
@@ -438,30 +449,117 @@ impl Labels {
                 Self::Classes { codes: indices.iter().map(|&i| codes[i]).collect(), names: names.clone() }
             }
             Self::Numbers(values) => Self::Numbers(indices.iter().map(|&i| values[i]).collect()),
+            Self::Several { values, count } => {
+                let row = |&i: &usize| values[i * count..(i + 1) * count].iter().copied();
+                Self::Several { values: indices.iter().flat_map(row).collect(), count: *count }
+            }
         }
     }
 
     /// Centred target columns, row-major n×c, and their number. Numbers are also divided by their largest deviation, the third
-    /// part, so that neither an offset nor a unit matters to what is computed from them.
-    pub(crate) fn centered(&self) -> (Vec<f64>, usize, f64) {
+    /// part, so that neither an offset nor a unit matters to what is computed from them; each of several targets is divided by
+    /// its standard deviation, so that all count the same.
+    pub(crate) fn centered(&self) -> (Vec<f64>, usize, Vec<f64>) {
+        self.centered_by(None)
+    }
+
+    /// [`centered`](Self::centered) about the means of weighted rows.
+    pub(crate) fn centered_by(&self, weights: Option<&Weights>) -> (Vec<f64>, usize, Vec<f64>) {
         let (mut y, c) = self.one_hot();
-        let n = self.len() as f64;
-        for j in 0..c {
-            let mean: f64 = y.iter().skip(j).step_by(c).map(|v| v / n).sum();
+        for (j, mean) in self.target_means(weights).into_iter().enumerate() {
             y.iter_mut().skip(j).step_by(c).for_each(|v| *v -= mean);
         }
-        let unit = match self {
-            Self::Classes { .. } => 1.0,
-            Self::Numbers(_) => y.iter().fold(0.0f64, |m, v| m.max(v.abs())),
+        let largest = |j: usize| y.iter().skip(j).step_by(c).fold(0.0f64, |m, v| m.max(v.abs()));
+        let deviation = |j: usize| {
+            // In units of the largest, so that squares neither overflow nor vanish.
+            let largest = largest(j).max(f64::MIN_POSITIVE);
+            let square = |(i, v): (usize, &f64)| weight(weights, i) * (v / largest).powi(2);
+            let squares: f64 = y.iter().skip(j).step_by(c).enumerate().map(square).sum();
+            largest * (squares / total(weights, self.len())).sqrt()
         };
-        let unit = if unit > 0.0 { unit } else { 1.0 };
-        y.iter_mut().for_each(|v| *v /= unit);
-        (y, c, unit)
+        let unit = |j: usize| match self {
+            Self::Classes { .. } => 1.0,
+            Self::Numbers(_) => largest(j),
+            Self::Several { .. } => deviation(j),
+        };
+        let units: Vec<f64> = (0..c).map(unit).map(|unit| if unit > 0.0 { unit } else { 1.0 }).collect();
+        for (j, unit) in units.iter().enumerate() {
+            y.iter_mut().skip(j).step_by(c).for_each(|v| *v /= unit);
+        }
+        (y, c, units)
+    }
+
+    /// Several targets less their means, in units of their standard deviations, with these means and units; other labels as
+    /// they are, with none.
+    pub(crate) fn standardised(&self, weights: Option<&Weights>) -> (Cow<'_, Self>, Vec<f64>, Vec<f64>) {
+        if !matches!(self, Self::Several { .. }) {
+            return (Cow::Borrowed(self), Vec::new(), Vec::new());
+        }
+        let (values, count, units) = self.centered_by(weights);
+        (Cow::Owned(Self::Several { values, count }), self.target_means(weights), units)
+    }
+
+    /// The means of the columns of [`one_hot`](Self::one_hot).
+    pub(crate) fn target_means(&self, weights: Option<&Weights>) -> Vec<f64> {
+        let all = total(weights, self.len());
+        let mean = |j: usize| (0..self.len()).map(|i| self.target(i, j) * weight(weights, i) / all).sum();
+        (0..self.n_targets()).map(mean).collect()
     }
 
     /// A warning if a class has a single row, which has no neighbour of its own class.
     pub(crate) fn lonely_warning(&self) -> Vec<String> {
         TargetSummary::of(self).lonely_warning()
+    }
+
+    /// Several targets, row after row. An error unless there are at least two, of finite numbers.
+    ///
+    /// ```
+    /// use mercer::Labels;
+    ///
+    /// let labels = Labels::several(vec![1.0, 0.5, 2.0, 0.1], 2)?;
+    /// assert_eq!((labels.len(), labels.n_classes()), (2, None));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn several(values: Vec<f64>, count: usize) -> Result<Self> {
+        if count < 2 || !values.len().is_multiple_of(count) {
+            return Err(Error::argument(format!(
+                "{} numbers are no rows of {count} targets, of which there must be at least 2",
+                values.len()
+            )));
+        }
+        if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+            return Err(target_not_finite(at / count));
+        }
+        Ok(Self::Several { values, count })
+    }
+
+    /// The first number of each row that is not finite.
+    pub(crate) fn first_not_finite(&self) -> Option<usize> {
+        match self {
+            Self::Classes { .. } => None,
+            Self::Numbers(values) => values.iter().position(|v| !v.is_finite()),
+            Self::Several { values, count } => {
+                values.iter().position(|v| !v.is_finite()).map(|at| at / count)
+            }
+        }
+    }
+
+    /// One of several targets, or the labels themselves where there is but one.
+    pub(crate) fn only(&self, j: usize) -> Self {
+        match self {
+            Self::Several { values, count } => {
+                Self::Numbers(values.iter().skip(j).step_by(*count).copied().collect())
+            }
+            one => one.clone(),
+        }
+    }
+
+    /// An error, naming the method, where there are several targets.
+    pub(crate) fn require_one(&self, method: &str) -> Result<()> {
+        match self {
+            Self::Several { count, .. } => Err(several(method, *count)),
+            Self::Classes { .. } | Self::Numbers(_) => Ok(()),
+        }
     }
 
     /// An error if all rows have the same label.
@@ -471,13 +569,22 @@ impl Labels {
             Self::Numbers(values) if values.iter().all(|v| *v == values[0]) => Err(Error::data(format!(
                 "`{what}` looks at the target, but it is the same number in every row"
             ))),
-            Self::Numbers(_) => Ok(()),
+            Self::Several { values, count } if values.chunks(*count).all(|row| row == &values[..*count]) => {
+                Err(Error::data(format!(
+                    "`{what}` looks at the targets, but they are the same numbers in every row"
+                )))
+            }
+            Self::Numbers(_) | Self::Several { .. } => Ok(()),
         }
     }
 
     /// Number of columns of [`one_hot`](Self::one_hot).
     pub(crate) fn n_targets(&self) -> usize {
-        self.n_classes().unwrap_or(1)
+        match self {
+            Self::Classes { names, .. } => names.len(),
+            Self::Numbers(_) => 1,
+            Self::Several { count, .. } => *count,
+        }
     }
 
     /// The number at row i, column j of [`one_hot`](Self::one_hot).
@@ -485,6 +592,7 @@ impl Labels {
         match self {
             Self::Classes { codes, .. } => f64::from(u8::from(codes[i] == j)),
             Self::Numbers(values) => values[i],
+            Self::Several { values, count } => values[i * count + j],
         }
     }
 
@@ -500,8 +608,17 @@ impl Labels {
                 (out, c)
             }
             Self::Numbers(values) => (values.clone(), 1),
+            Self::Several { values, count } => (values.clone(), *count),
         }
     }
+}
+
+/// Several targets were given to a method that takes one.
+fn several(method: &str, count: usize) -> Error {
+    Error::argument(format!(
+        "`{method}` takes one target, but {count} were given\n\
+         hint: fit each by itself, or use `kpls`, `skfe`, `f`, `mi`, `lasso` or a regressor, which take several"
+    ))
 }
 
 #[cfg(test)]

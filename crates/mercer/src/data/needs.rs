@@ -10,8 +10,12 @@ pub enum Needs {
     Nothing,
     /// Classes or numbers.
     Labels,
+    /// Classes, numbers, or several targets.
+    Targets,
     /// Classes.
     Classes,
+    /// Classes, or several targets.
+    ClassesOrSeveral,
 }
 
 impl Needs {
@@ -20,8 +24,12 @@ impl Needs {
         match (self, labels) {
             (Self::Nothing, _) => Ok(()),
             (_, None) => Err(missing_labels(method)),
-            (Self::Labels, Some(labels)) => labels.require_two(method),
-            (Self::Classes, Some(labels)) => labels.require_classes(method).map(|_| ()),
+            (Self::Labels, Some(labels)) => labels.require_one(method).and(labels.require_two(method)),
+            (Self::Targets, Some(labels))
+            | (Self::ClassesOrSeveral, Some(labels @ Labels::Several { .. })) => labels.require_two(method),
+            (Self::Classes | Self::ClassesOrSeveral, Some(labels)) => {
+                labels.require_classes(method).map(|_| ())
+            }
         }
     }
 }

@@ -35,6 +35,13 @@ pub enum TargetSummary {
         /// The smallest and the largest.
         range: (f64, f64),
     },
+    /// Several targets.
+    Several {
+        /// How many.
+        count: usize,
+        /// Whether every row has the same.
+        constant: bool,
+    },
 }
 
 impl TargetSummary {
@@ -53,6 +60,10 @@ impl TargetSummary {
                 let mean = values.iter().map(|v| v / n as f64).sum();
                 Self::Numbers { n, mean, range: (low, high) }
             }
+            Labels::Several { values, count } => {
+                let constant = values.chunks(*count).all(|row| row == &values[..*count]);
+                Self::Several { count: *count, constant }
+            }
         }
     }
 
@@ -60,7 +71,7 @@ impl TargetSummary {
     pub fn n_classes(&self) -> Option<usize> {
         match self {
             Self::Classes { names, .. } => Some(names.len()),
-            Self::Numbers { .. } => None,
+            Self::Numbers { .. } | Self::Several { .. } => None,
         }
     }
 
@@ -80,6 +91,11 @@ impl TargetSummary {
                 Labels::Classes { codes: (0..names.len()).collect(), names: names.clone() }
             }
             Self::Numbers { range: (low, high), .. } => Labels::Numbers(vec![*low, *high]),
+            Self::Several { count, constant } => {
+                let second = f64::from(u8::from(!constant));
+                let values = [vec![0.0; *count], vec![second; *count]].concat();
+                Labels::Several { values, count: *count }
+            }
         }
     }
 

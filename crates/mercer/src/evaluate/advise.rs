@@ -28,6 +28,7 @@ use crate::data::encode::Medians;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
+use crate::data::weights::refuse;
 use crate::error::{Error, Result};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
@@ -180,7 +181,7 @@ impl Adviser {
             // The errors that larger bases are held against are those of all rows.
             let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
             choice.tried = tried(journal, "all rows", || {
-                widths_tried(shape, &[gamma], size, &rows, &labels, &self.options.monitor)
+                widths_tried(shape, &[gamma], size, &rows, &labels, None, &self.options.monitor)
             })?[0];
         }
         let choice = self.best_size(choice, &rows, &labels, n_all, &mut advice, journal)?;
@@ -194,6 +195,9 @@ impl Adviser {
 
     pub(super) fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
         let n = rows.n();
+        labels.require_one("advise")?;
+        let instead = "leave them out, or use a regressor or classifier, which takes them";
+        refuse(self.options.weights.as_ref(), "advise", instead)?;
         if n != labels.len() {
             return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
         }
@@ -226,7 +230,7 @@ impl Adviser {
         journal: &mut Journal,
     ) -> Result<Option<Choice>> {
         let size = self.first_size(rows);
-        let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, &self.options.monitor);
+        let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, None, &self.options.monitor);
         match tried(journal, "linear", work) {
             Ok(tried) => Ok(tried.first().map(|&tried| Choice {
                 shape: Shape::Linear,
@@ -285,7 +289,7 @@ impl Adviser {
         let size = self.first_size(rows);
         let mut try_shape = |shape: Shape| -> Result<(Choice, Vec<Tried>)> {
             let tried = tried(journal, shape.name(), || {
-                widths_tried(shape, &grid(shape, rows)?, size, rows, labels, &self.options.monitor)
+                widths_tried(shape, &grid(shape, rows)?, size, rows, labels, None, &self.options.monitor)
             })?;
             let best = preferred(&tried, labels).unwrap_or(tried[0]);
             Ok((Choice { shape, tried: best, method: Method::of_rows(n_all) }, tried))
@@ -340,7 +344,7 @@ impl Adviser {
                 vec![gamma]
             };
             let tried = tried(journal, &format!("size {next}"), || {
-                widths_tried(best.shape, &widths, next, rows, labels, &self.options.monitor)
+                widths_tried(best.shape, &widths, next, rows, labels, None, &self.options.monitor)
             })?;
             let Some(found) = preferred(&tried, labels) else { break };
             let fell =
@@ -522,7 +526,7 @@ fn chance_finding(score: Score) -> Finding {
 fn error_text(tried: Tried, labels: &Labels) -> String {
     match labels {
         Labels::Classes { .. } => format!("{:.1} % of left-out rows missed", 100.0 * tried.missed),
-        Labels::Numbers(_) => format!("leave-one-out R² {}", r2(tried, labels)),
+        Labels::Numbers(_) | Labels::Several { .. } => format!("leave-one-out R² {}", r2(tried, labels)),
     }
 }
 
@@ -532,7 +536,9 @@ fn errors_text(one: Tried, other: Tried, labels: &Labels) -> String {
         Labels::Classes { .. } => {
             format!("{:.1} % against {}", 100.0 * one.missed, error_text(other, labels))
         }
-        Labels::Numbers(_) => format!("{} against {}", error_text(one, labels), r2(other, labels)),
+        Labels::Numbers(_) | Labels::Several { .. } => {
+            format!("{} against {}", error_text(one, labels), r2(other, labels))
+        }
     }
 }
 

@@ -66,7 +66,7 @@ impl Adviser {
             },
         };
         let features = Rows::from_mat(fitted.map.transform(rows)?.as_ref());
-        let penalty = best_penalty(&features, labels, &self.options.monitor)?.absolute;
+        let penalty = best_penalty(&features, labels, None, &self.options.monitor)?.absolute;
         fitted.map.multiply(1.0 / penalty.sqrt());
         fitted.map = fitted.map.after(scaling.as_ref())?;
         fitted.warnings.splice(0..0, warnings);

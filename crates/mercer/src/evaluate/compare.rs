@@ -26,6 +26,7 @@ use super::outcome::{Entry, Outcome};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scale;
+use crate::data::weights::refuse;
 use crate::error::{Error, Result};
 use crate::methods;
 use crate::monitor::Stage;
@@ -190,6 +191,8 @@ impl Comparison {
     }
 
     fn plan(&self, rows: &Rows, labels: &Labels) -> Result<Planned> {
+        labels.require_one("compare")?;
+        refuse(self.options.weights.as_ref(), "compare", "leave them out")?;
         if rows.n() != labels.len() || rows.p() == 0 {
             return Err(Error::data(format!(
                 "{} rows of {} columns and {} labels were given; as many labels as rows and at least one column are \
@@ -302,8 +305,8 @@ impl Comparison {
         let second = match (labels, first) {
             (Labels::Classes { .. }, Measure::Accuracy) => Measure::BalancedAccuracy,
             (Labels::Classes { .. }, _) => Measure::Accuracy,
-            (Labels::Numbers(_), Measure::R2) => Measure::Rmse,
-            (Labels::Numbers(_), _) => Measure::R2,
+            (_, Measure::R2) => Measure::Rmse,
+            (..) => Measure::R2,
         };
         [first, second]
     }
@@ -370,7 +373,7 @@ impl Results {
             inputs: rows.p(),
             classes: match labels {
                 Labels::Classes { names, .. } => names.clone(),
-                Labels::Numbers(_) => Vec::new(),
+                Labels::Numbers(_) | Labels::Several { .. } => Vec::new(),
             },
             n_splits: self.n_splits,
             interrupted: self.interrupted,

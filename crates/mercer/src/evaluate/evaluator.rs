@@ -112,12 +112,15 @@ impl Evaluator {
     /// assert!(Evaluator::LinearSvm { c: None }.check(&numbers).is_err());
     /// ```
     pub fn check(&self, labels: &Labels) -> Result<()> {
+        labels.require_one(self.name())?;
         match self {
             Self::Knn { n_neighbors: 0 } => Err(Error::argument("n_neighbors = 0, but at least 1 is needed")),
             Self::LinearSvm { c } => {
                 positive("c", *c)?;
                 match labels {
-                    Labels::Numbers(_) => labels.require_classes(self.name()).map(|_| ()),
+                    Labels::Numbers(_) | Labels::Several { .. } => {
+                        labels.require_classes(self.name()).map(|_| ())
+                    }
                     Labels::Classes { .. } => Ok(()),
                 }
             }
@@ -186,6 +189,7 @@ fn positive(name: &str, value: Option<f64>) -> Result<()> {
 
 /// An error unless rows and labels fit together and hold finite numbers, as every evaluator needs.
 pub(super) fn check_rows(train: &Rows, labels: &Labels, test: &Rows) -> Result<()> {
+    labels.require_one("evaluate")?;
     if train.p() != test.p() || train.n() != labels.len() {
         return Err(Error::data(format!(
             "training rows, labels and test rows do not fit together: {} rows of {} columns, {} labels, test rows of {} \

@@ -177,7 +177,7 @@ fn require_repeats(repeats: usize) -> Result<()> {
 fn class(labels: &Labels, i: usize) -> usize {
     match labels {
         Labels::Classes { codes, .. } => codes[i],
-        Labels::Numbers(_) => 0,
+        Labels::Numbers(_) | Labels::Several { .. } => 0,
     }
 }
 

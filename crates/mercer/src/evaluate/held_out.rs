@@ -228,7 +228,7 @@ impl Parts {
     /// Each input's share of the squared slopes of ridge on the features, at the rows held out.
     fn importance(&self, map: &FeatureMap, monitor: &Monitor) -> Result<Vec<f64>> {
         let z = Rows::from_mat(map.transform(&self.train.0)?.as_ref());
-        let predictor = ridge_on(&map.expansion, &z, &self.train.1, monitor)?.expansion;
+        let predictor = ridge_on(&map.expansion, &z, &self.train.1, None, monitor)?.expansion;
         let predictor = FeatureMap { expansion: predictor, ..map.clone() };
         let slopes = match predictor.input_importance(&self.test.0, monitor) {
             Ok(slopes) => slopes,

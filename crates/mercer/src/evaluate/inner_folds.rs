@@ -31,7 +31,7 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let measure = match labels {
         Labels::Classes { .. } => Measure::Accuracy,
-        Labels::Numbers(_) => Measure::Mse,
+        Labels::Numbers(_) | Labels::Several { .. } => Measure::Mse,
     };
     let too_few = || Chosen {
         c: DEFAULT_C,

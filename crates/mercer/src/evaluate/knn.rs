@@ -86,6 +86,7 @@ pub fn predict_in_kernel(
             let mean = |near: &[usize]| near.iter().map(|&j| values[j]).sum::<f64>() / near.len() as f64;
             of_nearest_in_kernel(kernel, train, test, k, monitor, mean).map(Predictions::Numbers)
         }
+        Labels::Several { .. } => unreachable!("several targets are refused by `check_rows`"),
     }
 }
 

@@ -24,6 +24,7 @@ use crate::basis::{Basis, Expansion, FittedBasis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
+use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 use crate::extract::{Coordinates, Targets};
 use crate::kernel::gamma::grid;
@@ -175,6 +176,7 @@ struct Trial {
 /// What the trials predict for rows that they have not seen.
 struct Seen {
     labels: Labels,
+    counts: Option<Weights>,
     predictions: Vec<Mat<f64>>,
     /// Those whose left-out errors are near the first one's.
     comparable: Vec<usize>,
@@ -184,6 +186,8 @@ struct Seen {
 struct Sample<'a> {
     rows: Rows<'static>,
     labels: Labels,
+    /// What each row counts.
+    counts: Option<Weights>,
     learner: &'a Learner,
 }
 
@@ -192,16 +196,36 @@ impl Learner {
     pub fn fit(&self, rows: &Rows, labels: &Labels) -> Result<Learned> {
         let rows = &*rows.to_f64();
         self.check(rows, labels)?;
+        if let Some(weights) = &self.options.weights {
+            weights.check(rows.n())?;
+            if let Some(present) = weights.present() {
+                let weights = Some(weights.select(&present));
+                let present_only =
+                    Self { options: Options { weights, ..self.options.clone() }, ..self.clone() };
+                let mut learned = present_only.fit(&rows.select(&present), &labels.select(&present))?;
+                learned.basis.renumber(&present, rows.n());
+                learned.map.renumber(&present, rows.n());
+                return Ok(learned);
+            }
+        }
         self.options.run(|| {
             let scaling = Scaling::fit(self.scale, rows).0;
             let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
-            self.fit_scaled(scaled.as_ref().unwrap_or(rows), labels, scaling.as_ref())
+            // Several targets are learned in their standard deviations, so that all count the same.
+            let (labels, means, units) = labels.standardised(self.options.weights.as_ref());
+            let mut learned = self.fit_scaled(scaled.as_ref().unwrap_or(rows), &labels, scaling.as_ref())?;
+            if let Some(predictor) = learned.map.predictor.as_mut().filter(|_| !units.is_empty()) {
+                predictor.members.iter_mut().for_each(|member| member.expansion.rescale(&units, &means));
+            }
+            Ok(learned)
         })
     }
 
     fn fit_scaled(&self, rows: &Rows, labels: &Labels, scaling: Option<&Scaling>) -> Result<Learned> {
         let chosen = random::sample(rows.n(), FIRST_ROWS, self.seed);
-        let sample = Sample { rows: rows.select(&chosen), labels: labels.select(&chosen), learner: self };
+        let counts = self.options.weights.as_ref().map(|counts| counts.select(&chosen));
+        let sample =
+            Sample { rows: rows.select(&chosen), labels: labels.select(&chosen), counts, learner: self };
         sample.labels.require_two("fit")?;
         let (mut trials, weights) = sample.kernels()?;
         sample.grow(&mut trials)?;
@@ -212,8 +236,9 @@ impl Learner {
         let seen = sample.seen(&trials, weights.as_ref());
         let members = seen.members();
         let left_out = mean(members.iter().map(|&at| &seen.predictions[at]));
-        let error = squared_error(&left_out, &seen.labels);
-        let (sharpness, log_loss) = calibrate(&left_out, &seen.labels);
+        let counts = seen.counts.as_ref();
+        let error = squared_error(&left_out, &seen.labels, counts);
+        let (sharpness, log_loss) = calibrate(&left_out, &seen.labels, counts);
         let tried = attempts(&trials, &members);
         let all_rows = chosen.len() == rows.n();
         let mut maps = Vec::with_capacity(members.len());
@@ -234,9 +259,9 @@ impl Learner {
         let first = first.ok_or_else(|| Error::Numerical("no kernel could be tried on these rows".into()))?;
         let classes = match labels {
             Labels::Classes { names, .. } => Some(names.clone()),
-            Labels::Numbers(_) => None,
+            Labels::Numbers(_) | Labels::Several { .. } => None,
         };
-        let missed = classes.as_ref().map(|_| missed(&left_out, &seen.labels));
+        let missed = classes.as_ref().map(|_| missed(&left_out, &seen.labels, seen.counts.as_ref()));
         let left_out = LeftOut::of(&left_out, seen.labels, self.seed)?;
         let basis = first.basis.clone();
         let mut map = first.features(scaling)?;
@@ -260,9 +285,7 @@ impl Learner {
             return Err(Error::argument("max_components = 0, but at least 1 is needed"));
         }
         rows.check_finite(None)?;
-        if let Labels::Numbers(values) = labels
-            && let Some(row) = values.iter().position(|v| !v.is_finite())
-        {
+        if let Some(row) = labels.first_not_finite() {
             return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
         }
         labels.require_two("fit")
@@ -293,6 +316,7 @@ impl Learner {
         let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
         let settings = self.basis(kernel, trial.size, rows.n());
         let mut options = self.inner_options().device(self.options.device.where_it_can());
+        options.weights.clone_from(&self.options.weights);
         let placed = settings.placed(&weighted, &options)?;
         let weighted = placed.as_ref().unwrap_or(&weighted);
         if self.fits(rows.n(), trial.size) {
@@ -333,7 +357,7 @@ impl Sample<'_> {
         }
         monitor.begin("looking at the columns", 0);
         let settings = InputWeights { shape, seed: self.learner.seed, ..InputWeights::default() };
-        let weights = settings.find(&self.rows, &self.labels, monitor)?;
+        let weights = settings.find_by(&self.rows, &self.labels, self.counts.as_ref(), monitor)?;
         if weights.rounds > 0 {
             found.push(self.best_width(shape, Some(weights.weights.clone()))?);
         }
@@ -348,7 +372,15 @@ impl Sample<'_> {
         let rows = weigh(&self.rows, weights.as_deref())?;
         let monitor = &self.learner.options.monitor;
         let widths = grid(shape, &rows)?;
-        let tried = widths_tried(shape, &widths, self.first_size(), &rows, &self.labels, monitor)?;
+        let tried = widths_tried(
+            shape,
+            &widths,
+            self.first_size(),
+            &rows,
+            &self.labels,
+            self.counts.as_ref(),
+            monitor,
+        )?;
         let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
         self.attempt(shape, weights, gamma, self.first_size())
     }
@@ -356,11 +388,12 @@ impl Sample<'_> {
     /// One kernel at one width and size.
     fn attempt(&self, shape: Shape, weights: Option<Vec<f64>>, gamma: f64, size: usize) -> Result<Trial> {
         let rows = weigh(&self.rows, weights.as_deref())?;
-        let options = self.learner.inner_options().with_coordinates();
+        let mut options = self.learner.inner_options().with_coordinates();
+        options.weights.clone_from(&self.counts);
         let settings = self.learner.basis(Kernel { shape, gamma }, size, rows.n());
         let (basis, z) = settings.fit_with(&rows, Some(&self.labels), &options)?;
         let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-        let found = ridge_on(&basis.expansion, &z, &self.labels, &options.monitor)?;
+        let found = ridge_on(&basis.expansion, &z, &self.labels, self.counts.as_ref(), &options.monitor)?;
         let tried = Tried { gamma, ..found.tried };
         Ok(Trial {
             shape,
@@ -434,7 +467,8 @@ impl Sample<'_> {
         let held_out = weights.filter(|found| found.rounds > 0 && found.held_out.nrows() > 0);
         let Some(found) = held_out else {
             let predictions = trials.iter().map(|trial| trial.left_out.clone()).collect();
-            return Seen { labels: self.labels.clone(), predictions, comparable };
+            let (labels, counts) = (self.labels.clone(), self.counts.clone());
+            return Seen { labels, counts, predictions, comparable };
         };
         let of_rows = |trial: &Trial| match &trial.weights {
             Some(_) => found.held_out.clone(),
@@ -444,6 +478,7 @@ impl Sample<'_> {
         };
         Seen {
             labels: self.labels.select(&found.rows),
+            counts: self.counts.as_ref().map(|counts| counts.select(&found.rows)),
             predictions: trials.iter().map(of_rows).collect(),
             comparable,
         }
@@ -460,6 +495,17 @@ impl LeftOut {
         let predictions = match labels {
             Labels::Classes { .. } => Predictions::Classes((0..scores.nrows()).map(largest).collect()),
             Labels::Numbers(_) => Predictions::Numbers((0..scores.nrows()).map(|i| scores[(i, 0)]).collect()),
+            Labels::Several { .. } => {
+                // All targets in their standard deviations, one after the other: their R² is the mean of all.
+                let (truth, c, units) = labels.centered();
+                let means = labels.target_means(None);
+                let scaled = |i: usize, j: usize| (scores[(i, j)] - means[j]) / units[j];
+                let predicted = (0..scores.nrows()).flat_map(|i| (0..c).map(move |j| (i, j)));
+                let predictions = Predictions::Numbers(predicted.map(|(i, j)| scaled(i, j)).collect());
+                let labels = Labels::Numbers(truth);
+                let score = Score::of(Measure::R2, &labels, &predictions, seed)?;
+                return Ok(Self { labels, predictions, score });
+            }
         };
         let score = Score::of(Measure::usual(&labels), &labels, &predictions, seed)?;
         Ok(Self { labels, predictions, score })
@@ -470,7 +516,8 @@ impl Seen {
     /// The trials whose mean predicts best, the first one among them; another member must make a difference.
     fn members(&self) -> Vec<usize> {
         let together = |members: &[usize]| {
-            squared_error(&mean(members.iter().map(|&at| &self.predictions[at])), &self.labels)
+            let predicted = mean(members.iter().map(|&at| &self.predictions[at]));
+            squared_error(&predicted, &self.labels, self.counts.as_ref())
         };
         let mut members = vec![0];
         let mut error = together(&members);
@@ -495,6 +542,7 @@ impl Trial {
         let names = match labels {
             Labels::Classes { names, .. } => names.clone(),
             Labels::Numbers(_) => vec!["prediction".into()],
+            Labels::Several { count, .. } => (0..*count).map(|j| format!("prediction{j}")).collect(),
         };
         let mut map = FeatureMap::from(self.basis.clone());
         map.facts.basis = Some(std::mem::replace(&mut map.method, "ridge".into()));
@@ -537,29 +585,31 @@ fn mean<'m>(all: impl Iterator<Item = &'m Mat<f64>>) -> Mat<f64> {
 }
 
 /// The mean squared difference from the labels.
-fn squared_error(predicted: &Mat<f64>, labels: &Labels) -> f64 {
+fn squared_error(predicted: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> f64 {
     let (n, c) = (predicted.nrows(), predicted.ncols());
     let off = |i: usize, j: usize| (labels.target(i, j) - predicted[(i, j)]).powi(2);
-    (0..n).map(|i| (0..c).map(|j| off(i, j)).sum::<f64>()).sum::<f64>() / (n * c) as f64
+    let of_row = |i: usize| weight(counts, i) * (0..c).map(|j| off(i, j)).sum::<f64>();
+    (0..n).map(of_row).sum::<f64>() / (total(counts, n) * c as f64)
 }
 
 /// The share of rows whose largest score is not that of their class.
-fn missed(scores: &Mat<f64>, labels: &Labels) -> f64 {
+fn missed(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> f64 {
     let Labels::Classes { codes, .. } = labels else { return 0.0 };
     let wrong = |&(i, &code): &(usize, &usize)| {
         (0..scores.ncols()).any(|j| j != code && scores[(i, j)] >= scores[(i, code)])
     };
-    codes.iter().enumerate().filter(wrong).count() as f64 / codes.len() as f64
+    let sum: f64 = codes.iter().enumerate().filter(wrong).map(|(i, _)| weight(counts, i)).sum();
+    sum / total(counts, codes.len())
 }
 
 /// What to multiply scores by so that left-out rows have the smallest mean −ln p of their class, and that loss.
-fn calibrate(scores: &Mat<f64>, labels: &Labels) -> (f64, Option<f64>) {
+fn calibrate(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> (f64, Option<f64>) {
     let Labels::Classes { codes, .. } = labels else { return (1.0, None) };
     let loss = |log_sharpness: f64| {
         let mut p = scores.clone();
         softmax(&mut p, log_sharpness.exp());
-        let of_row = |(i, &code): (usize, &usize)| -p[(i, code)].max(1e-15).ln();
-        codes.iter().enumerate().map(of_row).sum::<f64>() / codes.len() as f64
+        let of_row = |(i, &code): (usize, &usize)| -weight(counts, i) * p[(i, code)].max(1e-15).ln();
+        codes.iter().enumerate().map(of_row).sum::<f64>() / total(counts, codes.len())
     };
     // The loss has one minimum: golden section.
     let golden = (5f64.sqrt() - 1.0) / 2.0;

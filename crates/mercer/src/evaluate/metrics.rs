@@ -72,7 +72,7 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
     let magnitude = (0..n).map(|i| k[(i, i)]).fold(0.0, f64::max);
     center_gram(&mut k);
     labels.require_two("relevant_dimension")?;
-    let (y, c, unit) = labels.centered();
+    let (y, c, units) = labels.centered();
     let y = MatRef::from_row_major_slice(&y, n, c);
     let (values, vectors) = eigen(k, monitor)?;
     let floor = (RANK_TOLERANCE * values[0]).max(n as f64 * f64::EPSILON * magnitude);
@@ -84,6 +84,8 @@ pub fn relevant_dimension(k: MatRef<'_, f64>, labels: &Labels, monitor: &Monitor
     let energy: Vec<f64> = (0..n).map(|i| s.row(i).squared_norm_l2()).collect();
     let total: f64 = energy.iter().sum();
     let (dimension, noise) = dimension(&energy, total, n, rank).unwrap_or((1, 0.0));
+    // Of several targets the noise is that of targets in their standard deviations.
+    let unit = if c == 1 { units[0] } else { 1.0 };
     Ok((dimension, noise * unit * unit))
 }
 

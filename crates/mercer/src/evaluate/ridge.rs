@@ -38,12 +38,12 @@ pub(super) fn predict(
     let scaled = rescaled(train, test);
     let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
     check_memory(train, penalised)?;
-    let (y, c, unit) = labels.centered();
+    let (y, c, units) = labels.centered();
     let y = MatRef::from_row_major_slice(&y, train.n(), c);
     let (means, weights) = match (train.p() > train.n(), penalised) {
         (true, _) => wide(train, y, penalised, monitor)?,
         (false, true) => {
-            let ridge = Ridge::new(train, y, monitor)?;
+            let ridge = Ridge::new(train, y, None, monitor)?;
             let penalty = best_penalty(&ridge, train, y, monitor)?;
             let weights = ridge.weights(penalty);
             (ridge.means, weights)
@@ -55,15 +55,16 @@ pub(super) fn predict(
         Labels::Classes { codes, .. } => Predictions::Classes(largest(&fits, codes, c)),
         Labels::Numbers(values) => {
             let mean = values.iter().map(|v| v / values.len() as f64).sum::<f64>();
-            Predictions::Numbers(fits.iter().map(|fit| fit * unit + mean).collect())
+            Predictions::Numbers(fits.iter().map(|fit| fit * units[0] + mean).collect())
         }
+        Labels::Several { .. } => unreachable!("several targets are refused by `check_rows`"),
     };
     let scores = match labels {
         Labels::Classes { codes, .. } => {
             let shares = shares(codes, c);
             Some(Mat::from_fn(test.n(), c, |i, j| fits[i * c + j] + shares[j]))
         }
-        Labels::Numbers(_) => None,
+        Labels::Numbers(_) | Labels::Several { .. } => None,
     };
     let probabilities = scores.as_ref().map(|scores| probabilities(scores, train.n()));
     Ok(Evaluation { scores, probabilities, ..Evaluation::of(predictions) })
@@ -97,7 +98,7 @@ fn best_penalty(ridge: &Ridge, rows: &Rows, y: MatRef<'_, f64>, monitor: &Monito
 /// Means and weights where there are more columns than rows, from K = ZZᵀ = U Λ Uᵀ: the rows U√Λ have the same products.
 fn wide(rows: &Rows, y: MatRef<'_, f64>, penalised: bool, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
     let (n, p) = (rows.n(), rows.p());
-    let means = means(rows);
+    let means = means(rows, None);
     let dense = !rows.is_sparse() || 8 * n as u64 * p as u64 <= DENSIFY_MAX_BYTES;
     if !dense {
         let mut products = vec![0.0; n * n];
@@ -168,7 +169,7 @@ fn combined(rows: &Rows, coefficients: &Mat<f64>) -> Mat<f64> {
 /// Means and minimum-norm weights, where there are no more columns than rows.
 fn least_squares(rows: &Rows, y: MatRef<'_, f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
     let (n, p, c) = (rows.n(), rows.p(), y.ncols());
-    let means = means(rows);
+    let means = means(rows, None);
     let width = p + c;
     // Tall panels, so that merging their factors is a small part of the work.
     let height = (4 * width).max(PANEL);

@@ -90,6 +90,7 @@ pub fn dual(rows: &Rows, labels: &Labels, c: f64, gamma: f64, monitor: &Monitor)
         Labels::Numbers(values) => {
             Smo::numbers(&mut kernel_rows, &TargetScale::of(values).standard(values), EPSILON)
         }
+        Labels::Several { .. } => unreachable!("several targets are refused by `check_rows`"),
     };
     let solution = problem.solve(c, monitor)?;
     Ok((solution.coefficients, solution.bias))
@@ -166,6 +167,7 @@ impl Machine {
                 let all = Subproblem { rows: (0..rows.n()).collect(), classes: (0, 0) };
                 (vec![all], Output::Numbers(TargetScale::of(values)))
             }
+            Labels::Several { .. } => unreachable!("several targets are refused by `check_rows`"),
         };
         let bytes = KERNEL_CACHE_BYTES / (at_once * subproblems.len()).clamp(1, rayon::current_num_threads());
         monitor.begin("fitting support vectors", subproblems.len());
@@ -313,6 +315,7 @@ impl Subproblem {
             Labels::Numbers(values) => {
                 Smo::numbers(&mut kernel_rows, &TargetScale::of(values).standard(values), EPSILON)
             }
+            Labels::Several { .. } => unreachable!("several targets are refused by `check_rows`"),
         };
         grid.iter().map(|&c| problem.solve(c, monitor)).collect()
     }

@@ -12,10 +12,14 @@
 
 use faer::{Mat, MatMut, MatRef};
 
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::linalg::large::copied;
 use crate::linalg::{product, self_product};
 use crate::real::Real;
+
+/// Sizes of classes this close to a whole number, as a share of all rows, are whole but for rounding.
+const WHOLE: f64 = 1e-12;
 
 /// Sums over rows of m features and c targets.
 ///
@@ -74,11 +78,22 @@ impl Moments {
 
     /// Adds rows: z is h×m, y is h×c.
     pub fn accumulate(&mut self, z: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<()> {
-        self.accumulate_in(z, y)
+        self.accumulate_in(z, y, None)
+    }
+
+    /// Adds rows that count differently: h weights.
+    pub fn accumulate_by(&mut self, z: MatRef<'_, f64>, y: MatRef<'_, f64>, weights: &Weights) -> Result<()> {
+        weights.check(z.nrows())?;
+        self.accumulate_in(z, y, Some(weights))
     }
 
     /// Adds rows of float32 or float64 features: means are computed in float64, the product in the features' precision.
-    pub(crate) fn accumulate_in<T: Real>(&mut self, z: MatRef<'_, T>, y: MatRef<'_, f64>) -> Result<()> {
+    pub(crate) fn accumulate_in<T: Real>(
+        &mut self,
+        z: MatRef<'_, T>,
+        y: MatRef<'_, f64>,
+        weights: Option<&[f64]>,
+    ) -> Result<()> {
         let (h, m, c) = (z.nrows(), self.m, self.c);
         if z.ncols() != m || y.ncols() != c || y.nrows() != h {
             return Err(Error::argument(format!(
@@ -96,20 +111,27 @@ impl Moments {
         for (w, y) in w.subcols_mut(m, c).col_iter_mut().zip(y.col_iter()) {
             w.iter_mut().zip(y.iter()).for_each(|(w, y)| *w = T::of(*y));
         }
-        self.merge(&Self::of_panel(w.as_mut(), m))
+        self.merge(&Self::of_panel(w.as_mut(), m, weights))
     }
 
-    /// Sums of rows of m features and, in the last columns, targets, which are left centred.
-    pub(crate) fn of_panel<T: Real>(mut w: MatMut<'_, T>, m: usize) -> Self {
+    /// Sums of rows of m features and, in the last columns, targets, which are left centred. `weights`: what each row counts.
+    pub(crate) fn of_panel<T: Real>(mut w: MatMut<'_, T>, m: usize, weights: Option<&[f64]>) -> Self {
         let (h, all) = w.shape();
-        if h == 0 {
+        let n = weights.map_or(h as f64, |weights| weights.iter().sum());
+        if n == 0.0 {
             return Self::new(m, all - m);
         }
         let mut take_mean = || -> Vec<f64> {
             w.as_mut()
                 .col_iter_mut()
                 .map(|column| {
-                    let mean = T::sum_of(column.as_ref()) / h as f64;
+                    let sum = match weights {
+                        None => T::sum_of(column.as_ref()),
+                        Some(weights) => {
+                            column.as_ref().iter().zip(weights).map(|(v, w)| v.double() * w).sum()
+                        }
+                    };
+                    let mean = sum / n;
                     column.iter_mut().for_each(|v| *v = T::of(v.double() - mean));
                     mean
                 })
@@ -117,7 +139,13 @@ impl Moments {
         };
         // The second time yields what rounding left of the mean.
         let (shift, mean) = (take_mean(), take_mean());
-        Self { m, c: all - m, n: h as f64, shift, mean, scatter: self_product(w.as_ref()) }
+        if let Some(weights) = weights {
+            let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+            for column in w.as_mut().col_iter_mut() {
+                column.iter_mut().zip(&roots).for_each(|(v, root)| *v = T::of(v.double() * root));
+            }
+        }
+        Self { m, c: all - m, n, shift, mean, scatter: self_product(w.as_ref()) }
     }
 
     /// Adds the sums of other rows.
@@ -207,6 +235,19 @@ impl Summary {
         ))
     }
 
+    /// Divides every target by its standard deviation, so that all count the same.
+    pub(crate) fn standardise_targets(&mut self) {
+        let deviation = |j: usize| (self.target_total[(j, j)] / self.n).sqrt();
+        let units: Vec<f64> = (0..self.target_mean.len())
+            .map(|j| if deviation(j) > 0.0 { deviation(j) } else { 1.0 })
+            .collect();
+        for (j, unit) in units.iter().enumerate() {
+            self.target_mean[j] /= unit;
+            self.cross.col_mut(j).iter_mut().for_each(|v| *v /= unit);
+            self.target_total.col_mut(j).iter_mut().zip(&units).for_each(|(v, other)| *v /= unit * other);
+        }
+    }
+
     /// Σ z zᵀ, m×m.
     pub fn gram(&self) -> Mat<f64> {
         Mat::from_fn(self.mean.len(), self.mean.len(), |i, j| {
@@ -220,9 +261,13 @@ impl Summary {
         Mat::from_fn(self.mean.len(), y.len(), |i, j| self.cross[(i, j)] + self.n * self.mean[i] * y[j])
     }
 
-    /// One-hot classes: the number of rows of each.
+    /// One-hot classes: the number of rows of each, or the sum of their weights.
     pub fn sizes(&self) -> Vec<f64> {
-        self.target_mean.iter().map(|share| (self.n * share).round()).collect()
+        let size = |share: &f64| {
+            let (size, whole) = (self.n * share, (self.n * share).round());
+            if (size - whole).abs() <= WHOLE * self.n { whole } else { size }
+        };
+        self.target_mean.iter().map(size).collect()
     }
 
     /// One-hot classes: √n_c (z̄_c − z̄) for every class that has rows, one per column; F Fᵀ is [`between`](Self::between).

@@ -16,6 +16,7 @@ use crate::basis::{Basis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::needs::missing_labels;
 use crate::data::rows::Rows;
+use crate::data::weights::{Weights, weight};
 use crate::error::{Error, Result};
 use crate::kernel::Shape;
 use crate::kernel::parameters::with_kernel;
@@ -92,8 +93,18 @@ impl Extract for AkdaQr {
     }
 
     fn basis(&self, settings: Basis, rows: &Rows, labels: Option<&Labels>) -> Result<Basis> {
+        self.basis_by(settings, rows, labels, None)
+    }
+
+    fn basis_by(
+        &self,
+        settings: Basis,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        weights: Option<&Weights>,
+    ) -> Result<Basis> {
         match labels {
-            Some(labels) => Self::basis(&settings, rows, labels),
+            Some(labels) => Self::basis_of(&settings, rows, labels, weights),
             None => Err(missing_labels(SPEC.name)),
         }
     }
@@ -122,13 +133,18 @@ impl AkdaQr {
     /// settings, and a rule for γ looks at the rows, not at the means. Sparse rows have sparse means. It is few coordinates,
     /// always in float64.
     pub fn basis(settings: &Basis, rows: &Rows, labels: &Labels) -> Result<Basis> {
+        Self::basis_of(settings, rows, labels, None)
+    }
+
+    /// [`basis`](Self::basis) on the means of weighted rows.
+    fn basis_of(settings: &Basis, rows: &Rows, labels: &Labels, weights: Option<&Weights>) -> Result<Basis> {
         let (codes, c) = labels.require_classes("akda-qr")?;
         Self::check_kernel(settings)?;
         if codes.len() != rows.n() {
             return Err(Error::data(format!("{} rows, but {} labels", rows.n(), codes.len())));
         }
         rows.check_finite(None)?;
-        Self::basis_on_means(settings, class_means(rows, codes, c)?)
+        Self::basis_on_means(settings, class_means(rows, codes, c, weights)?)
     }
 
     fn check_kernel(settings: &Basis) -> Result<()> {
@@ -158,7 +174,13 @@ impl AkdaQr {
 }
 
 /// The means of the classes that have rows, in class order.
-pub(crate) fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows<'static>> {
+pub(crate) fn class_means(
+    rows: &Rows,
+    codes: &[usize],
+    c: usize,
+    weights: Option<&Weights>,
+) -> Result<Rows<'static>> {
+    let count = |i: usize| weight(weights, i);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); c];
     codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
     members.retain(|members| !members.is_empty());
@@ -173,10 +195,11 @@ pub(crate) fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows
                 columns.dedup();
                 for &i in members {
                     let (columns, stored) = rows.row(i);
-                    columns.iter().zip(stored).for_each(|(&j, v)| sums[j as usize] += v);
+                    columns.iter().zip(stored).for_each(|(&j, v)| sums[j as usize] += count(i) * v);
                 }
+                let size: f64 = members.iter().map(|&i| count(i)).sum();
                 for j in columns {
-                    let mean = std::mem::take(&mut sums[j as usize]) / members.len() as f64;
+                    let mean = std::mem::take(&mut sums[j as usize]) / size;
                     if mean != 0.0 {
                         indices.push(j);
                         values.push(mean);
@@ -192,20 +215,21 @@ pub(crate) fn class_means(rows: &Rows, codes: &[usize], c: usize) -> Result<Rows
                 sums.fill(0.0);
                 for &i in members {
                     match rows {
-                        Rows::DenseF32(rows) => add(&mut sums, rows.row(i)),
-                        Rows::Dense(rows) => add(&mut sums, rows.row(i)),
+                        Rows::DenseF32(rows) => add(&mut sums, rows.row(i), count(i)),
+                        Rows::Dense(rows) => add(&mut sums, rows.row(i), count(i)),
                         Rows::Sparse(_) => unreachable!("these are dense"),
                     }
                 }
-                means.extend(sums.iter().map(|sum| sum / members.len() as f64));
+                let size: f64 = members.iter().map(|&i| count(i)).sum();
+                means.extend(sums.iter().map(|sum| sum / size));
             }
             Rows::dense(means, members.len(), p)
         }
     }
 }
 
-fn add<T: Real>(sums: &mut [f64], row: &[T]) {
-    sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v.double());
+fn add<T: Real>(sums: &mut [f64], row: &[T], count: f64) {
+    sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += count * v.double());
 }
 
 #[cfg(test)]
@@ -220,7 +244,7 @@ mod tests {
         let sparse = dense.to_sparse();
         let (codes, expected) = ([0, 0, 2, 2], [0.5, 0.0, 0.0, 1.5, 0.0, 3.0]);
         let [from_dense, from_sparse] =
-            [&dense, &sparse].map(|rows| class_means(rows, &codes, 3).expect("means"));
+            [&dense, &sparse].map(|rows| class_means(rows, &codes, 3, None).expect("means"));
         assert_eq!(from_dense.to_dense(), expected);
         assert!(from_sparse.is_sparse() && from_sparse.stored().len() == 3);
         assert_eq!(from_sparse.to_dense(), expected);

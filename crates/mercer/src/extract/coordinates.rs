@@ -16,6 +16,7 @@ use crate::data::labels::Labels;
 use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
 use crate::data::target::TargetSummary;
+use crate::data::weights::{Weights, weight};
 use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
 use crate::evidence::margins::{self, Pairs};
@@ -62,6 +63,8 @@ pub struct Coordinates<'a> {
     pub monitor: &'a Monitor,
     /// The rows and their labels, where they are in this process.
     held: Option<(&'a Rows<'a>, Option<&'a Labels>)>,
+    /// What each row counts; None: all the same.
+    pub(super) weights: Option<&'a Weights>,
     /// The rows' features, in the one precision that they are in.
     features: Box<dyn FeatureSums + 'a>,
 }
@@ -155,6 +158,7 @@ impl<'a> Coordinates<'a> {
         options: &'a Options,
     ) -> Result<Self> {
         check(rows, labels, basis, features)?;
+        options.weights.as_ref().map_or(Ok(()), |weights| weights.check(rows.n()))?;
         let precision = features.map_or(basis.precision, Rows::precision);
         let (monitor, expansion) = (&options.monitor, &basis.expansion);
         let features: Box<dyn FeatureSums> = match precision {
@@ -166,7 +170,8 @@ impl<'a> Coordinates<'a> {
         };
         let (n, target) = (rows.n(), labels.map(TargetSummary::of));
         let held = Some((rows, labels));
-        Ok(Self { n, target, basis, queries: Queries::default(), monitor, held, features })
+        let weights = options.weights.as_ref();
+        Ok(Self { n, target, basis, queries: Queries::default(), monitor, held, weights, features })
     }
 
     /// n rows that lie elsewhere.
@@ -177,7 +182,7 @@ impl<'a> Coordinates<'a> {
         features: Box<dyn FeatureSums + 'a>,
         monitor: &'a Monitor,
     ) -> Self {
-        Self { n, target, basis, queries: Queries::default(), monitor, held: None, features }
+        Self { n, target, basis, queries: Queries::default(), monitor, held: None, weights: None, features }
     }
 
     /// These coordinates with another choice of the rows that are compared with their neighbours.
@@ -283,9 +288,7 @@ fn check(rows: &Rows, labels: Option<&Labels>, basis: &FittedBasis, features: Op
     {
         return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
     }
-    if let Some(Labels::Numbers(values)) = labels
-        && let Some(row) = values.iter().position(|v| !v.is_finite())
-    {
+    if let Some(row) = labels.and_then(Labels::first_not_finite) {
         return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
     }
     if n == 0 {
@@ -424,6 +427,11 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
         &self.options.monitor
     }
 
+    /// What each row counts.
+    fn weights(&self) -> Option<&'a Weights> {
+        self.options.weights.as_ref()
+    }
+
     /// Number of features.
     fn m(&self) -> usize {
         self.expansion.n_features()
@@ -463,6 +471,7 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
     /// Sums of features and targets of all rows, to be merged with those of others.
     pub(crate) fn sums(&self, targets: Targets) -> Result<Moments> {
         let (n, monitor, labels) = (self.rows.n(), self.monitor(), self.labels);
+        let weights = self.weights();
         let (m, c) = (self.m(), targets.count(labels));
         monitor.begin("adding up features", n);
         let mut sums = Moments::new(m, c);
@@ -478,7 +487,7 @@ impl<'a, T: FeaturePrecision> Source<'a, T> {
                 let column = w.col_mut(m + j).iter_mut().enumerate();
                 column.for_each(|(i, w)| *w = T::of(targets.value(labels, rows.start + i, j)));
             }
-            let part = Moments::of_panel(w.as_mut(), m);
+            let part = Moments::of_panel(w.as_mut(), m, weights.map(|weights| &weights[rows.clone()]));
             lock().push(w);
             monitor.advance(rows.len());
             part
@@ -554,8 +563,8 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
         let (found, note) = Neighbours::find_for(queries, kernel, &rows, codes, k, search, self.monitor())?;
         drop(rows);
         let sum = self.scatter(&[
-            (&found.misses, &|i| comparison.weight(found.misses[i].len())),
-            (&found.hits, &|i| -comparison.weight(found.hits[i].len())),
+            (&found.misses, &|i| weight(self.weights(), i) * comparison.weight(found.misses[i].len())),
+            (&found.hits, &|i| -weight(self.weights(), i) * comparison.weight(found.hits[i].len())),
         ])?;
         Ok((sum, note))
     }
@@ -567,7 +576,7 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
     fn class_means(&self) -> Result<Rows<'static>> {
         let labels = self.labels.ok_or_else(|| missing_labels("class means"))?;
         let (codes, c) = labels.require_classes("class means")?;
-        class_means(&self.rows.to_f64(), codes, c)
+        class_means(&self.rows.to_f64(), codes, c, self.weights())
     }
 
     fn scatter(&self, lists: &[Pairs]) -> Result<Mat<f64>> {

@@ -102,6 +102,10 @@ impl Extract for Kmfa {
         true
     }
 
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
     fn wanted(&self) -> usize {
         self.n_components.unwrap_or(0)
     }

@@ -83,6 +83,10 @@ impl Extract for Koc {
         Sizes::One
     }
 
+    fn takes_weights(&self) -> bool {
+        self.n_clusters == 1
+    }
+
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
         let (names, _) = coordinates.classes("koc")?;
         let (vectors, left_out) = match self.n_clusters {

@@ -141,6 +141,9 @@ impl Kpca {
     /// In the coordinates of a `kpca` basis of these very rows, centred or not as here, there is nothing left to find.
     fn components_themselves(&self, coordinates: &Coordinates) -> Result<Option<Directions>> {
         let basis = coordinates.basis;
+        if coordinates.weights.is_some() {
+            return Ok(None);
+        }
         let Some(rows) = coordinates.held("kpca").ok().filter(|_| basis.eigenvalues.is_some()) else {
             return Ok(None);
         };

@@ -45,7 +45,7 @@ const FOR_NUMBERS: usize = 10;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Kpls {
-    /// Number of features; None: two a class, 10 for numbers.
+    /// Number of features; None: two a class, 10 for numbers, two a target but at least 10 for several.
     pub n_components: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     cost: "n·m² flops, m²·q",
     parameters: &[
         BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
-        N_COMPONENTS.none("two a class; 10 for numbers"),
+        N_COMPONENTS.none("two a class; 10 for numbers; two a target, at least 10, for several"),
         BASIS_COMPONENTS,
     ],
     help: "kernel partial least squares: directions of largest covariance with the labels, classes or numbers",
@@ -85,7 +85,7 @@ impl Extract for Kpls {
     }
 
     fn needs(&self) -> Needs {
-        Needs::Labels
+        Needs::Targets
     }
 
     fn wanted(&self) -> usize {
@@ -101,12 +101,19 @@ impl Extract for Kpls {
         // Numbers over their largest deviation from the mean, so that their squares can be added up.
         let unit = target.unit();
         let targets = match target {
-            TargetSummary::Classes { .. } => Targets::Labels,
+            TargetSummary::Classes { .. } | TargetSummary::Several { .. } => Targets::Labels,
             TargetSummary::Numbers { mean, .. } => Targets::Scaled { mean: *mean, unit },
         };
-        let summary = coordinates.moments(targets)?;
+        let mut summary = coordinates.moments(targets)?;
+        if matches!(target, TargetSummary::Several { .. }) {
+            summary.standardise_targets();
+        }
         let precision = coordinates.precision();
-        let usual = target.n_classes().map_or(FOR_NUMBERS, |c| 2 * c);
+        let usual = match target {
+            TargetSummary::Classes { names, .. } => 2 * names.len(),
+            TargetSummary::Numbers { .. } => FOR_NUMBERS,
+            TargetSummary::Several { count, .. } => FOR_NUMBERS.max(2 * count),
+        };
         let wanted = self.n_components.unwrap_or(usual);
         let found = components(&summary, wanted, precision, coordinates.monitor)?;
         let most = found.values.len();

@@ -16,6 +16,7 @@ pub mod kanmm;
 pub mod kpca;
 mod coordinates;
 mod card_source;
+mod from_sums;
 mod ratio;
 mod margin;
 
@@ -44,6 +45,7 @@ use crate::basis::{Basis, Method, RELEVANT};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
 use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Registered, Values};
@@ -125,9 +127,25 @@ pub trait Extract: Debug + Send + Sync + 'static {
         self.basis_settings(settings)
     }
 
+    /// The basis to fit on these rows, by what each row counts.
+    fn basis_by(
+        &self,
+        settings: Basis,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        _: Option<&Weights>,
+    ) -> Result<Basis> {
+        self.basis(settings, rows, labels)
+    }
+
     /// Whether it looks at pairs of rows, for which it keeps their coordinates.
     fn keeps_coordinates(&self) -> bool {
         false
+    }
+
+    /// Whether rows may count differently.
+    fn takes_weights(&self) -> bool {
+        true
     }
 
     /// How the directions of different numbers of features are related.

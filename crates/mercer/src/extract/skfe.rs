@@ -32,7 +32,8 @@ use crate::basis::criterion::{Criterion, LabelledCriterion};
 use crate::basis::kpca::CENTER;
 use crate::basis::points::Move;
 use crate::basis::{Basis, Method, Threshold};
-use crate::data::needs::missing_labels;
+use crate::data::needs::{Needs, missing_labels};
+use crate::data::target::TargetSummary;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
 use crate::kernel::Shape;
@@ -226,6 +227,14 @@ impl Extract for Skfe {
         Sizes::Separate
     }
 
+    fn needs(&self) -> Needs {
+        Needs::ClassesOrSeveral
+    }
+
+    fn takes_weights(&self) -> bool {
+        self.points.is_none() && self.criterion == Criterion::Alignment
+    }
+
     fn sized(&self, q: usize) -> Option<Extractor> {
         let points = self.points.map(|_| q);
         Some(Self { n_components: Some(q), points, ..self.clone() }.into())
@@ -258,19 +267,55 @@ impl Extract for Skfe {
     }
 
     fn find(&self, coordinates: &Coordinates) -> Result<Directions> {
-        coordinates.classes("skfe")?;
         let m = coordinates.basis.n_components();
-        let summary = coordinates.moments(Targets::Labels)?;
-        let classes = summary.sizes().iter().filter(|size| **size > 0.0).count();
-        let usual = if self.points.is_some() { m } else { classes };
+        let mut summary = coordinates.moments(Targets::Labels)?;
+        let usual = match coordinates.target("skfe")? {
+            TargetSummary::Several { count, .. } => {
+                summary.standardise_targets();
+                return self.several(*count)?.find_aligned(coordinates, &summary, *count);
+            }
+            _ if self.points.is_some() => m,
+            _ => {
+                coordinates.classes("skfe")?;
+                summary.sizes().iter().filter(|size| **size > 0.0).count()
+            }
+        };
+        self.find_aligned(coordinates, &summary, usual)
+    }
+}
+
+fit_methods!(Skfe);
+
+impl Skfe {
+    /// These settings for several targets: kernels are centred, and the search starts with partial least squares, as there are
+    /// no classes.
+    fn several(&self, count: usize) -> Result<Self> {
+        let refused = |what: &str| {
+            Err(Error::argument(format!(
+                "`skfe` was given {count} targets, for which {what} has no meaning\n\
+                 hint: leave it out: with several targets criterion = alignment, init = kpls, kpca or random, no points"
+            )))
+        };
+        match self.init {
+            _ if self.criterion != Criterion::Alignment => refused("a margin"),
+            _ if self.points.is_some() => refused("points"),
+            Start::Gda | Start::AkdaQr => refused("a start among class means"),
+            Start::Koc => Ok(Self { center: true, init: Start::Kpls, ..self.clone() }),
+            _ => Ok(Self { center: true, ..self.clone() }),
+        }
+    }
+
+    /// The subspace of the best alignment, or that of the points that were moved.
+    fn find_aligned(&self, coordinates: &Coordinates, summary: &Summary, usual: usize) -> Result<Directions> {
+        let m = coordinates.basis.n_components();
         let q = count(self.n_components, usual, m, &format!("the basis has {m} coordinates"))?;
-        let problem = Problem::new(&summary, self.center)?;
+        let problem = Problem::new(summary, self.center)?;
         let found = if self.points.is_some() {
             // The points have been moved: what they span is what was sought.
             let point = problem.point(Mat::identity(m, m));
             Climbed { path: vec![point.value], point, left: None }
         } else {
-            let start = self.start(&summary, &problem, q, coordinates)?;
+            let start = self.start(summary, &problem, q, coordinates)?;
             match self.criterion {
                 Criterion::Alignment => problem.climb(start, self.max_iter, self.tol, coordinates.monitor)?,
                 _ => self.climb_margin(&problem, start, coordinates)?,
@@ -278,7 +323,7 @@ impl Extract for Skfe {
         };
         let (spread, rotation) = eigen(found.point.within.clone(), coordinates.monitor)?;
         let vectors = product(found.point.b.as_ref(), rotation.as_ref());
-        let origin = if self.center { summary.mean } else { Vec::new() };
+        let origin = if self.center { summary.mean.clone() } else { Vec::new() };
         let mut directions = coordinates.oriented(as_rows(vectors.as_ref(), q), origin)?;
         directions.eigenvalues = spread.iter().map(|v| v.max(0.0) * problem.unit).collect();
         // An early end is meant, as more steps fit noise; one in the middle of the climb is not.
@@ -297,11 +342,7 @@ impl Extract for Skfe {
         directions.alignment_path = found.path;
         Ok(directions)
     }
-}
 
-fit_methods!(Skfe);
-
-impl Skfe {
     /// B to start at, m×q with orthonormal columns.
     fn start(
         &self,

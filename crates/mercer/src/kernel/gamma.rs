@@ -13,7 +13,7 @@
 
 use std::str::FromStr;
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 
 use super::block::Panel;
 use super::kernel::{Kernel, Shape};
@@ -21,6 +21,7 @@ use super::widths::Widths;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::target::TargetSummary;
+use crate::data::weights::{Weights, weight};
 use crate::error::{Error, Result};
 use crate::linalg::{center_gram, product};
 use crate::random;
@@ -71,7 +72,7 @@ impl Gamma {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn or_usual(self, rows: &Rows, labels: Option<&Labels>) -> Self {
-        self.or_usual_of(&Here { rows, labels })
+        self.or_usual_of(&Here { rows, labels, weights: None })
     }
 
     pub(crate) fn or_usual_of(self, rows: &dyn RowSample) -> Self {
@@ -133,12 +134,18 @@ pub(crate) trait RowSample {
 
     /// Some rows, in this order, with their labels.
     fn some(&self, places: &[usize]) -> Result<(Rows<'static>, Option<Labels>)>;
+
+    /// What these rows count; None: all the same.
+    fn weights(&self, _: &[usize]) -> Option<Weights> {
+        None
+    }
 }
 
 /// Rows and labels that are all here.
 pub(crate) struct Here<'r> {
     pub(crate) rows: &'r Rows<'r>,
     pub(crate) labels: Option<&'r Labels>,
+    pub(crate) weights: Option<&'r Weights>,
 }
 
 impl RowSample for Here<'_> {
@@ -151,7 +158,10 @@ impl RowSample for Here<'_> {
     }
 
     fn deviation(&self) -> f64 {
-        deviation_of(self.rows)
+        match self.weights {
+            None => deviation_of(self.rows),
+            Some(weights) => weighted_deviation(self.rows, weights),
+        }
     }
 
     fn target(&self) -> Option<TargetSummary> {
@@ -160,6 +170,10 @@ impl RowSample for Here<'_> {
 
     fn some(&self, places: &[usize]) -> Result<(Rows<'static>, Option<Labels>)> {
         Ok((self.rows.select(places), self.labels.map(|labels| labels.select(places))))
+    }
+
+    fn weights(&self, places: &[usize]) -> Option<Weights> {
+        self.weights.map(|weights| weights.select(places))
     }
 }
 
@@ -186,6 +200,23 @@ fn deviation_of(rows: &Rows) -> f64 {
         Rows::DenseF32(d) => deviation(d.values(), count),
         Rows::Dense(_) | Rows::Sparse(_) => deviation(rows.stored(), count),
     }
+}
+
+/// Standard deviation of all numbers, by what their rows count.
+fn weighted_deviation(rows: &Rows, weights: &Weights) -> f64 {
+    let largest = deviation_of(rows).max(f64::MIN_POSITIVE);
+    let all = weights.total() * rows.p() as f64;
+    let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
+        let of_row = |i: usize| {
+            let row = rows.slice_f64(i..i + 1);
+            let stored = row.stored();
+            let zeros = (rows.p() - stored.len()) as f64;
+            weights[i] * (stored.iter().map(|v| f(v / largest)).sum::<f64>() + zeros * f(0.0))
+        };
+        (0..rows.n()).map(of_row).sum()
+    };
+    let mean = sum(&|v| v) / all;
+    (sum(&|v| (v - mean).powi(2)) / all).sqrt() * largest
 }
 
 fn scale_of(shape: Shape, p: usize, sd: f64) -> Result<f64> {
@@ -222,18 +253,19 @@ pub(crate) fn resolve(rule: Gamma, shape: Shape, rows: &dyn RowSample, seed: u64
     if !shape.uses_gamma() {
         return Ok(1.0);
     }
-    let sample = || rows.some(&random::sample(rows.n(), SAMPLE_ROWS, seed));
+    let places = || random::sample(rows.n(), SAMPLE_ROWS, seed);
     match rule {
         Gamma::Value(value) => Ok(value),
         Gamma::Unset | Gamma::Scale => scale_of(shape, rows.p(), rows.deviation()),
         Gamma::Auto => Ok(1.0 / rows.p() as f64),
-        Gamma::Median => median(shape, &sample()?.0),
+        Gamma::Median => median(shape, &rows.some(&places())?.0),
         Gamma::Loo => Err(Error::argument("gamma = `loo` needs a basis and is found by one")),
         Gamma::Align => {
             require_target(rule, rows)?;
-            let (chosen, labels) = sample()?;
+            let weights = rows.weights(&places());
+            let (chosen, labels) = rows.some(&places())?;
             let labels = require_labels(rule, labels.as_ref())?;
-            align(shape, &chosen, labels, &grid_of(shape, rows.p(), rows.deviation())?)
+            align(shape, &chosen, labels, weights.as_ref(), &grid_of(shape, rows.p(), rows.deviation())?)
         }
     }
 }
@@ -279,8 +311,8 @@ fn median(shape: Shape, rows: &Rows) -> Result<f64> {
     Ok(if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 })
 }
 
-fn align(shape: Shape, rows: &Rows, labels: &Labels, grid: &[f64]) -> Result<f64> {
-    let found = alignments(shape, rows, labels, grid)?;
+fn align(shape: Shape, rows: &Rows, labels: &Labels, weights: Option<&Weights>, grid: &[f64]) -> Result<f64> {
+    let found = alignments(shape, rows, labels, weights, grid)?;
     let best = found.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
     Ok(best.map_or(grid[0], |(gamma, _)| gamma))
 }
@@ -290,10 +322,13 @@ pub(crate) fn alignments(
     shape: Shape,
     rows: &Rows,
     labels: &Labels,
+    weights: Option<&Weights>,
     grid: &[f64],
 ) -> Result<Vec<(f64, f64)>> {
-    let (y, c, _) = labels.centered();
-    let y = MatRef::from_row_major_slice(&y, rows.n(), c);
+    let (y, c, _) = labels.centered_by(weights);
+    let root = |i: usize| weight(weights, i).sqrt();
+    let y = Mat::from_fn(rows.n(), c, |i, j| root(i) * y[i * c + j]);
+    let y = y.as_ref();
     let own = product(y.transpose(), y).norm_l2();
     let mut found = Vec::with_capacity(grid.len());
     let mut failed = None;
@@ -303,7 +338,7 @@ pub(crate) fn alignments(
         match widths.values(gamma) {
             Ok(values) => {
                 let mut k = MatRef::from_column_major_slice(&values, n, n).to_owned();
-                center_gram(&mut k);
+                center_weighted_gram(&mut k, weights);
                 let across = product(y.transpose(), product(k.as_ref(), y).as_ref());
                 let alignment = across.diagonal().column_vector().sum() / (k.norm_l2() * own);
                 found.push((gamma, if alignment.is_finite() { alignment } else { 0.0 }));
@@ -315,5 +350,20 @@ pub(crate) fn alignments(
     match failed {
         Some(error) if found.is_empty() => Err(error),
         _ => Ok(found),
+    }
+}
+
+/// Centres a kernel matrix about the mean of the rows; with weights, about their weighted mean, and every row and column is
+/// then multiplied by the root of its weight.
+fn center_weighted_gram(k: &mut Mat<f64>, weights: Option<&Weights>) {
+    let Some(weights) = weights else { return center_gram(k) };
+    let (n, all) = (k.nrows(), weights.total());
+    let means: Vec<f64> =
+        (0..n).map(|j| k.col(j).iter().zip(&**weights).map(|(v, w)| v * w).sum::<f64>() / all).collect();
+    let mean = means.iter().zip(&**weights).map(|(m, w)| m * w).sum::<f64>() / all;
+    for j in 0..n {
+        for i in 0..n {
+            k[(i, j)] = (k[(i, j)] - means[i] - means[j] + mean) * (weights[i] * weights[j]).sqrt();
+        }
     }
 }

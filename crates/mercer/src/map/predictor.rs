@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictor {
-    /// Maps from rows to one score a class, or to one number.
+    /// Maps from rows to one score a class, or to one number a target.
     pub members: Vec<FeatureMap>,
     /// The classes, one a score; None: the score is a number.
     pub classes: Option<Vec<String>>,
@@ -36,7 +36,7 @@ pub struct Predictor {
 impl Predictor {
     /// The mean score of the members, n×c.
     pub fn scores(&self, rows: &Rows) -> Result<Mat<f64>> {
-        let outputs = self.classes.as_ref().map_or(1, Vec::len);
+        let outputs = self.members.first().map_or(0, FeatureMap::n_features);
         let mut sum = Mat::zeros(rows.n(), outputs);
         for member in &self.members {
             sum += member.transform(rows)?;
@@ -56,11 +56,16 @@ impl Predictor {
         Ok(scores)
     }
 
-    /// The class or the number of every row.
+    /// The class, the number or the numbers of every row.
     pub fn predict(&self, rows: &Rows) -> Result<Labels> {
         let scores = self.scores(rows)?;
         Ok(match &self.classes {
-            None => Labels::Numbers(scores.col(0).iter().copied().collect()),
+            None if scores.ncols() == 1 => Labels::Numbers(scores.col(0).iter().copied().collect()),
+            None => {
+                let count = scores.ncols();
+                let values = (0..rows.n()).flat_map(|i| scores.row(i).iter().copied().collect::<Vec<_>>());
+                Labels::Several { values: values.collect(), count }
+            }
             Some(names) => Labels::Classes {
                 codes: (0..rows.n()).map(|i| largest(&scores, i)).collect(),
                 names: names.clone(),

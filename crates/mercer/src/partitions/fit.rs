@@ -117,7 +117,7 @@ impl Parted<'_> {
                 };
                 sparse::grow(&mut factor, novelty, settings.seed)?
             }
-            Method::Nystrom => nystrom::grow(&mut factor, settings.seed)?,
+            Method::Nystrom => nystrom::grow(&mut factor, None, settings.seed)?,
             Method::Rpcholesky => rpcholesky::grow(&mut factor, settings.seed)?,
             Method::Kfa if settings.candidates.is_none() => return Err(at_once("kfa with candidates = all")),
             Method::Kfa => kfa::grow(&mut factor, settings.candidates, settings.seed)?,
@@ -236,7 +236,7 @@ impl Parted<'_> {
             let (rows, labels) = self.sample(rows, settings.seed)?;
             let labels = labels.ok_or_else(|| missing_labels("ridge"))?;
             let features = Rows::from_mat(map.transform(&rows)?.as_ref());
-            map.multiply(1.0 / best_penalty(&features, &labels, monitor)?.absolute.sqrt());
+            map.multiply(1.0 / best_penalty(&features, &labels, None, monitor)?.absolute.sqrt());
         }
         map.scaling = weights.as_ref().map(|found| found.weights.clone()).or(given).map(Scaling::of_factors);
         map.warnings.clone_from(&warnings);

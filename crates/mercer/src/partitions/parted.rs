@@ -97,7 +97,7 @@ impl<'e> Parted<'e> {
             let target = all.decide(task, warnings)?;
             let names = match &target {
                 TargetSummary::Classes { names, .. } => Some(names.clone()),
-                TargetSummary::Numbers { .. } => None,
+                TargetSummary::Numbers { .. } | TargetSummary::Several { .. } => None,
             };
             parted.ask(Ask::Label { names })?;
             parted.target = Some(target);

@@ -296,7 +296,7 @@ impl<'a> Asked<'a> {
                 return Ok(zero.clone());
             }
             // The mean of one class, times its rows.
-            let mean = class_means(&rows.select(&members), &vec![0; members.len()], 1)?;
+            let mean = class_means(&rows.select(&members), &vec![0; members.len()], 1, None)?;
             Ok(mean.multiplied(members.len() as f64))
         };
         let sums = (0..c).map(sum).collect::<Result<Vec<_>>>()?;

@@ -189,7 +189,7 @@ impl Parted<'_> {
         let (sizes, target_range) = match self.target() {
             Some(TargetSummary::Classes { sizes, .. }) => (sizes.clone(), None),
             Some(TargetSummary::Numbers { range, .. }) => (Vec::new(), Some(*range)),
-            None => return Err(unexpected()),
+            Some(TargetSummary::Several { .. }) | None => return Err(unexpected()),
         };
         Ok(Near { involved, columns, sizes, target_range, ranges: own, n: self.n() })
     }

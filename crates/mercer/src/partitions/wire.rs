@@ -154,12 +154,14 @@ written_as!(
 pub(super) enum WrittenLabels {
     Classes(Vec<usize>, Vec<String>),
     Numbers(Vec<f64>),
+    Several(Vec<f64>, usize),
 }
 
 fn write_labels(labels: &Labels) -> WrittenLabels {
     match labels.clone() {
         Labels::Classes { codes, names } => WrittenLabels::Classes(codes, names),
         Labels::Numbers(values) => WrittenLabels::Numbers(values),
+        Labels::Several { values, count } => WrittenLabels::Several(values, count),
     }
 }
 
@@ -167,6 +169,7 @@ fn read_labels(written: WrittenLabels) -> Labels {
     match written {
         WrittenLabels::Classes(codes, names) => Labels::Classes { codes, names },
         WrittenLabels::Numbers(values) => Labels::Numbers(values),
+        WrittenLabels::Several(values, count) => Labels::Several { values, count },
     }
 }
 

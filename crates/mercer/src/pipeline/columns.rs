@@ -96,11 +96,20 @@ impl ColumnSelection {
 
     /// Scores the columns and keeps the best; then looks at halves of the rows and at permuted labels, as the settings ask.
     pub fn fit(&self, rows: &Rows, labels: Option<&Labels>, options: &Options) -> Result<FittedColumns> {
+        if let Some(weights) = &options.weights {
+            weights.check(rows.n())?;
+            if let Some(present) = weights.present() {
+                let labels = labels.map(|labels| labels.select(&present));
+                let options = Options { weights: Some(weights.select(&present)), ..options.clone() };
+                return self.fit(&rows.select(&present), labels.as_ref(), &options);
+            }
+        }
         options.run(|| {
             self.check(labels)?;
             self.check_device(rows, options)?;
             let (name, monitor) = (self.selector.name(), &options.monitor);
-            let columns = Columns { rows, labels, space: None, categorical: &[], monitor };
+            let weights = options.weights.as_ref();
+            let columns = Columns { rows, labels, space: None, categorical: &[], weights, monitor };
             let scores = self.selector.score(&columns)?;
             let selection = scores.keep(self.keep);
             let mut warnings = [&scores.warnings[..], &selection.warnings].concat();
@@ -111,8 +120,9 @@ impl ColumnSelection {
                         "permutations are of labels, but none were given\nhint: leave `permutations` out",
                     )
                 })?;
-                let (count, seed) = (self.permutations, self.seed);
-                model.pvalues = Some(self.selector.permutation_pvalues(rows, labels, count, seed, monitor)?);
+                let draw = (self.permutations, self.seed);
+                let found = self.selector.permutation_pvalues_by(rows, labels, weights, draw, monitor)?;
+                model.pvalues = Some(found);
             }
             // Where every column is kept whatever its score, halves of the rows have no choice either.
             let has_choice =
@@ -126,7 +136,8 @@ impl ColumnSelection {
                     bytes(options.memory)
                 ));
             } else if self.resamples > 0 && has_choice {
-                match self.selector.stability(rows, labels, self.keep, self.resamples, self.seed, monitor) {
+                let draw = (self.resamples, self.seed);
+                match self.selector.stability_by(rows, labels, weights, self.keep, draw, monitor) {
                     Ok(found) => (model.stability, overlap) = (Some(found.shares), Some(found.overlap)),
                     Err(error @ (Error::Interrupted | Error::Argument(_))) => return Err(error),
                     Err(error) => warnings.push(format!(

@@ -54,6 +54,7 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
         Some(Labels::Classes { .. }) => {
             ("coloured by class", "Where classes overlap, these features alone do not separate them.")
         }
+        Some(Labels::Several { .. }) => ("drawn alike", "There are several targets, of which none is shown."),
         Some(Labels::Numbers(_)) => (
             "coloured by the target",
             "Where the colour changes smoothly, the target can be predicted from these features.",
@@ -211,7 +212,9 @@ fn single(diagnostics: &FitDiagnostics, groups: &[Group], drawn: usize) -> (Char
 fn groups(diagnostics: &FitDiagnostics) -> (Vec<Group>, String) {
     let n = diagnostics.points.len();
     match &diagnostics.point_labels {
-        None => (vec![Group { ink: Ink::Series(0), shape: 0, rows: (0..n).collect() }], String::new()),
+        None | Some(Labels::Several { .. }) => {
+            (vec![Group { ink: Ink::Series(0), shape: 0, rows: (0..n).collect() }], String::new())
+        }
         Some(Labels::Classes { codes, names }) => {
             let mut groups: Vec<Group> =
                 (0..names.len()).map(|k| Group { ink: Ink::Series(k), shape: k, rows: Vec::new() }).collect();

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Columns;
 use super::by_column::{Column, each_column};
 use crate::data::labels::Labels;
+use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 
 /// Columns that are transposed at once: two cache lines per row.
@@ -118,21 +119,27 @@ impl FSums {
             )));
         }
         columns.rows.check_finite(None)?;
+        let weights = columns.weights;
         match labels {
             Labels::Classes { codes, names } => {
                 let mut sizes = vec![0.0; names.len()];
-                codes.iter().for_each(|&g| sizes[g] += 1.0);
-                let f = |_, x: Column| Ok(spreads(x, codes, &sizes));
+                codes.iter().enumerate().for_each(|(i, &g)| sizes[g] += weight(weights, i));
+                let f = |_, x: Column| Ok(spreads(x, codes, &sizes, weights));
                 let columns = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, f)?;
                 Ok(Self::Classes { sizes, columns })
             }
             Labels::Numbers(values) => {
-                let target = spreads(Column::Dense(values), &vec![0; n], &[n as f64])[0];
+                let all = total(weights, n);
+                let target = spreads(Column::Dense(values), &vec![0; n], &[all], weights)[0];
                 let unit = if target.spread > 0.0 { target.spread } else { 1.0 };
                 let y: Vec<f64> = values.iter().map(|v| ((v - target.low) - target.above) / unit).collect();
-                let f = |_, x: Column| Ok(along(x, &y));
+                let f = |_, x: Column| Ok(along(x, &y, weights));
                 let columns = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, f)?;
-                Ok(Self::Numbers { n: n as f64, target, columns })
+                Ok(Self::Numbers { n: all, target, columns })
+            }
+            Labels::Several { .. } => {
+                labels.require_one("f on batches")?;
+                unreachable!("several targets are refused")
             }
         }
     }
@@ -194,7 +201,7 @@ impl FSums {
                 if n <= c as f64 {
                     return Err(Error::data(format!(
                         "`f` compares the spread within classes, but {n} rows in {c} classes leave no degree of freedom for it; \
-                         more rows than classes are needed"
+                         more rows than classes are needed, and weights count rows"
                     )));
                 }
                 let (d1, d2) = ((c - 1) as f64, n - c as f64);
@@ -203,7 +210,7 @@ impl FSums {
             Self::Numbers { n, target, columns } => {
                 if *n < 3.0 {
                     return Err(Error::data(format!(
-                        "`f` correlates columns with numbers, but {n} rows leave no degree of freedom for it; at least 3 are needed"
+                        "`f` correlates columns with numbers, but {n} rows leave no degree of freedom for it; at least 3 are needed, and weights count rows"
                     )));
                 }
                 if target.low == target.high {
@@ -241,15 +248,19 @@ impl Spread {
 }
 
 /// The spread of one column in each class.
-fn spreads(column: Column, codes: &[usize], sizes: &[f64]) -> Vec<Spread> {
+fn spreads(column: Column, codes: &[usize], sizes: &[f64], weights: Option<&Weights>) -> Vec<Spread> {
     let c = sizes.len();
     let mut found = vec![Spread::NONE; c];
     let mut zeros = sizes.to_vec();
     column.visit(|i, x| {
         let of = &mut found[codes[i]];
         (of.low, of.high) = (of.low.min(x), of.high.max(x));
-        zeros[codes[i]] -= 1.0;
+        zeros[codes[i]] -= weight(weights, i);
     });
+    if weights.is_some() {
+        // What rounding leaves of no weight at all is none.
+        zeros.iter_mut().zip(sizes).for_each(|(zeros, size)| *zeros *= f64::from(*zeros > 1e-12 * size));
+    }
     for (of, _) in found.iter_mut().zip(&zeros).filter(|(_, zeros)| **zeros > 0.0) {
         (of.low, of.high) = (of.low.min(0.0), of.high.max(0.0));
     }
@@ -259,13 +270,15 @@ fn spreads(column: Column, codes: &[usize], sizes: &[f64]) -> Vec<Spread> {
         return found;
     }
     let unit = Column::unit(least, most);
-    column.visit(|i, x| found[codes[i]].above += unit * x - unit * found[codes[i]].low);
+    column.visit(|i, x| {
+        found[codes[i]].above += weight(weights, i) * (unit * x - unit * found[codes[i]].low);
+    });
     for g in (0..c).filter(|&g| sizes[g] > 0.0) {
         found[g].above = (found[g].above - zeros[g] * (unit * found[g].low)) / sizes[g];
     }
     column.visit(|i, x| {
         let of = &mut found[codes[i]];
-        of.spread += ((unit * x - unit * of.low) - of.above).powi(2);
+        of.spread += weight(weights, i) * ((unit * x - unit * of.low) - of.above).powi(2);
     });
     for g in (0..c).filter(|&g| sizes[g] > 0.0) {
         let of = &mut found[g];
@@ -276,38 +289,39 @@ fn spreads(column: Column, codes: &[usize], sizes: &[f64]) -> Vec<Spread> {
 }
 
 /// One column along the target; y are the target's deviations from its mean in units of its spread.
-fn along(column: Column, y: &[f64]) -> Along {
-    let n = y.len() as f64;
-    let x = spreads_of(column, n);
+fn along(column: Column, y: &[f64], weights: Option<&Weights>) -> Along {
+    let n = total(weights, y.len());
+    let x = spreads(column, &vec![0; y.len()], &[n], weights)[0];
     if x.low == x.high {
         return Along { x, along: 0.0, left: 0.0 };
     }
     let unit = Column::unit(x.low, x.high);
     let (base, above) = (unit * x.low, unit * x.above);
     let mean = base + above;
-    let zeros = n - column.values().len() as f64;
+    let mut zeros = n - column.values().len() as f64;
+    if weights.is_some() {
+        zeros = n;
+        column.visit(|i, _| zeros -= weight(weights, i));
+        zeros *= f64::from(zeros > 1e-12 * n);
+    }
     // Rows where the column is 0 contribute sums over y only: those over all rows less those over the other rows.
     let (mut product, mut sum, mut square, mut all) = (0.0, 0.0, 0.0, 0.0);
     column.visit(|i, v| {
-        product += ((unit * v - base) - above) * y[i];
-        sum += y[i];
-        square += y[i] * y[i];
+        let y_weighted = weight(weights, i) * y[i];
+        product += ((unit * v - base) - above) * y_weighted;
+        sum += y_weighted;
+        square += y_weighted * y[i];
     });
     if zeros > 0.0 {
         product += mean * sum;
-        all = y.iter().map(|y| y * y).sum();
+        all = y.iter().enumerate().map(|(i, y)| weight(weights, i) * y * y).sum();
     }
     let mut left = 0.0;
-    column.visit(|i, v| left += ((unit * v - base) - above - product * y[i]).powi(2));
+    column.visit(|i, v| left += weight(weights, i) * ((unit * v - base) - above - product * y[i]).powi(2));
     if zeros > 0.0 {
         left += zeros * mean * mean - 2.0 * mean * product * sum + product * product * (all - square);
     }
     Along { x, along: product / unit, left: left.max(0.0).sqrt() / unit }
-}
-
-/// The spread of one column over all rows.
-fn spreads_of(column: Column, n: f64) -> Spread {
-    spreads(column, &vec![0; n as usize], &[n])[0]
 }
 
 /// F of one column for classes.

@@ -13,6 +13,7 @@
 use super::f_sums::FSums;
 use super::tails::f_upper;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
+use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::error::{Error, Result};
 use crate::spec::{MethodSpec, Parameter, Stage, Values};
@@ -106,7 +107,11 @@ impl Select for FTest {
     }
 
     fn needs(&self) -> Needs {
-        Needs::Labels
+        Needs::Targets
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
     }
 
     fn score(&self, columns: &Columns) -> Result<Scores> {
@@ -137,10 +142,32 @@ impl FTest {
         columns.check("f", false)?;
         self.level.check()?;
         columns.labels("f")?.require_two("f")?;
+        if let Labels::Several { count, .. } = columns.labels("f")? {
+            return self.score_several(columns, *count);
+        }
         columns.monitor.begin("testing columns", columns.rows.p());
         let sums = FSums::of(columns)?;
         let found = self.score_sums(&sums)?;
         Ok(Scores { sums: Some(sums), ..found })
+    }
+
+    /// The largest F among the targets; its p-value is Bonferroni's, for as many tests as there are targets.
+    fn score_several(&self, columns: &Columns, count: usize) -> Result<Scores> {
+        let p = columns.rows.p();
+        let (mut scores, mut pvalues) = (vec![0.0f64; p], vec![1.0f64; p]);
+        for j in 0..count {
+            let labels = columns.labels("f")?.only(j);
+            // A target that does not vary says nothing of any column.
+            if labels.require_two("f").is_err() {
+                continue;
+            }
+            let found = Self { level: Level::None }.score(&Columns { labels: Some(&labels), ..*columns })?;
+            scores.iter_mut().zip(&found.scores).for_each(|(own, new)| *own = own.max(*new));
+            let new = found.pvalues.unwrap_or_default();
+            pvalues.iter_mut().zip(&new).for_each(|(own, new)| *own = own.min(count as f64 * new));
+        }
+        let chosen = self.level.choose(&pvalues);
+        Ok(Scores { scores, pvalues: Some(pvalues), chosen, ..Scores::default() })
     }
 
     /// Scores from sums over the rows of one batch or many.
@@ -185,7 +212,6 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::labels::Labels;
     use crate::data::rows::Rows;
     use crate::data::synth;
     use crate::monitor::Monitor;

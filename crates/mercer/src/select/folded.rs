@@ -6,13 +6,14 @@
 
 use std::ops::Range;
 
-use faer::Mat;
+use faer::{ColRef, Mat, MatRef};
 use rayon::prelude::*;
 
 use super::Columns;
 use super::quadratic::{Quadratic, products};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::{Weights, refuse};
 use crate::error::{Error, Result};
 use crate::linalg::{center_columns, gram};
 use crate::monitor::Monitor;
@@ -37,6 +38,8 @@ pub(super) struct Folded {
     pub(super) y_unit: f64,
     /// The rows of each fold.
     pub(super) folds: Vec<Range<usize>>,
+    /// What each row counts, in the order of the folds.
+    weights: Option<Vec<f64>>,
     /// XᵀX and XᵀY of each fold.
     sums: Option<Vec<(Mat<f64>, Mat<f64>)>>,
 }
@@ -63,12 +66,26 @@ impl Folded {
                 end - group.len()..end
             })
             .collect();
-        let (x, x_unit) = centred(&columns.rows.to_f64(), &order, columns.monitor)?;
-        let (y, y_unit) = targets(labels, &order)?;
-        let mut folded = Self { x, y, x_unit, y_unit, folds, sums: None };
-        if p <= GRAM_MAX_COLUMNS && cv * p * p <= FOLD_SUMS_MAX_NUMBERS {
+        let weights: Option<Vec<f64>> =
+            columns.weights.map(|weights| order.iter().map(|&i| weights[i]).collect());
+        let (x, x_unit) = centred(&columns.rows.to_f64(), &order, weights.as_deref(), columns.monitor)?;
+        let (y, y_unit) = targets(labels, &order, columns.weights)?;
+        let mut folded = Self { x, y, x_unit, y_unit, folds, weights, sums: None };
+        let sums_fit = p <= GRAM_MAX_COLUMNS && cv * p * p <= FOLD_SUMS_MAX_NUMBERS;
+        if !sums_fit {
+            let instead = "keep fewer columns first, by `f` for example, or leave the weights out";
+            refuse(columns.weights, &format!("lasso of {p} columns"), instead)?;
+        }
+        if sums_fit {
             let sum = |rows: &Range<usize>| {
                 let (x, y) = (folded.x.get(rows.clone(), ..), folded.y.get(rows.clone(), ..));
+                let weighted = folded.weights.as_ref().map(|weights| {
+                    let root = |i: usize| weights[rows.start + i].sqrt();
+                    let scaled =
+                        |a: MatRef<'_, f64>| Mat::from_fn(a.nrows(), a.ncols(), |i, j| root(i) * a[(i, j)]);
+                    (scaled(x), scaled(y))
+                });
+                let (x, y) = weighted.as_ref().map_or((x, y), |(x, y)| (x.as_ref(), y.as_ref()));
                 let sums = (gram(x, columns.monitor)?, products(x, y, columns.monitor)?);
                 columns.monitor.advance(1);
                 Ok(sums)
@@ -91,8 +108,7 @@ impl Folded {
             let rows = folds.iter().flat_map(|&fold| self.folds[fold].clone()).collect();
             return Quadratic::of_rows(self.x.as_ref(), self.y.as_ref(), rows, None, monitor);
         };
-        let n: usize = folds.iter().map(|&fold| self.folds[fold].len()).sum();
-        let n = n as f64;
+        let n: f64 = folds.iter().map(|&fold| self.size(fold)).sum();
         let (p, t) = (self.x.ncols(), self.y.ncols());
         let (mut xx, mut xy) = (Mat::zeros(p, p), Mat::zeros(p, t));
         for fold in folds {
@@ -119,9 +135,30 @@ impl Folded {
     pub(super) fn means_without(&self, fold: usize) -> (Vec<f64>, Vec<f64>) {
         let rows = self.folds[fold].clone();
         // Over all rows they sum to 0.
-        let others = (self.x.nrows() - rows.len()) as f64;
-        let mean = |a: &Mat<f64>| a.get(rows.clone(), ..).col_iter().map(|v| -v.sum() / others).collect();
+        let others = match &self.weights {
+            None => (self.x.nrows() - rows.len()) as f64,
+            Some(_) => {
+                (0..self.folds.len()).filter(|&other| other != fold).map(|other| self.size(other)).sum()
+            }
+        };
+        let mean = |a: &Mat<f64>| {
+            let sum = |v: ColRef<'_, f64>| match self.weights_of(fold) {
+                None => v.sum(),
+                Some(weights) => v.iter().zip(weights).map(|(v, w)| v * w).sum(),
+            };
+            a.get(rows.clone(), ..).col_iter().map(|v| -sum(v) / others).collect()
+        };
         (mean(&self.x), mean(&self.y))
+    }
+
+    /// What the rows of a fold count.
+    pub(super) fn weights_of(&self, fold: usize) -> Option<&[f64]> {
+        self.weights.as_ref().map(|weights| &weights[self.folds[fold].clone()])
+    }
+
+    /// What the rows of a fold count together.
+    fn size(&self, fold: usize) -> f64 {
+        self.weights_of(fold).map_or(self.folds[fold].len() as f64, |weights| weights.iter().sum())
     }
 }
 
@@ -138,7 +175,12 @@ fn groups(labels: &Labels, cv: usize, seed: u64) -> Vec<Vec<usize>> {
 }
 
 /// Rows in this order with centred columns, and the power of two by which they were scaled to size 1.
-fn centred(rows: &Rows, order: &[usize], monitor: &Monitor) -> Result<(Mat<f64>, f64)> {
+fn centred(
+    rows: &Rows,
+    order: &[usize],
+    weights: Option<&[f64]>,
+    monitor: &Monitor,
+) -> Result<(Mat<f64>, f64)> {
     const AT_ONCE: usize = 16;
     let (n, p) = (rows.n(), rows.p());
     let largest = rows.stored().iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -163,7 +205,13 @@ fn centred(rows: &Rows, order: &[usize], monitor: &Monitor) -> Result<(Mat<f64>,
         for mut column in x.col_iter_mut() {
             // Shifted by one of its values first, so that a constant column is exactly 0 and an offset costs no digits.
             let base = column[0];
-            let mean = column.as_ref().iter().map(|v| v - base).sum::<f64>() / n as f64;
+            let mean = match weights {
+                None => column.as_ref().iter().map(|v| v - base).sum::<f64>() / n as f64,
+                Some(weights) => {
+                    let sum: f64 = column.as_ref().iter().zip(weights).map(|(v, w)| w * (v - base)).sum();
+                    sum / weights.iter().sum::<f64>()
+                }
+            };
             column.as_mut().iter_mut().for_each(|v| *v = *v - base - mean);
         }
         Ok(())
@@ -172,12 +220,13 @@ fn centred(rows: &Rows, order: &[usize], monitor: &Monitor) -> Result<(Mat<f64>,
 }
 
 /// Centred target columns in this order, and the divisor of numbers.
-fn targets(labels: &Labels, order: &[usize]) -> Result<(Mat<f64>, f64)> {
+fn targets(labels: &Labels, order: &[usize], weights: Option<&Weights>) -> Result<(Mat<f64>, f64)> {
     let n = order.len();
     match labels {
-        Labels::Numbers(_) => {
-            let (y, _, unit) = labels.centered();
-            Ok((Mat::from_fn(n, 1, |i, _| y[order[i]]), unit))
+        Labels::Numbers(_) | Labels::Several { .. } => {
+            let (y, t, units) = labels.centered_by(weights);
+            let unit = if t == 1 { units[0] } else { 1.0 };
+            Ok((Mat::from_fn(n, t, |i, j| y[order[i] * t + j]), unit))
         }
         Labels::Classes { codes, names } => {
             let mut sizes = vec![0; names.len()];
@@ -192,7 +241,15 @@ fn targets(labels: &Labels, order: &[usize]) -> Result<(Mat<f64>, f64)> {
                     Mat::from_fn(n, classes.len(), |i, s| f64::from(u8::from(codes[order[i]] == classes[s])))
                 }
             };
-            center_columns(&mut y);
+            let Some(weights) = weights else {
+                center_columns(&mut y);
+                return Ok((y, 1.0));
+            };
+            let all = weights.total();
+            for column in y.col_iter_mut() {
+                let mean = column.as_ref().iter().zip(order).map(|(v, &i)| v * weights[i]).sum::<f64>() / all;
+                column.iter_mut().for_each(|v| *v -= mean);
+            }
             Ok((y, 1.0))
         }
     }

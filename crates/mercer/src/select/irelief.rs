@@ -14,6 +14,7 @@ use faer::Mat;
 
 use super::relief::positive_unit;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
+use crate::data::weights::weight;
 use crate::error::{Error, Result};
 use crate::evidence::differences::{Differences, densified};
 use crate::evidence::neighbours::queries;
@@ -81,6 +82,10 @@ impl Select for IRelief {
     }
 
     fn has_weights(&self) -> bool {
+        true
+    }
+
+    fn takes_weights(&self) -> bool {
         true
     }
 
@@ -169,18 +174,19 @@ impl Round<'_, '_> {
             let mut sum = vec![0.0; p];
             for &query in chunks[at] {
                 if columns.monitor.check().is_ok() {
-                    self.add(query, &mut sum);
+                    self.add(query, weight(columns.weights, query), &mut sum);
                 }
             }
             columns.monitor.advance(chunks[at].len());
             Mat::from_fn(p, 1, |j, _| sum[j])
         })?;
         columns.monitor.check()?;
-        Ok((0..p).map(|j| sum[(j, 0)] / queries.len() as f64).collect())
+        let all = columns.query_total(queries);
+        Ok((0..p).map(|j| sum[(j, 0)] / all).collect())
     }
 
-    /// Adds γ(Σ α|Δ| − Σ β|Δ|) of one row.
-    fn add(&self, query: usize, sum: &mut [f64]) {
+    /// Adds γ(Σ α|Δ| − Σ β|Δ|) of one row, times what it counts.
+    fn add(&self, query: usize, counts: f64, sum: &mut [f64]) {
         let p = sum.len();
         let own = self.codes[query];
         let others = (0..self.differences.n()).filter(|&k| k != query);
@@ -202,7 +208,7 @@ impl Round<'_, '_> {
             if near.is_finite() { sum * (-(near - nearest) / self.width).exp() } else { 0.0 }
         };
         let (hit_share, miss_share) = (share(all_hits, near_hit), share(all_misses, near_miss));
-        let gamma = if hit_share > 0.0 { hit_share / (hit_share + miss_share) } else { 0.0 };
+        let gamma = if hit_share > 0.0 { counts * (hit_share / (hit_share + miss_share)) } else { 0.0 };
         if gamma == 0.0 {
             return;
         }
@@ -218,8 +224,8 @@ impl Round<'_, '_> {
             count.fill(0.0);
             let missing = self.differences.any_missing();
             for (k, weight) in rows.into_iter().filter(|(_, weight)| *weight > 0.0) {
-                let counts = missing.then_some(&mut count[..]);
-                self.differences.add(query, k, 1, weight / total, &mut mean, counts);
+                let have = missing.then_some(&mut count[..]);
+                self.differences.add(query, k, 1, weight / total, &mut mean, have);
             }
             for j in 0..p {
                 let mean = match (missing, count[j]) {

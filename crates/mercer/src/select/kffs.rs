@@ -16,7 +16,7 @@
 pub(crate) mod lines;
 pub(crate) mod votes;
 
-use self::votes::{PartVotes, count, is_set};
+use self::votes::{PartVotes, is_set};
 use super::{Columns, N_FEATURES, Scores, Select};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -91,6 +91,10 @@ impl Select for Kffs {
         true
     }
 
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn score(&self, columns: &Columns) -> Result<Scores> {
         Kffs::score(self, columns)
     }
@@ -103,7 +107,11 @@ impl Kffs {
         let (codes, c) = columns.labels("kffs")?.require_classes("kffs")?;
         let mut votes = PartVotes::of_columns(columns, codes, c, self.theta)?;
         let rounds = Rounds { n: columns.rows.n(), p: columns.rows.p(), c, monitor: columns.monitor };
-        if self.reweight { rounds.reweighted(&mut votes) } else { rounds.run(&mut votes) }
+        match (self.reweight, columns.weights) {
+            (false, None) => rounds.run(&mut votes),
+            (true, None) => rounds.weighted(&mut votes, &vec![1.0; columns.rows.n()], true),
+            (reweight, Some(weights)) => rounds.weighted(&mut votes, weights, reweight),
+        }
     }
 
     /// The score of each of p columns from what is asked of n rows of c classes, wherever these lie.
@@ -153,8 +161,8 @@ struct Rounds<'a> {
 struct Taken {
     /// Its place among the columns that were left.
     at: usize,
-    /// The rows that the ensemble is wrong about with it.
-    errors: u64,
+    /// The share of rows that the ensemble is wrong about with it.
+    wrong: f64,
     /// ε, the share of these rows by their weights.
     epsilon: f64,
 }
@@ -166,16 +174,26 @@ impl Rounds<'_> {
             let errors = voters.errors(left)?;
             let at = (0..left.len()).min_by_key(|&at| errors[at]).unwrap_or(0);
             let errors = voters.take(left[at])?;
-            Ok(Taken { at, errors, epsilon: errors as f64 / self.n as f64 })
+            let wrong = errors as f64 / self.n as f64;
+            Ok(Taken { at, wrong, epsilon: wrong })
         })
     }
 
-    /// Takes the column with the smallest sum of weighted errors; rows that the ensemble then gets right lose weight.
-    fn reweighted(&self, votes: &mut PartVotes) -> Result<Scores> {
-        let mut weights = vec![1.0 / self.n as f64; self.n];
+    /// Takes the column with the smallest sum of weighted errors. `reweight`: rows that the ensemble then gets right lose weight.
+    fn weighted(&self, votes: &mut PartVotes, own: &[f64], reweight: bool) -> Result<Scores> {
+        let all: f64 = own.iter().sum();
+        let mut weights: Vec<f64> = own.iter().map(|w| w / all).collect();
+        let share = |mistakes: &[u64]| {
+            let wrong = (0..self.n).filter(|&i| is_set(mistakes, i));
+            wrong.map(|i| own[i]).sum::<f64>() / all
+        };
         self.take_all(|left| {
             let (at, epsilon) = votes.lightest(left, &weights, self.monitor)?;
             let mistakes = votes.take_column(left[at]);
+            let wrong = share(&mistakes);
+            if !reweight {
+                return Ok(Taken { at, wrong, epsilon });
+            }
             let lighter = {
                 let epsilon = clipped(epsilon);
                 (epsilon / ((1.0 - epsilon) * (self.c - 1) as f64)).min(1.0)
@@ -184,7 +202,7 @@ impl Rounds<'_> {
             rows.filter(|(i, _)| !is_set(&mistakes, *i)).for_each(|(_, w)| *w *= lighter);
             let sum: f64 = weights.iter().sum();
             weights.iter_mut().for_each(|w| *w /= sum);
-            Ok(Taken { at, errors: count(&mistakes), epsilon })
+            Ok(Taken { at, wrong, epsilon })
         })
     }
 
@@ -198,11 +216,11 @@ impl Rounds<'_> {
         self.monitor.begin("choosing columns", self.p);
         while !left.is_empty() {
             self.monitor.check()?;
-            let Taken { at, errors, epsilon } = round(&left)?;
+            let Taken { at, wrong, epsilon } = round(&left)?;
             let column = left.remove(at);
             let epsilon = clipped(epsilon);
             found.scores[column] = (((1.0 - epsilon) / epsilon).ln() + others.ln()).max(0.0);
-            found.error_path.push(errors as f64 / self.n as f64);
+            found.error_path.push(wrong);
             order.push(column);
             self.monitor.advance(1);
         }

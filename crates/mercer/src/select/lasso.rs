@@ -21,6 +21,7 @@ use super::folded::Folded;
 use super::quadratic::Quadratic;
 use super::{Columns, N_FEATURES, Scores, Select};
 use crate::data::needs::Needs;
+use crate::data::weights::refuse;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
@@ -131,10 +132,14 @@ impl Select for Lasso {
     }
 
     fn needs(&self) -> Needs {
-        Needs::Labels
+        Needs::Targets
     }
 
     fn widens(&self) -> bool {
+        true
+    }
+
+    fn takes_weights(&self) -> bool {
         true
     }
 
@@ -166,6 +171,13 @@ impl Lasso {
         let labels = columns.labels("lasso")?;
         labels.require_two("lasso")?;
         self.check(columns.rows.n())?;
+        if self.randomized {
+            refuse(
+                columns.weights,
+                "lasso with randomized = true",
+                "use randomized = false, or leave the weights out",
+            )?;
+        }
         let monitor = columns.monitor;
         let p = columns.rows.p();
         monitor.begin("summing over folds", self.cv);
@@ -390,7 +402,15 @@ fn errors_on(
                 left.iter_mut().zip(x.col(j).iter()).for_each(|(left, x)| *left -= (x - x_mean[j]) * b);
             }
         }
-        errors.push(left.squared_norm_l2() / (y.nrows() * y.ncols()) as f64);
+        let squared = match folded.weights_of(fold) {
+            None => left.squared_norm_l2() / (y.nrows() * y.ncols()) as f64,
+            Some(weights) => {
+                let of_row = |i: usize| weights[i] * left.row(i).squared_norm_l2();
+                let all = weights.iter().sum::<f64>() * y.ncols() as f64;
+                (0..y.nrows()).map(of_row).sum::<f64>() / all
+            }
+        };
+        errors.push(squared);
         monitor.advance(1);
     }
     Ok((errors, unsettled))

@@ -46,6 +46,7 @@ pub use stability::{Overlap, Stability};
 use crate::data::labels::Labels;
 use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
+use crate::data::weights::{Weights, refuse};
 use crate::error::{Error, Result};
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Metric, Space};
@@ -69,6 +70,8 @@ pub struct Columns<'a> {
     pub space: Option<(Kernel, &'a Rows<'a>)>,
     /// Columns whose values are names of categories: they differ or they do not. For the Relief family.
     pub categorical: &'a [usize],
+    /// What each row counts; None: all the same.
+    pub weights: Option<&'a Weights>,
     /// Progress out, stop in.
     pub monitor: &'a Monitor,
 }
@@ -140,6 +143,11 @@ pub trait Select: Any + Debug + Send + Sync {
         None
     }
 
+    /// Whether rows may count differently.
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
     /// Whether it takes a float64 copy of float32 columns.
     fn widens(&self) -> bool {
         false
@@ -192,6 +200,25 @@ impl Selector {
 
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
+        if let Some(weights) = columns.weights {
+            weights.check(columns.rows.n())?;
+            if !self.takes_weights() {
+                let instead = "leave them out, or use `f`, `kffs`, `lasso`, `mi`, `relief` or `relieff`, which take them";
+                return refuse(columns.weights, self.name(), instead).map(|()| Scores::default());
+            }
+            if let Some(present) = weights.present() {
+                let (rows, weights) = (columns.rows.select(&present), weights.select(&present));
+                let labels = columns.labels.map(|labels| labels.select(&present));
+                let space = columns.space.map(|(kernel, rows)| (kernel, rows.select(&present)));
+                return self.score(&Columns {
+                    rows: &rows,
+                    labels: labels.as_ref(),
+                    space: space.as_ref().map(|(kernel, rows)| (*kernel, rows)),
+                    weights: Some(&weights),
+                    ..*columns
+                });
+            }
+        }
         self.0.score(columns)
     }
 }
@@ -247,12 +274,20 @@ pub(crate) const N_FEATURES: Parameter = Parameter::new(
 impl<'a> Columns<'a> {
     /// Columns with labels, neighbours in their own space, none of them categorical.
     pub fn new(rows: &'a Rows<'a>, labels: &'a Labels, monitor: &'a Monitor) -> Self {
-        Self { rows, labels: Some(labels), space: None, categorical: &[], monitor }
+        Self { rows, labels: Some(labels), space: None, categorical: &[], weights: None, monitor }
     }
 
     /// The labels, or an error that names the selector.
     pub(crate) fn labels(&self, selector: &str) -> Result<&'a Labels> {
         self.labels.ok_or_else(|| missing_labels(selector))
+    }
+
+    /// What these rows count together.
+    pub(crate) fn query_total(&self, queries: &[usize]) -> f64 {
+        match self.weights {
+            None => queries.len() as f64,
+            Some(weights) => queries.iter().map(|&i| weights[i]).sum(),
+        }
     }
 
     /// How the columns of two rows differ. `by_range`: divided by each column's range.
@@ -299,9 +334,7 @@ impl<'a> Columns<'a> {
             if labels.len() != n {
                 return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
             }
-            if let Labels::Numbers(values) = labels
-                && let Some(row) = values.iter().position(|v| !v.is_finite())
-            {
+            if let Some(row) = labels.first_not_finite() {
                 return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
             }
         }

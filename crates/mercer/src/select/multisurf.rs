@@ -78,6 +78,10 @@ impl Select for MultiSurf {
         self.metric
     }
 
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn score(&self, columns: &Columns) -> Result<Scores> {
         MultiSurf::score(self, columns)
     }
@@ -93,7 +97,8 @@ impl MultiSurf {
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let n = columns.rows.n();
         let queries = queries(n, self.n_queries, self.seed);
-        let margins = Margins::new(&differences, codes, &sizes(codes, c), false);
+        let margins =
+            Margins::new(&differences, codes, &sizes(codes, c, columns.weights), columns.weights, false);
         let parts = space.for_all_distances(&queries, columns.monitor, |found| {
             let mut sums = margins.begin();
             let mut near = vec![0; n];

@@ -10,7 +10,10 @@
 //! source  classes: Ross 2014; numbers: Kraskov et al. 2004 (their first estimate); as scikit-learn computes them
 //! differs columns are divided by their standard deviation, and noise of 1e−10 is added only to those with ties: the
 //!         same to each, another to the target, so that a column's score does not depend on the others. k is at most
-//!         the class's other rows; a class of one row is left out. Estimates below 0 are 0
+//!         the class's other rows; a class of one row is left out. Estimates below 0 are 0. With weights, numbers of rows
+//!         of classes are sums of weights and means are weighted; for numbers only the mean is
+
+use std::ops::Range;
 
 use rand_distr::{Distribution, StandardNormal};
 
@@ -18,6 +21,7 @@ use super::by_column::{Column, each_column};
 use super::{Columns, N_FEATURES, Scores, Select};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
+use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
@@ -67,7 +71,11 @@ impl Select for MutualInfo {
     }
 
     fn needs(&self) -> Needs {
-        Needs::Labels
+        Needs::Targets
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
     }
 
     fn score(&self, columns: &Columns) -> Result<Scores> {
@@ -98,8 +106,11 @@ impl MutualInfo {
         if self.n_neighbors == 0 {
             return Err(Error::argument("n_neighbors = 0, but it must be a whole number of at least 1"));
         }
+        if let Labels::Several { count, .. } = labels {
+            return self.score_several(columns, *count);
+        }
         let n = columns.rows.n();
-        let target = Target::new(labels, self.n_neighbors)?;
+        let target = Target::new(labels, self.n_neighbors, columns.weights)?;
         let noise = noise(n, 0);
         columns.monitor.begin("estimating mutual information", columns.rows.p());
         let scores = each_column(columns.rows, 1, columns.monitor, |_, column| {
@@ -109,17 +120,36 @@ impl MutualInfo {
     }
 }
 
+impl MutualInfo {
+    /// The mean of the estimates for each target; those that do not vary count 0.
+    fn score_several(&self, columns: &Columns, count: usize) -> Result<Scores> {
+        let mut scores = vec![0.0; columns.rows.p()];
+        for j in 0..count {
+            let labels = columns.labels("mi")?.only(j);
+            if labels.require_two("mi").is_err() {
+                continue;
+            }
+            let found = self.score(&Columns { labels: Some(&labels), ..*columns })?;
+            scores.iter_mut().zip(found.scores).for_each(|(own, new)| *own += new / count as f64);
+        }
+        Ok(Scores { scores, ..Scores::default() })
+    }
+}
+
 /// What the columns are compared with.
 enum Target {
     Classes(Classes),
-    Numbers { y: Axis, k: usize, psi: Vec<f64> },
+    Numbers { y: Axis, k: usize, psi: Vec<f64>, weights: Option<Weights> },
 }
 
 impl Target {
-    fn new(labels: &Labels, k: usize) -> Result<Self> {
+    fn new(labels: &Labels, k: usize, weights: Option<&Weights>) -> Result<Self> {
         let n = labels.len();
         match labels {
-            Labels::Classes { codes, names } => Ok(Self::Classes(Classes::new(codes, names.len(), k)?)),
+            Labels::Classes { codes, names } => {
+                Ok(Self::Classes(Classes::new(codes, names.len(), k, weights)?))
+            }
+            Labels::Several { .. } => unreachable!("each target comes by itself"),
             Labels::Numbers(_) if k >= n => Err(Error::argument(format!(
                 "n_neighbors = {k}, but {n} rows have at most {} neighbours; lower it",
                 n - 1
@@ -127,7 +157,7 @@ impl Target {
             Labels::Numbers(values) => {
                 let y = Axis::new(Column::Dense(values), n, &noise(n, 1));
                 let y = y.ok_or_else(|| Error::data("`mi` looks at the target, but it is constant"))?;
-                Ok(Self::Numbers { y, k, psi: psi(n) })
+                Ok(Self::Numbers { y, k, psi: psi(n), weights: weights.cloned() })
             }
         }
     }
@@ -135,7 +165,7 @@ impl Target {
     fn estimate(&self, x: &Axis, monitor: &Monitor) -> Result<f64> {
         let estimate = match self {
             Self::Classes(classes) => classes.estimate(x),
-            Self::Numbers { y, k, psi } => with_numbers(x, y, *k, psi, monitor)?,
+            Self::Numbers { y, k, psi, weights } => with_numbers(x, y, *k, psi, weights.as_ref(), monitor)?,
         };
         Ok(estimate.max(0.0))
     }
@@ -207,6 +237,11 @@ fn noise(n: usize, seed: u64) -> Vec<f64> {
 
 /// How many of the ascending values are nearer than `radius` to the one at `place`, itself and its equals included.
 fn nearer(sorted: &[f64], place: usize, radius: f64) -> usize {
+    nearer_places(sorted, place, radius).len()
+}
+
+/// The places of those that are nearer than `radius` to the one at `place`, itself and its equals included.
+fn nearer_places(sorted: &[f64], place: usize, radius: f64) -> Range<usize> {
     let x = sorted[place];
     let near = |v: &f64| {
         let distance = (v - x).abs();
@@ -214,7 +249,7 @@ fn nearer(sorted: &[f64], place: usize, radius: f64) -> usize {
     };
     let first = sorted[..place].partition_point(|v| !near(v));
     let end = place + sorted[place..].partition_point(near);
-    end - first
+    first..end
 }
 
 /// The rows of each class that has two or more.
@@ -230,10 +265,12 @@ struct Classes {
     /// ψ(n) + mean ψ(k_i) − mean ψ(n_{c_i}).
     constant: f64,
     psi: Vec<f64>,
+    /// What each row counts, 1 on average.
+    weights: Option<Vec<f64>>,
 }
 
 impl Classes {
-    fn new(codes: &[usize], names: usize, k: usize) -> Result<Self> {
+    fn new(codes: &[usize], names: usize, k: usize, weights: Option<&Weights>) -> Result<Self> {
         let mut size = vec![0; names];
         codes.iter().for_each(|&g| size[g] += 1);
         let psi = psi(codes.len());
@@ -249,10 +286,18 @@ impl Classes {
                 "`mi` looks for neighbours of the same class, but every class has one row",
             ));
         }
-        Ok(Self { codes: codes.to_vec(), start, size, k, n, constant: psi[n] + sum / n as f64, psi })
+        let weights = weights.map(|weights| {
+            let mean = weights.total() / weights.len() as f64;
+            weights.iter().map(|w| w / mean).collect()
+        });
+        let constant = psi[n] + sum / n as f64;
+        Ok(Self { codes: codes.to_vec(), start, size, k, n, constant, psi, weights })
     }
 
     fn estimate(&self, x: &Axis) -> f64 {
+        if let Some(weights) = &self.weights {
+            return self.weighted(x, weights);
+        }
         let mut all = Vec::with_capacity(self.n);
         // The values of each class, ascending, and their places among all.
         let (mut own, mut place) = (vec![0.0; self.n], vec![0; self.n]);
@@ -278,6 +323,57 @@ impl Classes {
     }
 }
 
+impl Classes {
+    /// The estimate where rows count differently: every number of rows is the sum of what they count, and every mean is
+    /// weighted.
+    fn weighted(&self, x: &Axis, weights: &[f64]) -> f64 {
+        let kept = |row: &usize| self.start[self.codes[*row]].is_some();
+        let rows: Vec<usize> = x.order.iter().map(|&row| row as usize).filter(kept).collect();
+        let values: Vec<f64> = rows.iter().map(|&row| x.sorted[x.place[row] as usize]).collect();
+        let before = running(rows.iter().map(|&row| weights[row]));
+        let all = before[rows.len()];
+        let mut sum = 0.0;
+        for g in (0..self.size.len()).filter(|&g| self.start[g].is_some()) {
+            let places: Vec<usize> = (0..rows.len()).filter(|&at| self.codes[rows[at]] == g).collect();
+            let own: Vec<f64> = places.iter().map(|&at| values[at]).collect();
+            let own_before = running(places.iter().map(|&at| weights[rows[at]]));
+            let size = own_before[own.len()];
+            let radii = neighbour_distances(&own, self.k.min(own.len() - 1));
+            for (i, radius) in radii.enumerate() {
+                let row = weights[rows[places[i]]];
+                // The k nearest of the class are those within the radius, less the row itself.
+                let near = nearer_places(&own, i, radius * (1.0 + 4.0 * f64::EPSILON));
+                let neighbours = own_before[near.end] - own_before[near.start] - row;
+                let nearer = nearer_places(&values, places[i], radius);
+                let nearer = before[nearer.end] - before[nearer.start];
+                sum += row * (digamma(all) + digamma(neighbours) - digamma(size) - digamma(nearer));
+            }
+        }
+        sum / all
+    }
+}
+
+/// Sums of the numbers before each, and of all.
+fn running(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    std::iter::once(0.0)
+        .chain(values.scan(0.0, |sum, v| {
+            *sum += v;
+            Some(*sum)
+        }))
+        .collect()
+}
+
+/// ψ(x) for x > 0: by its recurrence up to 6, then its asymptotic series, whose next term is below 1e−9.
+fn digamma(x: f64) -> f64 {
+    let (mut x, mut shift) = (x.max(f64::MIN_POSITIVE), 0.0);
+    while x < 6.0 {
+        shift -= 1.0 / x;
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    shift + x.ln() - 0.5 / x - square * (1.0 / 12.0 - square * (1.0 / 120.0 - square / 252.0))
+}
+
 /// The distance of each of the ascending values to its k-th nearest other.
 fn neighbour_distances(sorted: &[f64], k: usize) -> impl Iterator<Item = f64> {
     // The k nearest and the value itself are k + 1 in a row, and that window never moves back.
@@ -291,7 +387,14 @@ fn neighbour_distances(sorted: &[f64], k: usize) -> impl Iterator<Item = f64> {
 }
 
 /// Kraskov's estimate for two columns of numbers.
-fn with_numbers(x: &Axis, y: &Axis, k: usize, psi: &[f64], monitor: &Monitor) -> Result<f64> {
+fn with_numbers(
+    x: &Axis,
+    y: &Axis,
+    k: usize,
+    psi: &[f64],
+    weights: Option<&Weights>,
+    monitor: &Monitor,
+) -> Result<f64> {
     let n = x.sorted.len();
     // The search may go along either axis; how far it has to go is seen from a few rows.
     let mut along_x = Search::new(x, y, k);
@@ -308,10 +411,11 @@ fn with_numbers(x: &Axis, y: &Axis, k: usize, psi: &[f64], monitor: &Monitor) ->
             monitor.check()?;
         }
         let radius = search.radius(place);
-        sum += psi[nearer(&along.sorted, place, radius)];
-        sum += psi[nearer(&across.sorted, across.place[row as usize] as usize, radius)];
+        let counts = weight(weights, row as usize);
+        sum += counts * psi[nearer(&along.sorted, place, radius)];
+        sum += counts * psi[nearer(&across.sorted, across.place[row as usize] as usize, radius)];
     }
-    Ok(psi[n] + psi[k] - sum / n as f64)
+    Ok(psi[n] + psi[k] - sum / total(weights, n))
 }
 
 /// Looks for neighbours in two columns, outwards along one of them.

@@ -9,6 +9,7 @@
 
 use super::neighbourhood::Neighbourhood;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
+use crate::data::weights::{Weights, weight};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
@@ -97,6 +98,10 @@ impl Select for Relief {
         true
     }
 
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn metric(&self) -> Option<Metric> {
         self.metric
     }
@@ -121,9 +126,10 @@ impl Relief {
             self.n_neighbors,
             &queries,
             columns.monitor,
-            |found: &[Found]| self.sums(&differences, found),
+            |found: &[Found]| self.sums(&differences, found, columns.weights),
         )?;
-        finish(&parts, queries.len(), labels.lonely_warning().into_iter().chain(note).collect())
+        let all = columns.query_total(&queries);
+        finish(&parts, all, labels.lonely_warning().into_iter().chain(note).collect())
     }
 
     /// The score of every column from rows and their hits and misses (groups 0 and 1), found elsewhere.
@@ -131,17 +137,18 @@ impl Relief {
         near.check("relief", 2)?;
         near.labels.require_classes("relief")?;
         let differences = near.differences(false)?;
-        let parts = near.panels(|found| self.sums(&differences, found));
-        finish(&parts, near.queries.len(), near.lonely_warning())
+        let parts = near.panels(|found| self.sums(&differences, found, None));
+        finish(&parts, near.queries.len() as f64, near.lonely_warning())
     }
 
     /// Σ over a panel of rows: what misses differ by less what hits differ by.
-    fn sums(&self, differences: &Differences, found: &[Found]) -> Vec<f64> {
+    fn sums(&self, differences: &Differences, found: &[Found], weights: Option<&Weights>) -> Vec<f64> {
         let mut z = vec![0.0; differences.p()];
         for Found { query, groups } in found {
             for (group, sign) in groups.iter().zip([-1.0, 1.0]) {
                 for &neighbour in group {
-                    differences.add(*query, neighbour, self.power, sign, &mut z, None);
+                    let counts = sign * weight(weights, *query);
+                    differences.add(*query, neighbour, self.power, counts, &mut z, None);
                 }
             }
         }
@@ -149,10 +156,10 @@ impl Relief {
     }
 }
 
-/// Scores and weights from the sums over panels of so many rows.
-fn finish(parts: &[Vec<f64>], queries: usize, warnings: Vec<String>) -> Result<Scores> {
+/// Scores and weights from the sums over panels of rows that count so much together.
+fn finish(parts: &[Vec<f64>], queries: f64, warnings: Vec<String>) -> Result<Scores> {
     let z = add_up(parts, 0..parts.first().map_or(0, Vec::len));
-    let scores = finite(z.iter().map(|z| z / queries as f64).collect(), "relief")?;
+    let scores = finite(z.iter().map(|z| z / queries).collect(), "relief")?;
     let weights = Some(positive_unit(&scores));
     Ok(Scores { scores, weights, warnings, ..Scores::default() })
 }

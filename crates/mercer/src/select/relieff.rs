@@ -11,6 +11,7 @@
 use super::neighbourhood::Neighbourhood;
 use super::tails::t_upper;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
+use crate::data::weights::{Weights, weight};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
@@ -85,6 +86,10 @@ impl Select for ReliefF {
         self.metric
     }
 
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn score(&self, columns: &Columns) -> Result<Scores> {
         ReliefF::score(self, columns)
     }
@@ -99,7 +104,8 @@ impl ReliefF {
         let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
-        let margins = Margins::new(&differences, codes, &sizes(codes, c), true);
+        let sizes = sizes(codes, c, columns.weights);
+        let margins = Margins::new(&differences, codes, &sizes, columns.weights, true);
         let (parts, note) = space.nearest_by(
             self.neighbors,
             Groups::Classes(codes, c),
@@ -117,15 +123,16 @@ impl ReliefF {
         near.check("relieff", near.sizes.len())?;
         let (codes, _) = near.labels.require_classes("relieff")?;
         let differences = near.differences(true)?;
-        let margins = Margins::new(&differences, codes, &near.sizes, true);
+        let sizes: Vec<f64> = near.sizes.iter().map(|&size| size as f64).collect();
+        let margins = Margins::new(&differences, codes, &sizes, None, true);
         margins.finish(&near.panels(|found| margins.sums(found)), near.lonely_warning())
     }
 }
 
-/// Rows of each of c classes.
-pub(super) fn sizes(codes: &[usize], c: usize) -> Vec<usize> {
-    let mut sizes = vec![0; c];
-    codes.iter().for_each(|&class| sizes[class] += 1);
+/// What the rows of each of c classes count.
+pub(super) fn sizes(codes: &[usize], c: usize, weights: Option<&Weights>) -> Vec<f64> {
+    let mut sizes = vec![0.0; c];
+    codes.iter().enumerate().for_each(|(i, &class)| sizes[class] += weight(weights, i));
     sizes
 }
 
@@ -135,6 +142,7 @@ pub(super) struct Margins<'a> {
     differences: &'a Differences<'a>,
     codes: &'a [usize],
     prior: Vec<f64>,
+    weights: Option<&'a Weights>,
     /// Whether squares are added up, for p-values.
     squares: bool,
 }
@@ -151,12 +159,13 @@ impl<'a> Margins<'a> {
     pub(super) fn new(
         differences: &'a Differences<'a>,
         codes: &'a [usize],
-        sizes: &[usize],
+        sizes: &[f64],
+        weights: Option<&'a Weights>,
         squares: bool,
     ) -> Self {
-        let n = sizes.iter().sum::<usize>() as f64;
-        let prior = sizes.iter().map(|&size| size as f64 / n).collect();
-        Self { differences, codes, prior, squares }
+        let n = sizes.iter().sum::<f64>();
+        let prior = sizes.iter().map(|size| size / n).collect();
+        Self { differences, codes, prior, weights, squares }
     }
 
     pub(super) fn begin(&self) -> Vec<f64> {
@@ -181,6 +190,7 @@ impl<'a> Margins<'a> {
     pub(super) fn add(&self, query: usize, groups: &[Vec<usize>], sums: &mut [f64]) {
         let p = self.differences.p();
         let own = self.codes[query];
+        let counts_for = weight(self.weights, query);
         let mut linear = vec![0.0; p];
         let mut square = vec![0.0; p];
         let mut count = vec![0.0; p];
@@ -192,17 +202,17 @@ impl<'a> Margins<'a> {
             if !self.differences.any_missing() {
                 count.fill(neighbours.len() as f64);
             }
-            let weight = if class == own { -1.0 } else { self.prior[class] / (1.0 - self.prior[own]) };
+            let share = if class == own { -1.0 } else { self.prior[class] / (1.0 - self.prior[own]) };
             let kind = if class == own { HITS } else { MISSES };
             for j in (0..p).filter(|&j| count[j] > 0.0) {
-                sums[SCORE * p + j] += weight * (linear[j] / count[j]);
-                sums[kind * p + j] += count[j];
-                sums[(kind + 1) * p + j] += linear[j];
-                sums[(kind + 2) * p + j] += square[j];
+                sums[SCORE * p + j] += counts_for * share * (linear[j] / count[j]);
+                sums[kind * p + j] += counts_for * count[j];
+                sums[(kind + 1) * p + j] += counts_for * linear[j];
+                sums[(kind + 2) * p + j] += counts_for * square[j];
             }
         }
         for j in (0..p).filter(|&j| self.differences.has(query, j)) {
-            sums[ROWS * p + j] += 1.0;
+            sums[ROWS * p + j] += counts_for;
         }
     }
 

@@ -12,6 +12,7 @@ use super::neighbourhood::Neighbourhood;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
+use crate::data::weights::{Weights, weight};
 use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
@@ -104,6 +105,10 @@ impl Select for RReliefF {
         self.metric
     }
 
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn score(&self, columns: &Columns) -> Result<Scores> {
         RReliefF::score(self, columns)
     }
@@ -114,6 +119,7 @@ impl RReliefF {
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
         columns.check("rrelieff", true)?;
         let labels = columns.labels("rrelieff")?;
+        labels.require_one("rrelieff")?;
         labels.require_two("rrelieff")?;
         let target = scaled(labels, target_range(labels));
         let differences = columns.differences(true)?;
@@ -125,7 +131,7 @@ impl RReliefF {
             self.n_neighbors,
             &queries,
             columns.monitor,
-            |found: &[Found]| self.sums(&differences, &target, found),
+            |found: &[Found]| self.sums(&differences, &target, found, columns.weights),
         )?;
         finish(&parts, note.into_iter().collect())
     }
@@ -140,7 +146,7 @@ impl RReliefF {
                 let first = present.next().unwrap_or(0);
                 (first as f64, present.next_back().unwrap_or(first) as f64)
             }
-            (None, Labels::Numbers(_)) => {
+            (None, Labels::Numbers(_) | Labels::Several { .. }) => {
                 return Err(Error::argument("`rrelieff` needs the range of the target over all rows"));
             }
         };
@@ -151,18 +157,26 @@ impl RReliefF {
                 Labels::Numbers(vec![range.0]).require_two("rrelieff")?;
             }
             Labels::Numbers(_) => (),
+            Labels::Several { .. } => near.labels.require_one("rrelieff")?,
         }
         let target = scaled(&near.labels, range);
         let differences = near.differences(true)?;
-        finish(&near.panels(|found| self.sums(&differences, &target, found)), Vec::new())
+        finish(&near.panels(|found| self.sums(&differences, &target, found, None)), Vec::new())
     }
 
     /// N_dA, N_dCdA, and per column the weights and N_dC of the pairs that have it, over a panel of rows.
-    fn sums(&self, differences: &Differences, target: &[f64], found: &[Found]) -> Vec<f64> {
+    fn sums(
+        &self,
+        differences: &Differences,
+        target: &[f64],
+        found: &[Found],
+        weights: Option<&Weights>,
+    ) -> Vec<f64> {
         let (p, missing) = (differences.p(), differences.any_missing());
         let mut sums = vec![0.0; 4 * p];
         for Found { query, groups } in found {
-            for (&neighbour, weight) in groups[0].iter().zip(self.weights(groups[0].len())) {
+            for (&neighbour, by_rank) in groups[0].iter().zip(self.weights(groups[0].len())) {
+                let weight = weight(weights, *query) * by_rank;
                 let apart = weight * (target[*query] - target[neighbour]).abs();
                 let (plain, rest) = sums.split_at_mut(p);
                 let (both, counts) = rest.split_at_mut(p);
@@ -207,6 +221,7 @@ fn numbers(labels: &Labels) -> Vec<f64> {
     match labels {
         Labels::Numbers(values) => values.clone(),
         Labels::Classes { codes, .. } => codes.iter().map(|&code| code as f64).collect(),
+        Labels::Several { .. } => unreachable!("several targets are refused before"),
     }
 }
 

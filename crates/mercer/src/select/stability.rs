@@ -15,6 +15,7 @@ use super::{Columns, Keep, Scores, Selector};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
@@ -68,6 +69,19 @@ impl Selector {
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Stability> {
+        self.stability_by(rows, labels, None, keep, (resamples, seed), monitor)
+    }
+
+    /// [`stability`](Self::stability) by what each row counts.
+    pub(crate) fn stability_by(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        weights: Option<&Weights>,
+        keep: Keep,
+        (resamples, seed): (usize, u64),
+        monitor: &Monitor,
+    ) -> Result<Stability> {
         check_resamples(resamples)?;
         let p = rows.p();
         let mut halves: Vec<Vec<f64>> = Vec::with_capacity(resamples);
@@ -76,11 +90,13 @@ impl Selector {
             for half in both.iter().take(resamples - 2 * pair) {
                 monitor.check()?;
                 let (part, their) = (rows.select(half), labels.map(|labels| labels.select(half)));
+                let weights = weights.map(|weights| weights.select(half));
                 let scores = self.score(&Columns {
                     rows: &part,
                     labels: their.as_ref(),
                     space: None,
                     categorical: &[],
+                    weights: weights.as_ref(),
                     monitor,
                 })?;
                 halves.push(kept_shares(&scores, keep));
@@ -113,10 +129,23 @@ impl Selector {
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Vec<f64>> {
+        self.permutation_pvalues_by(rows, labels, None, (permutations, seed), monitor)
+    }
+
+    /// [`permutation_pvalues`](Self::permutation_pvalues) by what each row counts; weights stay with their rows.
+    pub(crate) fn permutation_pvalues_by(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        weights: Option<&Weights>,
+        (permutations, seed): (usize, u64),
+        monitor: &Monitor,
+    ) -> Result<Vec<f64>> {
         self.check_permutations(permutations)?;
         let score = |labels: &Labels| {
             monitor.check()?;
-            self.score(&Columns::new(rows, labels, monitor)).map(|found| found.scores)
+            let columns = Columns { weights, ..Columns::new(rows, labels, monitor) };
+            self.score(&columns).map(|found| found.scores)
         };
         let given = score(labels)?;
         let mut as_good = vec![1usize; rows.p()];

@@ -7,6 +7,7 @@ mod data;
 mod encode;
 #[cfg(feature = "formats")]
 mod targets;
+mod weights;
 mod kernel;
 mod basis;
 mod growing;

@@ -260,7 +260,14 @@ fn every_selector_scores_float32_columns() {
                         let score = |rows: &Rows, space: &Rows| {
                             let space = kernel.map(|kernel| (kernel, space));
                             let labels = Some(labels);
-                            let columns = Columns { rows, labels, space, categorical, monitor: &monitor };
+                            let columns = Columns {
+                                rows,
+                                labels,
+                                space,
+                                categorical,
+                                weights: None,
+                                monitor: &monitor,
+                            };
                             selector.score(&columns).expect(name).scores
                         };
                         let right = score(&x.wide, &x.wide);

@@ -43,6 +43,7 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
                 labels: Some(&labels),
                 space: Some((Kernel::rbf(0.05), &x)),
                 categorical: &[],
+                weights: None,
                 monitor: &monitor,
             };
             let scores = system.selector.score(&columns).expect("scores");

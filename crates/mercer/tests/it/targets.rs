@@ -22,6 +22,7 @@ fn reading(column: Column, task: &str) -> (String, Vec<String>) {
         task.parse::<Task>().and_then(|task| Labels::decide_with(column, task, &mut warnings));
     let read_as = match labels {
         Ok(Labels::Numbers(_)) => "numbers".into(),
+        Ok(Labels::Several { .. }) => unreachable!("a column is one target"),
         Ok(Labels::Classes { names, .. }) => format!("{} classes", names.len()),
         Err(_) => "error".into(),
     };

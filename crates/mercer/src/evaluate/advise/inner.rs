@@ -205,7 +205,7 @@ fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
             all.push(with("gda", &[("reg", short(choice.tried.penalty).to_string())])?);
             all.push(with("klfe", &[("n_components", features), ("n_neighbors", "5".into())])?);
         }
-        Labels::Numbers(_) => all.push(with("kpls", &[("n_components", features)])?),
+        Labels::Numbers(_) | Labels::Several { .. } => all.push(with("kpls", &[("n_components", features)])?),
     }
     Ok(all)
 }

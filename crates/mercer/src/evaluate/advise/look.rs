@@ -49,7 +49,7 @@ impl Adviser {
         let mut out = Vec::new();
         for size in SHOWN_SIZES.into_iter().filter(|size| *size < m).chain([m]) {
             let part: Vec<f64> = z.chunks_exact(m).flat_map(|row| row[..size].iter().copied()).collect();
-            out.push(best_penalty(&Rows::dense(part, n, size)?, labels, &self.options.monitor)?);
+            out.push(best_penalty(&Rows::dense(part, n, size)?, labels, None, &self.options.monitor)?);
         }
         Ok(out)
     }
@@ -75,7 +75,7 @@ impl Adviser {
             return Ok(());
         }
         self.options.monitor.check()?;
-        advice.alignments = alignments(choice.shape, rows, labels, &grid(choice.shape, rows)?)?;
+        advice.alignments = alignments(choice.shape, rows, labels, None, &grid(choice.shape, rows)?)?;
         let best = advice.alignments.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
         if let Some((gamma, alignment)) = best {
             advice.findings.push(Finding {

@@ -74,7 +74,7 @@ impl Plan {
         }
         let linear = match labels {
             Labels::Classes { .. } => Evaluator::LinearSvm { c: None },
-            Labels::Numbers(_) => Evaluator::Ridge,
+            Labels::Numbers(_) | Labels::Several { .. } => Evaluator::Ridge,
         };
         let linear = Some(linear)
             .filter(|linear| comparison.evaluators.iter().all(|evaluator| evaluator.name() != linear.name()));

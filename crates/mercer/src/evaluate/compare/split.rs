@@ -390,6 +390,7 @@ fn dummy(labels: &Labels, n: usize) -> Evaluation {
             let mean = values.iter().map(|v| v / values.len() as f64).sum();
             Evaluation::of(Predictions::Numbers(vec![mean; n]))
         }
+        Labels::Several { .. } => unreachable!("several targets are refused by `check_rows`"),
     }
 }
 

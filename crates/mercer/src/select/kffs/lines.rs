@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::EQUAL;
+use crate::data::weights::{Weights, total, weight};
 use crate::evidence::moments::Summary;
 
 /// A column whose deviations are within so many roundings of its mean is constant.
@@ -54,17 +55,18 @@ impl Lines {
 impl Line {
     /// From a column at hand and its rows' classes, of which there are c; and the column's deviations from its mean, divided
     /// by its unit.
-    pub(super) fn fit(z: &[f64], codes: &[usize], c: usize) -> (Self, Vec<f64>) {
+    pub(super) fn fit(z: &[f64], codes: &[usize], c: usize, weights: Option<&Weights>) -> (Self, Vec<f64>) {
         let largest = z.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let unit = if largest > 0.0 { largest } else { 1.0 };
-        let mean = z.iter().map(|v| v / unit).sum::<f64>() / z.len() as f64;
+        let counted = |(i, v): (usize, &f64)| weight(weights, i) * (v / unit);
+        let mean = z.iter().enumerate().map(counted).sum::<f64>() / total(weights, z.len());
         let centred: Vec<f64> = z.iter().map(|v| v / unit - mean).collect();
-        let square: f64 = centred.iter().map(|v| v * v).sum();
+        let square: f64 = centred.iter().enumerate().map(|(i, v)| weight(weights, i) * (v * v)).sum();
         let constant = z.iter().all(|v| *v == z[0]);
         let mut slope = vec![0.0; c];
         if !constant && square > 0.0 {
-            for (v, &class) in centred.iter().zip(codes) {
-                slope[class] += v / square;
+            for (i, (v, &class)) in centred.iter().zip(codes).enumerate() {
+                slope[class] += weight(weights, i) * v / square;
             }
             // Σ v = 0 up to rounding, so Σ v(y − share) is Σ v·y.
         }

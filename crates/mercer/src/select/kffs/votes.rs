@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::EQUAL;
 use super::lines::{Line, Lines};
+use crate::data::weights::{total, weight};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::select::Columns;
@@ -52,11 +53,13 @@ impl PartVotes {
         let (n, p) = (columns.rows.n(), columns.rows.p());
         check_classes(c)?;
         columns.monitor.begin("fitting weak classifiers", p);
-        let share: Vec<f64> = (0..c)
-            .map(|class| codes.iter().filter(|&&code| code == class).count() as f64 / n as f64)
-            .collect();
+        let weights = columns.weights;
+        let mut share = vec![0.0; c];
+        codes.iter().enumerate().for_each(|(i, &class)| share[class] += weight(weights, i));
+        let all = total(weights, n);
+        share.iter_mut().for_each(|share| *share /= all);
         let fits = |column: Column| {
-            let (line, centred) = Line::fit(&column.whole(n), codes, c);
+            let (line, centred) = Line::fit(&column.whole(n), codes, c, weights);
             centred.into_iter().map(|v| line.vote(&share, v)).collect::<Vec<u16>>()
         };
         if c > 2 {

@@ -43,7 +43,7 @@ fn over_partitions(
 ) -> Scores {
     let all_codes = match labels {
         Labels::Classes { codes, .. } => codes.clone(),
-        Labels::Numbers(_) => vec![0; N],
+        Labels::Numbers(_) | Labels::Several { .. } => vec![0; N],
     };
     let of = |indices: &[usize]| indices.iter().map(|&i| all_codes[i]).collect::<Vec<_>>();
     let queries = Queries { rows: rows.select(asked), places: asked.to_vec(), codes: of(asked) };

@@ -87,7 +87,7 @@ fn compare_with_fits_alone(rows: &Rows, labels: &Labels, given: &[(&str, &str)],
     let (splits, _) = folds(labels, 3, 1, 5).expect("folds");
     let measures = match labels {
         Labels::Classes { .. } => [Measure::Accuracy, Measure::BalancedAccuracy],
-        Labels::Numbers(_) => [Measure::R2, Measure::Rmse],
+        Labels::Numbers(_) | Labels::Several { .. } => [Measure::R2, Measure::Rmse],
     };
     let parts: Vec<_> = splits.iter().map(|split| parts(rows, labels, split)).collect();
     let evaluators = [Evaluator::Knn { n_neighbors: 1 }, Evaluator::Ridge];

@@ -54,6 +54,7 @@ fn every_evaluator_answers_and_sparse_rows_say_what_dense_rows_say() {
                         );
                         assert_eq!(dense.predictions, thin.predictions, "{name}, {evaluator:?}");
                     }
+                    Labels::Several { .. } => unreachable!("one target"),
                     Labels::Numbers(_) => {
                         let (dense, thin) = (numbers_of(&dense.predictions), numbers_of(&thin.predictions));
                         assert!(dense.iter().all(|v| v.is_finite()), "{name}, {evaluator:?}: {dense:?}");

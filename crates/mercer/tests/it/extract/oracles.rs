@@ -436,7 +436,7 @@ fn klfe_separates_ringnorm_where_raw_neighbours_fail() {
     let [x, fresh] = [&train, &test].map(|rows| scaling.apply(&table.rows.select(rows)).expect("scaled"));
     let [y, right] = [&train, &test].map(|rows| match all.select(rows) {
         Labels::Classes { codes, .. } => codes,
-        Labels::Numbers(_) => unreachable!("ringnorm has classes"),
+        Labels::Numbers(_) | Labels::Several { .. } => unreachable!("ringnorm has classes"),
     });
     let raw = nearest_neighbour_error(&x, &y, &fresh, &right).expect("error");
     let basis = Basis::kobl(Kernel::rbf(0.05)).fit(&x).expect("fits");

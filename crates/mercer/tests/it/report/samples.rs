@@ -166,7 +166,7 @@ fn diagnostics(generator: &str, named: &str) -> FitDiagnostics {
         Labels::Classes { .. } => Klfe { n_components: Some(3), n_neighbors: 5, ..Klfe::default() }
             .fit(&table.rows, &labels, basis)
             .expect("a map"),
-        Labels::Numbers(_) => mercer::FeatureMap::from(basis),
+        Labels::Numbers(_) | Labels::Several { .. } => mercer::FeatureMap::from(basis),
     };
     let z = map.transform(&table.rows).expect("features");
     let slopes = map.input_importance(&table.rows, &Monitor::default()).expect("slopes");

@@ -245,8 +245,14 @@ fn the_laplacian_score_is_that_of_full_matrices() {
             let slow = naive::laplacian_score(&case.x, k);
             for x in both(&case.x) {
                 let what = format!("{}, k = {k}", case.name);
-                let columns =
-                    Columns { rows: &x, labels: None, space: None, categorical: &[], monitor: &monitor };
+                let columns = Columns {
+                    rows: &x,
+                    labels: None,
+                    space: None,
+                    categorical: &[],
+                    weights: None,
+                    monitor: &monitor,
+                };
                 let found = selector("laplacian", &[("n_neighbors", text)]).score(&columns).expect("scores");
                 assert_near(&found.scores, &slow, tolerance(&case.x), &what);
             }
