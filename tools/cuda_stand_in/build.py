@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "crates" / "mercer" / "src" / "cuda" / "kernels.cu"
 # Functions in which threads wait for each other.
-WAITING = ["__syncthreads", "row_sum", "eliminate", "sort"]
+WAITING = ["__syncthreads", "row_sum", "eliminate", "manhattan", "sort"]
 NAMES = ["libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13"]
 
 

@@ -196,25 +196,25 @@ extern "C" __global__ void from_products(double *s, u64 stride, u32 l, u64 n, u3
     CELLS(r, c, l, n) s[c * stride + r] = value(s[c * stride + r], shape, gamma, parameter, degree);
 }
 
-// exp(−γ‖x−y‖₁) of 64 landmarks and 64 rows at a time, 16 values a thread.
+// ‖x−y‖₁ of 64 rows of one kind (down) and 64 of another (across) at a time, 16 sums a thread; `finish` makes values of them.
 #define SIDE 64
 #define DEPTH 16
-extern "C" __global__ void from_differences(double *s, u64 stride, const double *landmarks, const double *rows, u32 l, u64 n,
-                                            u32 p, double gamma) {
-    __shared__ double a[DEPTH][SIDE + 1];
-    __shared__ double b[DEPTH][SIDE + 1];
+template <class T, class Finish>
+__device__ inline void manhattan(T *s, u64 stride, const T *left, const T *right, u32 l, u64 n, u32 p, Finish finish) {
+    __shared__ T a[DEPTH][SIDE + 1];
+    __shared__ T b[DEPTH][SIDE + 1];
     u32 down = threadIdx.x % 16, across = threadIdx.x / 16;
     u64 r0 = (u64)blockIdx.x * SIDE;
     for (u64 c0 = (u64)blockIdx.y * SIDE; c0 < n; c0 += (u64)gridDim.y * SIDE) {
-        double sum[4][4];
+        T sum[4][4];
         for (u32 i = 0; i < 4; i++)
-            for (u32 j = 0; j < 4; j++) sum[i][j] = 0.0;
+            for (u32 j = 0; j < 4; j++) sum[i][j] = 0;
         for (u32 k0 = 0; k0 < p; k0 += DEPTH) {
             for (u32 e = threadIdx.x; e < SIDE * DEPTH; e += 256) {
                 u32 k = e % DEPTH, at = e / DEPTH;
                 bool inside = k0 + k < p;
-                a[k][at] = inside && r0 + at < l ? landmarks[(r0 + at) * p + k0 + k] : 0.0;
-                b[k][at] = inside && c0 + at < n ? rows[(c0 + at) * p + k0 + k] : 0.0;
+                a[k][at] = inside && r0 + at < l ? left[(r0 + at) * p + k0 + k] : (T)0;
+                b[k][at] = inside && c0 + at < n ? right[(c0 + at) * p + k0 + k] : (T)0;
             }
             __syncthreads();
             for (u32 k = 0; k < DEPTH; k++)
@@ -225,9 +225,15 @@ extern "C" __global__ void from_differences(double *s, u64 stride, const double 
         for (u32 i = 0; i < 4; i++)
             for (u32 j = 0; j < 4; j++) {
                 u64 r = r0 + i * 16 + down, c = c0 + j * 16 + across;
-                if (r < l && c < n) s[c * stride + r] = exp(-gamma * sum[i][j]);
+                if (r < l && c < n) s[c * stride + r] = finish(sum[i][j]);
             }
     }
+}
+
+// exp(−γ‖x−y‖₁) of landmarks and rows.
+extern "C" __global__ void from_differences(double *s, u64 stride, const double *landmarks, const double *rows, u32 l, u64 n,
+                                            u32 p, double gamma) {
+    manhattan(s, stride, landmarks, rows, l, n, p, [gamma](double sum) { return exp(-gamma * sum); });
 }
 
 // What new columns of G leave of each row. Below the limit it is no rounding: the first such row is told.
@@ -597,35 +603,9 @@ extern "C" __global__ void frame(const double *x, u32 p, const double *shift, do
     }
 }
 
-// ‖x−y‖₁ of 64 rows of the base (down) and 64 queries (across) at a time.
+// ‖x−y‖₁ of rows of the base (down) and queries (across).
 extern "C" __global__ void differences(float *s, u64 stride, const float *base, const float *queries, u32 l, u64 n, u32 p) {
-    __shared__ float a[DEPTH][SIDE + 1];
-    __shared__ float b[DEPTH][SIDE + 1];
-    u32 down = threadIdx.x % 16, across = threadIdx.x / 16;
-    u64 r0 = (u64)blockIdx.x * SIDE;
-    for (u64 c0 = (u64)blockIdx.y * SIDE; c0 < n; c0 += (u64)gridDim.y * SIDE) {
-        float sum[4][4];
-        for (u32 i = 0; i < 4; i++)
-            for (u32 j = 0; j < 4; j++) sum[i][j] = 0.0f;
-        for (u32 k0 = 0; k0 < p; k0 += DEPTH) {
-            for (u32 e = threadIdx.x; e < SIDE * DEPTH; e += 256) {
-                u32 k = e % DEPTH, at = e / DEPTH;
-                bool inside = k0 + k < p;
-                a[k][at] = inside && r0 + at < l ? base[(r0 + at) * p + k0 + k] : 0.0f;
-                b[k][at] = inside && c0 + at < n ? queries[(c0 + at) * p + k0 + k] : 0.0f;
-            }
-            __syncthreads();
-            for (u32 k = 0; k < DEPTH; k++)
-                for (u32 i = 0; i < 4; i++)
-                    for (u32 j = 0; j < 4; j++) sum[i][j] += fabsf(a[k][i * 16 + down] - b[k][j * 16 + across]);
-            __syncthreads();
-        }
-        for (u32 i = 0; i < 4; i++)
-            for (u32 j = 0; j < 4; j++) {
-                u64 r = r0 + i * 16 + down, c = c0 + j * 16 + across;
-                if (r < l && c < n) s[c * stride + r] = sum[i][j];
-            }
-    }
+    manhattan(s, stride, base, queries, l, n, p, [](float sum) { return sum; });
 }
 
 // A distance and a place as one number, ordered by the distance, then by the place.
