@@ -2,13 +2,15 @@
 //!
 //! Most of the unsafe code is here, and what is offered is safe: every address that is handed to the card
 //! lies inside a [`Buffer`], and sizes are checked before each call. Work goes to one stream, in the order of the calls, so
-//! that results do not depend on time; [`Card::wait`] and everything that brings numbers back wait for it.
+//! that results do not depend on time; [`Card::wait`] and everything that brings numbers back wait for it. Only copies of pieces
+//! of rows and features go beside it, to a second stream, and marks ([`Event`]) say what waits for what.
 //!
 //! source  CUDA driver API, NVRTC and cuBLAS; loaded at run time by `library.rs`
 
 #![expect(unsafe_code, reason = "libraries of another language are called")]
 
 mod buffer;
+mod event;
 mod launch;
 mod library;
 mod pinned;
@@ -29,8 +31,10 @@ use library::{
     AS_IT_IS, Address, CAPABILITY_MAJOR, CAPABILITY_MINOR, Handle, LEFT, LOWER, Libraries, MULTIPROCESSORS,
     NON_UNIT, TRANSPOSED, libraries,
 };
+use pinned::Pinned;
 
 pub(crate) use buffer::{Buffer, rows_in_one_piece};
+pub(crate) use event::Event;
 pub(crate) use launch::{CardShape, Closed, MOST_PIVOTS};
 pub(crate) use view::{Operand, View};
 
@@ -55,6 +59,10 @@ pub(crate) struct Card {
     name: String,
     context: Handle,
     stream: Handle,
+    /// For copies beside the work of the other.
+    copies: Handle,
+    /// Locked memory for copies, by lane.
+    pinned: [Mutex<Vec<Pinned>>; 2],
     /// Calls with one handle must not overlap.
     blas: Mutex<Handle>,
     functions: Vec<(&'static str, Handle)>,
@@ -124,8 +132,9 @@ impl Card {
             };
             let capability = 10 * attribute(CAPABILITY_MAJOR)? + attribute(CAPABILITY_MINOR)?;
             let multiprocessors = attribute(MULTIPROCESSORS)?.unsigned_abs();
-            let mut stream = std::ptr::null_mut();
+            let (mut stream, mut copies) = (std::ptr::null_mut(), std::ptr::null_mut());
             failed((driver.create_stream)(&raw mut stream, 1), "opening the card")?;
+            failed((driver.create_stream)(&raw mut copies, 1), "opening the card")?;
             let mut blas = std::ptr::null_mut();
             blas_check((libraries.blas.create)(&raw mut blas), "starting cuBLAS")?;
             blas_check((libraries.blas.set_stream)(blas, stream), "starting cuBLAS")?;
@@ -136,6 +145,8 @@ impl Card {
                 name: CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned(),
                 context,
                 stream,
+                copies,
+                pinned: [Mutex::new(Vec::new()), Mutex::new(Vec::new())],
                 blas: Mutex::new(blas),
                 functions,
                 multiprocessors,
@@ -204,7 +215,8 @@ impl Card {
         Ok(buffer(address))
     }
 
-    /// Memory of just so many bytes that was given back. What was begun with it comes before what will be, in the one stream.
+    /// Memory of just so many bytes that was given back. What was begun with it comes before what will be, in the one stream,
+    /// which waits for copies beside it; they begin after a mark that is set there once they have the memory.
     fn take_kept(&self, bytes: usize) -> Option<Address> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(own, _)| *own == bytes)?;

@@ -96,9 +96,9 @@ impl<'a> CardRows<'a> {
         // Values of new pivots, rows about their mean, candidates.
         let piece = PIECE_ROWS
             .min(n)
-            .min(usize::try_from(available / 4 / (8 * (PENDING_THERE + p + 2)) as u64).unwrap_or(0));
+            .min(usize::try_from(available / 4 / (8 * (PENDING_THERE + 3 * p + 2)) as u64).unwrap_or(0));
         let piece = piece.max(256.min(n));
-        let scratch = 8 * ((PENDING_THERE + p + 2) * piece + 3 * cap.min(4_096) * cap.min(4_096)) as u64;
+        let scratch = 8 * ((PENDING_THERE + 3 * p + 2) * piece + 3 * cap.min(4_096) * cap.min(4_096)) as u64;
         let factor = 8 * n as u64 * cap as u64;
         let keeps = storage != FactorStorage::Recomputed && factor + scratch <= available;
         let g = if keeps { Some(card.room(n * cap)?) } else { None };

@@ -8,11 +8,14 @@ use std::sync::atomic::Ordering;
 use bytemuck::Pod;
 use faer::{Mat, MatMut, MatRef};
 
+use super::event::{Event, Lane};
 use super::library::Address;
-use super::pinned::Locked;
 use super::{Card, View};
 use crate::error::Result;
 use crate::linalg::large::filled;
+
+/// So many bytes and more come back through locked memory, several times as fast.
+const PINNED_BYTES: usize = 1 << 20;
 
 /// Numbers on a card.
 pub(crate) struct Buffer<T> {
@@ -36,7 +39,7 @@ impl<T> Drop for Buffer<T> {
             let bytes = size_in_memory::<T>(self.len);
             self.card.used.fetch_sub(bytes as u64, Ordering::Relaxed);
             if !self.card.keep(bytes, self.address) {
-                // SAFETY: it was taken for this buffer; the driver waits for work that uses it.
+                // SAFETY: it was taken for this buffer; the driver waits for work that uses it, in both streams.
                 unsafe { (self.card.libraries.driver.free)(self.address) };
             }
         }
@@ -61,27 +64,24 @@ impl<T: Pod> Buffer<T> {
         self.len
     }
 
-    /// Copies numbers to this place.
+    /// Copies numbers to this place; they may be changed when this returns.
     pub(crate) fn write(&self, at: usize, numbers: &[T]) -> Result<()> {
-        assert!(at + numbers.len() <= self.len, "{} numbers at {at} of {}", numbers.len(), self.len);
-        let (card, to) = (&self.card, self.address + (at * size_of::<T>()) as u64);
-        card.enter()?;
-        let bytes: &[u8] = bytemuck::cast_slice(numbers);
-        let locked = Locked::of(card, bytes.as_ptr().cast_mut().cast(), bytes.len());
-        for (start, len) in locked.pieces(bytes.len()) {
-            // SAFETY: both sides have so many bytes.
-            let code = unsafe {
-                (card.libraries.driver.to_card)(
-                    to + start as u64,
-                    bytes[start..].as_ptr().cast(),
-                    len,
-                    card.stream,
-                )
-            };
-            card.check(code, "copying to the card")?;
-        }
-        // The caller may change the numbers as soon as this returns.
-        card.wait()
+        let to = self.place(at, numbers.len());
+        let bytes = bytemuck::cast_slice(numbers);
+        // SAFETY: there is room for so many bytes.
+        self.card.with_pinned(Lane::Computing, |pinned| unsafe { pinned.write(&self.card, to, bytes) })
+    }
+
+    /// Copies numbers to the beginning beside what the card computes, once the mark is reached: nothing that was begun after it
+    /// may use this memory. What is begun from now on waits for the numbers.
+    pub(crate) fn write_beside(&self, numbers: &[T], free: &Event) -> Result<()> {
+        let (card, to) = (&self.card, self.place(0, numbers.len()));
+        card.follow(Lane::Copying, free)?;
+        card.with_pinned(Lane::Copying, |pinned| {
+            // SAFETY: there is room for so many bytes.
+            unsafe { pinned.write(card, to, bytemuck::cast_slice(numbers)) }?;
+            card.follow(Lane::Computing, pinned.last())
+        })
     }
 
     /// Copies the numbers from this place on.
@@ -90,23 +90,39 @@ impl<T: Pod> Buffer<T> {
         unsafe { self.read_to(at, numbers.as_mut_ptr(), numbers.len()) }
     }
 
+    /// Copies the numbers at the beginning beside what the card computes, as they are when the mark is reached.
+    pub(crate) fn read_beside(&self, numbers: &mut [T], ready: &Event) -> Result<()> {
+        let (card, from) = (&self.card, self.place(0, numbers.len()));
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(numbers);
+        card.follow(Lane::Copying, ready)?;
+        // SAFETY: both sides have so many bytes.
+        card.with_pinned(Lane::Copying, |pinned| unsafe {
+            pinned.read(card, from, bytes.as_mut_ptr(), bytes.len())
+        })
+    }
+
     /// Copies so many numbers from this place on.
     ///
     /// # Safety
     /// There must be room for them.
     unsafe fn read_to(&self, at: usize, to: *mut T, count: usize) -> Result<()> {
-        assert!(at + count <= self.len, "{count} numbers at {at} of {}", self.len);
-        let (card, from, to) = (&self.card, self.address + (at * size_of::<T>()) as u64, to.cast::<u8>());
-        card.enter()?;
-        let locked = Locked::of(card, to.cast(), count * size_of::<T>());
-        for (start, len) in locked.pieces(count * size_of::<T>()) {
+        let (card, from, bytes) = (&self.card, self.place(at, count), count * size_of::<T>());
+        if bytes >= PINNED_BYTES {
             // SAFETY: both sides have so many bytes.
-            let code = unsafe {
-                (card.libraries.driver.from_card)(to.add(start).cast(), from + start as u64, len, card.stream)
-            };
-            card.check(code, "copying from the card")?;
+            return card
+                .with_pinned(Lane::Computing, |pinned| unsafe { pinned.read(card, from, to.cast(), bytes) });
         }
+        card.enter()?;
+        // SAFETY: both sides have so many bytes.
+        let code = unsafe { (card.libraries.driver.from_card)(to.cast(), from, bytes, card.stream) };
+        card.check(code, "copying from the card")?;
         card.wait()
+    }
+
+    /// The address from which so many numbers lie.
+    fn place(&self, at: usize, count: usize) -> Address {
+        assert!(at + count <= self.len, "{count} numbers at {at} of {}", self.len);
+        self.address + (at * size_of::<T>()) as u64
     }
 
     /// All numbers.
