@@ -35,7 +35,7 @@ use pinned::Pinned;
 
 pub(crate) use buffer::{Buffer, rows_in_one_piece};
 pub(crate) use event::Event;
-pub(crate) use launch::{CardShape, Closed, MOST_PIVOTS};
+pub(crate) use launch::{CardShape, Closed, Listed, MOST_LISTED, MOST_PIVOTS};
 pub(crate) use view::{Operand, View};
 
 /// The source that is compiled for the card.

@@ -686,3 +686,110 @@ extern "C" __global__ void nearest(const float *s, u64 stride, u32 l, u32 first,
     }
     for (u32 i = threadIdx.x; i < room; i += blockDim.x) own[i] = keys[i];
 }
+
+// Rows of the base that are at most as far from a query as the farthest in its list, by tiles of 128 rows (down) and 128 queries
+// (across), 64 sums a thread: distances pass through no memory. What is found is listed in any order, because it is sorted.
+// Where a list is full, `full` says so, and nothing of it counts.
+#define TILE 128
+#define MOST_LISTED 2048
+template <class Add>
+__device__ inline void tiles(const float *base, u32 l, u32 first, const float *sizes, float factor, float whole, const float *queries,
+                             u32 n, u32 p, const u32 *slots, u32 room, const u64 *best, u32 *counts, u64 *lists, u32 *full,
+                             Add add) {
+    __shared__ __align__(16) float a[DEPTH][TILE + 4];
+    __shared__ __align__(16) float b[DEPTH][TILE + 4];
+    u32 down = threadIdx.x % 16 * 4, across = threadIdx.x / 16 * 4, c0 = blockIdx.y * TILE;
+    float most[8];
+    for (u32 j = 0; j < 8; j++) {
+        u32 c = c0 + j / 4 * 64 + across + j % 4;
+        u64 bound = c < n ? best[(u64)slots[c] * room + room - 1] : 0;
+        most[j] = c >= n ? -1.0f / 0.0f : bound == 0xFFFFFFFFFFFFFFFFull ? 3.4e38f : unordered((u32)(bound >> 32));
+    }
+    for (u32 r0 = blockIdx.x * TILE; r0 < l; r0 += gridDim.x * TILE) {
+        float sum[8][8];
+#pragma unroll
+        for (u32 i = 0; i < 8; i++)
+#pragma unroll
+            for (u32 j = 0; j < 8; j++) sum[i][j] = 0.0f;
+        for (u32 k0 = 0; k0 < p; k0 += DEPTH) {
+            u32 depth = p - k0 < DEPTH ? p - k0 : DEPTH, k = threadIdx.x % DEPTH;
+#pragma unroll 4
+            for (u32 at = threadIdx.x / DEPTH; at < TILE; at += 256 / DEPTH) {
+                a[k][at] = k < depth && r0 + at < l ? base[(u64)(r0 + at) * p + k0 + k] : 0.0f;
+                b[k][at] = k < depth && c0 + at < n ? queries[(u64)(c0 + at) * p + k0 + k] : 0.0f;
+            }
+            __syncthreads();
+#pragma unroll 2
+            for (u32 k = 0; k < depth; k++) {
+                float x[8], y[8];
+#pragma unroll
+                for (u32 half = 0; half < 2; half++) {
+                    float4 left = *(const float4 *)&a[k][half * 64 + down], right = *(const float4 *)&b[k][half * 64 + across];
+                    x[half * 4] = left.x, x[half * 4 + 1] = left.y, x[half * 4 + 2] = left.z, x[half * 4 + 3] = left.w;
+                    y[half * 4] = right.x, y[half * 4 + 1] = right.y, y[half * 4 + 2] = right.z, y[half * 4 + 3] = right.w;
+                }
+#pragma unroll
+                for (u32 i = 0; i < 8; i++)
+#pragma unroll
+                    for (u32 j = 0; j < 8; j++) sum[i][j] = add(sum[i][j], x[i], y[j]);
+            }
+            __syncthreads();
+        }
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            u32 r = r0 + i / 4 * 64 + down + i % 4;
+            float size = r < l ? whole * sizes[r] : 1.0f / 0.0f;
+            u32 found = 0;
+#pragma unroll
+            for (u32 j = 0; j < 8; j++) {
+                sum[i][j] = factor * sum[i][j] + size;
+                found |= (sum[i][j] <= most[j] ? 1u : 0u) << j;
+            }
+            // Seldom. Written once for all columns, because it would be compiled for each of them.
+            while (found) {
+                u32 j = __ffs(found) - 1, c = c0 + j / 4 * 64 + across + j % 4, at = atomicAdd(&counts[c], 1u);
+                float distance = sum[i][0];
+#pragma unroll
+                for (u32 other = 1; other < 8; other++) distance = j == other ? sum[i][other] : distance;
+                if (at < MOST_LISTED) {
+                    lists[(u64)c * MOST_LISTED + at] = ordered(distance, first + r);
+                } else {
+                    *full = 1;
+                }
+                found &= found - 1;
+            }
+        }
+    }
+}
+
+// By ‖y‖² − 2⟨x,y⟩.
+extern "C" __global__ void __launch_bounds__(256, 2)
+    closer(const float *base, u32 l, u32 first, const float *sizes, const float *queries, u32 n, u32 p, const u32 *slots, u32 room,
+           const u64 *best, u32 *counts, u64 *lists, u32 *full) {
+    tiles(base, l, first, sizes, -2.0f, 1.0f, queries, n, p, slots, room, best, counts, lists, full,
+          [](float sum, float x, float y) { return sum + x * y; });
+}
+
+// By ‖x−y‖₁.
+extern "C" __global__ void __launch_bounds__(256, 2)
+    closer_by_differences(const float *base, u32 l, u32 first, const float *sizes, const float *queries, u32 n, u32 p,
+                          const u32 *slots, u32 room, const u64 *best, u32 *counts, u64 *lists, u32 *full) {
+    tiles(base, l, first, sizes, 1.0f, 0.0f, queries, n, p, slots, room, best, counts, lists, full,
+          [](float sum, float x, float y) { return sum + fabs(x - y); });
+}
+
+// The `room` smallest of what a query had and what was listed for it; a block a query.
+extern "C" __global__ void merge_listed(const u32 *counts, const u64 *lists, const u32 *full, const u32 *slots, u32 room,
+                                        u64 *best) {
+    __shared__ u64 keys[LISTED];
+    u32 many = counts[blockIdx.x];
+    if (*full || many == 0) return;
+    const u64 *found = lists + (u64)blockIdx.x * MOST_LISTED;
+    u64 *own = best + (u64)slots[blockIdx.x] * room;
+    u32 power = 2;
+    while (power < room + many) power *= 2;
+    for (u32 i = threadIdx.x; i < power; i += blockDim.x)
+        keys[i] = i < room ? own[i] : i < room + many ? found[i - room] : 0xFFFFFFFFFFFFFFFFull;
+    sort(keys, power);
+    for (u32 i = threadIdx.x; i < room; i += blockDim.x) own[i] = keys[i];
+}
