@@ -65,6 +65,8 @@ test-new-user: build # What the program says about messy files, noise, rare clas
 
 # One card, so one test at a time.
 DEVICE_TESTS := cargo test $(WORKSPACE) --test it device:: -- --test-threads=1
+# What copies and computing wait for, with one of them as late as may be.
+LATE_TESTS := cargo test $(WORKSPACE) --test it in_pieces -- --test-threads=1
 CARD_TESTS := $(BIN)/python -m pytest -q python/tests/test_card.py
 
 test-gpu: export MERCER_TEST_DEVICE := $(or $(MERCER_TEST_DEVICE),cuda)
@@ -84,6 +86,8 @@ test-stand-in: build $(VENV)/.ready ## The same on a slow imitation of a card (n
 	@if command -v $${CXX:-g++} >/dev/null; then set -ex; \
 	$(PYTHON) tools/cuda_stand_in/build.py $(STAND_IN); \
 	$(DEVICE_TESTS); \
+	STAND_IN_LATE=computing $(LATE_TESTS); \
+	STAND_IN_LATE=copying $(LATE_TESTS); \
 	$(BIN)/python tools/develop.py; \
 	$(CARD_TESTS); \
 	else echo "there is no C++ compiler (g++): the code for cards was not tested"; fi

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,17 +11,17 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parents[1] / "crates" / "mercer" / "src" / "cuda" / "kernels.cu"
 # Functions in which threads wait for each other.
-WAITING = ["__syncthreads", "row_sum", "eliminate", "sort"]
+WAITING = ["__syncthreads", "row_sum", "eliminate", "manhattan", "tiles", "sort"]
 NAMES = ["libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13"]
 
 
 def listed(source: str) -> list[str]:
     """Return a line for each kernel: its name, and whether its threads wait for each other."""
     lines = []
-    for part in source.split('extern "C" __global__ void ')[1:]:
-        body = part[: part.index("\n}\n")]
+    for kernel in re.finditer(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s*)?(\w+)\(', source):
+        body = source[kernel.end() : source.index("\n}\n", kernel.end())]
         waits = any(f"{name}(" in body for name in WAITING)
-        lines.append(f"KERNEL({part[: part.index('(')]}, {str(waits).lower()})\n")
+        lines.append(f"KERNEL({kernel[1]}, {str(waits).lower()})\n")
     return lines
 
 

@@ -2,44 +2,47 @@
 //!
 //! Most of the unsafe code is here, and what is offered is safe: every address that is handed to the card
 //! lies inside a [`Buffer`], and sizes are checked before each call. Work goes to one stream, in the order of the calls, so
-//! that results do not depend on time; [`Card::wait`] and everything that brings numbers back wait for it.
+//! that results do not depend on time; [`Card::wait`] and everything that brings numbers back wait for it. Only copies of pieces
+//! of rows and features go beside it, to a second stream, and marks ([`Event`]) say what waits for what.
 //!
 //! source  CUDA driver API, NVRTC and cuBLAS; loaded at run time by `library.rs`
 
 #![expect(unsafe_code, reason = "libraries of another language are called")]
 
+mod buffer;
+mod event;
 mod launch;
 mod library;
+mod pinned;
+mod view;
 
 use std::any::Any;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::marker::PhantomData;
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
-use faer::{Mat, MatMut, MatRef};
-use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::linalg::large::filled;
 use crate::size::{bytes as bytes_for_people, size_in_bytes};
+use buffer::size_in_memory;
 use library::{
     AS_IT_IS, Address, CAPABILITY_MAJOR, CAPABILITY_MINOR, Handle, LEFT, LOWER, Libraries, MULTIPROCESSORS,
     NON_UNIT, TRANSPOSED, libraries,
 };
+use pinned::Pinned;
 
-pub(crate) use launch::{CardShape, Closed, MOST_PIVOTS};
+pub(crate) use buffer::{Buffer, rows_in_one_piece};
+pub(crate) use event::Event;
+pub(crate) use launch::{CardShape, Closed, Listed, MOST_LISTED, MOST_PIVOTS};
+pub(crate) use view::{Operand, View};
 
 /// The source that is compiled for the card.
 pub(crate) const SOURCE: &str = include_str!("cuda/kernels.cu");
 
 /// The share of the card's free memory that a job may take unless `MERCER_DEVICE_MEMORY` says otherwise.
 const FREE_SHARE: f64 = 0.9;
-
-/// Numbers of at least so many bytes are copied from locked pages, several times as fast.
-const LOCKED_BYTES: usize = 1 << 24;
 
 /// Memory of up to so many bytes is kept when it is given back, up to so many bytes in all.
 const KEPT_BYTES: usize = 1 << 28;
@@ -56,6 +59,10 @@ pub(crate) struct Card {
     name: String,
     context: Handle,
     stream: Handle,
+    /// For copies beside the work of the other.
+    copies: Handle,
+    /// Locked memory for copies, by lane.
+    pinned: [Mutex<Vec<Pinned>>; 2],
     /// Calls with one handle must not overlap.
     blas: Mutex<Handle>,
     functions: Vec<(&'static str, Handle)>,
@@ -125,8 +132,9 @@ impl Card {
             };
             let capability = 10 * attribute(CAPABILITY_MAJOR)? + attribute(CAPABILITY_MINOR)?;
             let multiprocessors = attribute(MULTIPROCESSORS)?.unsigned_abs();
-            let mut stream = std::ptr::null_mut();
+            let (mut stream, mut copies) = (std::ptr::null_mut(), std::ptr::null_mut());
             failed((driver.create_stream)(&raw mut stream, 1), "opening the card")?;
+            failed((driver.create_stream)(&raw mut copies, 1), "opening the card")?;
             let mut blas = std::ptr::null_mut();
             blas_check((libraries.blas.create)(&raw mut blas), "starting cuBLAS")?;
             blas_check((libraries.blas.set_stream)(blas, stream), "starting cuBLAS")?;
@@ -137,6 +145,8 @@ impl Card {
                 name: CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned(),
                 context,
                 stream,
+                copies,
+                pinned: [Mutex::new(Vec::new()), Mutex::new(Vec::new())],
                 blas: Mutex::new(blas),
                 functions,
                 multiprocessors,
@@ -177,8 +187,7 @@ impl Card {
     pub(crate) fn room<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
         self.enter()?;
         let bytes = size_in_memory::<T>(len);
-        let buffer =
-            |address| Buffer { card: Arc::clone(self), address, len, owner: None, numbers: PhantomData };
+        let buffer = |address| Buffer::new(self, address, len, None);
         self.used.fetch_add(bytes as u64, Ordering::Relaxed);
         if let Some(address) = self.take_kept(bytes) {
             return Ok(buffer(address));
@@ -206,7 +215,8 @@ impl Card {
         Ok(buffer(address))
     }
 
-    /// Memory of just so many bytes that was given back. What was begun with it comes before what will be, in the one stream.
+    /// Memory of just so many bytes that was given back. What was begun with it comes before what will be, in the one stream,
+    /// which waits for copies beside it; they begin after a mark that is set there once they have the memory.
     fn take_kept(&self, bytes: usize) -> Option<Address> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(own, _)| *own == bytes)?;
@@ -235,10 +245,7 @@ impl Card {
     /// Memory whose bytes are all 0.
     pub(crate) fn zeros<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>> {
         let buffer = self.room(len)?;
-        // SAFETY: the bytes are those of the buffer.
-        let code =
-            unsafe { (self.libraries.driver.fill)(buffer.address, 0, len * size_of::<T>(), self.stream) };
-        self.check(code, "clearing memory")?;
+        buffer.clear()?;
         Ok(buffer)
     }
 
@@ -264,7 +271,7 @@ impl Card {
         // What others have begun on other streams is waited for.
         // SAFETY: it takes nothing.
         self.check(unsafe { (self.libraries.driver.wait_for_all)() }, "waiting for the card")?;
-        Ok(Buffer { card: Arc::clone(self), address, len, owner: Some(owner), numbers: PhantomData })
+        Ok(Buffer::new(self, address, len, Some(owner)))
     }
 
     /// Waits until all is done that was begun.
@@ -429,323 +436,9 @@ impl Card {
     }
 }
 
-/// Bytes that numbers take, in steps of which the next buffer is likely to have the same.
-fn size_in_memory<T>(len: usize) -> usize {
-    (len * size_of::<T>()).max(1).next_multiple_of(if len * size_of::<T>() < 1 << 20 {
-        4_096
-    } else {
-        1 << 20
-    })
-}
-
 /// Sizes of matrices that cuBLAS takes.
 fn int(size: usize) -> c_int {
     c_int::try_from(size).unwrap_or_else(|_| unreachable!("pieces are smaller"))
-}
-
-/// Numbers on a card.
-pub(crate) struct Buffer<T> {
-    card: Arc<Card>,
-    address: Address,
-    len: usize,
-    /// Whose memory it is, if it was not taken here.
-    owner: Option<Arc<dyn Any + Send + Sync>>,
-    numbers: PhantomData<T>,
-}
-
-impl<T> std::fmt::Debug for Buffer<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} numbers on {:?}", self.len, self.card)
-    }
-}
-
-impl<T> Drop for Buffer<T> {
-    fn drop(&mut self) {
-        if self.owner.is_none() && self.card.enter().is_ok() {
-            let bytes = size_in_memory::<T>(self.len);
-            self.card.used.fetch_sub(bytes as u64, Ordering::Relaxed);
-            if !self.card.keep(bytes, self.address) {
-                // SAFETY: it was taken for this buffer; the driver waits for work that uses it.
-                unsafe { (self.card.libraries.driver.free)(self.address) };
-            }
-        }
-    }
-}
-
-impl<T: Pod> Buffer<T> {
-    pub(crate) fn card(&self) -> &Arc<Card> {
-        &self.card
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Copies numbers to this place.
-    pub(crate) fn write(&self, at: usize, numbers: &[T]) -> Result<()> {
-        assert!(at + numbers.len() <= self.len, "{} numbers at {at} of {}", numbers.len(), self.len);
-        let (card, to) = (&self.card, self.address + (at * size_of::<T>()) as u64);
-        card.enter()?;
-        let bytes: &[u8] = bytemuck::cast_slice(numbers);
-        let locked = Locked::of(card, bytes.as_ptr().cast_mut().cast(), bytes.len());
-        for (start, len) in locked.pieces(bytes.len()) {
-            // SAFETY: both sides have so many bytes.
-            let code = unsafe {
-                (card.libraries.driver.to_card)(
-                    to + start as u64,
-                    bytes[start..].as_ptr().cast(),
-                    len,
-                    card.stream,
-                )
-            };
-            card.check(code, "copying to the card")?;
-        }
-        // The caller may change the numbers as soon as this returns.
-        card.wait()
-    }
-
-    /// Copies the numbers from this place on.
-    pub(crate) fn read(&self, at: usize, numbers: &mut [T]) -> Result<()> {
-        // SAFETY: there is room for so many.
-        unsafe { self.read_to(at, numbers.as_mut_ptr(), numbers.len()) }
-    }
-
-    /// Copies so many numbers from this place on.
-    ///
-    /// # Safety
-    /// There must be room for them.
-    unsafe fn read_to(&self, at: usize, to: *mut T, count: usize) -> Result<()> {
-        assert!(at + count <= self.len, "{count} numbers at {at} of {}", self.len);
-        let (card, from, to) = (&self.card, self.address + (at * size_of::<T>()) as u64, to.cast::<u8>());
-        card.enter()?;
-        let locked = Locked::of(card, to.cast(), count * size_of::<T>());
-        for (start, len) in locked.pieces(count * size_of::<T>()) {
-            // SAFETY: both sides have so many bytes.
-            let code = unsafe {
-                (card.libraries.driver.from_card)(to.add(start).cast(), from + start as u64, len, card.stream)
-            };
-            card.check(code, "copying from the card")?;
-        }
-        card.wait()
-    }
-
-    /// All numbers.
-    pub(crate) fn to_vec(&self) -> Result<Vec<T>> {
-        let mut numbers = vec![T::zeroed(); self.len];
-        self.read(0, &mut numbers)?;
-        Ok(numbers)
-    }
-
-    /// The first of them.
-    pub(crate) fn first(&self, count: usize) -> Result<Vec<T>> {
-        let mut numbers = vec![T::zeroed(); count];
-        self.read(0, &mut numbers)?;
-        Ok(numbers)
-    }
-
-    /// Makes every byte 0.
-    pub(crate) fn clear(&self) -> Result<()> {
-        self.card.enter()?;
-        let driver = &self.card.libraries.driver;
-        // SAFETY: the bytes are those of the buffer.
-        let code = unsafe { (driver.fill)(self.address, 0, self.len * size_of::<T>(), self.card.stream) };
-        self.card.check(code, "clearing memory")
-    }
-}
-
-impl Buffer<f64> {
-    /// A matrix in it: `rows` numbers a column, columns `stride` numbers apart.
-    pub(crate) fn view(&self, at: usize, rows: usize, columns: usize, stride: usize) -> View<'_> {
-        assert!(rows <= stride || columns <= 1, "columns of {rows} numbers {stride} apart");
-        assert!(
-            rows == 0 || columns == 0 || at + (columns - 1) * stride + rows <= self.len,
-            "{rows}×{columns} at {at} with stride {stride} in {}",
-            self.len
-        );
-        View { buffer: self, at, rows, columns, stride: stride.max(1) }
-    }
-
-    /// A matrix from here, column after column.
-    pub(crate) fn write_matrix(&self, matrix: MatRef<'_, f64>) -> Result<()> {
-        let (rows, columns) = matrix.shape();
-        if let Some(values) = in_one_piece(matrix) {
-            return self.write(0, values);
-        }
-        let columns: Vec<f64> = (0..columns).flat_map(|j| matrix.col(j).iter().copied()).collect();
-        assert_eq!(columns.len(), rows * matrix.ncols());
-        self.write(0, &columns)
-    }
-
-    /// A matrix that begins with it, columns one after the other, brought here.
-    pub(crate) fn read_matrix(&self, rows: usize, columns: usize) -> Result<Mat<f64>> {
-        // SAFETY: all numbers are copied.
-        unsafe { filled(rows, columns, |values| self.read_to(0, values.as_mut_ptr().cast(), values.len())) }
-    }
-
-    /// A matrix that begins with it, columns one after the other.
-    pub(crate) fn matrix(&self, rows: usize, columns: usize) -> View<'_> {
-        self.view(0, rows, columns, rows)
-    }
-}
-
-/// The numbers of a matrix whose columns lie one after the other.
-fn in_one_piece(matrix: MatRef<'_, f64>) -> Option<&[f64]> {
-    let (rows, columns) = matrix.shape();
-    let together = matrix.row_stride() == 1 && (columns <= 1 || matrix.col_stride() == rows.cast_signed());
-    if !together || rows == 0 || columns == 0 {
-        return None;
-    }
-    // SAFETY: so many numbers lie there, as was seen, and are borrowed as long as the matrix is.
-    Some(unsafe { std::slice::from_raw_parts(matrix.as_ptr(), rows * columns) })
-}
-
-/// The numbers of a matrix whose rows lie one after the other.
-#[expect(clippy::needless_pass_by_value, reason = "who has it lends the numbers")]
-pub(crate) fn rows_in_one_piece<T: Pod>(matrix: MatMut<'_, T>) -> Option<&mut [T]> {
-    let (rows, columns) = matrix.shape();
-    let together = matrix.col_stride() == 1 && (rows <= 1 || matrix.row_stride() == columns.cast_signed());
-    if !together || rows == 0 || columns == 0 {
-        return None;
-    }
-    // SAFETY: so many numbers lie there, as was seen, and are lent as long as the matrix is.
-    Some(unsafe { std::slice::from_raw_parts_mut(matrix.as_ptr_mut(), rows * columns) })
-}
-
-/// A matrix on the card, column after column.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'b> {
-    buffer: &'b Buffer<f64>,
-    at: usize,
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-    pub(crate) stride: usize,
-}
-
-impl<'b> View<'b> {
-    fn address(&self) -> Address {
-        self.buffer.address + 8 * self.at as u64
-    }
-
-    pub(crate) fn card(&self) -> &'b Arc<Card> {
-        &self.buffer.card
-    }
-
-    /// Some of its columns.
-    pub(crate) fn columns(self, start: usize, count: usize) -> Self {
-        assert!(start + count <= self.columns, "columns {start} to {} of {}", start + count, self.columns);
-        Self { at: self.at + start * self.stride, columns: count, ..self }
-    }
-
-    /// Some of its rows.
-    pub(crate) fn rows(self, start: usize, count: usize) -> Self {
-        assert!(start + count <= self.rows, "rows {start} to {} of {}", start + count, self.rows);
-        Self { at: self.at + start, rows: count, ..self }
-    }
-
-    /// As it is in a product.
-    pub(crate) fn plain(self) -> Operand<'b> {
-        Operand { view: self, transposed: false }
-    }
-
-    /// Transposed in a product.
-    pub(crate) fn transposed(self) -> Operand<'b> {
-        Operand { view: self, transposed: true }
-    }
-}
-
-/// A matrix in a product.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Operand<'b> {
-    view: View<'b>,
-    transposed: bool,
-}
-
-impl Operand<'_> {
-    fn shape(&self) -> (usize, usize) {
-        let View { rows, columns, .. } = self.view;
-        if self.transposed { (columns, rows) } else { (rows, columns) }
-    }
-
-    fn code(&self) -> c_int {
-        if self.transposed { TRANSPOSED } else { AS_IT_IS }
-    }
-}
-
-/// Pages of the caller's that are locked while they are copied.
-struct Locked<'c> {
-    card: &'c Card,
-    pieces: Vec<(*mut c_void, usize)>,
-    first: usize,
-}
-
-impl<'c> Locked<'c> {
-    const PAGE: usize = 4_096;
-    const PIECE: usize = 1 << 23;
-
-    /// Locks the pages of many bytes, on all threads; if the system refuses, they are copied as they are.
-    fn of(card: &'c Card, start: *mut c_void, len: usize) -> Self {
-        let mut locked = Self { card, pieces: Vec::new(), first: 0 };
-        if len < LOCKED_BYTES {
-            return locked;
-        }
-        // Whole pages: a page that two pieces share could be locked but once.
-        let first = (start as usize).next_multiple_of(Self::PAGE) - start as usize;
-        let last = (start as usize + len) / Self::PAGE * Self::PAGE - start as usize;
-        let pieces: Vec<(usize, usize)> = (first..last)
-            .step_by(Self::PIECE)
-            .map(|at| (start as usize + at, Self::PIECE.min(last - at)))
-            .collect();
-        let lock = |&(at, bytes): &(usize, usize)| {
-            let at = at as *mut c_void;
-            // SAFETY: the pages are the caller's, who lends them for longer than this value lives.
-            let code = unsafe {
-                (card.libraries.driver.set_context)(card.context);
-                (card.libraries.driver.register)(at, bytes, 0)
-            };
-            (code == 0, at as usize, bytes)
-        };
-        let found: Vec<(bool, usize, usize)> = pieces.par_iter().map(lock).collect();
-        let complete = found.iter().all(|(done, ..)| *done);
-        locked.pieces = found
-            .iter()
-            .filter(|(done, ..)| *done)
-            .map(|&(_, at, bytes)| (at as *mut c_void, bytes))
-            .collect();
-        if complete {
-            locked.first = first;
-        } else {
-            locked.release();
-        }
-        locked
-    }
-
-    /// Where copies begin, and their lengths: a copy must not reach over the end of a locked piece.
-    fn pieces(&self, len: usize) -> Vec<(usize, usize)> {
-        if self.pieces.is_empty() {
-            return vec![(0, len)];
-        }
-        let mut cuts = vec![0, self.first];
-        self.pieces.iter().for_each(|(_, bytes)| cuts.push(cuts[cuts.len() - 1] + bytes));
-        cuts.push(len);
-        cuts.windows(2).filter(|cut| cut[1] > cut[0]).map(|cut| (cut[0], cut[1] - cut[0])).collect()
-    }
-
-    fn release(&mut self) {
-        for (at, _) in self.pieces.drain(..) {
-            // SAFETY: these pages were locked above.
-            unsafe { (self.card.libraries.driver.unregister)(at) };
-        }
-    }
-}
-
-impl Drop for Locked<'_> {
-    fn drop(&mut self) {
-        if !self.pieces.is_empty() {
-            // Copies may still be under way where one of them has failed.
-            let _ = self.card.wait();
-            self.release();
-        }
-    }
 }
 
 /// The kernels, compiled for a card of this capability.

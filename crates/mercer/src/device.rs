@@ -27,7 +27,9 @@ pub enum Device {
     Cpu,
     /// The NVIDIA card with this number. Without one, or for what it has no formula for, an error.
     Cuda(usize),
-    /// The NVIDIA card with this number for what it has formulas for, else the processor. Without the card, an error.
+    /// The NVIDIA card with this number for what it has formulas for, else the processor. Without the card, an error. Comparisons
+    /// and advice make it of a card that was asked for.
+    #[doc(hidden)]
     WhereItCan(usize),
     /// The first NVIDIA card where there is one and it has the formulas, else the processor.
     Auto,

@@ -96,9 +96,9 @@ impl<'a> CardRows<'a> {
         // Values of new pivots, rows about their mean, candidates.
         let piece = PIECE_ROWS
             .min(n)
-            .min(usize::try_from(available / 4 / (8 * (PENDING_THERE + p + 2)) as u64).unwrap_or(0));
+            .min(usize::try_from(available / 4 / (8 * (PENDING_THERE + 3 * p + 2)) as u64).unwrap_or(0));
         let piece = piece.max(256.min(n));
-        let scratch = 8 * ((PENDING_THERE + p + 2) * piece + 3 * cap.min(4_096) * cap.min(4_096)) as u64;
+        let scratch = 8 * ((PENDING_THERE + 3 * p + 2) * piece + 3 * cap.min(4_096) * cap.min(4_096)) as u64;
         let factor = 8 * n as u64 * cap as u64;
         let keeps = storage != FactorStorage::Recomputed && factor + scratch <= available;
         let g = if keeps { Some(card.room(n * cap)?) } else { None };
@@ -529,16 +529,8 @@ impl FactorRows for CardRows<'_> {
             self.order = random::permutation(self.n, seed);
         }
         let residual = self.residual.to_vec()?;
-        let mut found = InOrder { end: start, ..InOrder::default() };
-        while found.end < self.order.len() && found.rows.len() < count {
-            let i = self.order[found.end];
-            if residual[i] > novelty.of(self.diagonal[i]).max(floor) {
-                found.rows.push(i);
-                found.ranks.push(found.end);
-            }
-            found.end += 1;
-        }
-        Ok(found)
+        let is_new = |i: usize| novelty.is_left(residual[i], self.diagonal[i], floor);
+        Ok(InOrder::among(&self.order, start, count, is_new))
     }
 
     fn advance(&mut self, new: &NewPivots, _: &[usize], _: &[Vec<f64>]) -> Result<()> {
@@ -598,12 +590,14 @@ impl FactorRows for CardRows<'_> {
         }
         card.put(&self.residual, &new.places, 0.0)?;
         card.set_flag(&self.flags, &new.places, IS_PIVOT, true)?;
-        if first_bad < self.n && !new.places.contains(&first_bad) {
-            return Err(not_psd(self.kernel(), first_bad, self.limit));
-        }
         let a = self.a.view(0, self.cap, self.cap, self.cap);
         card.copy(next.matrix(b, j + b), a.rows(j, b).columns(0, j + b), 1.0)?;
         self.pivots.extend(&new.places);
+        if first_bad < self.n && !new.places.contains(&first_bad) {
+            let g = self.g_at(&[first_bad])?.to_vec()?;
+            let left = self.diagonal[first_bad] - g.iter().map(|v| v * v).sum::<f64>();
+            return Err(not_psd(self.kernel(), first_bad, left));
+        }
         card.wait()
     }
 

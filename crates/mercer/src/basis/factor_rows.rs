@@ -190,6 +190,22 @@ pub(crate) struct InOrder {
     pub(crate) end: usize,
 }
 
+impl InOrder {
+    /// The next rows of an order, from a rank on, that are new.
+    pub(crate) fn among(order: &[usize], start: usize, count: usize, is_new: impl Fn(usize) -> bool) -> Self {
+        let mut found = Self { end: start, ..Self::default() };
+        while found.end < order.len() && found.rows.len() < count {
+            let i = order[found.end];
+            if is_new(i) {
+                found.rows.push(i);
+                found.ranks.push(found.end);
+            }
+            found.end += 1;
+        }
+        found
+    }
+}
+
 /// b pivots that a pass adds after j earlier ones.
 #[derive(Clone, Debug)]
 pub(crate) struct NewPivots {
@@ -698,16 +714,8 @@ impl FactorRows for LocalRows<'_> {
         floor: f64,
     ) -> Result<InOrder> {
         let order = self.order.get_or_init(|| random::permutation(self.residual.len(), seed));
-        let mut found = InOrder { end: start, ..InOrder::default() };
-        while found.end < order.len() && found.rows.len() < count {
-            let i = order[found.end];
-            if self.residual[i] > novelty.of(self.diagonal[i]).max(floor) {
-                found.rows.push(i);
-                found.ranks.push(found.end);
-            }
-            found.end += 1;
-        }
-        Ok(found)
+        let is_new = |i: usize| novelty.is_left(self.residual[i], self.diagonal[i], floor);
+        Ok(InOrder::among(order, start, count, is_new))
     }
 
     fn advance(&mut self, new: &NewPivots, pivots: &[usize], coefficients: &[Vec<f64>]) -> Result<()> {

@@ -9,7 +9,7 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::expansion::{Blocks, Expansion, Landmarks};
-use crate::cuda::{Buffer, Card, View, rows_in_one_piece};
+use crate::cuda::{Buffer, Card, Event, View, rows_in_one_piece};
 use crate::data::card_view::Staging;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -90,6 +90,32 @@ pub(crate) fn cholesky_there(
 /// Rows that a thread copies at a time.
 const COPIED_ROWS: usize = 256;
 
+/// Rows whose features are brought here while those of as many others are computed.
+const BROUGHT_ROWS: usize = 16_384;
+
+/// Features of a piece that are brought here.
+struct Brought {
+    z: Buffer<f64>,
+    single: Option<Buffer<f32>>,
+    /// After they were computed.
+    ready: Event,
+}
+
+impl Brought {
+    fn new(card: &Arc<Card>, numbers: usize, precision: Precision) -> Result<Self> {
+        let single = if precision == Precision::Single { Some(card.room(numbers)?) } else { None };
+        Ok(Self { z: card.room(numbers)?, single, ready: Event::new(card)? })
+    }
+
+    /// The first of them, beside what the card computes meanwhile.
+    fn read<T: Real>(&self, to: &mut [T]) -> Result<()> {
+        match &self.single {
+            Some(single) => single.read_beside(bytemuck::cast_slice_mut(to), &self.ready),
+            None => self.z.read_beside(bytemuck::cast_slice_mut(to), &self.ready),
+        }
+    }
+}
+
 /// A matrix on the card, column after column.
 pub(crate) fn upload_matrix(card: &Arc<Card>, matrix: MatRef<'_, f64>) -> Result<Buffer<f64>> {
     let there = card.room(matrix.nrows() * matrix.ncols())?;
@@ -110,8 +136,8 @@ impl<'a> Applied<'a> {
         let a = upload_matrix(&card, expansion.matrix.as_ref())?;
         let has_offset = expansion.offset.iter().any(|b| *b != 0.0);
         let offset = if has_offset { Some(card.upload(&expansion.offset)?) } else { None };
-        // Values and features of a piece take a quarter of what is left at most.
-        let most = card.available()? / 4 / (8 * (l + q + p + 2)) as u64;
+        // Values, features and rows of a piece take a quarter of what is left at most.
+        let most = card.available()? / 4 / (8 * (l + 2 * q + 3 * p + 2)) as u64;
         let piece = PIECE_ROWS.min(rows.n()).min(usize::try_from(most).unwrap_or(usize::MAX));
         let piece = piece.max(LEAST_ROWS.min(rows.n())).max(1);
         let (k, scratch) = (card.room(l * piece)?, CardScratch::new(&card, piece, p)?);
@@ -206,26 +232,54 @@ impl<'a> Applied<'a> {
     /// Features of all rows into memory here, n×q.
     pub(crate) fn all<T: Real>(&self, mut out: MatMut<'_, T>, monitor: &Monitor) -> Result<()> {
         let q = self.q;
-        let z = self.room()?;
-        if let (Precision::Double, Some(out)) = (T::PRECISION, rows_in_one_piece(out.as_mut())) {
-            let out: &mut [f64] = bytemuck::cast_slice_mut(out);
-            return self.each_piece(monitor, |start, count| {
-                self.fill(start, count, z.matrix(q, count))?;
-                z.read(0, &mut out[start * q..(start + count) * q])
+        if let Some(out) = rows_in_one_piece(out.as_mut()) {
+            return self.bring(T::PRECISION, monitor, |from, start, count| {
+                from.read(&mut out[start * q..(start + count) * q])
             });
         }
-        let mut here = vec![0.0; q * self.piece];
-        self.each_piece(monitor, |start, count| {
-            self.fill(start, count, z.matrix(q, count))?;
-            z.read(0, &mut here[..q * count])?;
+        let mut here = vec![T::of(0.0); q * self.piece.min(BROUGHT_ROWS)];
+        self.bring(T::PRECISION, monitor, |from, start, count| {
+            from.read(&mut here[..q * count])?;
             let parts = out.as_mut().subrows_mut(start, count).par_row_chunks_mut(COPIED_ROWS);
             parts.zip(here[..q * count].par_chunks((COPIED_ROWS * q).max(1))).for_each(|(mut out, here)| {
                 for (i, row) in here.chunks_exact(q.max(1)).enumerate() {
-                    out.as_mut().row_mut(i).iter_mut().zip(row).for_each(|(o, v)| *o = T::of(*v));
+                    out.as_mut().row_mut(i).iter_mut().zip(row).for_each(|(o, v)| *o = *v);
                 }
             });
             Ok(())
         })
+    }
+
+    /// Features of all rows: `take` is called with those of a piece, its first row and their number while the next are computed.
+    fn bring(
+        &self,
+        precision: Precision,
+        monitor: &Monitor,
+        mut take: impl FnMut(&Brought, usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let (n, q, piece) = (self.rows.n(), self.q, self.piece.min(BROUGHT_ROWS));
+        let room = || Brought::new(&self.card, q * piece, precision);
+        let rooms = [room()?, room()?];
+        monitor.begin("transforming rows", n);
+        let mut before = None;
+        for (turn, start) in (0..n).step_by(piece).enumerate() {
+            monitor.check()?;
+            let (room, count) = (&rooms[turn % 2], piece.min(n - start));
+            let z = room.z.matrix(q, count);
+            self.fill(start, count, z)?;
+            if let Some(single) = &room.single {
+                self.card.narrow(z, single, 0)?;
+            }
+            self.card.mark(&room.ready)?;
+            if let Some((room, start, count)) = before.replace((room, start, count)) {
+                take(room, start, count)?;
+                monitor.advance(count);
+            }
+        }
+        let Some((room, start, count)) = before else { return Ok(()) };
+        take(room, start, count)?;
+        monitor.advance(count);
+        Ok(())
     }
 
     /// Squared distances of the rows' images from the span, of those k(x,x).

@@ -58,6 +58,11 @@ impl Novelty {
             Self::Least(least) => least,
         }
     }
+
+    /// Whether enough is left of a row, and more than the floor.
+    pub(crate) fn is_left(self, residual: f64, diagonal: f64, floor: f64) -> bool {
+        residual > self.of(diagonal).max(floor)
+    }
 }
 
 /// Grows the factor to its end.

@@ -196,25 +196,25 @@ extern "C" __global__ void from_products(double *s, u64 stride, u32 l, u64 n, u3
     CELLS(r, c, l, n) s[c * stride + r] = value(s[c * stride + r], shape, gamma, parameter, degree);
 }
 
-// exp(−γ‖x−y‖₁) of 64 landmarks and 64 rows at a time, 16 values a thread.
+// ‖x−y‖₁ of 64 rows of one kind (down) and 64 of another (across) at a time, 16 sums a thread; `finish` makes values of them.
 #define SIDE 64
 #define DEPTH 16
-extern "C" __global__ void from_differences(double *s, u64 stride, const double *landmarks, const double *rows, u32 l, u64 n,
-                                            u32 p, double gamma) {
-    __shared__ double a[DEPTH][SIDE + 1];
-    __shared__ double b[DEPTH][SIDE + 1];
+template <class T, class Finish>
+__device__ inline void manhattan(T *s, u64 stride, const T *left, const T *right, u32 l, u64 n, u32 p, Finish finish) {
+    __shared__ T a[DEPTH][SIDE + 1];
+    __shared__ T b[DEPTH][SIDE + 1];
     u32 down = threadIdx.x % 16, across = threadIdx.x / 16;
     u64 r0 = (u64)blockIdx.x * SIDE;
     for (u64 c0 = (u64)blockIdx.y * SIDE; c0 < n; c0 += (u64)gridDim.y * SIDE) {
-        double sum[4][4];
+        T sum[4][4];
         for (u32 i = 0; i < 4; i++)
-            for (u32 j = 0; j < 4; j++) sum[i][j] = 0.0;
+            for (u32 j = 0; j < 4; j++) sum[i][j] = 0;
         for (u32 k0 = 0; k0 < p; k0 += DEPTH) {
             for (u32 e = threadIdx.x; e < SIDE * DEPTH; e += 256) {
                 u32 k = e % DEPTH, at = e / DEPTH;
                 bool inside = k0 + k < p;
-                a[k][at] = inside && r0 + at < l ? landmarks[(r0 + at) * p + k0 + k] : 0.0;
-                b[k][at] = inside && c0 + at < n ? rows[(c0 + at) * p + k0 + k] : 0.0;
+                a[k][at] = inside && r0 + at < l ? left[(r0 + at) * p + k0 + k] : (T)0;
+                b[k][at] = inside && c0 + at < n ? right[(c0 + at) * p + k0 + k] : (T)0;
             }
             __syncthreads();
             for (u32 k = 0; k < DEPTH; k++)
@@ -225,9 +225,15 @@ extern "C" __global__ void from_differences(double *s, u64 stride, const double 
         for (u32 i = 0; i < 4; i++)
             for (u32 j = 0; j < 4; j++) {
                 u64 r = r0 + i * 16 + down, c = c0 + j * 16 + across;
-                if (r < l && c < n) s[c * stride + r] = exp(-gamma * sum[i][j]);
+                if (r < l && c < n) s[c * stride + r] = finish(sum[i][j]);
             }
     }
+}
+
+// exp(−γ‖x−y‖₁) of landmarks and rows.
+extern "C" __global__ void from_differences(double *s, u64 stride, const double *landmarks, const double *rows, u32 l, u64 n,
+                                            u32 p, double gamma) {
+    manhattan(s, stride, landmarks, rows, l, n, p, [gamma](double sum) { return exp(-gamma * sum); });
 }
 
 // What new columns of G leave of each row. Below the limit it is no rounding: the first such row is told.
@@ -597,35 +603,9 @@ extern "C" __global__ void frame(const double *x, u32 p, const double *shift, do
     }
 }
 
-// ‖x−y‖₁ of 64 rows of the base (down) and 64 queries (across) at a time.
+// ‖x−y‖₁ of rows of the base (down) and queries (across).
 extern "C" __global__ void differences(float *s, u64 stride, const float *base, const float *queries, u32 l, u64 n, u32 p) {
-    __shared__ float a[DEPTH][SIDE + 1];
-    __shared__ float b[DEPTH][SIDE + 1];
-    u32 down = threadIdx.x % 16, across = threadIdx.x / 16;
-    u64 r0 = (u64)blockIdx.x * SIDE;
-    for (u64 c0 = (u64)blockIdx.y * SIDE; c0 < n; c0 += (u64)gridDim.y * SIDE) {
-        float sum[4][4];
-        for (u32 i = 0; i < 4; i++)
-            for (u32 j = 0; j < 4; j++) sum[i][j] = 0.0f;
-        for (u32 k0 = 0; k0 < p; k0 += DEPTH) {
-            for (u32 e = threadIdx.x; e < SIDE * DEPTH; e += 256) {
-                u32 k = e % DEPTH, at = e / DEPTH;
-                bool inside = k0 + k < p;
-                a[k][at] = inside && r0 + at < l ? base[(r0 + at) * p + k0 + k] : 0.0f;
-                b[k][at] = inside && c0 + at < n ? queries[(c0 + at) * p + k0 + k] : 0.0f;
-            }
-            __syncthreads();
-            for (u32 k = 0; k < DEPTH; k++)
-                for (u32 i = 0; i < 4; i++)
-                    for (u32 j = 0; j < 4; j++) sum[i][j] += fabsf(a[k][i * 16 + down] - b[k][j * 16 + across]);
-            __syncthreads();
-        }
-        for (u32 i = 0; i < 4; i++)
-            for (u32 j = 0; j < 4; j++) {
-                u64 r = r0 + i * 16 + down, c = c0 + j * 16 + across;
-                if (r < l && c < n) s[c * stride + r] = sum[i][j];
-            }
-    }
+    manhattan(s, stride, base, queries, l, n, p, [](float sum) { return sum; });
 }
 
 // A distance and a place as one number, ordered by the distance, then by the place.
@@ -704,5 +684,112 @@ extern "C" __global__ void nearest(const float *s, u64 stride, u32 l, u32 first,
         }
         __syncthreads();
     }
+    for (u32 i = threadIdx.x; i < room; i += blockDim.x) own[i] = keys[i];
+}
+
+// Rows of the base that are at most as far from a query as the farthest in its list, by tiles of 128 rows (down) and 128 queries
+// (across), 64 sums a thread: distances pass through no memory. What is found is listed in any order, because it is sorted.
+// Where a list is full, `full` says so, and nothing of it counts.
+#define TILE 128
+#define MOST_LISTED 2048
+template <class Add>
+__device__ inline void tiles(const float *base, u32 l, u32 first, const float *sizes, float factor, float whole, const float *queries,
+                             u32 n, u32 p, const u32 *slots, u32 room, const u64 *best, u32 *counts, u64 *lists, u32 *full,
+                             Add add) {
+    __shared__ __align__(16) float a[DEPTH][TILE + 4];
+    __shared__ __align__(16) float b[DEPTH][TILE + 4];
+    u32 down = threadIdx.x % 16 * 4, across = threadIdx.x / 16 * 4, c0 = blockIdx.y * TILE;
+    float most[8];
+    for (u32 j = 0; j < 8; j++) {
+        u32 c = c0 + j / 4 * 64 + across + j % 4;
+        u64 bound = c < n ? best[(u64)slots[c] * room + room - 1] : 0;
+        most[j] = c >= n ? -1.0f / 0.0f : bound == 0xFFFFFFFFFFFFFFFFull ? 3.4e38f : unordered((u32)(bound >> 32));
+    }
+    for (u32 r0 = blockIdx.x * TILE; r0 < l; r0 += gridDim.x * TILE) {
+        float sum[8][8];
+#pragma unroll
+        for (u32 i = 0; i < 8; i++)
+#pragma unroll
+            for (u32 j = 0; j < 8; j++) sum[i][j] = 0.0f;
+        for (u32 k0 = 0; k0 < p; k0 += DEPTH) {
+            u32 depth = p - k0 < DEPTH ? p - k0 : DEPTH, k = threadIdx.x % DEPTH;
+#pragma unroll 4
+            for (u32 at = threadIdx.x / DEPTH; at < TILE; at += 256 / DEPTH) {
+                a[k][at] = k < depth && r0 + at < l ? base[(u64)(r0 + at) * p + k0 + k] : 0.0f;
+                b[k][at] = k < depth && c0 + at < n ? queries[(u64)(c0 + at) * p + k0 + k] : 0.0f;
+            }
+            __syncthreads();
+#pragma unroll 2
+            for (u32 k = 0; k < depth; k++) {
+                float x[8], y[8];
+#pragma unroll
+                for (u32 half = 0; half < 2; half++) {
+                    float4 left = *(const float4 *)&a[k][half * 64 + down], right = *(const float4 *)&b[k][half * 64 + across];
+                    x[half * 4] = left.x, x[half * 4 + 1] = left.y, x[half * 4 + 2] = left.z, x[half * 4 + 3] = left.w;
+                    y[half * 4] = right.x, y[half * 4 + 1] = right.y, y[half * 4 + 2] = right.z, y[half * 4 + 3] = right.w;
+                }
+#pragma unroll
+                for (u32 i = 0; i < 8; i++)
+#pragma unroll
+                    for (u32 j = 0; j < 8; j++) sum[i][j] = add(sum[i][j], x[i], y[j]);
+            }
+            __syncthreads();
+        }
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            u32 r = r0 + i / 4 * 64 + down + i % 4;
+            float size = r < l ? whole * sizes[r] : 1.0f / 0.0f;
+            u32 found = 0;
+#pragma unroll
+            for (u32 j = 0; j < 8; j++) {
+                sum[i][j] = factor * sum[i][j] + size;
+                found |= (sum[i][j] <= most[j] ? 1u : 0u) << j;
+            }
+            // Seldom. Written once for all columns, because it would be compiled for each of them.
+            while (found) {
+                u32 j = __ffs(found) - 1, c = c0 + j / 4 * 64 + across + j % 4, at = atomicAdd(&counts[c], 1u);
+                float distance = sum[i][0];
+#pragma unroll
+                for (u32 other = 1; other < 8; other++) distance = j == other ? sum[i][other] : distance;
+                if (at < MOST_LISTED) {
+                    lists[(u64)c * MOST_LISTED + at] = ordered(distance, first + r);
+                } else {
+                    *full = 1;
+                }
+                found &= found - 1;
+            }
+        }
+    }
+}
+
+// By ‖y‖² − 2⟨x,y⟩.
+extern "C" __global__ void __launch_bounds__(256, 2)
+    closer(const float *base, u32 l, u32 first, const float *sizes, const float *queries, u32 n, u32 p, const u32 *slots, u32 room,
+           const u64 *best, u32 *counts, u64 *lists, u32 *full) {
+    tiles(base, l, first, sizes, -2.0f, 1.0f, queries, n, p, slots, room, best, counts, lists, full,
+          [](float sum, float x, float y) { return sum + x * y; });
+}
+
+// By ‖x−y‖₁.
+extern "C" __global__ void __launch_bounds__(256, 2)
+    closer_by_differences(const float *base, u32 l, u32 first, const float *sizes, const float *queries, u32 n, u32 p,
+                          const u32 *slots, u32 room, const u64 *best, u32 *counts, u64 *lists, u32 *full) {
+    tiles(base, l, first, sizes, 1.0f, 0.0f, queries, n, p, slots, room, best, counts, lists, full,
+          [](float sum, float x, float y) { return sum + fabs(x - y); });
+}
+
+// The `room` smallest of what a query had and what was listed for it; a block a query.
+extern "C" __global__ void merge_listed(const u32 *counts, const u64 *lists, const u32 *full, const u32 *slots, u32 room,
+                                        u64 *best) {
+    __shared__ u64 keys[LISTED];
+    u32 many = counts[blockIdx.x];
+    if (*full || many == 0) return;
+    const u64 *found = lists + (u64)blockIdx.x * MOST_LISTED;
+    u64 *own = best + (u64)slots[blockIdx.x] * room;
+    u32 power = 2;
+    while (power < room + many) power *= 2;
+    for (u32 i = threadIdx.x; i < power; i += blockDim.x)
+        keys[i] = i < room ? own[i] : i < room + many ? found[i - room] : 0xFFFFFFFFFFFFFFFFull;
+    sort(keys, power);
     for (u32 i = threadIdx.x; i < room; i += blockDim.x) own[i] = keys[i];
 }

@@ -1,6 +1,7 @@
 //! The kernels as functions: sizes are checked here, once for all callers.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use super::library::Address;
 use super::{Buffer, Card, View};
@@ -13,7 +14,7 @@ pub(crate) const PIECE: usize = 1_024;
 pub(crate) const MOST_PIVOTS: usize = 1_024;
 
 /// Every kernel's name.
-pub(super) const NAMES: [&str; 37] = [
+pub(super) const NAMES: [&str; 40] = [
     "widen",
     "narrow",
     "fill",
@@ -51,6 +52,9 @@ pub(super) const NAMES: [&str; 37] = [
     "frame",
     "differences",
     "nearest",
+    "closer",
+    "closer_by_differences",
+    "merge_listed",
 ];
 
 /// A kernel's formula, by the number that `kernels.cu` has for it, and its parameters.
@@ -70,6 +74,26 @@ pub(crate) struct Closed<'b> {
     pub(crate) mask: u32,
     pub(crate) floor: f64,
 }
+
+/// The list that each query of a tile has a place in.
+pub(crate) struct Slots {
+    numbers: Buffer<u32>,
+    /// They are all below it.
+    below: usize,
+}
+
+/// Rows that were found to be closer than the farthest in the lists.
+pub(crate) struct Listed {
+    counts: Buffer<u32>,
+    keys: Buffer<u64>,
+    full: Buffer<u32>,
+}
+
+/// Rows that can be listed for a query.
+pub(crate) const MOST_LISTED: usize = 2_048;
+
+/// Rows and queries of a tile that a block compares at a time.
+const TILE: usize = 128;
 
 /// An argument of a kernel.
 enum Argument {
@@ -691,21 +715,23 @@ impl Card {
         )
     }
 
+    /// The lists of queries.
+    pub(crate) fn slots(self: &Arc<Self>, slots: &[u32]) -> Result<Slots> {
+        let below = slots.iter().max().map_or(0, |&slot| slot as usize + 1);
+        Ok(Slots { numbers: self.upload(slots)?, below })
+    }
+
     /// The smallest distances so far and those of another piece of the base, of n queries.
     pub(crate) fn nearest(
         &self,
         (s, stride, n): (&Buffer<f32>, usize, usize),
         (first, l, sizes): (usize, usize, &Buffer<f32>),
         whole: f32,
-        slots: &[u32],
-        room: usize,
-        best: &Buffer<u64>,
+        slots: &Slots,
+        (room, best): (usize, &Buffer<u64>),
     ) -> Result<()> {
-        assert!(n * stride <= s.len && l <= stride && first + l <= sizes.len && n == slots.len());
-        assert!(
-            (1..=1_024).contains(&room) && slots.iter().all(|&slot| (slot as usize + 1) * room <= best.len)
-        );
-        let slots = s.card.upload(slots)?;
+        assert!(n * stride <= s.len && l <= stride && first + l <= sizes.len && n == slots.numbers.len);
+        assert!((1..=1_024).contains(&room) && slots.below * room <= best.len);
         self.launch(
             "nearest",
             (n, 1),
@@ -717,11 +743,66 @@ impl Card {
                 Argument::Int(first as u32),
                 Argument::Address(sizes.address + 4 * first as u64),
                 Argument::Float(whole),
-                IntoArgument::argument(&slots),
+                IntoArgument::argument(&slots.numbers),
                 Argument::Int(room as u32),
                 best.argument(),
             ],
         )
+    }
+
+    /// Room to list rows for so many queries.
+    pub(crate) fn listed(self: &Arc<Self>, queries: usize) -> Result<Listed> {
+        Ok(Listed {
+            counts: self.room(queries)?,
+            keys: self.room(queries * MOST_LISTED)?,
+            full: self.room(1)?,
+        })
+    }
+
+    /// The smallest distances so far and those of more of the base, whose rows are compared without distances in between. False,
+    /// and nothing is changed, if too many rows are closer than the farthest so far.
+    pub(crate) fn closer(
+        &self,
+        p: usize,
+        (base, sizes, first, l): (&Buffer<f32>, &Buffer<f32>, usize, usize),
+        (queries, manhattan): (&Buffer<f32>, bool),
+        slots: &Slots,
+        (room, best): (usize, &Buffer<u64>),
+        listed: &Listed,
+    ) -> Result<bool> {
+        let n = slots.numbers.len;
+        assert!((first + l) * p <= base.len && first + l <= sizes.len && n * p <= queries.len);
+        assert!(u32::try_from(l + TILE * TILE * 32).is_ok(), "{l} rows");
+        assert!((1..=1_024).contains(&room) && slots.below * room <= best.len);
+        assert!(n <= listed.counts.len && n * MOST_LISTED <= listed.keys.len);
+        listed.counts.clear()?;
+        listed.full.clear()?;
+        let down = n.div_ceil(TILE);
+        let across = l.div_ceil(TILE).min((16 * self.multiprocessors as usize).div_ceil(down.max(1)));
+        self.launch(
+            if manhattan { "closer_by_differences" } else { "closer" },
+            (across, down),
+            THREADS,
+            &mut [
+                Argument::Address(base.address + 4 * (first * p) as u64),
+                Argument::Int(l as u32),
+                Argument::Int(first as u32),
+                Argument::Address(sizes.address + 4 * first as u64),
+                queries.argument(),
+                Argument::Int(n as u32),
+                Argument::Int(p as u32),
+                IntoArgument::argument(&slots.numbers),
+                Argument::Int(room as u32),
+                best.argument(),
+                IntoArgument::argument(&listed.counts),
+                IntoArgument::argument(&listed.keys),
+                IntoArgument::argument(&listed.full),
+            ],
+        )?;
+        let Listed { counts, keys, full } = listed;
+        let arguments = pass![counts, keys, full, &slots.numbers, room as u32, best];
+        self.launch("merge_listed", (n, 1), THREADS, arguments)?;
+        Ok(full.first(1)?[0] == 0)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Rows that are computed with on a card, as a whole there or, where they do not fit, piece by piece.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::rows::Rows;
-use crate::cuda::{Buffer, Card, View};
+use crate::cuda::{Buffer, Card, Event, View};
 use crate::error::Result;
 
 /// Rows on a card.
@@ -15,8 +16,22 @@ pub(crate) struct CardView<'r> {
     whole: Option<View<'r>>,
 }
 
-/// Room on the card for a piece of rows, where they are copied there.
-pub(crate) struct Staging(Option<Buffer<f64>>);
+/// Room on the card for pieces of rows, where they are copied there.
+pub(crate) struct Staging(Option<Rooms>);
+
+/// Two rooms in turn: a piece is copied into one while the other is computed with.
+struct Rooms {
+    rooms: [Room; 2],
+    next: AtomicUsize,
+}
+
+struct Room {
+    numbers: Buffer<f64>,
+    /// For float32 rows on their way.
+    single: Option<Buffer<f32>>,
+    /// After what was last computed with it.
+    free: Event,
+}
 
 impl<'r> CardView<'r> {
     pub(super) fn new(rows: &'r Rows<'r>, card: &'r Arc<Card>, whole: Option<View<'r>>) -> Self {
@@ -34,26 +49,44 @@ impl<'r> CardView<'r> {
 
     /// Room for pieces of up to so many rows.
     pub(crate) fn staging(&self, rows: usize) -> Result<Staging> {
-        match self.whole {
-            Some(_) => Ok(Staging(None)),
-            None => self.card.room(rows * self.rows.p()).map(|room| Staging(Some(room))),
+        if self.whole.is_some() {
+            return Ok(Staging(None));
         }
+        let (card, many) = (self.card, rows * self.rows.p());
+        let room = || {
+            let single = if matches!(self.rows, Rows::DenseF32(_)) { Some(card.room(many)?) } else { None };
+            let room = Room { numbers: card.room(many)?, single, free: Event::new(card)? };
+            card.mark(&room.free)?;
+            Ok(room)
+        };
+        Ok(Staging(Some(Rooms { rooms: [room()?, room()?], next: AtomicUsize::new(0) })))
     }
 
-    /// The rows of a piece, p×count.
+    /// The rows of a piece, p×count, until the next but one is asked for. Where they are copied there, that is done beside what
+    /// the card computes with the piece before.
     pub(crate) fn piece<'s>(&self, start: usize, count: usize, staging: &'s Staging) -> Result<View<'s>>
     where
         'r: 's,
     {
-        let p = self.rows.p();
-        match (self.whole, staging) {
-            (Some(whole), _) => Ok(whole.columns(start, count)),
-            (None, Staging(Some(room))) => {
-                self.write(&self.rows.slice(start..start + count), room)?;
-                Ok(room.matrix(p, count))
+        let (Staging(staged), p) = (staging, self.rows.p());
+        let (piece, Rooms { rooms, next }) = match (self.whole, staged) {
+            (Some(whole), _) => return Ok(whole.columns(start, count)),
+            (None, Some(rooms)) => (self.rows.slice(start..start + count), rooms),
+            (None, None) => unreachable!("rows that come piece by piece have room for them"),
+        };
+        let turn = next.fetch_xor(1, Ordering::Relaxed) % 2;
+        // What was begun so far uses the other room.
+        self.card.mark(&rooms[1 - turn].free)?;
+        let room = &rooms[turn];
+        match (&piece, &room.single) {
+            (Rows::Dense(rows), _) => room.numbers.write_beside(rows.values(), &room.free)?,
+            (Rows::DenseF32(rows), Some(single)) => {
+                single.write_beside(rows.values(), &room.free)?;
+                self.card.widen(single, &room.numbers)?;
             }
-            (None, Staging(None)) => unreachable!("rows that come piece by piece have room for one"),
+            _ => unreachable!("rows on a card are dense"),
         }
+        Ok(room.numbers.matrix(p, count))
     }
 
     /// Rows by their indices, p×h.

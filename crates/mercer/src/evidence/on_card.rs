@@ -6,7 +6,13 @@
 //! k-th are offered by their exact distance, as all strategies do, so that the result is theirs. Where the list ends within that
 //! bound, the query is searched for on the processor.
 //!
-//! cost    p multiplications a pair (manhattan: 2p); 4 bytes of the card's memory a pair of a piece
+//! A share of the base, spread over it, is compared first: products as matrices, of which the smallest are kept. They say how
+//! close a row must be to count, and the rest of the base is compared with that, so that its distances pass through no memory.
+//! While the card compares some thousand queries, the candidates of those before are compared here.
+//!
+//! cost    p multiplications a pair (manhattan: 2p); 4 bytes of the card's memory a pair of a piece of the first share
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -14,7 +20,7 @@ use super::nearest::Nearest;
 use super::neighbours::{Groups, Metric, Space};
 use super::prefilter::Frame;
 use super::search::{Base, QUERY_ROWS, Strategy};
-use crate::cuda::Buffer;
+use crate::cuda::{Buffer, Listed, MOST_LISTED};
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -28,6 +34,19 @@ const MORE: usize = 15;
 
 /// The most neighbours that lists have room for.
 const MOST_NEIGHBOURS: usize = 1_000;
+
+/// Parts into which rows of a class are divided, each of them spread over all.
+const SHARES: usize = 16;
+
+/// At least so many rows are compared first.
+const LEAST_FIRST: usize = 512;
+
+/// Rows that are expected to be closer than what the first ones leave: a part of those that can be listed.
+const EXPECTED: usize = MOST_LISTED / 4;
+
+/// Up to so many columns the rest is compared without distances in memory. Matrix products of cuBLAS are faster than those
+/// of the kernel by a share that grows with the columns, while what distances cost in memory does not.
+const FEW_COLUMNS: usize = 64;
 
 /// Whether a card can search for so many neighbours in this space.
 pub(super) fn can_search(space: &Space, k: usize) -> bool {
@@ -51,6 +70,39 @@ pub(super) struct There {
 
 /// What the queries of a panel found; None where the card cannot tell.
 type Lists = Vec<Option<Vec<Nearest>>>;
+
+/// Room on the card for comparisons.
+struct Compared {
+    /// Places of a query's list.
+    room: usize,
+    /// Distances of a piece of the base, and how many rows it has at most.
+    s: Buffer<f32>,
+    widest: usize,
+    /// Where distances pass through no memory.
+    listed: Option<Listed>,
+}
+
+/// The smallest distances of some queries.
+struct Smallest {
+    keys: Vec<u64>,
+    sizes: Vec<f32>,
+}
+
+/// Brings rows into an order in which every share of them is spread over all.
+pub(super) fn spread(rows: &mut [usize]) {
+    let all = rows.to_vec();
+    let firsts = (0..SHARES).map(|share| share.reverse_bits() >> (usize::BITS - SHARES.ilog2()));
+    let spread = firsts.flat_map(|first| all.iter().skip(first).step_by(SHARES));
+    rows.iter_mut().zip(spread).for_each(|(to, row)| *to = *row);
+}
+
+/// Rows of so many that are compared by way of distances in memory.
+fn compared_first(rows: usize, room: usize, p: usize, metric: Metric) -> usize {
+    let shares = (SHARES * room).div_ceil(EXPECTED);
+    let first = (rows * shares).div_ceil(SHARES).max(LEAST_FIRST);
+    let pays = metric == Metric::Manhattan || p <= FEW_COLUMNS;
+    if pays && 2 * first <= rows { first } else { rows }
+}
 
 impl Space<'_> {
     /// The nearest rows of a base for each of the queries, with the help of a card; `hand_on` is called with panels of queries
@@ -77,11 +129,21 @@ impl Space<'_> {
             }
         };
         let of_base = framed(there, frame, metric, &base.order)?;
+        let compared = self.compared(base, k, queries.len().min(QUERIES), &of_base)?;
         let mut lists: Lists = Vec::new();
-        for queries in queries.chunks(QUERIES) {
+        let mut before: Option<(&[usize], Smallest)> = None;
+        for queries in queries.chunks(QUERIES).map(Some).chain([None]) {
             monitor.check()?;
-            let own = framed(there, frame, metric, queries)?;
-            lists.extend(self.candidates(base, groups, k, queries, (&of_base, &own), monitor)?);
+            let ask = |queries| -> Result<(&[usize], Smallest)> {
+                let own = framed(there, frame, metric, queries)?;
+                Ok((queries, self.smallest(base, groups, queries, (&of_base, &own), &compared, monitor)?))
+            };
+            let decide = |(queries, found): &(&[usize], Smallest)| {
+                self.decided(base, groups, k, queries, (&of_base, found), monitor)
+            };
+            let (next, found) = rayon::join(|| queries.map(ask).transpose(), || before.as_ref().map(decide));
+            lists.extend(found.into_iter().flatten());
+            before = next?;
         }
         let unsure: Vec<usize> =
             queries.iter().zip(&lists).filter(|(_, list)| list.is_none()).map(|(query, _)| *query).collect();
@@ -103,47 +165,87 @@ impl Space<'_> {
         Ok(panels.map(|(queries, lists)| hand_on(queries, lists)).collect())
     }
 
-    /// The lists of a few thousand queries.
-    fn candidates(
+    /// Room to compare so many queries at a time.
+    fn compared(&self, base: &Base, k: usize, many: usize, of_base: &There) -> Result<Compared> {
+        let Self::Plain(differences, metric) = self else { unreachable!("`can_search` was asked") };
+        let (card, room) = (of_base.rows.card(), (k + 1 + MORE).min(base.order.len().max(1)));
+        let first = |rows: usize| compared_first(rows, room, differences.p(), *metric);
+        let parts = || base.parts.iter().map(|part| part.places.len());
+        let widest = parts().map(first).max().unwrap_or(0).min(BASE_ROWS);
+        let listed = if parts().any(|rows| first(rows) < rows) { Some(card.listed(many)?) } else { None };
+        Ok(Compared { room, s: card.room(many * widest)?, widest, listed })
+    }
+
+    /// The smallest distances of a few thousand queries.
+    fn smallest(
+        &self,
+        base: &Base,
+        groups: Groups,
+        queries: &[usize],
+        (of_base, own): (&There, &There),
+        compared: &Compared,
+        monitor: &Monitor,
+    ) -> Result<Smallest> {
+        let Self::Plain(differences, metric) = self else { unreachable!("`can_search` was asked") };
+        let (card, p, count, many) = (of_base.rows.card(), differences.p(), groups.count(), queries.len());
+        let Compared { room, s, widest, listed } = compared;
+        let (room, widest) = (*room, (*widest).max(1));
+        let best = card.upload(&vec![u64::MAX; many * count * room])?;
+        let manhattan = *metric == Metric::Manhattan;
+        for part in &base.parts {
+            let group = |(at, &query): (usize, &usize)| (at * count + groups.of(query, part.class())) as u32;
+            let slots = card.slots(&queries.iter().enumerate().map(group).collect::<Vec<u32>>())?;
+            let in_memory = |places: Range<usize>| -> Result<()> {
+                for first in places.clone().step_by(widest) {
+                    monitor.check()?;
+                    let l = widest.min(places.end - first);
+                    let (rows, asked) = ((&of_base.rows, first, l), (&own.rows, 0, many));
+                    if manhattan {
+                        card.differences(p, rows, asked, s, widest)?;
+                    } else {
+                        card.products_f32(p, rows, asked, s, widest)?;
+                    }
+                    let whole = if manhattan { 0.0 } else { 1.0 };
+                    let rows = (first, l, &of_base.sizes);
+                    card.nearest((s, widest, many), rows, whole, &slots, (room, &best))?;
+                }
+                Ok(())
+            };
+            let (first, rows) = (part.places.start, part.places.len());
+            let rest = first + compared_first(rows, room, p, *metric);
+            in_memory(first..rest)?;
+            if let Some(listed) = listed.as_ref().filter(|_| rest < part.places.end) {
+                monitor.check()?;
+                let rows = (&of_base.rows, &of_base.sizes, rest, part.places.end - rest);
+                let asked = (&own.rows, manhattan);
+                if !card.closer(p, rows, asked, &slots, (room, &best), listed)? {
+                    in_memory(rest..part.places.end)?;
+                }
+            }
+        }
+        Ok(Smallest { keys: best.to_vec()?, sizes: own.sizes.to_vec()? })
+    }
+
+    /// The lists of queries from their smallest distances.
+    fn decided(
         &self,
         base: &Base,
         groups: Groups,
         k: usize,
         queries: &[usize],
-        (of_base, own): (&There, &There),
+        (of_base, found): (&There, &Smallest),
         monitor: &Monitor,
-    ) -> Result<Lists> {
-        let Self::Plain(differences, metric) = self else { unreachable!("`can_search` was asked") };
-        let (card, p, count, many) = (of_base.rows.card(), differences.p(), groups.count(), queries.len());
-        let room = (k + 1 + MORE).min(base.order.len().max(1));
-        let best = card.upload(&vec![u64::MAX; many * count * room])?;
-        let widest = base.parts.iter().map(|part| part.places.len()).max().unwrap_or(0).min(BASE_ROWS);
-        let s = card.room(many * widest)?;
-        let whole = if *metric == Metric::Euclidean { 1.0 } else { 0.0 };
-        for part in &base.parts {
-            let group = |(at, &query): (usize, &usize)| (at * count + groups.of(query, part.class())) as u32;
-            let slots: Vec<u32> = queries.iter().enumerate().map(group).collect();
-            for first in part.places.clone().step_by(widest.max(1)) {
-                monitor.check()?;
-                let l = widest.min(part.places.end - first);
-                let (rows, asked) = ((&of_base.rows, first, l), (&own.rows, 0, many));
-                if *metric == Metric::Euclidean {
-                    card.products_f32(p, rows, asked, &s, widest)?;
-                } else {
-                    card.differences(p, rows, asked, &s, widest)?;
-                }
-                card.nearest((&s, widest, many), (first, l, &of_base.sizes), whole, &slots, room, &best)?;
-            }
-        }
-        let (keys, sizes) = (best.to_vec()?, own.sizes.to_vec()?);
+    ) -> Lists {
+        let of_query = found.keys.len() / queries.len().max(1);
         let exact = |(at, &query): (usize, &usize)| {
-            let slack = 2.0 * of_base.share * (sizes[at] + of_base.largest);
-            let lists = keys[at * count * room..(at + 1) * count * room].chunks_exact(room);
+            let slack = 2.0 * of_base.share * (found.sizes[at] + of_base.largest);
+            let keys = &found.keys[at * of_query..(at + 1) * of_query];
+            let lists = keys.chunks_exact(of_query / groups.count());
             let list = lists.map(|keys| self.exact(base, k, query, keys, slack)).collect();
             monitor.advance(1);
             list
         };
-        Ok(queries.par_iter().enumerate().map(exact).collect())
+        queries.par_iter().enumerate().map(exact).collect()
     }
 
     /// The nearest of a query in one group, from its smallest float32 distances; None where more rows may be among them.

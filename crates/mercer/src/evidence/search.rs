@@ -15,7 +15,7 @@ use super::approximate::IvfLists;
 use super::differences::Differences;
 use super::nearest::Nearest;
 use super::neighbours::{Found, Groups, Metric, Space};
-use super::on_card::can_search;
+use super::on_card::{can_search, spread};
 use super::prefilter::{Block, Candidates, Frame, Tiles};
 use super::tree::Tree;
 use crate::data::rows::Rows;
@@ -61,7 +61,7 @@ pub(super) enum Strategy {
 /// The rows that are searched.
 pub(super) struct Base {
     pub(super) strategy: Strategy,
-    /// The rows that are searched, class by class; within a class in ascending order or list by list.
+    /// The rows that are searched, class by class; within a class in ascending order, list by list or spread.
     pub(super) order: Vec<usize>,
     pub(super) parts: Vec<Part>,
 }
@@ -155,10 +155,13 @@ impl Space<'_> {
         Ok(Base { parts: parts?, strategy, order })
     }
 
-    /// The index of some rows; with inverted lists the rows are reordered list by list.
+    /// The index of some rows; with inverted lists the rows are reordered list by list, for a card share by share.
     fn index(&self, indices: &mut [usize], strategy: &Strategy) -> Result<Index> {
         Ok(match (self, strategy) {
-            (_, Strategy::Card(_)) => Index::There,
+            (_, Strategy::Card(_)) => {
+                spread(indices);
+                Index::There
+            }
             (Self::Plain(differences, metric), Strategy::Trees) => {
                 Index::Tree(Tree::new(differences.dense(), indices, differences.p(), *metric))
             }

@@ -16,7 +16,6 @@ use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::evidence::margins::Pairs;
 use crate::evidence::moments::Summary;
-use crate::evidence::neighbours::Neighbours;
 use crate::linalg::Deciding;
 use crate::monitor::Monitor;
 use crate::options::Options;
@@ -223,15 +222,8 @@ impl FeatureSums for CardSource<'_> {
     }
 
     fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)> {
-        let Comparison { queries, kernel, k, search, .. } = *comparison;
-        let codes =
-            self.labels.map_or(Ok(&[][..]), |labels| labels.require_classes("margin").map(|(c, _)| c))?;
-        let (found, note) = Neighbours::find_for(queries, kernel, self.rows, codes, k, search, self.monitor)?;
-        let sum = self.scatter(&[
-            (&found.misses, &|i| comparison.weight(found.misses[i].len())),
-            (&found.hits, &|i| -comparison.weight(found.hits[i].len())),
-        ])?;
-        Ok((sum, note))
+        let (found, note) = comparison.found(self.rows, self.labels, self.monitor)?;
+        Ok((comparison.sum(self, &found.hits, &found.misses)?, note))
     }
 
     fn some(&self, rows: &[usize]) -> Result<(Rows<'static>, Option<Labels>)> {

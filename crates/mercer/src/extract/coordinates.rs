@@ -120,6 +120,8 @@ pub(crate) struct Comparison<'q> {
     pub(crate) mean: bool,
     /// Number of all rows.
     pub(crate) n: usize,
+    /// What each row counts; None: all the same.
+    pub(crate) weights: Option<&'q Weights>,
 }
 
 impl Comparison<'_> {
@@ -127,6 +129,28 @@ impl Comparison<'_> {
     pub(crate) fn weight(&self, neighbours: usize) -> f64 {
         let stand_for = self.n as f64 / self.queries.len() as f64;
         if self.mean { stand_for / neighbours as f64 } else { stand_for }
+    }
+
+    /// Hits and misses of the queries among all rows, and what to know of a search that was approximate.
+    pub(super) fn found(
+        &self,
+        rows: &Rows,
+        labels: Option<&Labels>,
+        monitor: &Monitor,
+    ) -> Result<(Neighbours, Option<String>)> {
+        let codes = labels.map_or(Ok(&[][..]), |labels| labels.require_classes("margin").map(|(c, _)| c))?;
+        Neighbours::find_for(self.queries, self.kernel, rows, codes, self.k, self.search, monitor)
+    }
+
+    /// Σ ω ΔΔᵀ over misses less that over hits.
+    pub(crate) fn sum(
+        &self,
+        features: &impl FeatureSums,
+        hits: &[Vec<usize>],
+        misses: &[Vec<usize>],
+    ) -> Result<Mat<f64>> {
+        let of = |i: usize, near: &[usize]| weight(self.weights, i) * self.weight(near.len());
+        features.scatter(&[(misses, &|i| of(i, &misses[i])), (hits, &|i| -of(i, &hits[i]))])
     }
 }
 
@@ -556,17 +580,8 @@ impl<T: FeaturePrecision> FeatureSums for Source<'_, T> {
     }
 
     fn margin(&self, comparison: &Comparison) -> Result<(Mat<f64>, Option<String>)> {
-        let Comparison { queries, kernel, k, search, .. } = *comparison;
-        let codes =
-            self.labels.map_or(Ok(&[][..]), |labels| labels.require_classes("margin").map(|(c, _)| c))?;
-        let rows = self.rows.to_f64();
-        let (found, note) = Neighbours::find_for(queries, kernel, &rows, codes, k, search, self.monitor())?;
-        drop(rows);
-        let sum = self.scatter(&[
-            (&found.misses, &|i| weight(self.weights(), i) * comparison.weight(found.misses[i].len())),
-            (&found.hits, &|i| -weight(self.weights(), i) * comparison.weight(found.hits[i].len())),
-        ])?;
-        Ok((sum, note))
+        let (found, note) = comparison.found(&self.rows.to_f64(), self.labels, self.monitor())?;
+        Ok((comparison.sum(self, &found.hits, &found.misses)?, note))
     }
 
     fn some(&self, rows: &[usize]) -> Result<(Rows<'static>, Option<Labels>)> {

@@ -38,7 +38,8 @@ pub(super) fn solve<'a>(
     let queries = random::sample(n, wanted.n_queries.unwrap_or(n), wanted.seed);
     let search = wanted.neighbors;
     let every = wanted.n_queries.is_none();
-    let comparison = Comparison { method, every, queries: &queries, kernel, k, search, mean, n };
+    let weights = coordinates.weights;
+    let comparison = Comparison { method, every, queries: &queries, kernel, k, search, mean, n, weights };
     let (margin, note) = coordinates.margin(&comparison)?;
     if (0..margin.ncols()).any(|i| !margin[(i, i)].is_finite()) {
         return Err(Error::Numerical(format!(

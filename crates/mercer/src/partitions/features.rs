@@ -56,11 +56,7 @@ impl FeatureSums for PartedFeatures<'_, '_> {
         let [hits, misses] = sides;
         let options = Options::default();
         let few = Source::<f64>::with(&found.rows, None, self.expansion, Given::Nothing, &options);
-        let sum = few.scatter(&[
-            (&misses, &|i| comparison.weight(misses[i].len())),
-            (&hits, &|i| -comparison.weight(hits[i].len())),
-        ])?;
-        Ok((sum, None))
+        Ok((comparison.sum(&few, &hits, &misses)?, None))
     }
 
     fn signs(&self, matrix: MatRef<'_, f64>, offset: &[f64]) -> Result<Vec<f64>> {

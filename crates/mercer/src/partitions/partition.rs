@@ -12,7 +12,7 @@ use super::question::{Ask, FactorAsk, FactorQuestion, Question};
 use super::state::State;
 use super::wire::Matrix;
 use crate::basis::Expansion;
-use crate::basis::factor_rows::{Factor, FactorRows, LocalRows, Selected};
+use crate::basis::factor_rows::{Factor, FactorRows, InOrder, LocalRows, Selected};
 use crate::data::labels::{Column, Labels};
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
@@ -232,13 +232,12 @@ impl<'a> Asked<'a> {
                 Reply::Drawn(factor.rows_at(own, *floor, &set(retired)))
             }
             FactorAsk::InOrder { n, seed, start, count, novelty, floor } => {
-                let order = random::permutation(*n, *seed).into_iter().enumerate().skip(*start);
-                let here = order.filter_map(|(rank, row)| Some((rank, row.checked_sub(first)?)));
-                let is_new = |&(_, i): &(usize, usize)| {
-                    i < rows.n() && factor.residual[i] > novelty.of(factor.diagonal[i]).max(*floor)
+                let is_new = |row: usize| {
+                    let own = row.checked_sub(first).filter(|i| *i < rows.n());
+                    own.is_some_and(|i| novelty.is_left(factor.residual[i], factor.diagonal[i], *floor))
                 };
-                let (ranks, rows) =
-                    here.filter(is_new).take(*count).map(|(rank, i)| (rank, first + i)).unzip();
+                let order = random::permutation(*n, *seed);
+                let InOrder { rows, ranks, .. } = InOrder::among(&order, *start, *count, is_new);
                 Reply::Ordered { rows, ranks }
             }
             FactorAsk::Products { selected, g, part } => {

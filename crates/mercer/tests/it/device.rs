@@ -7,7 +7,7 @@ use mercer::basis::{Basis, FittedBasis, Method, Precision};
 use mercer::data::{Task, synth};
 use mercer::device::Device;
 use mercer::evidence::neighbours::Neighbours;
-use mercer::faer::Mat;
+use mercer::faer::{Mat, MatMut};
 use mercer::pipeline::ColumnSelection;
 use mercer::{Error, FeatureMap, Kernel, Labels, Monitor, Options, Pipeline, Rows, Shape};
 
@@ -278,6 +278,97 @@ fn neighbours_are_those_of_the_processor() {
             assert_eq!(here, found, "{n} × {p}, {k}");
         }
     }
+}
+
+#[test]
+fn neighbours_in_many_rows_are_those_of_the_processor_whatever_their_order() {
+    type Value = fn(usize, usize) -> f64;
+    let Some(device) = card() else { return };
+    let wave =
+        |i: usize, j: usize| ((i * 31 + j * 17) % 97) as f64 / 97.0 + (i as f64 * 0.37 + j as f64).sin();
+    let (rbf, laplacian) = (Kernel::rbf(0.3), Kernel { shape: Shape::Laplacian, gamma: 0.3 });
+    let sets: [(&str, usize, usize, usize, Kernel, Value); 8] = [
+        ("noise", 1_200, 3, 1, rbf, wave),
+        ("two classes", 2_100, 3, 2, rbf, wave),
+        ("sums of differences", 1_200, 3, 1, laplacian, wave),
+        ("more columns than a tile is deep", 1_200, 19, 1, rbf, wave),
+        ("more columns than are compared without distances", 1_200, 70, 1, rbf, wave),
+        // Neighbours lie together, so that the first rows would say little of others.
+        ("in order", 1_200, 2, 1, rbf, |i, j| i as f64 / 100.0 + 0.01 * (j * i % 7) as f64),
+        ("copies", 1_200, 2, 1, laplacian, |i, j| (i % 4) as f64 + (j * (i % 3)) as f64),
+        // More rows are equally close than can be listed.
+        ("one row", 2_600, 1, 1, rbf, |i, _| if i % 200 == 0 { i as f64 } else { 5.0 }),
+    ];
+    for (what, n, p, classes, kernel, value) in sets {
+        let values: Vec<f64> = (0..n * p).map(|at| value(at / p, at % p)).collect();
+        let rows = Rows::dense(values, n, p).expect("rows");
+        let on_card = rows.clone().on(device).expect("there");
+        let codes: Vec<usize> = (0..n).map(|i| i % classes).collect();
+        let here = Neighbours::find(kernel, &rows, &codes, 4, &Monitor::default()).expect("here");
+        let found = Neighbours::find(kernel, &on_card, &codes, 4, &Monitor::default()).expect("there");
+        assert_eq!(here, found, "{what}");
+    }
+}
+
+#[test]
+fn features_of_many_rows_come_back_in_pieces() {
+    let Some(device) = card() else { return };
+    // Two pieces and a part; rows and features are more than fits into locked memory at a time.
+    let (n, p) = (40_000, 30);
+    let (rows, _) = data(n, p);
+    let some = rows.select(&(0..60).map(|i| i * 7).collect::<Vec<_>>());
+    let basis = named("nystrom", Kernel::rbf(0.1)).n_components(55).seed(3);
+    let map = FeatureMap::from(basis.fit(&some).expect("fitted"));
+    let on_card = rows.clone().on(device).expect("there");
+    let expected = map.transform(&rows).expect("here");
+    close(&map.transform(&on_card).expect("there"), &expected, 1e-10, "features");
+    let there = map.transform_there(&on_card, &Monitor::default()).expect("features").to_dense();
+    let q = expected.ncols();
+    close(&Mat::from_fn(n, q, |i, j| there[i * q + j]), &expected, 1e-10, "features left there");
+    // Row after row, as NumPy has them, and in both precisions.
+    let mut found = vec![0.0; n * q];
+    let out = MatMut::from_row_major_slice_mut(&mut found, n, q);
+    map.transform_into(&on_card, out, &Monitor::default()).expect("there");
+    assert!(found.iter().zip(&there).all(|(a, b)| (a - b).abs() < 1e-10));
+    let single: Vec<f32> = rows.to_dense().iter().map(|v| *v as f32).collect();
+    let single = Rows::dense_f32(single, n, p).expect("rows");
+    let in_single = |rows: &Rows| {
+        let (mut rowwise, mut columnwise) = (vec![0.0f32; n * q], Mat::<f32>::zeros(n, q));
+        let out = MatMut::from_row_major_slice_mut(&mut rowwise, n, q);
+        map.transform_f32_into(rows, out, &Monitor::default()).expect("features");
+        map.transform_f32_into(rows, columnwise.as_mut(), &Monitor::default()).expect("features");
+        assert!((0..n * q).all(|at| rowwise[at] == columnwise[(at / q, at % q)]));
+        rowwise
+    };
+    let (z, expected) = (in_single(&single.clone().on(device).expect("there")), in_single(&single));
+    assert!(z.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4));
+    // Rows that do not fit come in pieces, too.
+    temp_env("MERCER_DEVICE_MEMORY", "1MB", || {
+        let rows = rows.clone().on(device).expect("there");
+        close(
+            &map.transform(&rows).expect("there"),
+            &map.transform(&on_card).expect("there"),
+            1e-10,
+            "pieces",
+        );
+        let again = in_single(&single.clone().on(device).expect("there"));
+        assert!(z.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-6));
+    });
+}
+
+#[test]
+fn what_is_left_of_a_row_is_told_where_a_kernel_is_not_definite() {
+    let Some(device) = card() else { return };
+    let (rows, _) = data(300, 3);
+    let sigmoid = Basis::kobl(Kernel { shape: Shape::Sigmoid { coef0: 0.5 }, gamma: 2.0 });
+    let here = sigmoid.fit(&rows).expect_err("refused").to_string();
+    let there = sigmoid.fit_with(&rows, None, &there(device)).expect_err("refused").to_string();
+    let left = |text: &str| -> f64 {
+        let number = text.split("squared residual ").nth(1).and_then(|rest| rest.lines().next());
+        number.expect("a number").trim().parse().expect("a number")
+    };
+    // Passes have other lengths there, so that it may be another row, but not one at the limit.
+    assert!(left(&here) < -1e-3 && left(&there) < -1e-3, "{here}\n{there}");
 }
 
 #[test]
