@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits
@@ -56,6 +56,10 @@ NFeatures = int | float | Literal["positive", "all"] | None
 RandomState = int | np.random.RandomState | None
 
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]
+_NEIGHBORS = [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")]
+
+# Importances are at most this, so that their squares, which `RFE` sums, are finite.
+_LARGEST_IMPORTANCE = 1e150
 
 
 class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,6 +71,8 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _needs_y: ClassVar[bool] = True
     _allow_nan: ClassVar[bool] = False
     _takes_partitions = True
+    # Kinds of neighbours that a share of the rows is divided among: hits and misses; 0: there are no shares.
+    _neighbor_kinds: ClassVar[int] = 0
 
     n_features: NFeatures
     verbose: int
@@ -111,6 +117,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 y = as_target(y)
             else:
                 X, y = validated(self, X, ensure_min_samples=2, **checks), None
+        self._count_neighbors(X)
         found = _core.fit_selector(
             as_rows(X),
             y,
@@ -135,6 +142,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_device_of_partitions(getattr(self, "device", "cpu"))
         for name in ("support_", "_sums"):
             self.__dict__.pop(name, None)
+        self._count_neighbors(X)
         validated(self, X)
         found = _core.fit_selector_partitions(
             X,
@@ -156,6 +164,19 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for name in self._finds:
             setattr(self, f"{name}_", found[name])  # type: ignore[literal-required]
 
+    def _count_neighbors(self, X: Any) -> None:
+        """Keep the number of neighbours, which may be given as a share of these rows."""
+        if not self._neighbor_kinds:
+            return
+        given = self.n_neighbors
+        if not isinstance(given, Integral) and is_partitioned(X):
+            raise ValueError(
+                f"n_neighbors = {given!r} is a share, but rows in partitions are not counted before the fit\n"
+                "hint: give a whole number"
+            )
+        count = given if isinstance(given, Integral) else given * _num_samples(X) / self._neighbor_kinds
+        self.n_neighbors_ = max(int(count), 1)
+
     def _called(self) -> str:
         """Return the selector's name in the catalogue."""
         return self._method
@@ -166,9 +187,22 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if name == "seed" and not with_seed:
                 continue
             value = as_seed(self.random_state) if name == "seed" else getattr(self, self._names.get(name, name))
+            if name == "n_neighbors" and self._neighbor_kinds:
+                value = getattr(self, "n_neighbors_", value)
             if value is not None:
                 settings.append((name, as_text(value)))
         return settings
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The scores, none of them below 0, for `RFE` and `SelectFromModel` of scikit-learn.
+
+        Where a score is negative, the lowest is subtracted from all: both would take a column that is worse than chance
+        for one that matters, because they look at squares and absolute values. The order is that of the scores.
+        """
+        check_is_fitted(self)
+        scores = np.minimum(self.scores_, _LARGEST_IMPORTANCE)
+        return scores - min(scores.min(), 0.0)
 
     def transform(self, X: Any) -> Any:
         """Return the kept columns.
@@ -257,8 +291,9 @@ class Relief(_Selector):
     n_features : int, float, "positive" or None, default=None
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=1
-        Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    n_neighbors : int or float, default=1
+        Hits (rows of the own class) and misses (of all others together) that a row is compared with. A fraction is the
+        share of all rows that both are together, as in scikit-rebate: 0.1 of 200 rows are 10 hits and 10 misses.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
     metric : {"euclidean", "manhattan"}, default=None
@@ -291,10 +326,14 @@ class Relief(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     weights_ : ndarray of shape (n_features_in_,)
         Positive scores as a vector of length 1; all 0 where no score is positive.
+    n_neighbors_ : int
+        Number of neighbours of each kind that a row was compared with.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -317,15 +356,16 @@ class Relief(_Selector):
     _method = "relief"
     _finds = ("weights",)
     _allow_nan = True
+    _neighbor_kinds = 2
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relief"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        CARDS["relief"], n_neighbors=_NEIGHBORS, categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
         self,
         n_features: NFeatures = None,
         *,
-        n_neighbors: int = 1,
+        n_neighbors: int | float = 1,
         power: int = 1,
         metric: str | None = None,
         neighbors: str = "exact",
@@ -359,8 +399,9 @@ class ReliefF(_Selector):
     n_features : int, float, "positive" or None, default=None
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=10
-        Hits, and misses of each other class, that a row is compared with.
+    n_neighbors : int or float, default=10
+        Hits, and misses of each other class, that a row is compared with. A fraction is the share of all rows that hits
+        and misses are together, as in scikit-rebate: 0.1 of 200 rows are 10 hits and 10 misses.
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
@@ -391,10 +432,14 @@ class ReliefF(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     pvalues_ : ndarray of shape (n_features_in_,)
         Probability of differences as large by chance (STIR: a t-test of misses against hits).
+    n_neighbors_ : int
+        Number of neighbours of each kind that a row was compared with.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -420,15 +465,16 @@ class ReliefF(_Selector):
     _method = "relieff"
     _finds = ("pvalues",)
     _allow_nan = True
+    _neighbor_kinds = 2
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        CARDS["relieff"], n_neighbors=_NEIGHBORS, categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
         self,
         n_features: NFeatures = None,
         *,
-        n_neighbors: int = 10,
+        n_neighbors: int | float = 10,
         metric: str | None = None,
         neighbors: str = "exact",
         n_queries: int | None = None,
@@ -458,8 +504,8 @@ class RReliefF(_Selector):
     n_features : int, float, "positive" or None, default=None
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=70
-        Neighbours that a row is compared with.
+    n_neighbors : int or float, default=70
+        Neighbours that a row is compared with. A fraction is a share of the rows: 0.1 of 200 are 20.
     sigma : float, default=20.0
         The neighbour of rank r weighs exp(-(r/sigma)**2).
     metric : {"euclidean", "manhattan"}, default=None
@@ -493,8 +539,12 @@ class RReliefF(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
+    n_neighbors_ : int
+        Number of neighbours that a row was compared with.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -515,15 +565,16 @@ class RReliefF(_Selector):
 
     _method = "rrelieff"
     _allow_nan = True
+    _neighbor_kinds = 1
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        CARDS["rrelieff"], n_neighbors=_NEIGHBORS, categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
         self,
         n_features: NFeatures = None,
         *,
-        n_neighbors: int = 70,
+        n_neighbors: int | float = 70,
         sigma: float = 20.0,
         metric: str | None = None,
         neighbors: str = "exact",
@@ -577,6 +628,8 @@ class IRelief(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     weights_ : ndarray of shape (n_features_in_,)
@@ -658,6 +711,8 @@ class MultiSURF(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
@@ -733,6 +788,8 @@ class KFFS(_Selector):
         which it joined.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The inverse of every column's place, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     order_ : ndarray of shape (n_features_in_,)
@@ -774,6 +831,12 @@ class KFFS(_Selector):
         self.task = task
         self.verbose = verbose
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The inverse of every column's place, since a score is that of the ensemble which the column joined."""
+        check_is_fitted(self)
+        return 1.0 / self.ranking_
+
 
 class FScore(_Selector):
     """F-test: columns whose mean differs between classes, or that are correlated with a number.
@@ -801,6 +864,8 @@ class FScore(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, at most 1e150, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     pvalues_ : ndarray of shape (n_features_in_,)
@@ -943,6 +1008,8 @@ class MutualInfo(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
@@ -992,6 +1059,8 @@ class LaplacianScore(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
@@ -1062,6 +1131,8 @@ class LassoSelector(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     penalty_ : float

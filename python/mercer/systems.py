@@ -80,6 +80,7 @@ class _System(Mapped):
         if not isinstance(selector, _Selector):
             return self._fit_foreign(X, y, selector)
         self._check_selector(selector)
+        selector._count_neighbors(X)
         task = self._task_with(selector)
         found = self._fit(X, y, self._settings(selector), seed=seed, task=task)
         if found.selection is not None:

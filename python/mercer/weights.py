@@ -51,6 +51,8 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     weights_ : ndarray of shape (n_features_in_,)
         A weight for every column, with a mean square of 1.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The same, for `RFE` and `SelectFromModel` of scikit-learn.
     ranking_ : ndarray of shape (n_features_in_,)
         The place of every column by weight; 1 is the heaviest.
     support_ : ndarray of shape (n_features_in_,)
@@ -176,6 +178,12 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows = validated(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
         given: Any = rows
         return weighted(given[:, self.support_], self.weights_[self.support_])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The weights, for `RFE` and `SelectFromModel` of scikit-learn."""
+        check_is_fitted(self)
+        return self.weights_
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Return which columns are kept.
