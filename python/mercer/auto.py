@@ -193,7 +193,6 @@ class AutoFeatures(Mapped):
         self.method_ = self.advice_.method
         self.input_weights_ = found["weights"]
         self.kernel_ = self.basis_.kernel
-        self.gamma_ = self.basis_.gamma_
         self.inner_scores_ = self.advice_.inner
         warn(found["warnings"], stacklevel=2)
         return self
@@ -224,7 +223,7 @@ class AutoFeatures(Mapped):
         self._keep(chosen if isinstance(chosen, KernelBasis) else chosen.basis_, *_models(chosen), X)
         self.advice_, self.input_weights_ = sample.advice_, weights
         self.method_ = self.basis_.method_ if chosen is basis else sample.method_
-        self.kernel_, self.gamma_ = self.basis_.kernel, self.basis_.gamma_
+        self.kernel_ = self.basis_.kernel
         self.inner_scores_ = sample.inner_scores_
         return self
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from mercer._input import (
     refuse_collections,
     validated,
 )
+from mercer._words import Gamma, Kernel, Method, Precision
 
 # Which parameters of the catalogue each basis uses.
 _USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
@@ -220,22 +221,22 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | None = None,
+        method: Method | None = None,
         *,
-        kernel: str = "rbf",
-        gamma: float | str | None = None,
+        kernel: Kernel = "rbf",
+        gamma: Gamma | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         alpha: float = 1.0,
         input_weights: bool = False,
-        n_components: int | str | None = None,
-        threshold: str | float | tuple[str, float] | Callable[[float], float] | None = None,
+        n_components: int | Literal["relevant"] | None = None,
+        threshold: Literal["linear"] | float | tuple[Literal["power"], float] | Callable[[float], float] | None = None,
         tol: float | None = None,
         nu: float | None = None,
-        candidates: int | str = 10,
+        candidates: int | Literal["all"] = 10,
         landmarks: Any = None,
         center: bool = False,
-        precision: str | None = None,
+        precision: Precision | None = None,
         task: Task = "auto",
         random_state: int | np.random.RandomState | None = None,
         device: str = "cpu",
@@ -444,9 +445,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.n_support
 
     @property
-    def method_(self) -> str:
+    def method_(self) -> Method:
         """How landmarks were chosen."""
-        return self._fitted.method
+        return cast("Method", self._fitted.method)
 
     @property
     def pivots_(self) -> NDArray[np.intp]:
@@ -507,9 +508,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.n_rows
 
     @property
-    def precision_(self) -> str:
+    def precision_(self) -> Precision:
         """What the coordinates of the training rows were computed in."""
-        return self._fitted.precision
+        return cast("Precision", self._fitted.precision)
 
     @property
     def rounding_error_(self) -> float | None:

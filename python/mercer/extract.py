@@ -14,6 +14,7 @@ from mercer._catalogue import EXTRACTORS, as_seed, as_text, limits
 from mercer._fit import Settings, warn
 from mercer._input import Task, as_csr
 from mercer._mapped import KERNEL_SETTINGS, LIMITS, Basis, Mapped
+from mercer._words import Criterion, Gamma, Init, Kernel, LocalMetric, Neighbors, Precision
 from mercer.basis import KernelBasis
 from mercer.select import RandomState
 
@@ -155,6 +156,8 @@ class KLFE(_Extractor):
         Margins along the directions, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all positive ones.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -195,17 +198,17 @@ class KLFE(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
-        metric: str = "kernel",
-        neighbors: str = "exact",
+        metric: LocalMetric = "kernel",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -305,6 +308,8 @@ class SKFE(_Extractor):
         only that of the end.
     n_iter_ : int
         Number of steps.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -344,22 +349,22 @@ class SKFE(_Extractor):
     def __init__(
         self,
         n_components: int | None = None,
-        init: str = "koc",
+        init: Init = "koc",
         max_iter: int = 50,
         tol: float = 1e-6,
         center: bool = False,
         *,
-        criterion: str = "alignment",
+        criterion: Criterion = "alignment",
         points: int | None = None,
         reg: float = 0.1,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -446,6 +451,8 @@ class GDA(_Extractor):
         Share of the scatter along each direction that is between the classes, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -495,12 +502,12 @@ class GDA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -566,6 +573,8 @@ class KOC(_Extractor):
         The directions in the basis' coordinates, orthonormal.
     offset_ : ndarray of shape (n_components_,)
         Zeros: features are those of the basis' own zero.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -606,13 +615,13 @@ class KOC(_Extractor):
         n_clusters: int = 1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -678,6 +687,8 @@ class AKDAQR(_Extractor):
         Share of the scatter along each direction that is between the classes, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -718,8 +729,8 @@ class AKDAQR(_Extractor):
         *,
         n_components: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
@@ -791,6 +802,8 @@ class KPLS(_Extractor):
         Subtracted from the features, so that those of the mean are 0.
     eigenvalues_ : ndarray of shape (n_components_,)
         Squared covariances with the labels, in the order found.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -833,12 +846,12 @@ class KPLS(_Extractor):
         n_components: int | None = None,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -909,6 +922,8 @@ class KMFA(_Extractor):
         Scatter between classes over that within, along each direction, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -952,12 +967,12 @@ class KMFA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -1037,6 +1052,8 @@ class KANMM(_Extractor):
         Margins along the directions, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all positive ones.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -1077,16 +1094,16 @@ class KANMM(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
-        neighbors: str = "exact",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -1156,6 +1173,8 @@ class KPCA(_Extractor):
         Eigenvalues of the (centred) kernel matrix, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of its trace.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -1203,12 +1222,12 @@ class KPCA(_Extractor):
         center: bool = True,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:

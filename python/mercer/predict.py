@@ -18,6 +18,7 @@ from mercer._catalogue import as_seed
 from mercer._device import DEVICE, device_for
 from mercer._fit import input_names, warn
 from mercer._input import FLOATS, as_array, as_given, validated
+from mercer._words import Scale
 from mercer.model import FeatureMap
 from mercer.select import RandomState
 
@@ -27,7 +28,7 @@ __all__ = ["AutoClassifier", "AutoRegressor"]
 class _Predictor(BaseEstimator):  # type: ignore[misc]
     """What both share: the search in Rust, and what it found."""
 
-    scale: str
+    scale: Scale
     max_components: int
     input_weights: bool
     random_state: RandomState
@@ -48,7 +49,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        scale: str = "standard",
+        scale: Scale = "standard",
         max_components: int = 4000,
         input_weights: bool = True,
         random_state: RandomState = None,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
@@ -24,6 +25,7 @@ from mercer._input import (
     FLOATS,
     TASKS,
     Task,
+    as_array,
     as_rows,
     as_sums,
     as_target,
@@ -38,6 +40,7 @@ from mercer._input import (
     with_categories,
 )
 from mercer._kept import Kept, stored
+from mercer._words import Metric, Neighbors, Power
 
 __all__ = [
     "KFFS",
@@ -71,6 +74,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _needs_y: ClassVar[bool] = True
     _allow_nan: ClassVar[bool] = False
     _takes_partitions = True
+    _compares_categories: ClassVar[bool] = True  # else it scores columns of categories in a way of its own
     # Kinds of neighbours that a share of the rows is divided among: hits and misses; 0: there are no shares.
     _neighbor_kinds: ClassVar[int] = 0
 
@@ -123,11 +127,13 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             y,
             self._called(),
             self._settings(),
-            categorical=categorical,
+            categorical=categorical if self._compares_categories else [],
             task=getattr(self, "task", "auto"),
             device=device,
             verbose=int(self.verbose),
         )
+        if not self._compares_categories and categorical:
+            self._score_categories(found, X, y, categorical)
         self._keep(found)
         warn(found["warnings"], stacklevel=2)
         return self
@@ -163,6 +169,10 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_ = int(self.support_.sum())
         for name in self._finds:
             setattr(self, f"{name}_", found[name])  # type: ignore[literal-required]
+
+    def _score_categories(self, found: _core.Selection, X: Any, y: Any, categorical: list[int]) -> None:
+        """Put the scores of columns of categories among those that were found."""
+        raise NotImplementedError
 
     def _count_neighbors(self, X: Any) -> None:
         """Keep the number of neighbours, which may be given as a share of these rows."""
@@ -201,8 +211,8 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for one that matters, because they look at squares and absolute values. The order is that of the scores.
         """
         check_is_fitted(self)
-        scores = np.minimum(self.scores_, _LARGEST_IMPORTANCE)
-        return scores - min(scores.min(), 0.0)
+        scores: NDArray[np.float64] = np.minimum(self.scores_, _LARGEST_IMPORTANCE)
+        return scores - min(float(scores.min()), 0.0)
 
     def transform(self, X: Any) -> Any:
         """Return the kept columns.
@@ -366,9 +376,9 @@ class Relief(_Selector):
         n_features: NFeatures = None,
         *,
         n_neighbors: int | float = 1,
-        power: int = 1,
-        metric: str | None = None,
-        neighbors: str = "exact",
+        power: Power = 1,
+        metric: Metric | None = None,
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         task: Task = "auto",
@@ -475,8 +485,8 @@ class ReliefF(_Selector):
         n_features: NFeatures = None,
         *,
         n_neighbors: int | float = 10,
-        metric: str | None = None,
-        neighbors: str = "exact",
+        metric: Metric | None = None,
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         task: Task = "auto",
@@ -576,8 +586,8 @@ class RReliefF(_Selector):
         *,
         n_neighbors: int | float = 70,
         sigma: float = 20.0,
-        metric: str | None = None,
-        neighbors: str = "exact",
+        metric: Metric | None = None,
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         task: Task = "auto",
@@ -744,7 +754,7 @@ class MultiSURF(_Selector):
         self,
         n_features: NFeatures = None,
         *,
-        metric: str | None = None,
+        metric: Metric | None = None,
         n_queries: int | None = None,
         categorical_features: Any = None,
         task: Task = "auto",
@@ -986,7 +996,7 @@ class FScore(_Selector):
 
 
 class MutualInfo(_Selector):
-    """Mutual information of a column and the labels, estimated from nearest neighbours.
+    """Mutual information of a column and the labels, estimated from nearest neighbours or, for categories, counted.
 
     Parameters
     ----------
@@ -995,6 +1005,10 @@ class MutualInfo(_Selector):
         None for all. More than there are keeps all, with a warning.
     n_neighbors : int, default=3
         Neighbours that the estimate is made from: more of them vary less, and are more biased.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: with classes they are counted, with numbers it is the estimate for classes with
+        the two exchanged. Names of a dataframe's columns, indices, or a mask; "auto": a dataframe's columns of text or
+        categories. Text in such columns is encoded. scikit-learn calls them `discrete_features`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     verbose : int, default=0
@@ -1024,18 +1038,77 @@ class MutualInfo(_Selector):
     >>> X = np.random.default_rng(0).normal(size=(300, 5))
     >>> MutualInfo(1).fit(X, np.abs(X[:, 2]) > 0.7).get_support(indices=True)
     array([2])
+
+    A column that decides which of two equally frequent classes a row has tells ln 2:
+
+    >>> kinds = [[0.0], [1.0], [2.0], [2.0]]
+    >>> MutualInfo(categorical_features=[0]).fit(kinds, ["a", "a", "b", "b"]).scores_.round(4)
+    array([0.6931])
     """
 
     _method = "mi"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["mi"], task=TASKS)
+    _compares_categories = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["mi"], categorical_features=_CATEGORIES, task=TASKS
+    )
 
     def __init__(
-        self, n_features: NFeatures = None, *, n_neighbors: int = 3, task: Task = "auto", verbose: int = 0
+        self,
+        n_features: NFeatures = None,
+        *,
+        n_neighbors: int = 3,
+        categorical_features: Any = None,
+        task: Task = "auto",
+        verbose: int = 0,
     ) -> None:
         self.n_features = n_features
         self.n_neighbors = n_neighbors
+        self.categorical_features = categorical_features
         self.task = task
         self.verbose = verbose
+
+    def _score_categories(self, found: _core.Selection, X: Any, y: Any, categorical: list[int]) -> None:
+        values, classes, _ = _core.decide(y, task=self.task)
+        scores = found["scores"].copy()
+        is_sparse: bool = sparse.issparse(X)
+        for j in categorical:
+            column = X[:, [j]].toarray().ravel() if is_sparse else X[:, j]
+            _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+            if len(counts) < 2 or counts.max() < 2:
+                scores[j] = 0.0  # Nothing varies, or nothing is seen twice.
+            elif classes is None:
+                scores[j] = self._of_exchanged(as_array(values, np.float64), codes)
+            else:
+                scores[j] = _counted(codes, values)
+        order = np.argsort(-scores, kind="stable")
+        ranking = np.empty(len(scores), dtype=np.intp)
+        ranking[order] = np.arange(1, len(scores) + 1)
+        support = ranking <= _most(self.n_features, len(scores))
+        if self.n_features == "positive":
+            support &= scores > 0
+        found["scores"], found["ranking"], found["support"] = scores, ranking, support
+
+    def _of_exchanged(self, values: NDArray[np.float64], codes: NDArray[np.intp]) -> float:
+        """Return the mutual information of numbers, as a column, and categories, as labels."""
+        column, labels = as_array(values.reshape(-1, 1)), as_array(codes, np.int64)
+        settings = [("n_neighbors", as_text(self.n_neighbors))]
+        return float(_core.fit_selector(column, labels, "mi", settings, task="classes")["scores"][0])
+
+
+def _counted(x: NDArray[np.intp], y: Any) -> float:
+    """Return the mutual information of two codes by the frequencies of their pairs, in nats."""
+    table = np.zeros((int(x.max()) + 1, int(y.max()) + 1))
+    np.add.at(table, (x, y), 1.0 / len(x))
+    there = table > 0
+    of_both = (table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True))[there]
+    return max(float(np.sum(table[there] * np.log(table[there] / of_both))), 0.0)
+
+
+def _most(n_features: NFeatures, p: int) -> int:
+    """Return how many of p columns are kept; a share is rounded down, at least to one, and loses none to rounding."""
+    if n_features is None or isinstance(n_features, str):
+        return p
+    return int(n_features) if isinstance(n_features, Integral) else max(int(n_features * p + 1e-9), 1)
 
 
 class LaplacianScore(_Selector):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,8 @@ from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
 from mercer._input import Task, as_target, is_partitioned, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
+from mercer._words import Gamma, Kernel, Neighbors, Power, Precision, Weighted
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
-
-Weighted = bool | Literal["sqrt"]
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
 
@@ -274,6 +273,8 @@ class TAKES(_System):
         The place of every coordinate; 1 is the best.
     error_path_ : ndarray of shape (m,)
         Share of training rows that the ensemble of weak classifiers gets wrong after each round.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -317,12 +318,12 @@ class TAKES(_System):
         theta: int = 1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -415,6 +416,8 @@ class KRelief(_System):
         The score of every coordinate; high is good.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -454,19 +457,19 @@ class KRelief(_System):
         self,
         n_features: NFeatures = 20,
         n_neighbors: int = 1,
-        power: int = 1,
+        power: Power = 1,
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        neighbors: str = "exact",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -566,6 +569,8 @@ class SKRelief(KRelief):
         The score of every coordinate; high is good.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -603,20 +608,20 @@ class SKRelief(KRelief):
         self,
         n_features: NFeatures = 50,
         n_neighbors: int = 1,
-        power: int = 1,
+        power: Power = 1,
         weighted: Weighted = False,
         nu: float = 0.01,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        neighbors: str = "exact",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -702,6 +707,8 @@ class EKS(_System):
         The score of every coordinate, high is good; of a selector without `scores_`, 1 for what it keeps and 0 else.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -746,12 +753,12 @@ class EKS(_System):
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:

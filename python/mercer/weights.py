@@ -17,6 +17,7 @@ from mercer._catalogue import as_seed
 from mercer._fit import warn, warn_of_scales
 from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text, validated
 from mercer._kept import Kept, stored, weighted
+from mercer._words import WeightedKernel
 from mercer.select import RandomState
 
 __all__ = ["InputWeights"]
@@ -96,7 +97,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_features: int | None = None,
         *,
         rounds: int = 3,
-        kernel: str = "rbf",
+        kernel: WeightedKernel = "rbf",
         task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,

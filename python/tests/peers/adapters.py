@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -163,14 +165,19 @@ def f_regression(X, y, *, center=True, force_finite=True):
 
 def mutual_info_classif(X, y, *, discrete_features="auto", n_neighbors=3, copy=True, random_state=None, n_jobs=None):
     """`MutualInfo` of classes."""
-    return mercer.MutualInfo(n_neighbors=n_neighbors, task="classes").fit(X, y).scores_
+    return mutual_info(X, y, discrete_features, n_neighbors, "classes")
 
 
-def mutual_info_regression(
-    X, y, *, discrete_features="auto", n_neighbors=3, copy=True, random_state=None, n_jobs=None
-):
+def mutual_info_regression(X, y, *, discrete_features="auto", n_neighbors=3, copy=True, random_state=None, n_jobs=None):
     """`MutualInfo` of numbers."""
-    return mercer.MutualInfo(n_neighbors=n_neighbors, task="numbers").fit(X, y).scores_
+    return mutual_info(X, y, discrete_features, n_neighbors, "numbers")
+
+
+def mutual_info(X, y, discrete, n_neighbors, task):
+    """Return the scores; "auto" is for sparse columns, which scikit-learn takes for discrete."""
+    if isinstance(discrete, bool) or (isinstance(discrete, str) and discrete == "auto"):
+        discrete = [discrete is True or (discrete == "auto" and sparse.issparse(X))] * np.shape(X)[1]
+    return mercer.MutualInfo(n_neighbors=n_neighbors, categorical_features=discrete, task=task).fit(X, y).scores_
 
 
 # The selector whose scores a function of scikit-learn's computes.

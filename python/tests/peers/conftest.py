@@ -9,6 +9,7 @@ from peers.differences import DIFFERENT
 
 HERE = Path(__file__).parent
 
+
 @pytest.fixture
 def global_random_seed():
     """Return the seed that scikit-learn's tests use by default."""
@@ -27,7 +28,9 @@ def pytest_collection_modifyitems(items):
         if item.path.parent != HERE:
             continue
         name = f"{item.path.stem}::{item.name}"
-        item.add_marker(pytest.mark.filterwarnings("ignore"), append=False)  # Their tests are not ours to be strict with.
+        item.add_marker(
+            pytest.mark.filterwarnings("ignore"), append=False
+        )  # Their tests are not ours to be strict with.
         reason = DIFFERENT.get(name, DIFFERENT.get(name.partition("[")[0]))
         if reason is not None:
             item.add_marker(pytest.mark.xfail(strict=True, reason=reason))
