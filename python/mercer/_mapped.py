@@ -88,6 +88,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     device: str
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     basis_: KernelBasis
     _model: _core.Model
 

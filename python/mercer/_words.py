@@ -37,19 +37,3 @@ Weighted = bool | Literal["sqrt"]
 Votes = Literal["uniform", "distance"]
 Scale = Literal["standard", "min-max", "unit", "none"]
 Missing = Literal["fill", "refuse"]
-
-SelectorName = Literal[
-    "relief",
-    "relieff",
-    "rrelieff",
-    "irelief",
-    "multisurf",
-    "kffs",
-    "f",
-    "fpr",
-    "fdr",
-    "fwe",
-    "mi",
-    "laplacian",
-    "lasso",
-]

@@ -216,6 +216,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     _takes_partitions = True
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     _model: _core.Model
     _has_spmatrix: bool  # sparse landmarks are a `csr_matrix`, as the rows were, not a `csr_array`
 
@@ -460,9 +461,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.pivot_norms
 
     @property
-    def landmarks_(self) -> Any:
+    def landmarks_(self) -> NDArray[np.float64] | sparse.csr_array | sparse.csr_matrix | None:
         """The chosen rows; None for a precomputed kernel."""
-        return as_csr(self._fitted.landmarks, self.n_features_in_, spmatrix=self._has_spmatrix)
+        landmarks: Any = as_csr(self._fitted.landmarks, self.n_features_in_, spmatrix=self._has_spmatrix)
+        return landmarks  # type: ignore[no-any-return]
 
     @property
     def coefficients_(self) -> NDArray[np.float64]:

@@ -32,6 +32,7 @@ class _Extractor(Mapped):
     _warning: ClassVar[type[Warning]] = UserWarning  # what its warnings are
 
     components_: NDArray[np.float64]
+    offset_: NDArray[np.float64]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the basis and find directions in its coordinates.
@@ -190,6 +191,9 @@ class KLFE(_Extractor):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "klfe"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("klfe")
 
@@ -342,6 +346,8 @@ class SKFE(_Extractor):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+
     _method = "skfe"
     _warning = ConvergenceWarning
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("skfe")
@@ -492,6 +498,9 @@ class GDA(_Extractor):
     >>> bool(search.best_score_ > 0.95)
     True
     """
+
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
 
     _method = "gda"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("gda")
@@ -718,6 +727,9 @@ class AKDAQR(_Extractor):
     3
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "akda-qr"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: allowed for name, allowed in _limits("akda-qr").items() if name not in ("precision", "random_state")
@@ -838,6 +850,8 @@ class KPLS(_Extractor):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+
     _method = "kpls"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpls")
 
@@ -955,6 +969,9 @@ class KMFA(_Extractor):
     >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
     True
     """
+
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
 
     _method = "kmfa"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kmfa")
@@ -1086,6 +1103,9 @@ class KANMM(_Extractor):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "kanmm"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kanmm")
 
@@ -1212,6 +1232,9 @@ class KPCA(_Extractor):
     >>> bool(np.allclose(short.eigenvalues_, theirs.eigenvalues_))
     True
     """
+
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
 
     _method = "kpca"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpca")

@@ -36,6 +36,7 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
     alpha: float
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     gamma_: float
     _rows: Any
 

@@ -35,6 +35,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     device: str
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     _model: _core.Model
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -81,6 +81,11 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_features: NFeatures
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    scores_: NDArray[np.float64]
+    ranking_: NDArray[np.intp]
+    support_: NDArray[np.bool_]
+    n_features_: int
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score the columns and decide which to keep.
@@ -363,6 +368,8 @@ class Relief(_Selector):
     array([1, 3])
     """
 
+    weights_: NDArray[np.float64]
+
     _method = "relief"
     _finds = ("weights",)
     _allow_nan = True
@@ -471,6 +478,8 @@ class ReliefF(_Selector):
     >>> bool(relieff.pvalues_[1] < 0.001)
     True
     """
+
+    pvalues_: NDArray[np.float64]
 
     _method = "relieff"
     _finds = ("pvalues",)
@@ -664,6 +673,8 @@ class IRelief(_Selector):
     array([1, 3])
     """
 
+    weights_: NDArray[np.float64]
+
     _method = "irelief"
     _finds = ("weights",)
     _allow_nan = True
@@ -822,6 +833,9 @@ class KFFS(_Selector):
     0.0
     """
 
+    order_: NDArray[np.intp]
+    error_path_: NDArray[np.float64]
+
     _method = "kffs"
     _finds = ("order", "error_path")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["kffs"], task=TASKS)
@@ -895,6 +909,7 @@ class FScore(_Selector):
     array([ 7, 31])
     """
 
+    pvalues_: NDArray[np.float64]
     _sums: _core.FSums  # what `partial_fit` goes on from
     _classes: list[str] | None
 
@@ -1224,6 +1239,8 @@ class LassoSelector(_Selector):
     >>> LassoSelector(2).fit(X, y).get_support(indices=True)
     array([ 4, 11])
     """
+
+    penalty_: float
 
     _method = "lasso"
     _names: ClassVar[dict[str, str]] = {"stability": "threshold"}

@@ -307,6 +307,8 @@ class TAKES(_System):
     True
     """
 
+    selector_: KFFS
+
     _method = "takes"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("takes")
 
@@ -449,6 +451,8 @@ class KRelief(_System):
     >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
     True
     """
+
+    selector_: Relief
 
     _method = "k-relief"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("k-relief")
@@ -600,6 +604,8 @@ class SKRelief(KRelief):
     >>> system.basis_.n_components_ < 100
     True
     """
+
+    selector_: Relief
 
     _method = "sk-relief"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("sk-relief")

@@ -67,6 +67,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     'a number; missing is 3, the median'
     """
 
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    encoder_: str
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "categorical": [StrOptions({"from_dtype"}), "array-like", None],
         "missing": [StrOptions({"fill", "refuse"})],

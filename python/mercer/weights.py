@@ -91,6 +91,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     def __init__(
         self,
