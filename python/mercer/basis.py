@@ -32,6 +32,7 @@ from mercer._input import (
     checked_array,
     in_frame,
     is_collection,
+    is_lazy,
     is_partitioned,
     refuse_collections,
     validated,
@@ -663,7 +664,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return whether labels are looked at: they must be, or they are there and of use."""
         by_labels = self.gamma is None and self.kernel not in _NO_GAMMA and y is not None
         # A collection is to be refused with the rows, and not to be gathered for its shape.
-        return self._needs_y() or (by_labels and (is_collection(y) or np.asarray(to_host(y)).ndim == 1))
+        return self._needs_y() or (by_labels and (is_collection(y) or is_lazy(y) or np.asarray(to_host(y)).ndim == 1))
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -32,6 +32,7 @@ from mercer._input import (
     categories_as_text,
     is_frame,
     is_partitioned,
+    refusal_explained,
     refuse_collections,
     same_task,
     text_explained,
@@ -248,7 +249,8 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         polars = is_frame(X) and not hasattr(X, "iloc")
         wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
         if not polars or not wanted or not self.get_support().any():
-            return super().transform(X)
+            with refusal_explained(X, self):
+                return super().transform(X)
         # Through a matrix, text in one column would make objects of all of them.
         validated(self, X, reset=False, skip_check_array=True)
         return self._transform(X)
@@ -293,6 +295,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allow_nan
+        tags.input_tags.categorical = getattr(self, "categorical_features", None) is not None
         tags.target_tags.required = self._needs_y
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

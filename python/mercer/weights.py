@@ -177,7 +177,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The weighted columns; with `n_features`, the heaviest, in their order.
         """
         check_is_fitted(self)
-        rows = validated(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+        rows = validated(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         given: Any = rows
         return weighted(given[:, self.support_], self.weights_[self.support_])
 
