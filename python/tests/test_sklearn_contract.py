@@ -135,6 +135,8 @@ def test_every_check_of_scikit_learn_passes(estimator, check):
         KernelBasis("kobl", kernel="chi2", gamma="median"),
         KernelBasis("kobl", gamma="align", threshold=("power", 0.5)),
         Relief(0.5, n_neighbors=2, power=2, metric="manhattan", n_queries=10),
+        ReliefF(n_neighbors=0.2),
+        MutualInfo(categorical_features=[0]),
         KFFS(1, reweight=True),
         FScore(mode="fdr"),
         LassoSelector(randomized=True, n_resamples=10),

@@ -289,6 +289,11 @@ class Forest(mercer.ReliefF):
         self.max_depth = max_depth
 
 
+def linear_basis():
+    """Return the basis that spans all columns."""
+    return mercer.KernelBasis("kobl", kernel="linear", threshold=0.0)
+
+
 class PLSRegression(StandIn):
     """`KPLS` with the linear kernel on scaled columns."""
 
@@ -303,7 +308,7 @@ class PLSRegression(StandIn):
 
     def mercer(self) -> Any:
         """Return mercer's estimator, not fitted."""
-        model = mercer.KPLS(self.n_components, kernel="linear", task="numbers")
+        model = mercer.KPLS(self.n_components, basis=linear_basis(), task="numbers")
         return make_pipeline(StandardScaler(), model) if self.scale else model
 
 
@@ -332,4 +337,4 @@ class LinearDiscriminantAnalysis(StandIn):
 
     def mercer(self) -> Any:
         """Return mercer's estimator, not fitted."""
-        return mercer.GDA(self.n_components, kernel="linear", task="classes")
+        return mercer.GDA(self.n_components, reg=0.0, basis=linear_basis(), task="classes")
