@@ -240,8 +240,8 @@ def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
     """
     if chosen is None or is_collection(X) or is_lazy(X):  # A collection is refused later, as without categories.
         return X, []
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    if len(shape) != 2:
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    if len(shape) != 2 or 0 in shape:
         return X, []  # to be refused with the other bad shapes
     names = list(X.columns) if is_frame(X) else []
     text = [j for j, dtype in enumerate(X.dtypes) if _is_text(dtype)] if names else []
