@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 from scipy import sparse
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.utils import check_array, check_X_y, column_or_1d
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -282,7 +282,10 @@ def refusal_explained(X: Any, estimator: Any = None) -> Iterator[None]:
     Within, arrays of other libraries become NumPy's, whatever scikit-learn's `array_api_dispatch` says.
     """
     try:
-        with config_context(array_api_dispatch=False):
+        if get_config()["array_api_dispatch"]:
+            with config_context(array_api_dispatch=False):
+                yield
+        else:
             yield
     except ValueError as error:
         text = "could not convert string" in str(error)
