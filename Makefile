@@ -39,12 +39,13 @@ fmt: setup ## Format Rust and Python
 	$(BIN)/ruff format python bench experiments tools
 	$(BIN)/ruff check --fix python bench experiments tools
 
-lint: setup ## Check formats, clippy, ruff and mypy
+lint: setup ## Check formats, clippy, ruff, mypy and what an editor sees of the estimators
 	cargo fmt --all --check
 	cargo clippy $(WORKSPACE) --all-targets -- -D warnings
 	$(BIN)/ruff format --check python bench experiments tools
 	$(BIN)/ruff check python bench experiments tools
 	$(BIN)/mypy
+	$(BIN)/python tools/check_types.py
 
 test: test-rust test-python test-new-user ## Run all tests: Rust, Python, the examples in the docs, and a new user's files
 

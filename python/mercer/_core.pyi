@@ -1,7 +1,7 @@
 """The compiled part: arrays in, arrays and fitted models out. Not for users; `mercer` is."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class Evaluation(TypedDict):
     support: int
     warnings: list[str]
 
+@final
 class Columns:
     """Columns that a selector has kept, and the scores of all. It cannot be changed.
 
@@ -37,6 +38,8 @@ class Columns:
     """
 
     def __new__(cls, data: bytes) -> Columns: ...
+    def __copy__(self) -> Columns: ...
+    def __deepcopy__(self, memo: Any) -> Columns: ...
     @staticmethod
     def of(
         method: str,
@@ -71,6 +74,7 @@ class Columns:
     @property
     def facts(self) -> str: ...
 
+@final
 class RawTable:
     """Rows of mixed columns, collected batch by batch; rows beyond half the memory budget go to a temporary file."""
 
@@ -81,6 +85,7 @@ class RawTable:
     ) -> tuple[str, list[str], list[str], list[str]]: ...
     def apply(self, encoder: str, sink: Callable[[Numbers], None]) -> list[str]: ...
 
+@final
 class Model:
     """A fitted map from rows to features, z(x) = matrix · k(scaled x, landmarks) − offset. It cannot be changed.
 
@@ -89,6 +94,8 @@ class Model:
     """
 
     def __new__(cls, data: bytes, fit: PickledFit | None = None) -> Model: ...
+    def __copy__(self) -> Model: ...
+    def __deepcopy__(self, memo: Any) -> Model: ...
     @staticmethod
     def load(path: str) -> Model: ...
     def save(self, path: str) -> None: ...
@@ -175,6 +182,7 @@ class Model:
     @property
     def n_rows(self) -> int: ...
 
+@final
 class Fitted:
     """What a fit found."""
 
@@ -289,6 +297,7 @@ class Margins(TypedDict):
     hits: Numbers
     misses: Numbers
 
+@final
 class Question:
     """What the coordinator of a fit on rows in partitions asks of every partition."""
 
@@ -299,6 +308,7 @@ class Question:
     @classmethod
     def from_bytes(cls, bytes: bytes) -> Question: ...  # noqa: A002
 
+@final
 class Answer:
     """What a partition answers."""
 
@@ -306,6 +316,7 @@ class Answer:
     @classmethod
     def from_bytes(cls, bytes: bytes) -> Answer: ...  # noqa: A002
 
+@final
 class State:
     """What a partition keeps between two questions."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context, get_config
 from sklearn.utils import check_array, check_X_y, column_or_1d
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
@@ -70,7 +71,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
         checks["multi_output"] = True
     if is_on_card(X) and hasattr(estimator, "device"):
         return _on_card(estimator, CardRows.of(X), y, **checks)
-    return validate_data(estimator, to_host(X), y, **checks)
+    with refusal_explained(X, estimator):
+        return validate_data(estimator, to_host(X), y, **checks)
 
 
 def _on_card(estimator: Any, rows: CardRows, y: Any, *, reset: bool = True, **checks: Any) -> Any:
@@ -118,15 +120,21 @@ def _partitioned(estimator: Any, X: Any, y: Any) -> Any:
 def checked_array(caller: str, X: Any, call: str = "nothing", **checks: Any) -> Any:
     """Return a matrix that is no estimator's input as scikit-learn's `check_array` does; refuse Dask collections."""
     refuse_collections(caller, call, **{checks.get("input_name", "X"): X})
-    return check_array(to_host(X), **checks)
+    with refusal_explained(X):
+        return check_array(to_host(X), **checks)
 
 
 def refuse_collections(caller: str, call: str = "nothing", /, **given: Any) -> None:
-    """Refuse Dask collections, which NumPy would gather from all machines without a word.
+    """Refuse Dask collections, which NumPy would gather from all machines without a word, and frames that are lazy.
 
     `call` says which hint is given, and `given` are the arguments by their names.
     """
     for name, values in given.items():
+        if is_lazy(values):
+            raise TypeError(
+                f"{caller} was given a polars LazyFrame as {name}, which is a plan and has no rows yet\n"
+                f"hint: {name}.collect() runs it"
+            )
         if is_collection(values):
             kind = f"{type(values).__module__.partition('.')[0]} {type(values).__name__}"
             raise TypeError(
@@ -142,6 +150,11 @@ def is_collection(values: Any) -> bool:
     # The graphs of Dask's own are not made, which takes time. Objects of xarray always have the method, and it returns
     # None where they hold arrays of NumPy.
     return type(values).__module__.startswith("dask") or values.__dask_graph__() is not None
+
+
+def is_lazy(values: Any) -> bool:
+    """Return whether this is a frame of polars that is not computed yet; polars itself is not imported."""
+    return type(values).__name__ == "LazyFrame" and type(values).__module__.partition(".")[0] == "polars"
 
 
 def as_array(values: Any, dtype: Any = None) -> NDArray[Any]:
@@ -242,7 +255,7 @@ def as_target(y: Any) -> Target:
 
 def categories_as_text(y: Any) -> Any:
     """Return labels with pandas' categories as text: NumPy would make numbers of categories that are numbers."""
-    if is_collection(y):
+    if is_collection(y) or is_lazy(y):
         return y  # to be refused with the rows
     kinds = y.dtypes if is_frame(y) else [getattr(y, "dtype", None)]
     if not any(str(kind) == "category" for kind in kinds) or np.any(np.asarray(y.isna())):
@@ -265,7 +278,8 @@ def as_csr(parts: Any, n_columns: int, *, spmatrix: bool = False) -> Any:
 
 def is_frame(X: Any) -> bool:
     """Return whether this is a frame of pandas or polars."""
-    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+    known = type(X).__module__.partition(".")[0] in ("pandas", "polars") and not is_lazy(X)
+    return known and hasattr(X, "columns")
 
 
 def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
@@ -273,10 +287,10 @@ def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
 
     `chosen` is None, "auto" (columns of text or categories), names, indices or a mask.
     """
-    if chosen is None or is_collection(X):  # A collection is refused later, as without categories.
+    if chosen is None or is_collection(X) or is_lazy(X):  # A collection is refused later, as without categories.
         return X, []
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    if len(shape) != 2:
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    if len(shape) != 2 or 0 in shape:
         return X, []  # to be refused with the other bad shapes
     names = list(X.columns) if is_frame(X) else []
     text = [j for j, dtype in enumerate(X.dtypes) if _is_text(dtype)] if names else []
@@ -308,6 +322,81 @@ def text_explained(X: Any, *, by_relief: bool = True) -> Iterator[None]:
             f"columns of text cannot be compared as numbers: {', '.join(f'`{name}`' for name in text[:5])}\n"
             f"hint: {_TEXT_FOR_RELIEF if by_relief else ''}encode or drop them"
         ) from error
+
+
+@contextmanager
+def refusal_explained(X: Any, estimator: Any = None) -> Iterator[None]:
+    """Say at which row and column text, NaN or infinity is, where that is why rows are refused.
+
+    Within, arrays of other libraries become NumPy's, whatever scikit-learn's `array_api_dispatch` says.
+    """
+    try:
+        if get_config()["array_api_dispatch"]:
+            with config_context(array_api_dispatch=False):
+                yield
+        else:
+            yield
+    except ValueError as error:
+        text = "could not convert string" in str(error)
+        kind = re.match(r"Input X contains (NaN|infinity)", str(error))
+        place = _first_text(X) if text else None if kind is None else _first_that_is(X, kind[1])
+        if place is None:
+            raise
+        row, column, value = place
+        named = f"`{X.columns[column]}`" if is_frame(X) else f"column {column + 1}"
+        if text:
+            relief = hasattr(estimator, "categorical_features") and is_frame(X)
+            raise ValueError(
+                f"columns of text cannot be compared as numbers: {named} has {value!r} at row {row + 1}\n"
+                f"hint: {_TEXT_AS_NAMES if relief else ''}encode them (mercer.TableEncoder), or drop them"
+            ) from error
+        also = f" ({named})" if is_frame(X) else ""
+        raise ValueError(
+            f"Input contains {value} at row {row + 1}, column {column + 1}{also}; only finite numbers are allowed\n"
+            "hint: fill or drop such rows first"
+        ) from error
+
+
+_TEXT_AS_NAMES = 'categorical_features="auto" compares them as names; else '
+
+
+def _first_text(X: Any) -> tuple[int, int, Any] | None:
+    """Return row, column and value of the first text that is no number, of a frame the first in its first column."""
+    places: Iterable[tuple[int, int, Any]] = ()
+    if is_frame(X):
+        text = [j for j, dtype in enumerate(X.dtypes) if _is_text(dtype)]
+        columns = ((j, X.iloc[:, j] if hasattr(X, "iloc") else X.to_series(j)) for j in text)
+        places = ((row, j, value) for j, column in columns for row, value in enumerate(column))
+    elif np.ndim(X) == 2:
+        rows = np.asarray(X, dtype=object)
+        places = ((row, j, rows[row, j]) for row, j in np.ndindex(rows.shape))
+    return next((place for place in places if _is_word(place[2])), None)
+
+
+def _is_word(value: Any) -> bool:
+    """Return whether this is text that does not say a number."""
+    if not isinstance(value, str | bytes):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
+
+
+def _first_that_is(X: Any, kind: str) -> tuple[int, int, str] | None:
+    """Return row, column and name of the first value that is NaN, or infinity."""
+    is_kind = np.isnan if kind == "NaN" else np.isinf
+    if sparse.issparse(X):
+        parts: Any = X
+        parts = parts.tocoo()
+        found = np.flatnonzero(is_kind(parts.data))
+        return None if not len(found) else (int(parts.row[found[0]]), int(parts.col[found[0]]), kind)
+    rows = np.asarray(to_host(X), dtype=np.float64)
+    found = np.flatnonzero(is_kind(rows))
+    if rows.ndim != 2 or not len(found):
+        return None
+    return int(found[0] // rows.shape[1]), int(found[0] % rows.shape[1]), kind
 
 
 def _is_text(dtype: Any) -> bool:

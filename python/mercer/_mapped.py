@@ -31,9 +31,10 @@ from mercer._input import (
     row_weights,
     validated,
 )
+from mercer._words import Method, Precision
 from mercer.basis import KernelBasis
 
-Basis = KernelBasis | str | None
+Basis = KernelBasis | Method | None
 
 # What a method on a basis takes itself, in place of a `KernelBasis` with these settings.
 KERNEL_SETTINGS = ("kernel", "gamma", "degree", "coef0")
@@ -88,6 +89,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     device: str
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     basis_: KernelBasis
     _model: _core.Model
 
@@ -337,7 +339,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _name_basis(self, basis: KernelBasis, found: _core.Fitted) -> None:
         """Set the parameters of the basis that the fit has decided on."""
-        basis.method = found.basis.method
+        basis.method = cast("Method", found.basis.method)
 
     def _keep(self, basis: KernelBasis, basis_model: _core.Model, model: _core.Model, rows: Any) -> None:
         """Keep a basis as if it had been fitted by itself, and the model of what was made of its coordinates."""
@@ -350,6 +352,12 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
+
+    @property
+    def gamma_(self) -> float:
+        """The width of the kernel."""
+        check_is_fitted(self)
+        return self.basis_.gamma_
 
     @property
     def n_components_(self) -> int:
@@ -376,7 +384,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return important_points(self._model)[1]
 
     @property
-    def precision_(self) -> str:
+    def precision_(self) -> Precision:
         """What the coordinates of the training rows, and sums over them, were computed in."""
         check_is_fitted(self)
         return self.basis_.precision_

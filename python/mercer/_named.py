@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, cast
 
 from mercer import extract, systems
 from mercer._catalogue import PARAMETERS, stage
 from mercer._mapped import KERNEL_SETTINGS
+from mercer._words import Method
 from mercer.basis import KernelBasis
 
 # Systems and extractors; the name of a basis alone is its bare coordinates, `kpca` among them.
@@ -41,7 +42,7 @@ def estimator_of(method: str, settings: dict[str, Any]) -> Any:
     """Return an unfitted estimator. What a method and its basis both have is the method's; the seed is for both."""
     left = {"random_state" if name == "seed" else name: value for name, value in settings.items()}
     if method in stage("basis"):
-        return KernelBasis(method, **left)
+        return KernelBasis(cast("Method", method), **left)
     kind = _ESTIMATORS[method]
     own = set(inspect.signature(kind).parameters) - {"basis", *KERNEL_SETTINGS}
     top = {name: left[name] for name in left if name in own}

@@ -20,6 +20,7 @@ from mercer._catalogue import as_seed
 from mercer._device import device_for, to_host
 from mercer._input import Task, refuse_collections
 from mercer._named import estimator_of, value_of
+from mercer._words import Scale
 from mercer.comparison import rows_and_target
 from mercer.select import RandomState
 
@@ -73,7 +74,7 @@ class Advice:
     """
 
     def __init__(
-        self, found: dict[str, Any], *, scale: str = "none", sparse_rows: bool = False, task: Task = "auto"
+        self, found: dict[str, Any], *, scale: Scale = "none", sparse_rows: bool = False, task: Task = "auto"
     ) -> None:
         pairs = {name: np.array(found[name]).reshape(-1, 2) for name in ("alignments", "loo_by_gamma", "loo_by_size")}
         self.verdict: str = found["verdict"]
@@ -192,7 +193,7 @@ def advise(
     X: Any,
     y: Any,
     *,
-    scale: str = "standard",
+    scale: Scale = "standard",
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
@@ -27,6 +28,7 @@ from mercer._input import (
     validated,
 )
 from mercer._mapped import Mapped
+from mercer._words import Kernel
 from mercer.advice import Advice
 from mercer.basis import KernelBasis
 from mercer.select import RandomState
@@ -108,6 +110,12 @@ class AutoFeatures(Mapped):
     >>> model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.9
     True
     """
+
+    method_: str
+    kernel_: Kernel
+    input_weights_: NDArray[np.float64] | None
+    inner_scores_: list[tuple[str, float, float]]
+    advice_: Advice
 
     basis = None  # not a parameter: it is found
     _method = "auto"
@@ -193,7 +201,6 @@ class AutoFeatures(Mapped):
         self.method_ = self.advice_.method
         self.input_weights_ = found["weights"]
         self.kernel_ = self.basis_.kernel
-        self.gamma_ = self.basis_.gamma_
         self.inner_scores_ = self.advice_.inner
         warn(found["warnings"], stacklevel=2)
         return self
@@ -224,7 +231,7 @@ class AutoFeatures(Mapped):
         self._keep(chosen if isinstance(chosen, KernelBasis) else chosen.basis_, *_models(chosen), X)
         self.advice_, self.input_weights_ = sample.advice_, weights
         self.method_ = self.basis_.method_ if chosen is basis else sample.method_
-        self.kernel_, self.gamma_ = self.basis_.kernel, self.basis_.gamma_
+        self.kernel_ = self.basis_.kernel
         self.inner_scores_ = sample.inner_scores_
         return self
 

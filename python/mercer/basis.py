@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,14 @@ from mercer._input import (
     checked_array,
     in_frame,
     is_collection,
+    is_lazy,
     is_partitioned,
     is_several,
     refuse_collections,
     row_weights,
     validated,
 )
+from mercer._words import Gamma, Kernel, Method, Precision
 
 # Which parameters of the catalogue each basis uses.
 _USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
@@ -218,27 +220,28 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     _takes_partitions = True
     _takes_several = True
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     _model: _core.Model
     _has_spmatrix: bool  # sparse landmarks are a `csr_matrix`, as the rows were, not a `csr_array`
 
     def __init__(
         self,
-        method: str | None = None,
+        method: Method | None = None,
         *,
-        kernel: str = "rbf",
-        gamma: float | str | None = None,
+        kernel: Kernel = "rbf",
+        gamma: Gamma | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         alpha: float = 1.0,
         input_weights: bool = False,
-        n_components: int | str | None = None,
-        threshold: str | float | tuple[str, float] | Callable[[float], float] | None = None,
+        n_components: int | Literal["relevant"] | None = None,
+        threshold: Literal["linear"] | float | tuple[Literal["power"], float] | Callable[[float], float] | None = None,
         tol: float | None = None,
         nu: float | None = None,
-        candidates: int | str = 10,
+        candidates: int | Literal["all"] = 10,
         landmarks: Any = None,
         center: bool = False,
-        precision: str | None = None,
+        precision: Precision | None = None,
         task: Task = "auto",
         random_state: int | np.random.RandomState | None = None,
         device: str = "cpu",
@@ -455,9 +458,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.n_support
 
     @property
-    def method_(self) -> str:
+    def method_(self) -> Method:
         """How landmarks were chosen."""
-        return self._fitted.method
+        return cast("Method", self._fitted.method)
 
     @property
     def pivots_(self) -> NDArray[np.intp]:
@@ -470,9 +473,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.pivot_norms
 
     @property
-    def landmarks_(self) -> Any:
+    def landmarks_(self) -> NDArray[np.float64] | sparse.csr_array | sparse.csr_matrix | None:
         """The chosen rows; None for a precomputed kernel."""
-        return as_csr(self._fitted.landmarks, self.n_features_in_, spmatrix=self._has_spmatrix)
+        landmarks: Any = as_csr(self._fitted.landmarks, self.n_features_in_, spmatrix=self._has_spmatrix)
+        return landmarks  # type: ignore[no-any-return]
 
     @property
     def coefficients_(self) -> NDArray[np.float64]:
@@ -518,9 +522,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.n_rows
 
     @property
-    def precision_(self) -> str:
+    def precision_(self) -> Precision:
         """What the coordinates of the training rows were computed in."""
-        return self._fitted.precision
+        return cast("Precision", self._fitted.precision)
 
     @property
     def rounding_error_(self) -> float | None:
@@ -673,7 +677,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # A collection is to be refused with the rows, and not to be gathered for its shape.
         if is_several(y):  # Text in several columns is of no use here.
             return self._needs_y() or (by_labels and np.asarray(to_host(y)).dtype.kind in "biuf")
-        return self._needs_y() or (by_labels and (is_collection(y) or np.asarray(to_host(y)).ndim == 1))
+        return self._needs_y() or (by_labels and (is_collection(y) or is_lazy(y) or np.asarray(to_host(y)).ndim == 1))
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

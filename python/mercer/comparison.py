@@ -20,6 +20,7 @@ from mercer import _core
 from mercer._catalogue import PARAMETERS, as_seed, as_text
 from mercer._device import device_for, to_host
 from mercer._input import FLOATS, Task, as_rows, as_target, refuse_collections, text_explained
+from mercer._words import Kernel, Scale
 from mercer.select import RandomState
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def compare(
     groups: Any = None,
     score: str | Callable[[Any, Any], float] | None = None,
     estimators: Mapping[str, Any] | None = None,
-    scale: str = "standard",
-    kernel: str = "rbf",
+    scale: Scale = "standard",
+    kernel: Kernel = "rbf",
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,
@@ -210,8 +211,8 @@ def arguments_of(
     repeats: int = 1,
     test_share: float | None = None,
     score: Any = None,
-    scale: str = "standard",
-    kernel: str = "rbf",
+    scale: Scale = "standard",
+    kernel: Kernel = "rbf",
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,

@@ -26,6 +26,7 @@ from mercer._input import (
     validated,
 )
 from mercer._mapped import KERNEL_SETTINGS, LIMITS, Basis, Mapped
+from mercer._words import Criterion, Gamma, Init, Kernel, LocalMetric, Neighbors, Precision
 from mercer.basis import KernelBasis
 from mercer.select import RandomState
 
@@ -43,6 +44,7 @@ class _Extractor(Mapped):
     _warning: ClassVar[type[Warning]] = UserWarning  # what its warnings are
 
     components_: NDArray[np.float64]
+    offset_: NDArray[np.float64]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the basis and find directions in its coordinates.
@@ -304,6 +306,8 @@ class KLFE(_Extractor):
         Margins along the directions, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all positive ones.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -336,6 +340,9 @@ class KLFE(_Extractor):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "klfe"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("klfe", class_weight=CLASS_WEIGHT)
 
@@ -344,18 +351,18 @@ class KLFE(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
-        metric: str = "kernel",
-        neighbors: str = "exact",
+        metric: LocalMetric = "kernel",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -459,6 +466,8 @@ class SKFE(_Extractor):
         only that of the end.
     n_iter_ : int
         Number of steps.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -492,6 +501,8 @@ class SKFE(_Extractor):
     """
 
     _takes_several = True
+    eigenvalues_: NDArray[np.float64]
+
     _method = "skfe"
     _warning = ConvergenceWarning
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("skfe", class_weight=CLASS_WEIGHT)
@@ -499,23 +510,23 @@ class SKFE(_Extractor):
     def __init__(
         self,
         n_components: int | None = None,
-        init: str = "koc",
+        init: Init = "koc",
         max_iter: int = 50,
         tol: float = 1e-6,
         center: bool = False,
         *,
-        criterion: str = "alignment",
+        criterion: Criterion = "alignment",
         points: int | None = None,
         reg: float = 0.1,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -606,6 +617,8 @@ class GDA(_BySums):
         Share of the scatter along each direction that is between the classes, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -646,6 +659,9 @@ class GDA(_BySums):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "gda"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("gda", class_weight=CLASS_WEIGHT)
 
@@ -655,13 +671,13 @@ class GDA(_BySums):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -731,6 +747,8 @@ class KOC(_BySums):
         The directions in the basis' coordinates, orthonormal.
     offset_ : ndarray of shape (n_components_,)
         Zeros: features are those of the basis' own zero.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -771,14 +789,14 @@ class KOC(_BySums):
         n_clusters: int = 1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -848,6 +866,8 @@ class AKDAQR(_Extractor):
         Share of the scatter along each direction that is between the classes, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -877,6 +897,9 @@ class AKDAQR(_Extractor):
     3
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "akda-qr"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: allowed
@@ -890,8 +913,8 @@ class AKDAQR(_Extractor):
         *,
         n_components: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -968,6 +991,8 @@ class KPLS(_BySums):
         Subtracted from the features, so that those of the mean are 0.
     eigenvalues_ : ndarray of shape (n_components_,)
         Squared covariances with the labels, in the order found.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -1003,6 +1028,8 @@ class KPLS(_BySums):
     """
 
     _takes_several = True
+    eigenvalues_: NDArray[np.float64]
+
     _method = "kpls"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpls", class_weight=CLASS_WEIGHT)
 
@@ -1011,13 +1038,13 @@ class KPLS(_BySums):
         n_components: int | None = None,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -1089,6 +1116,8 @@ class KMFA(_Extractor):
         Scatter between classes over that within, along each direction, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -1121,6 +1150,9 @@ class KMFA(_Extractor):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "kmfa"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kmfa")
 
@@ -1132,12 +1164,12 @@ class KMFA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -1243,6 +1275,8 @@ class KANMM(_Extractor):
         Margins along the directions, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of the sum of all positive ones.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -1275,6 +1309,9 @@ class KANMM(_Extractor):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "kanmm"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kanmm", class_weight=CLASS_WEIGHT)
 
@@ -1283,17 +1320,17 @@ class KANMM(_Extractor):
         n_components: int | None = None,
         n_neighbors: int = 5,
         *,
-        neighbors: str = "exact",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -1364,6 +1401,8 @@ class KPCA(_BySums):
         Eigenvalues of the (centred) kernel matrix, descending.
     explained_ratio_ : ndarray of shape (n_components_,)
         Their shares of its trace.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -1402,6 +1441,9 @@ class KPCA(_BySums):
     True
     """
 
+    eigenvalues_: NDArray[np.float64]
+    explained_ratio_: NDArray[np.float64]
+
     _method = "kpca"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("kpca")
 
@@ -1411,12 +1453,12 @@ class KPCA(_BySums):
         center: bool = True,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:

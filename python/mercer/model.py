@@ -5,19 +5,29 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
-from sklearn.utils import check_array
+from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core, extract, select, systems
 from mercer._device import CardRows, columns_on_card, device_for, is_on_card, to_host
 from mercer._fit import features, input_names
-from mercer._input import FLOATS, as_given, as_rows, checked_array, in_frame, is_frame, refuse_collections
+from mercer._input import (
+    FLOATS,
+    as_given,
+    as_rows,
+    checked_array,
+    in_frame,
+    is_frame,
+    refusal_explained,
+    refuse_collections,
+)
 from mercer._kept import Kept, weighted
 from mercer._mapped import Mapped, important_points
 from mercer._raw import encoded, raw_table
@@ -25,10 +35,81 @@ from mercer.basis import KernelBasis
 from mercer.table import TableEncoder
 
 
-class FeatureMap:
+class _Loaded:
+    """What was read from a file is a step of a `Pipeline` like any other, that is fitted already."""
+
+    __slots__ = ("__dict__",)  # for what scikit-learn notes at a step while it fits a pipeline
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Do nothing: what a file holds is fitted, and stays as it is.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored; here because a `Pipeline` passes it.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The same.
+        """
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return what it makes of rows."""
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Return what `transform` does.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        Z : {array, sparse matrix} of shape (n_samples, n_components)
+            What `transform` returns.
+        """
+        return self.transform(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> Self:
+        make, parts = cast("tuple[Callable[..., Self], tuple[Any]]", self.__reduce__())
+        return make(*parts)  # The model, which cannot be changed, is not copied.
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") or name in type(self).__slots__:
+            raise AttributeError(f"{type(self).__name__} is read-only: {name} cannot be set")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} is read-only: {name} cannot be deleted")
+        object.__delattr__(self, name)
+
+    def __sklearn_tags__(self) -> Tags:
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=["float64", "float32"]),
+            input_tags=InputTags(sparse=True),
+            requires_fit=False,
+        )
+
+
+class FeatureMap(_Loaded):
     """A fitted map from rows to features, read from a model file. It cannot be changed or fitted again.
 
-    `load` makes it; the file may come from `save` or from the command line. Scaling stored in the file is applied.
+    `load` makes it; the file may come from `save` or from the command line. Scaling stored in the file is applied. It
+    can be a step of a `Pipeline`, whose `fit` leaves it as it is.
 
     Examples
     --------
@@ -257,7 +338,8 @@ class FeatureMap:
         return CardRows.of(X) if is_on_card(X) else self._check(self._choose_columns(X, call))
 
     def _check(self, X: Any) -> Any:
-        return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
+        with refusal_explained(X):
+            return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
 
     def _encoded(self, table: Any) -> Any:
         """Return a table, encoded; None where it must be encoded already."""
@@ -302,20 +384,15 @@ class FeatureMap:
             f"{self.n_features_in_} inputs -> {features} features, {landmarks} landmarks{scaled})"
         )
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a FeatureMap is read-only: {name} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a FeatureMap is read-only: {name} cannot be deleted")
-
     def __reduce__(self) -> tuple[type[FeatureMap], tuple[_core.Model]]:
         return FeatureMap, (self._model,)
 
 
-class SelectedColumns:
+class SelectedColumns(_Loaded):
     """Columns that a selector has kept, read from a model file. It cannot be changed or fitted again.
 
-    `load` makes it; the file may come from `save`, from a selector's own `save`, or from `mercer select`.
+    `load` makes it; the file may come from `save`, from a selector's own `save`, or from `mercer select`. It can be a
+    step of a `Pipeline`, whose `fit` leaves it as it is.
 
     Examples
     --------
@@ -467,12 +544,6 @@ class SelectedColumns:
         kept = len(self._columns.columns)
         weighted = ", weighted" if self.weights is not None else ""
         return f"SelectedColumns(method={self.method!r}, {kept} of {self.n_features_in_} columns{weighted})"
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"SelectedColumns are read-only: {name} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"SelectedColumns are read-only: {name} cannot be deleted")
 
     def __reduce__(self) -> tuple[type[SelectedColumns], tuple[_core.Columns]]:
         return SelectedColumns, (self._columns,)

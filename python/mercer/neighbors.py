@@ -17,6 +17,7 @@ from mercer import _core
 from mercer._catalogue import allowed, as_text
 from mercer._fit import _NO_SCALES, warn_of_scales
 from mercer._input import FLOATS, as_array, as_given, validated
+from mercer._words import Gamma, Kernel, Votes
 
 __all__ = ["KernelNeighborsClassifier", "KernelNeighborsRegressor"]
 
@@ -28,13 +29,14 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
     """What both share: the training rows, the kernel, and the search in Rust."""
 
     n_neighbors: int
-    kernel: str
-    gamma: float | str | None
+    kernel: Kernel
+    gamma: Gamma | None
     degree: int
     coef0: float
     alpha: float
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     gamma_: float
     _rows: Any
 
@@ -50,12 +52,12 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         self,
         n_neighbors: int = 5,
         *,
-        kernel: str = "rbf",
-        gamma: float | str | None = None,
+        kernel: Kernel = "rbf",
+        gamma: Gamma | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         alpha: float = 1.0,
-        weights: str = "uniform",
+        weights: Votes = "uniform",
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -18,6 +18,7 @@ from mercer._catalogue import as_seed
 from mercer._device import DEVICE, device_for
 from mercer._fit import input_names, warn
 from mercer._input import CLASS_WEIGHT, FLOATS, as_array, as_given, is_several, row_weights, validated
+from mercer._words import Scale
 from mercer.model import FeatureMap
 from mercer.select import RandomState
 
@@ -27,13 +28,14 @@ __all__ = ["AutoClassifier", "AutoRegressor"]
 class _Predictor(BaseEstimator):  # type: ignore[misc]
     """What both share: the search in Rust, and what it found."""
 
-    scale: str
+    scale: Scale
     max_components: int
     input_weights: bool
     random_state: RandomState
     device: str
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     _model: _core.Model
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -48,7 +50,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        scale: str = "standard",
+        scale: Scale = "standard",
         max_components: int = 4000,
         input_weights: bool = True,
         random_state: RandomState = None,
@@ -199,7 +201,7 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        scale: str = "standard",
+        scale: Scale = "standard",
         max_components: int = 4000,
         input_weights: bool = True,
         class_weight: dict[Any, float] | str | None = None,

@@ -16,6 +16,7 @@ from sklearn.datasets import load_svmlight_file
 from mercer import _core
 from mercer._input import as_array, categories_as_text, refuse_collections
 from mercer._raw import raw_columns
+from mercer._words import Missing
 
 ENDINGS = ".npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc, .feather, .npz, .svm, .libsvm"
 
@@ -31,7 +32,7 @@ def read_rows(
     sep: str | None = None,
     decimal: str | None = None,
     categorical: str | list[str] | None = "from_dtype",
-    missing: str = "fill",
+    missing: Missing = "fill",
     inputs: list[str] | None = None,
 ) -> tuple[Any, Any]:
     """Return rows and their target from a source larger than memory, ready for any estimator's `fit`.

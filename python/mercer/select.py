@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from mercer import _core
 from mercer._catalogue import CARDS, as_seed, as_text, limits
@@ -25,12 +26,15 @@ from mercer._input import (
     FLOATS,
     TASKS,
     Task,
+    as_array,
     as_rows,
     as_sums,
     as_target,
     categories_as_text,
     is_frame,
     is_partitioned,
+    is_several,
+    refusal_explained,
     refuse_collections,
     row_weights,
     same_task,
@@ -40,6 +44,7 @@ from mercer._input import (
     with_categories,
 )
 from mercer._kept import Kept, stored
+from mercer._words import Metric, Neighbors, Power
 
 __all__ = [
     "KFFS",
@@ -58,6 +63,10 @@ NFeatures = int | float | Literal["positive", "all"] | None
 RandomState = int | np.random.RandomState | None
 
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]
+_NEIGHBORS = [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")]
+
+# Importances are at most this, so that their squares, which `RFE` sums, are finite.
+_LARGEST_IMPORTANCE = 1e150
 
 
 class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -69,10 +78,18 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _needs_y: ClassVar[bool] = True
     _allow_nan: ClassVar[bool] = False
     _takes_partitions = True
+    _compares_categories: ClassVar[bool] = True  # else it scores columns of categories in a way of its own
+    # Kinds of neighbours that a share of the rows is divided among: hits and misses; 0: there are no shares.
+    _neighbor_kinds: ClassVar[int] = 0
 
     n_features: NFeatures
     verbose: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    scores_: NDArray[np.float64]
+    ranking_: NDArray[np.intp]
+    support_: NDArray[np.bool_]
+    n_features_: int
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Score the columns and decide which to keep.
@@ -120,17 +137,25 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 X, y = validated(self, X, ensure_min_samples=2, **checks), None
                 weights = row_weights(self, X, y, sample_weight)
+        self._count_neighbors(X)
         found = _core.fit_selector(
             as_rows(X),
             y,
             self._called(),
             self._settings(),
-            categorical=categorical,
+            categorical=categorical if self._compares_categories else [],
             weights=weights,
             task=getattr(self, "task", "auto"),
             device=device,
             verbose=int(self.verbose),
         )
+        if not self._compares_categories and categorical:
+            if weights is not None or is_several(y):
+                raise ValueError(
+                    f"{type(self).__name__} with categorical_features takes neither weights nor several targets\n"
+                    "hint: leave one of them out"
+                )
+            self._score_categories(found, X, y, categorical)
         self._keep(found)
         warn(found["warnings"], stacklevel=2)
         return self
@@ -145,6 +170,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_device_of_partitions(getattr(self, "device", "cpu"))
         for name in ("support_", "_sums"):
             self.__dict__.pop(name, None)
+        self._count_neighbors(X)
         validated(self, X)
         found = _core.fit_selector_partitions(
             X,
@@ -166,6 +192,23 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for name in self._finds:
             setattr(self, f"{name}_", found[name])  # type: ignore[literal-required]
 
+    def _score_categories(self, found: _core.Selection, X: Any, y: Any, categorical: list[int]) -> None:
+        """Put the scores of columns of categories among those that were found."""
+        raise NotImplementedError
+
+    def _count_neighbors(self, X: Any) -> None:
+        """Keep the number of neighbours, which may be given as a share of these rows."""
+        if not self._neighbor_kinds:
+            return
+        given = self.n_neighbors
+        if not isinstance(given, Integral) and is_partitioned(X):
+            raise ValueError(
+                f"n_neighbors = {given!r} is a share, but rows in partitions are not counted before the fit\n"
+                "hint: give a whole number"
+            )
+        count = given if isinstance(given, Integral) else given * _num_samples(X) / self._neighbor_kinds
+        self.n_neighbors_ = max(int(count), 1)
+
     def _called(self) -> str:
         """Return the selector's name in the catalogue."""
         return self._method
@@ -176,9 +219,22 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if name == "seed" and not with_seed:
                 continue
             value = as_seed(self.random_state) if name == "seed" else getattr(self, self._names.get(name, name))
+            if name == "n_neighbors" and self._neighbor_kinds:
+                value = getattr(self, "n_neighbors_", value)
             if value is not None:
                 settings.append((name, as_text(value)))
         return settings
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The scores, none of them below 0, for `RFE` and `SelectFromModel` of scikit-learn.
+
+        Where a score is negative, the lowest is subtracted from all: both would take a column that is worse than chance
+        for one that matters, because they look at squares and absolute values. The order is that of the scores.
+        """
+        check_is_fitted(self)
+        scores: NDArray[np.float64] = np.minimum(self.scores_, _LARGEST_IMPORTANCE)
+        return scores - min(float(scores.min()), 0.0)
 
     def transform(self, X: Any) -> Any:
         """Return the kept columns.
@@ -209,7 +265,8 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         polars = is_frame(X) and not hasattr(X, "iloc")
         wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
         if not polars or not wanted or not self.get_support().any():
-            return super().transform(X)
+            with refusal_explained(X, self):
+                return super().transform(X)
         # Through a matrix, text in one column would make objects of all of them.
         validated(self, X, reset=False, skip_check_array=True)
         return self._transform(X)
@@ -254,6 +311,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allow_nan
+        tags.input_tags.categorical = getattr(self, "categorical_features", None) is not None
         tags.target_tags.required = self._needs_y
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -267,8 +325,9 @@ class Relief(_Selector):
     n_features : int, float, "positive" or None, default=None
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=1
-        Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+    n_neighbors : int or float, default=1
+        Hits (rows of the own class) and misses (of all others together) that a row is compared with. A fraction is the
+        share of all rows that both are together, as in scikit-rebate: 0.1 of 200 rows are 10 hits and 10 misses.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
     metric : {"euclidean", "manhattan"}, default=None
@@ -304,10 +363,14 @@ class Relief(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     weights_ : ndarray of shape (n_features_in_,)
         Positive scores as a vector of length 1; all 0 where no score is positive.
+    n_neighbors_ : int
+        Number of neighbours of each kind that a row was compared with.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -327,21 +390,29 @@ class Relief(_Selector):
     array([1, 3])
     """
 
+    weights_: NDArray[np.float64]
+
     _method = "relief"
     _finds = ("weights",)
     _allow_nan = True
+    _neighbor_kinds = 2
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relief"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE, class_weight=CLASS_WEIGHT
+        CARDS["relief"],
+        n_neighbors=_NEIGHBORS,
+        categorical_features=_CATEGORIES,
+        task=TASKS,
+        device=DEVICE,
+        class_weight=CLASS_WEIGHT,
     )
 
     def __init__(
         self,
         n_features: NFeatures = None,
         *,
-        n_neighbors: int = 1,
-        power: int = 1,
-        metric: str | None = None,
-        neighbors: str = "exact",
+        n_neighbors: int | float = 1,
+        power: Power = 1,
+        metric: Metric | None = None,
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -374,8 +445,9 @@ class ReliefF(_Selector):
     n_features : int, float, "positive" or None, default=None
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=10
-        Hits, and misses of each other class, that a row is compared with.
+    n_neighbors : int or float, default=10
+        Hits, and misses of each other class, that a row is compared with. A fraction is the share of all rows that hits
+        and misses are together, as in scikit-rebate: 0.1 of 200 rows are 10 hits and 10 misses.
     metric : {"euclidean", "manhattan"}, default=None
         Distance between rows; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
@@ -409,10 +481,14 @@ class ReliefF(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     pvalues_ : ndarray of shape (n_features_in_,)
         Probability of differences as large by chance (STIR: a t-test of misses against hits).
+    n_neighbors_ : int
+        Number of neighbours of each kind that a row was compared with.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -435,20 +511,28 @@ class ReliefF(_Selector):
     True
     """
 
+    pvalues_: NDArray[np.float64]
+
     _method = "relieff"
     _finds = ("pvalues",)
     _allow_nan = True
+    _neighbor_kinds = 2
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE, class_weight=CLASS_WEIGHT
+        CARDS["relieff"],
+        n_neighbors=_NEIGHBORS,
+        categorical_features=_CATEGORIES,
+        task=TASKS,
+        device=DEVICE,
+        class_weight=CLASS_WEIGHT,
     )
 
     def __init__(
         self,
         n_features: NFeatures = None,
         *,
-        n_neighbors: int = 10,
-        metric: str | None = None,
-        neighbors: str = "exact",
+        n_neighbors: int | float = 10,
+        metric: Metric | None = None,
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -478,8 +562,8 @@ class RReliefF(_Selector):
     n_features : int, float, "positive" or None, default=None
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=70
-        Neighbours that a row is compared with.
+    n_neighbors : int or float, default=70
+        Neighbours that a row is compared with. A fraction is a share of the rows: 0.1 of 200 are 20.
     sigma : float, default=20.0
         The neighbour of rank r weighs exp(-(r/sigma)**2).
     metric : {"euclidean", "manhattan"}, default=None
@@ -513,8 +597,12 @@ class RReliefF(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
+    n_neighbors_ : int
+        Number of neighbours that a row was compared with.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -535,18 +623,19 @@ class RReliefF(_Selector):
 
     _method = "rrelieff"
     _allow_nan = True
+    _neighbor_kinds = 1
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        CARDS["rrelieff"], n_neighbors=_NEIGHBORS, categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
         self,
         n_features: NFeatures = None,
         *,
-        n_neighbors: int = 70,
+        n_neighbors: int | float = 70,
         sigma: float = 20.0,
-        metric: str | None = None,
-        neighbors: str = "exact",
+        metric: Metric | None = None,
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         categorical_features: Any = None,
         task: Task = "auto",
@@ -600,6 +689,8 @@ class IRelief(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     weights_ : ndarray of shape (n_features_in_,)
@@ -623,6 +714,8 @@ class IRelief(_Selector):
     >>> IRelief(2).fit(X, y).get_support(indices=True)
     array([1, 3])
     """
+
+    weights_: NDArray[np.float64]
 
     _method = "irelief"
     _finds = ("weights",)
@@ -686,6 +779,8 @@ class MultiSURF(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
@@ -717,7 +812,7 @@ class MultiSURF(_Selector):
         self,
         n_features: NFeatures = None,
         *,
-        metric: str | None = None,
+        metric: Metric | None = None,
         n_queries: int | None = None,
         categorical_features: Any = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -766,6 +861,8 @@ class KFFS(_Selector):
         which it joined.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The inverse of every column's place, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     order_ : ndarray of shape (n_features_in_,)
@@ -787,6 +884,9 @@ class KFFS(_Selector):
     >>> float(kffs.error_path_[0])
     0.0
     """
+
+    order_: NDArray[np.intp]
+    error_path_: NDArray[np.float64]
 
     _method = "kffs"
     _finds = ("order", "error_path")
@@ -810,6 +910,12 @@ class KFFS(_Selector):
         self.class_weight = class_weight
         self.task = task
         self.verbose = verbose
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The inverse of every column's place, since a score is that of the ensemble which the column joined."""
+        check_is_fitted(self)
+        return 1.0 / self.ranking_
 
 
 class FScore(_Selector):
@@ -841,6 +947,8 @@ class FScore(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, at most 1e150, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     pvalues_ : ndarray of shape (n_features_in_,)
@@ -860,6 +968,7 @@ class FScore(_Selector):
     array([ 7, 31])
     """
 
+    pvalues_: NDArray[np.float64]
     _sums: _core.FSums  # what `partial_fit` goes on from
     _classes: list[str] | None
 
@@ -964,7 +1073,7 @@ class FScore(_Selector):
 
 
 class MutualInfo(_Selector):
-    """Mutual information of a column and the labels, estimated from nearest neighbours.
+    """Mutual information of a column and the labels, estimated from nearest neighbours or, for categories, counted.
 
     Parameters
     ----------
@@ -973,6 +1082,10 @@ class MutualInfo(_Selector):
         None for all. More than there are keeps all, with a warning.
     n_neighbors : int, default=3
         Neighbours that the estimate is made from: more of them vary less, and are more biased.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: with classes they are counted, with numbers it is the estimate for classes with
+        the two exchanged. Names of a dataframe's columns, indices, or a mask; "auto": a dataframe's columns of text or
+        categories. Text in such columns is encoded. scikit-learn calls them `discrete_features`.
     class_weight : dict, "balanced" or None, default=None
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
@@ -989,6 +1102,8 @@ class MutualInfo(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
@@ -1003,26 +1118,80 @@ class MutualInfo(_Selector):
     >>> X = np.random.default_rng(0).normal(size=(300, 5))
     >>> MutualInfo(1).fit(X, np.abs(X[:, 2]) > 0.7).get_support(indices=True)
     array([2])
+
+    A column that decides which of two equally frequent classes a row has tells ln 2:
+
+    >>> kinds = [[0.0], [1.0], [2.0], [2.0]]
+    >>> MutualInfo(categorical_features=[0]).fit(kinds, ["a", "a", "b", "b"]).scores_.round(4)
+    array([0.6931])
     """
 
     _takes_several = True
     _method = "mi"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["mi"], task=TASKS, class_weight=CLASS_WEIGHT)
+    _compares_categories = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["mi"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
+    )
 
     def __init__(
         self,
         n_features: NFeatures = None,
         *,
         n_neighbors: int = 3,
+        categorical_features: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
         self.n_neighbors = n_neighbors
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.task = task
         self.verbose = verbose
+
+    def _score_categories(self, found: _core.Selection, X: Any, y: Any, categorical: list[int]) -> None:
+        values, classes, _ = _core.decide(y, task=self.task)
+        scores = found["scores"].copy()
+        is_sparse: bool = sparse.issparse(X)
+        for j in categorical:
+            column = X[:, [j]].toarray().ravel() if is_sparse else X[:, j]
+            _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+            if len(counts) < 2 or counts.max() < 2:
+                scores[j] = 0.0  # Nothing varies, or nothing is seen twice.
+            elif classes is None:
+                scores[j] = self._of_exchanged(as_array(values, np.float64), codes)
+            else:
+                scores[j] = _counted(codes, values)
+        order = np.argsort(-scores, kind="stable")
+        ranking = np.empty(len(scores), dtype=np.intp)
+        ranking[order] = np.arange(1, len(scores) + 1)
+        support = ranking <= _most(self.n_features, len(scores))
+        if self.n_features == "positive":
+            support &= scores > 0
+        found["scores"], found["ranking"], found["support"] = scores, ranking, support
+
+    def _of_exchanged(self, values: NDArray[np.float64], codes: NDArray[np.intp]) -> float:
+        """Return the mutual information of numbers, as a column, and categories, as labels."""
+        column, labels = as_array(values.reshape(-1, 1)), as_array(codes, np.int64)
+        settings = [("n_neighbors", as_text(self.n_neighbors))]
+        return float(_core.fit_selector(column, labels, "mi", settings, task="classes")["scores"][0])
+
+
+def _counted(x: NDArray[np.intp], y: Any) -> float:
+    """Return the mutual information of two codes by the frequencies of their pairs, in nats."""
+    table = np.zeros((int(x.max()) + 1, int(y.max()) + 1))
+    np.add.at(table, (x, y), 1.0 / len(x))
+    there = table > 0
+    of_both = (table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True))[there]
+    return max(float(np.sum(table[there] * np.log(table[there] / of_both))), 0.0)
+
+
+def _most(n_features: NFeatures, p: int) -> int:
+    """Return how many of p columns are kept; a share is rounded down, at least to one, and loses none to rounding."""
+    if n_features is None or isinstance(n_features, str):
+        return p
+    return int(n_features) if isinstance(n_features, Integral) else max(int(n_features * p + 1e-9), 1)
 
 
 class LaplacianScore(_Selector):
@@ -1046,6 +1215,8 @@ class LaplacianScore(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
@@ -1142,6 +1313,8 @@ class LassoSelector(_Selector):
         The place of every column; 1 is the best.
     support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
     n_features_ : int
         Number of columns kept.
     penalty_ : float
@@ -1160,6 +1333,8 @@ class LassoSelector(_Selector):
     >>> LassoSelector(2).fit(X, y).get_support(indices=True)
     array([ 4, 11])
     """
+
+    penalty_: float
 
     _takes_several = True
     _method = "lasso"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,8 @@ from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
 from mercer._input import CLASS_WEIGHT, Task, as_target, is_partitioned, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
+from mercer._words import Gamma, Kernel, Neighbors, Power, Precision, Weighted
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
-
-Weighted = bool | Literal["sqrt"]
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
 
@@ -88,6 +87,7 @@ class _System(Mapped):
                 )
             return self._fit_foreign(X, y, selector)
         self._check_selector(selector)
+        selector._count_neighbors(X)
         task = self._task_with(selector)
         found = self._fit(X, y, self._settings(selector), seed=seed, task=task, sample_weight=sample_weight)
         if found.selection is not None:
@@ -289,6 +289,8 @@ class TAKES(_System):
         The place of every coordinate; 1 is the best.
     error_path_ : ndarray of shape (m,)
         Share of training rows that the ensemble of weak classifiers gets wrong after each round.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -321,6 +323,8 @@ class TAKES(_System):
     True
     """
 
+    selector_: KFFS
+
     _method = "takes"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("takes", class_weight=CLASS_WEIGHT)
 
@@ -332,13 +336,13 @@ class TAKES(_System):
         theta: int = 1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -435,6 +439,8 @@ class KRelief(_System):
         The score of every coordinate; high is good.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -467,6 +473,8 @@ class KRelief(_System):
     True
     """
 
+    selector_: Relief
+
     _method = "k-relief"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("k-relief", class_weight=CLASS_WEIGHT)
 
@@ -474,20 +482,20 @@ class KRelief(_System):
         self,
         n_features: NFeatures = 20,
         n_neighbors: int = 1,
-        power: int = 1,
+        power: Power = 1,
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
-        neighbors: str = "exact",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -591,6 +599,8 @@ class SKRelief(KRelief):
         The score of every coordinate; high is good.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -621,6 +631,8 @@ class SKRelief(KRelief):
     True
     """
 
+    selector_: Relief
+
     _method = "sk-relief"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _limits("sk-relief", class_weight=CLASS_WEIGHT)
 
@@ -628,21 +640,21 @@ class SKRelief(KRelief):
         self,
         n_features: NFeatures = 50,
         n_neighbors: int = 1,
-        power: int = 1,
+        power: Power = 1,
         weighted: Weighted = False,
         nu: float = 0.01,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
-        neighbors: str = "exact",
+        neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         random_state: RandomState = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
@@ -732,6 +744,8 @@ class EKS(_System):
         The score of every coordinate, high is good; of a selector without `scores_`, 1 for what it keeps and 0 else.
     ranking_ : ndarray of shape (m,)
         The place of every coordinate; 1 is the best.
+    gamma_ : float
+        The width of the kernel, as `basis_` has it.
     precision_ : {"single", "double"}
         What the coordinates of the training rows, and sums over them, were computed in.
     rounding_error_ : float or None
@@ -778,13 +792,13 @@ class EKS(_System):
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
-        precision: str | None = None,
+        precision: Precision | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:

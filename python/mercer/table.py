@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import _core
 from mercer._input import is_frame, validated
 from mercer._raw import encoded, raw_table
+from mercer._words import Missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,6 +67,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     'a number; missing is 3, the median'
     """
 
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    encoder_: str
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "categorical": [StrOptions({"from_dtype"}), "array-like", None],
         "missing": [StrOptions({"fill", "refuse"})],
@@ -76,7 +81,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         categorical: str | list[str] | None = "from_dtype",
         *,
-        missing: str = "fill",
+        missing: Missing = "fill",
         inputs: list[str] | None = None,
     ) -> None:
         self.categorical = categorical

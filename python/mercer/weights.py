@@ -17,6 +17,7 @@ from mercer._catalogue import as_seed
 from mercer._fit import warn, warn_of_scales
 from mercer._input import FLOATS, TASKS, Task, as_given, as_target, categories_as_text, row_weights, validated
 from mercer._kept import Kept, stored, weighted
+from mercer._words import WeightedKernel
 from mercer.select import RandomState
 
 __all__ = ["InputWeights"]
@@ -51,6 +52,8 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     weights_ : ndarray of shape (n_features_in_,)
         A weight for every column, with a mean square of 1.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The same, for `RFE` and `SelectFromModel` of scikit-learn.
     ranking_ : ndarray of shape (n_features_in_,)
         The place of every column by weight; 1 is the heaviest.
     support_ : ndarray of shape (n_features_in_,)
@@ -88,13 +91,14 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     def __init__(
         self,
         n_features: int | None = None,
         *,
         rounds: int = 3,
-        kernel: str = "rbf",
+        kernel: WeightedKernel = "rbf",
         task: Task = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -176,9 +180,15 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The weighted columns; with `n_features`, the heaviest, in their order.
         """
         check_is_fitted(self)
-        rows = validated(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+        rows = validated(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         given: Any = rows
         return weighted(given[:, self.support_], self.weights_[self.support_])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The weights, for `RFE` and `SelectFromModel` of scikit-learn."""
+        check_is_fitted(self)
+        return self.weights_
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Return which columns are kept.
