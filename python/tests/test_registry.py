@@ -22,6 +22,7 @@ MORE = {
     "precision",
     "task",
     "categorical_features",
+    "class_weight",
     "mode",
 }
 # What the basis of an extractor or a system has.

@@ -192,7 +192,7 @@ def test_metadata_routing_hands_weights_on(data):
     try:
         gda = GDA(gamma=0.1).set_fit_request(sample_weight=True)
         model = make_pipeline(
-            gda, LogisticRegression().set_fit_request(sample_weight=False).set_score_request(sample_weight=False)
+            gda, LogisticRegression().set_fit_request(sample_weight=False).set_score_request(sample_weight=True)
         )
         model.fit(X, y, sample_weight=weights)
         alone = GDA(gamma=0.1).fit(X, y, sample_weight=weights)

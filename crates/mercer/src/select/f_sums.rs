@@ -201,7 +201,7 @@ impl FSums {
                 if n <= c as f64 {
                     return Err(Error::data(format!(
                         "`f` compares the spread within classes, but {n} rows in {c} classes leave no degree of freedom for it; \
-                         more rows than classes are needed, and weights count rows"
+                         more rows than classes are needed"
                     )));
                 }
                 let (d1, d2) = ((c - 1) as f64, n - c as f64);
@@ -210,7 +210,7 @@ impl FSums {
             Self::Numbers { n, target, columns } => {
                 if *n < 3.0 {
                     return Err(Error::data(format!(
-                        "`f` correlates columns with numbers, but {n} rows leave no degree of freedom for it; at least 3 are needed, and weights count rows"
+                        "`f` correlates columns with numbers, but {n} rows leave no degree of freedom for it; at least 3 are needed"
                     )));
                 }
                 if target.low == target.high {
