@@ -65,7 +65,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     if is_several(y):
         if not getattr(estimator, "_takes_several", False):
             raise ValueError(
-                f"{type(estimator).__name__} takes one target, but y should be a 1d array and has {np.shape(y)[1]} "
+                f"{type(estimator).__name__} takes one target, but y should be a 1d array and has {np.asarray(y).shape[1]} "
                 f"columns\nhint: fit each column by itself, or use {', '.join(_TAKE_SEVERAL)}"
             )
         checks["multi_output"] = True
@@ -203,7 +203,8 @@ def is_several(y: Any) -> bool:
     """Return whether these are labels in several columns."""
     if y is None or isinstance(y, str) or is_collection(y):
         return False
-    shape = np.shape(y)
+    shape = getattr(y, "shape", None)
+    shape = np.asarray(y, dtype=object).shape if shape is None else shape
     return len(shape) == 2 and shape[1] > 1
 
 

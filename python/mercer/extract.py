@@ -82,6 +82,10 @@ class _Extractor(Mapped):
         >>> extractor.precision_, extractor.rounding_error_ < 1e-4, extractor.transform(X).dtype
         ('single', True, dtype('float32'))
         """
+        return self._fit_all(X, y, sample_weight)
+
+    def _fit_all(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit; warnings are those of who calls `fit`."""
         self._validate_params()
         for name in ("_sums", "_seen", "n_samples_seen_"):  # Batches are forgotten.
             self.__dict__.pop(name, None)
@@ -89,8 +93,8 @@ class _Extractor(Mapped):
         found = self._fit(X, y, self._settings(seed), seed=seed, task=self.task, sample_weight=sample_weight)
         if found.directions is not None:
             self._keep_directions(found.directions)
-        warn(found.basis_warnings, stacklevel=2)
-        warn(found.warnings, stacklevel=2, category=self._warning)
+        warn(found.basis_warnings, stacklevel=3)
+        warn(found.warnings, stacklevel=3, category=self._warning)
         return self
 
     def _keep_directions(self, found: _core.Directions) -> None:
@@ -1208,7 +1212,7 @@ class KMFA(_Extractor):
         >>> KMFA(1).fit([[0.0], [0.5], [4.0], [4.5]], ["a", "a", "b", "b"]).n_components_
         1
         """
-        return super().fit(X, y)
+        return self._fit_all(X, y, None)
 
 
 class KANMM(_Extractor):

@@ -378,7 +378,7 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         device = device_for(X, self.device)
         rows, y = self._rows(X, reset=True, y=y, ensure_min_samples=6, y_numeric=True)
         weights = row_weights(self, rows, y, sample_weight)
-        self._n_targets = np.shape(y)[1] if is_several(y) else None
+        self._n_targets = y.shape[1] if is_several(y) else None
         self._learn(rows, as_array(y, np.float64), "numbers", device, weights)
         return self
 

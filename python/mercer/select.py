@@ -118,6 +118,10 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         >>> FScore(1).fit([[0.0, 3.0], [0.1, 1.0], [1.0, 2.9], [1.1, 1.1]], ["a", "a", "b", "b"]).get_support()
         array([ True, False])
         """
+        return self._fit_all(X, y, sample_weight)
+
+    def _fit_all(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit; warnings are those of who calls `fit`."""
         self._validate_params()
         if is_partitioned(X):
             if sample_weight is not None or getattr(self, "class_weight", None) is not None:
@@ -157,7 +161,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             self._score_categories(found, X, y, categorical)
         self._keep(found)
-        warn(found["warnings"], stacklevel=2)
+        warn(found["warnings"], stacklevel=3)
         return self
 
     def _fit_partitions(self, X: Any) -> Self:
@@ -181,7 +185,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             verbose=int(self.verbose),
         )
         self._keep(found)
-        warn(found["warnings"], stacklevel=3)
+        warn(found["warnings"], stacklevel=4)
         return self
 
     def _keep(self, found: _core.Selection) -> None:
@@ -1264,7 +1268,7 @@ class LaplacianScore(_Selector):
         >>> LaplacianScore(1).fit([[0.0, 3.0], [0.1, 1.0], [1.0, 2.9], [1.1, 1.1]]).n_features_
         1
         """
-        return super().fit(X, y)
+        return self._fit_all(X, y, None)
 
 
 class LassoSelector(_Selector):
