@@ -65,8 +65,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     if is_several(y):
         if not getattr(estimator, "_takes_several", False):
             raise ValueError(
-                f"{type(estimator).__name__} takes one target, but y should be a 1d array and has {np.asarray(y).shape[1]} "
-                f"columns\nhint: fit each column by itself, or use {', '.join(_TAKE_SEVERAL)}"
+                f"{type(estimator).__name__} takes one target, but y should be a 1d array and has "
+                f"{np.asarray(y).shape[1]} columns\nhint: fit each column by itself, or use {', '.join(_TAKE_SEVERAL)}"
             )
         checks["multi_output"] = True
     if is_on_card(X) and hasattr(estimator, "device"):

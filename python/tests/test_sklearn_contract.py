@@ -62,8 +62,8 @@ NOT_A_KERNEL = {
 TIES = {"check_classifiers_train": "of classes with as many votes that of the nearest row is predicted"}
 
 
-# Rows are repeated in another order, in place of weights. What is chosen row by row depends on their order, a copy is its own
-# nearest neighbour, and folds do not keep copies together.
+# Rows are repeated in another order, in place of weights. What is chosen row by row depends on their order, a copy is
+# its own nearest neighbour, and folds do not keep copies together.
 OF_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 NO_COPIES = {
     **dict.fromkeys(("KLFE", "KANMM", "Relief", "ReliefF", "MultiSURF", "IRelief"), "a copy is its own neighbour"),
