@@ -45,8 +45,9 @@ fn features_columns_and_predictions_are_written() {
 fn what_cannot_be_exported_is_refused_and_leaves_nothing() {
     let folder = folder();
     let at = folder.path();
-    let text: String = (0..40).map(|i| format!("{},{},{}\n", i % 7, ["red", "blue"][i % 2], i % 3)).collect();
-    fs::write(at.join("kinds.csv"), format!("size,colour,class\n{text}")).expect("written");
+    let line = |i: usize| format!("{},{},{}\n", i % 7, ["red", "blue"][i % 2], i % 3);
+    let text: String = std::iter::once("size,colour,class\n".to_string()).chain((0..40).map(line)).collect();
+    fs::write(at.join("kinds.csv"), text).expect("written");
     let train = ["fit", "kinds.csv", "--target", "class", "--method", "kobl", "-o", "kinds.mercer", "-q"];
     done(at, &train);
     let error = refused(at, 2, &["export", "kinds.mercer", "-o", "kinds.onnx"]);

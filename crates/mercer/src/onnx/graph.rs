@@ -160,6 +160,12 @@ impl Graph {
         self.raw(what, Element::Int64, dims, &raw)
     }
 
+    /// A list of places, counted from 0.
+    pub(super) fn places(&mut self, what: &str, places: &[usize]) -> Value {
+        let places: Vec<i64> = places.iter().map(|&place| whole(place)).collect();
+        self.integers(what, &[places.len()], &places)
+    }
+
     /// Flags.
     pub(super) fn flags(&mut self, what: &str, dims: &[usize], values: &[bool]) -> Value {
         let raw: Vec<u8> = values.iter().map(|v| u8::from(*v)).collect();
@@ -170,14 +176,14 @@ impl Graph {
     pub(super) fn texts(&mut self, what: &str, values: &[String]) -> Value {
         let name = self.name(what);
         // TensorProto: dims 1, data_type 2, string_data 6, name 8, raw_data 9.
-        let tensor = Message::default().int(1, values.len() as i64).int(2, Element::Text as i64);
+        let tensor = Message::default().int(1, whole(values.len())).int(2, Element::Text as i64);
         self.constants.push(tensor.texts(6, values.iter().map(String::as_str)).text(8, &name));
         name
     }
 
     fn raw(&mut self, what: &str, element: Element, dims: &[usize], raw: &[u8]) -> Value {
         let name = self.name(what);
-        let dims: Vec<i64> = dims.iter().map(|&d| d as i64).collect();
+        let dims: Vec<i64> = dims.iter().map(|&d| whole(d)).collect();
         let tensor = Message::default().ints(1, &dims).int(2, element as i64).text(8, &name).bytes(9, raw);
         self.constants.push(tensor);
         name
@@ -273,6 +279,11 @@ impl Graph {
     }
 }
 
+/// A size as ONNX has it.
+fn whole(size: usize) -> i64 {
+    size.cast_signed() as i64
+}
+
 /// The version of the file format that came with a version of the operators.
 fn file_version(opset: u32) -> i64 {
     match opset {
@@ -290,7 +301,7 @@ fn value_info(name: &str, element: Element, dims: &[Dim]) -> Message {
         .iter()
         .map(|dim| match dim {
             Dim::Rows => Message::default().text(2, "n"),
-            Dim::Fixed(size) => Message::default().int(1, *size as i64),
+            Dim::Fixed(size) => Message::default().int(1, whole(*size)),
         })
         .collect();
     // ValueInfoProto: name 1, type 2. TypeProto: tensor_type 1. Its elem_type 1, shape 2.

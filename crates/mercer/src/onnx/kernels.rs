@@ -3,28 +3,27 @@
 //!   γ‖x−y‖² = ‖u‖² + ‖v‖² − 2⟨u,v⟩,   u = √γ(x−μ), v = √γ(y−μ), μ the landmarks' mean
 //!
 //! cost    as `kernel/products.rs`: 2p flops a value and n·l numbers; L1 and χ² go row by row, with l·p numbers at a time
-//! differs distances that cancel are computed again from the differences u−v, in pieces of 4096 pairs: the memory is bounded,
-//!         and without such pairs the loop does not run. The limit is 1e−6 of the terms where `kernel/products.rs` has 1e−3:
-//!         the error beside it, eps of the terms, is that of all other values
+//! differs distances that cancel, as `kernel/products.rs` has it, are computed again from the differences u−v, in pieces of 4096
+//!         pairs: the memory is bounded, and without such pairs the loop does not run
 
 use super::graph::{Graph, Value};
 use crate::basis::Landmarks;
 use crate::data::rows::Rows;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Shape};
-use crate::real::Precision;
+use crate::real::{Precision, Real};
 
 /// Pairs whose distances are computed from differences at a time.
-const PAIRS: usize = 4096;
+const PAIRS: u16 = 4096;
 
 /// Beyond this Matérn values are 0, and short of it their factor does not overflow; as in `kernel/kernel.rs`.
 const FAR: f64 = 1e6;
 
-/// Below this share of its terms a squared distance is computed again. In float32 as in `real.rs`.
+/// Below this share of its terms a squared distance is computed again.
 fn cancelled(precision: Precision) -> f64 {
     match precision {
-        Precision::Double => 1e-6,
-        Precision::Single => 1.0 / 32.0,
+        Precision::Double => f64::CANCELLED,
+        Precision::Single => f32::CANCELLED.double(),
     }
 }
 
@@ -33,8 +32,7 @@ pub(super) fn kernel_values(graph: &mut Graph, kernel: Kernel, landmarks: &Landm
     let rows = match landmarks {
         Landmarks::Rows(rows) => rows,
         Landmarks::Columns { indices, .. } => {
-            let columns: Vec<i64> = indices.iter().map(|&j| j as i64).collect();
-            let columns = graph.integers("landmarks", &[columns.len()], &columns);
+            let columns = graph.places("landmarks", indices);
             return graph.gather(x, &columns, 1);
         }
     };
@@ -140,11 +138,11 @@ fn look_again(graph: &mut Graph, u: &str, points: &str, terms: &str, distances: 
     let [i, j] = [&zero, &one].map(|side| graph.gather(&pairs, side, 0));
     let count = graph.node("Size", &[&i]);
     let last = graph.node("Sub", &[&count, &one]);
-    let size = graph.integers("pairs", &[], &[PAIRS as i64]);
+    let size = graph.integers("pairs", &[], &[i64::from(PAIRS)]);
     let most = graph.node("Add", &[&last, &size]);
     let pieces = graph.node("Div", &[&most, &size]);
-    let places = graph.integers("places", &[PAIRS], &(0..PAIRS as i64).collect::<Vec<_>>());
-    let again = graph.each(&pieces, PAIRS, |graph, piece| {
+    let places = graph.places("places", &(0..usize::from(PAIRS)).collect::<Vec<_>>());
+    let again = graph.each(&pieces, PAIRS.into(), |graph, piece| {
         let first = graph.node("Mul", &[piece, &size]);
         let all = graph.node("Add", &[&first, &places]);
         // The last piece ends with its last pair several times.

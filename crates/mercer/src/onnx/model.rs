@@ -21,8 +21,7 @@ pub(super) fn columns(export: &Export, selected: &SelectedColumns) -> Result<Vec
     let element = export.precision.into();
     let k = selected.columns.len();
     let x = graph.input("X", element, &[Dim::Rows, Dim::Fixed(selected.n_inputs)]);
-    let columns: Vec<i64> = selected.columns.iter().map(|&j| j as i64).collect();
-    let columns = graph.integers("columns", &[k], &columns);
+    let columns = graph.places("columns", &selected.columns);
     let mut kept = graph.gather(&x, &columns, 1);
     if let Some(weights) = &selected.weights {
         let weights = graph.numbers("weights", &[1, k], weights);
@@ -119,11 +118,11 @@ fn encoded(graph: &mut Graph, encoder: &Encoder, x: &str) -> Value {
             indicates.push(true);
         }
         // Columns that are known by their place are there even if they are dropped.
-        at += i64::from(encoder.by_place || !dropped);
+        at += usize::from(encoder.by_place || !dropped);
     }
     let p = places.len();
     let indicates_any = indicates.contains(&true);
-    let places = graph.integers("columns", &[p], &places);
+    let places = graph.places("columns", &places);
     let values = graph.gather(x, &places, 1);
     let mut out = values.clone();
     if encoder.medians.is_none() && !indicates_any {
@@ -218,8 +217,7 @@ fn predictions(graph: &mut Graph, export: &Export, predictor: &Predictor, x: &st
         Some(classes) => {
             let order = order(known, classes)?;
             if !order.iter().copied().eq(0..c) {
-                let order: Vec<i64> = order.iter().map(|&at| at as i64).collect();
-                let order = graph.integers("order", &[c], &order);
+                let order = graph.places("order", &order);
                 scores = graph.gather(&scores, &order, 1);
             }
             texts = classes.iter().map(|class| class.name.clone()).collect();

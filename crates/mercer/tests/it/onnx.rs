@@ -117,7 +117,7 @@ fn every_graph_is_well_formed() {
 }
 
 #[test]
-fn a_landmark_less_precise_than_float32_needs_is_computed_in_float64() {
+fn what_float32_is_too_coarse_for_is_computed_in_float64() {
     let single = Export { precision: Precision::Single, ..Export::default() };
     let precise = FeatureMap::from(
         Basis::kobl(Kernel::rbf(1.0))
