@@ -1,7 +1,12 @@
 """Tests draw without a window, and leave no figure open."""
 
+from importlib.util import find_spec
+
 import matplotlib
 import pytest
+
+# Examples that need packages which are not there.
+collect_ignore = [] if find_spec("skl2onnx") and find_spec("onnxruntime") else ["docs/onnx.md", "python/mercer/onnx.py"]
 
 
 @pytest.fixture(autouse=True)

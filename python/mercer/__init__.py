@@ -14,6 +14,7 @@ A fit takes at most 8 GiB beside the rows; ``MERCER_MEMORY``, such as ``2GB``, s
 
 from mercer import evidence, metrics, plot
 from mercer._core import DeviceError, NumericalError, __version__
+from mercer._onnx import to_onnx
 from mercer.advice import Advice, advise
 from mercer.auto import AutoFeatures
 from mercer.basis import KernelBasis
@@ -85,4 +86,5 @@ __all__ = [
     "plot",
     "read_rows",
     "save",
+    "to_onnx",
 ]

@@ -81,6 +81,7 @@ fn start(matches: &ArgMatches) -> Result<()> {
         Some(("select", args)) => commands::select::run(args, &context),
         Some(("transform", args)) => commands::transform::run(args, &context),
         Some(("predict", args)) => commands::predict::run(args, &context),
+        Some(("export", args)) => commands::export::run(args, &context),
         Some(("inspect", args)) => commands::inspect::run(args, &context),
         Some(("compare", args)) => commands::compare::run(args, &context),
         Some(("advise", args)) => commands::advise::run(args, &context),

@@ -31,6 +31,7 @@ Examples:
   mercer select train.csv --target class --method relieff --n-features 10 -o chosen.csv
   mercer fit train.csv --target class --method auto -o model.mercer
   mercer predict model.mercer new.csv -o predictions.csv
+  mercer export model.mercer -o model.onnx
   mercer inspect model.mercer --importance train.csv
 
 Results go to stdout, messages to stderr; the file name - stands for stdin or stdout.
@@ -62,6 +63,11 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   mercer predict model.mercer new.csv -o predictions.csv
   mercer predict model.mercer new.csv --probabilities --keep id | head";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  mercer export model.mercer -o model.onnx
+  mercer export model.mercer --float32 -o model.onnx";
 
 const INSPECT_EXAMPLES: &str = "\
 Examples:
@@ -130,6 +136,7 @@ pub(crate) fn command() -> Command {
             select(),
             transform(),
             predict(),
+            export(),
             inspect(),
             compare(),
             advise(),
@@ -408,6 +415,23 @@ fn predict() -> Command {
         .args(text())
         .arg(memory("the predictions"))
         .arg(device())
+}
+
+fn export() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("export")
+        .about("Write a stored model as an ONNX file, which runs without mercer")
+        .after_help(EXPORT_EXAMPLES)
+        .arg(model())
+        .arg(output("model.onnx", "File for the graph; - for standard output").required(true))
+        .arg(flag("float32", "Take and give float32 numbers [default: float64]"))
+        .arg(flag("features", "Give features, also where the model predicts"))
+        .arg(flag(
+            "encoded",
+            "Take the columns of a table that is encoded already, as `mercer inspect` lists them",
+        ))
 }
 
 fn inspect() -> Command {

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyType};
 use crate::convert::{frozen, whole};
 use crate::gate::{exception, run};
 use crate::model::{Model, Numbers};
+use crate::onnx;
 
 /// Columns that a selector has kept, and the scores of all. It cannot be changed.
 #[pyclass(frozen, module = "mercer._core")]
@@ -77,6 +78,19 @@ impl Columns {
     /// Write a model file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         run(py, 0, |_| self.selected.save(path))
+    }
+
+    /// The columns as an ONNX file: its bytes, or None if they are written to a path, whole or not at all.
+    #[pyo3(signature = (path=None, *, dtype="float64", opset=17))]
+    fn to_onnx<'py>(
+        &self,
+        py: Python<'py>,
+        path: Option<PathBuf>,
+        dtype: &str,
+        opset: u32,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let export = onnx::export(dtype, false, false, opset, None).map_err(exception)?;
+        onnx::exported(py, path, || export.columns(&self.selected))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {

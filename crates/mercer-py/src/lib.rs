@@ -10,6 +10,7 @@ mod labels;
 mod encode;
 mod evidence;
 mod select;
+mod onnx;
 mod model;
 mod columns;
 mod fit;

@@ -19,6 +19,7 @@ use pyo3::types::{PyBytes, PyType};
 use crate::convert::{CardMatrix, Matrix, PyRows, frozen, matrix_array, python_rows, whole};
 use crate::device::device_named;
 use crate::gate::{exception, run};
+use crate::onnx;
 
 /// A fitted map from rows to features. It cannot be changed.
 #[pyclass(frozen, module = "mercer._core")]
@@ -167,6 +168,23 @@ impl Model {
     /// Write a model file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         run(py, 0, |_| self.map().save(path))
+    }
+
+    /// The model as an ONNX file: its bytes, or None if they are written to a path, whole or not at all.
+    #[pyo3(signature = (path=None, *, dtype="float64", features=false, encoded=false, opset=17, classes=None))]
+    #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
+    fn to_onnx<'py>(
+        &self,
+        py: Python<'py>,
+        path: Option<PathBuf>,
+        dtype: &str,
+        features: bool,
+        encoded: bool,
+        opset: u32,
+        classes: Option<Vec<(String, Option<i64>)>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let export = onnx::export(dtype, features, encoded, opset, classes).map_err(exception)?;
+        onnx::exported(py, path, || export.map(self.map()))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {

@@ -20,7 +20,7 @@
 //! ```
 //!
 //! The modules stand in the order the data flows, and each uses only those above it:
-//! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`systems`] →
+//! [`data`] → [`kernel`] → [`basis`] → [`evidence`] → [`select`] | [`extract`] → [`map`] → [`onnx`] | [`systems`] →
 //! [`methods`] (the registry, by name) → [`pipeline`] → [`partitions`] → `evaluate` → `report`.
 //!
 //! # Features
@@ -56,6 +56,7 @@ pub mod evidence;
 pub mod select;
 pub mod extract;
 pub mod map;
+pub mod onnx;
 pub mod systems;
 pub mod methods;
 pub mod pipeline;

@@ -5,6 +5,7 @@ mod learn;
 pub(crate) mod select;
 pub(crate) mod predict;
 pub(crate) mod transform;
+pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod compare;
 pub(crate) mod advise;

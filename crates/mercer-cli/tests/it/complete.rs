@@ -52,6 +52,7 @@ fn every_command_has_a_manual_page() {
         "select",
         "transform",
         "predict",
+        "export",
         "inspect",
         "compare",
         "advise",
@@ -66,8 +67,8 @@ fn every_command_has_a_manual_page() {
     }
     fs::create_dir(folder.path().join("man1")).expect("a folder");
     let (_, stderr) = done(folder.path(), &["man", "--dir", "man1"]);
-    assert_eq!(stderr, "wrote 12 pages to man1\n");
+    assert_eq!(stderr, "wrote 13 pages to man1\n");
     let pages = fs::read_dir(folder.path().join("man1")).expect("a folder").count();
-    assert_eq!(pages, 12);
+    assert_eq!(pages, 13);
     assert_eq!(fs::read_to_string(folder.path().join("man1/mercer.1")).expect("a page"), page);
 }

@@ -9,6 +9,7 @@ mod extractors;
 mod transform;
 mod select;
 mod predict;
+mod export;
 mod inspect;
 mod compare;
 mod advise;

@@ -166,6 +166,7 @@ fn the_help_fits_on_a_screen() {
       select       Score the columns of a file, and keep the best
       transform    Turn rows into features with a stored model
       predict      Predict classes or numbers with a stored model
+      export       Write a stored model as an ONNX file, which runs without mercer
       inspect      Show what a model contains, and which inputs its features use
       compare      Compare the features of many methods by cross-validation
       advise       Recommend whether to use a kernel, and which method, kernel width and basis size
@@ -192,6 +193,7 @@ fn the_help_fits_on_a_screen() {
       mercer select train.csv --target class --method relieff --n-features 10 -o chosen.csv
       mercer fit train.csv --target class --method auto -o model.mercer
       mercer predict model.mercer new.csv -o predictions.csv
+      mercer export model.mercer -o model.onnx
       mercer inspect model.mercer --importance train.csv
 
     Results go to stdout, messages to stderr; the file name - stands for stdin or stdout.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 26] = [
+const ORDER: [(&str, usize); 27] = [
     ("error", 0),
     ("monitor", 1),
     ("random", 1),
@@ -25,6 +25,7 @@ const ORDER: [(&str, usize); 26] = [
     ("select", 10),
     ("extract", 10),
     ("map", 11),
+    ("onnx", 12),
     ("systems", 12),
     ("methods", 13),
     ("pipeline", 14),

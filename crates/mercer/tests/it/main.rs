@@ -20,6 +20,7 @@ mod transform_f32;
 mod fit_f32;
 mod importance;
 mod support;
+mod onnx;
 mod systems;
 mod heads_f32;
 mod evaluate;
