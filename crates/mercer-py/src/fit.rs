@@ -155,7 +155,7 @@ pub(crate) fn parted_pipeline(
 /// classes, or the mean and range of numbers, or None.
 #[pyfunction]
 #[pyo3(signature = (sums, classes, numbers, method, settings, basis, *, verbose=0))]
-#[expect(clippy::type_complexity, reason = "what classes and numbers are in Python")]
+#[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn fit_sums<'py>(
     py: Python<'py>,
     sums: PyMoments<'py>,
