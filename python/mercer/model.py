@@ -254,7 +254,7 @@ class FeatureMap(_Loaded):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Predictions.
 
         Examples
@@ -269,7 +269,9 @@ class FeatureMap(_Loaded):
         """
         device = device_for(X)
         scores = self._model.predict(as_given(self._rows(X, "each block")), device=device)
-        return scores[:, 0] if self._model.classes is None else self.classes_[scores.argmax(axis=1)]
+        if self._model.classes is None:
+            return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class; for models that predict classes.

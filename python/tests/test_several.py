@@ -22,6 +22,9 @@ from mercer import (
     MutualInfo,
     ReliefF,
     compare,
+    load,
+    save,
+    to_onnx,
 )
 
 
@@ -83,6 +86,18 @@ def test_a_regressor_predicts_all_targets(numbers):
     model = AutoRegressor(max_components=100).fit(X, Y)
     assert model.predict(X).shape == Y.shape
     assert model.score(X, Y) > 0.9
+
+
+def test_a_regressor_of_several_targets_is_saved_and_exported(numbers, tmp_path):
+    X, Y = numbers
+    model = AutoRegressor(max_components=50).fit(X, Y)
+    save(model, tmp_path / "several.mercer")
+    np.testing.assert_allclose(load(tmp_path / "several.mercer").predict(X), model.predict(X), rtol=1e-12)
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(to_onnx(model))
+    (found,) = session.run(None, {"X": X})
+    assert session.get_outputs()[0].shape[1] == 3
+    np.testing.assert_allclose(found, model.predict(X), atol=1e-9 * np.abs(Y).max())
 
 
 def test_skfe_and_gamma_look_at_several_targets(numbers):

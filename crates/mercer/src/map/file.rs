@@ -359,7 +359,8 @@ impl<'a> ModelFile<'a> {
         let read = |(at, header)| -> Doubt<FeatureMap> {
             let section = Section { tensors: &self.tensors, header, prefix: member_prefix(at) };
             let member = FeatureMap::from_section(&section)?;
-            let outputs = classes.as_ref().map_or(1, Vec::len);
+            // Without classes there is one number for each of several targets.
+            let outputs = classes.as_ref().map_or(member.n_features().max(1), Vec::len);
             if member.n_features() != outputs || member.expansion.landmarks.p() != map.expansion.landmarks.p()
             {
                 return Err(format!("member {at} of the predictor does not fit the model"));
@@ -367,6 +368,9 @@ impl<'a> ModelFile<'a> {
             Ok(member)
         };
         let members = members.iter().enumerate().map(read).collect::<Doubt<Vec<_>>>()?;
+        if members.windows(2).any(|pair| pair[0].n_features() != pair[1].n_features()) {
+            return Err("members of the predictor have different numbers of outputs".into());
+        }
         let sharpness = sharpness.ok_or("`sharpness` of the predictor is not a number above 0")?;
         Ok(Some(Predictor { members, classes, sharpness }))
     }

@@ -206,7 +206,8 @@ fn predictions(graph: &mut Graph, export: &Export, predictor: &Predictor, x: &st
         if export.classes.is_some() {
             return Err(Error::argument("classes were given, but the model predicts numbers"));
         }
-        graph.output(&scores, "variable", element, &[Dim::Rows, Dim::Fixed(1)]);
+        let targets = predictor.members.first().map_or(1, FeatureMap::n_features);
+        graph.output(&scores, "variable", element, &[Dim::Rows, Dim::Fixed(targets)]);
         return Ok(());
     };
     let c = known.len();
