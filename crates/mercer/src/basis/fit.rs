@@ -27,6 +27,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::gamma::Here;
 use crate::kernel::gram::{check_rows, diagonal};
+use crate::kernel::own::caught;
 use crate::kernel::{Gram, Precision, Shape};
 use crate::monitor::{Growth, Monitor, Stage};
 use crate::options::{Options, bytes};
@@ -64,7 +65,7 @@ impl Basis {
         options: &Options,
     ) -> Result<(FittedBasis, Option<Rows<'static>>)> {
         let rounding = self.rounding_of(rows);
-        options.run(|| {
+        caught(|| options.run(|| {
             let placed = self.placed(rows, options)?;
             let rows = placed.as_ref().unwrap_or(rows);
             let options = &Options { device: rows.device(), ..options.clone() };
@@ -73,7 +74,7 @@ impl Basis {
                 return Fit { settings: self, rows: &rows.to_f64(), labels, options, rounding }.run();
             }
             Fit { settings: self, rows, labels, options, rounding }.run()
-        })
+        }))
     }
 
     /// The rows on the device that the options ask for; None: where they are.

@@ -330,7 +330,7 @@ fn parameters_of_one_name_are_of_one_kind() {
     let kind = |kind: Kind| match kind {
         Kind::Whole { .. } => "whole",
         Kind::Number { .. } => "number",
-        Kind::Choice(_) => "choice",
+        Kind::Choice(_) | Kind::ChoiceOr { .. } => "choice",
         Kind::WholeOr { .. } => "whole number or word",
         Kind::NumberOr(_) => "number or word",
         Kind::Text { name, .. } => name,
