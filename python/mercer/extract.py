@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from mercer._fit import Settings, warn
 from mercer._input import Task, as_csr
 from mercer._mapped import KERNEL_SETTINGS, LIMITS, Basis, Mapped
 from mercer.basis import KernelBasis
+from mercer.kernel import Kernel
 from mercer.select import RandomState
 
 __all__ = ["AKDAQR", "GDA", "KANMM", "KLFE", "KMFA", "KOC", "KPCA", "KPLS", "SKFE"]
@@ -116,7 +118,7 @@ class KLFE(_Extractor):
         The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "rpcholesky" with a warning.
         Settings beyond the kernel's come with a `KernelBasis`, `KLFE(basis=KernelBasis("kpca", n_components=100))`, and
         all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -199,7 +201,7 @@ class KLFE(_Extractor):
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -261,7 +263,7 @@ class SKFE(_Extractor):
         The basis, or its method's name; None: "kobl" of all rows, beyond 5000 "rpcholesky" with a warning. Settings
         beyond the kernel's come with a `KernelBasis`, `SKFE(basis=KernelBasis("kpca", n_components=100))`, and all can
         be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -353,7 +355,7 @@ class SKFE(_Extractor):
         points: int | None = None,
         reg: float = 0.1,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -409,7 +411,7 @@ class GDA(_Extractor):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `GDA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -495,7 +497,7 @@ class GDA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -531,7 +533,7 @@ class KOC(_Extractor):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KOC(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -606,7 +608,7 @@ class KOC(_Extractor):
         n_clusters: int = 1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -646,7 +648,7 @@ class AKDAQR(_Extractor):
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
         gamma look at the rows, not at the means. Searched as `basis__NAME`. Its few coordinates are always computed in
         float64.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -718,7 +720,7 @@ class AKDAQR(_Extractor):
         *,
         n_components: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -756,7 +758,7 @@ class KPLS(_Extractor):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KPLS(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -833,7 +835,7 @@ class KPLS(_Extractor):
         n_components: int | None = None,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -872,7 +874,7 @@ class KMFA(_Extractor):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KMFA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -952,7 +954,7 @@ class KMFA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -998,7 +1000,7 @@ class KANMM(_Extractor):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KANMM(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -1080,7 +1082,7 @@ class KANMM(_Extractor):
         neighbors: str = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -1119,7 +1121,7 @@ class KPCA(_Extractor):
         The basis, or its method's name; None: "kpca" with the same `n_components` and `center`, whose coordinates are
         the features. Settings beyond the kernel's come with a `KernelBasis`,
         `KPCA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -1203,7 +1205,7 @@ class KPCA(_Extractor):
         center: bool = True,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,

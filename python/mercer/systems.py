@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
 from mercer._input import Task, as_target, is_partitioned, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
+from mercer.kernel import Kernel
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
 
 Weighted = bool | Literal["sqrt"]
@@ -234,7 +236,7 @@ class TAKES(_System):
         The basis, or its method's name; None: "kobl" with `threshold="linear"`, which "kobl" has in TAKES unless
         `threshold` or `tol` is given. Settings beyond the kernel's come with a `KernelBasis`,
         `TAKES(basis=KernelBasis("kobl", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -316,7 +318,7 @@ class TAKES(_System):
         theta: int = 1,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -369,7 +371,7 @@ class KRelief(_System):
         The basis, or its method's name; None: "kpca", beyond 5000 rows "rpcholesky" with a warning. Settings beyond the
         kernel's come with a `KernelBasis`, `KRelief(basis=KernelBasis("kpca", n_components=100))`, and all can be
         searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -457,7 +459,7 @@ class KRelief(_System):
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -520,7 +522,7 @@ class SKRelief(KRelief):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "sparse". Settings beyond the kernel's come with a `KernelBasis`,
         `SKRelief(basis=KernelBasis("sparse", nu=0.05))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -607,7 +609,7 @@ class SKRelief(KRelief):
         nu: float = 0.01,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -663,7 +665,7 @@ class EKS(_System):
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Settings
         beyond the kernel's come with a `KernelBasis`, `EKS(basis=KernelBasis("kpca", n_components=100))`, and all can
         be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -745,7 +747,7 @@ class EKS(_System):
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: str | None = None,
+        kernel: str | Kernel | Callable[..., Any] | None = None,
         gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,

@@ -446,6 +446,20 @@ impl Shape {
         }
     }
 
+    /// The texts of the user's functions in it, each once.
+    pub fn functions(self) -> Vec<&'static str> {
+        let mut found: Vec<&'static str> = match self {
+            Self::Own(own) => vec![own.text()],
+            Self::Composite(composite) => {
+                composite.factors().flat_map(|factor| factor.shape.functions()).collect()
+            }
+            _ => Vec::new(),
+        };
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// A single kernel in the dress of a sum, `rbf(gamma=0.1)`, as it is, with its γ.
     pub(crate) fn single(self) -> Option<Kernel> {
         let Self::Composite(composite) = self else { return None };

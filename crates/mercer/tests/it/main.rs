@@ -8,6 +8,7 @@ mod encode;
 #[cfg(feature = "formats")]
 mod targets;
 mod kernel;
+mod composite;
 mod basis;
 mod growing;
 mod checkpoint;
