@@ -94,7 +94,7 @@ class KernelNames(StrOptions):  # type: ignore[misc]
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Return whether it is a name that is known, or a text."""
-        return isinstance(val, str) and (val in self.options or not val.replace("_", "").replace("-", "").isalnum())
+        return isinstance(val, str) and (val in self.options or not val.replace("_", "").isalnum())
 
 
 # Places between 0 and 1 at which a function is read, with straight lines between.

@@ -218,18 +218,31 @@ def _columns(columns: Any) -> str:
         return f"{int(columns.start)}:{int(columns.stop)}"
     if isinstance(columns, str | Integral):
         columns = [columns]
-    texts = []
+    texts: list[str] = []
+    places: list[int] = []
     for column in columns:
         if isinstance(column, Integral) and not isinstance(column, bool):
             if column < 0:
                 raise ValueError(f"columns = {column}, but places are counted from 0")
-            texts.append(str(int(column)))
+            places.append(int(column))
         elif isinstance(column, str):
             escaped = column.replace("\\", "\\\\").replace('"', '\\"')
             is_word = column.replace("_", "").isalnum() and not column[0].isdigit()
             texts.append(column if is_word else f'"{escaped}"')
         else:
             raise TypeError(f"columns hold {column!r}, but they are places or names")
+    texts = [*_ranges(sorted(places)), *texts]
     if not texts:
         raise ValueError("columns are none\nhint: leave columns out for all of them")
     return ",".join(texts)
+
+
+def _ranges(places: list[int]) -> list[str]:
+    """Return ascending places as 0:3, 5."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return [f"{run[0]}:{run[-1] + 1}" if len(run) > 1 else str(run[0]) for run in runs]

@@ -111,7 +111,7 @@ def test_float32_rows():
 
 
 def test_texts_of_kernels():
-    assert repr(both_ways()) == TEXT.replace("+2*laplacian(gamma=0.2)", "+2*laplacian(gamma=0.2)")
+    assert repr(both_ways()) == TEXT
     assert repr(Kernel("rbf", columns=["age", "a b"])) == 'rbf(columns=age,"a b")'
     assert repr((Kernel("rbf") + Kernel("linear")) * Kernel("match")) == "rbf*match+linear*match"
     assert repr(sum([Kernel("rbf"), Kernel("linear")])) == "rbf+linear"
@@ -139,7 +139,7 @@ def test_refusals(kernel, words):
 
 
 def test_refusals_of_kernels():
-    with pytest.raises(ValueError, match="weight -1"):
+    with pytest.raises(ValueError, match="weights must be at least 0"):
         -1 * Kernel("rbf")
     with pytest.raises(ValueError, match="is not known"):
         Kernel("banana")
@@ -401,7 +401,7 @@ def test_functions_may_use_mercer_themselves():
     def nested(A, B):
         return inner.transform(A) @ inner.transform(B).T
 
-    basis = KernelBasis("nystrom", kernel=nested, n_components=5).fit(np.vstack([X] * 10))
+    basis = KernelBasis("kobl", kernel=nested, threshold=0.0).fit(np.vstack([X] * 10))
     np.testing.assert_allclose(spanned(basis, X, X), spanned(inner, X, X), atol=1e-6)
 
 

@@ -55,7 +55,9 @@ pub(crate) fn with_names(settings: &mut [(String, String)], names: &[String]) ->
     const KERNEL: [&str; 4] = ["kernel", "degree", "coef0", "alpha"];
     let own: Vec<(String, String)> =
         settings.iter().filter(|(name, _)| KERNEL.contains(&name.as_str())).cloned().collect();
-    if let Some((_, kernel)) = settings.iter_mut().find(|(name, text)| name == "kernel" && text.contains("columns")) {
+    if let Some((_, kernel)) =
+        settings.iter_mut().find(|(name, text)| name == "kernel" && text.contains("columns"))
+    {
         *kernel = methods::basis("kobl", &own)?.shape.with_names(names)?.name().into();
     }
     Ok(())

@@ -70,7 +70,11 @@ impl Callable {
     fn with(&self, work: impl FnOnce(Python<'_>, Bound<'_, PyAny>) -> PyResult<()>) -> Result<()> {
         let before = CALLED.replace(true);
         let done = Python::attach(|py| {
-            let gone = || PyReferenceError::new_err("the function of this kernel is gone\nhint: keep the estimator that has it");
+            let gone = || {
+                PyReferenceError::new_err(
+                    "the function of this kernel is gone\nhint: keep the estimator that has it",
+                )
+            };
             work(py, self.0.get(py).ok_or_else(gone)?)
         });
         CALLED.set(before);
@@ -84,7 +88,11 @@ fn array<'py>(py: Python<'py>, values: &[f64], p: usize) -> PyResult<Bound<'py, 
 }
 
 /// What a function returned as an array of float64.
-fn as_float64<'py>(py: Python<'py>, returned: Bound<'py, PyAny>, wanted: &str) -> PyResult<Bound<'py, PyAny>> {
+fn as_float64<'py>(
+    py: Python<'py>,
+    returned: Bound<'py, PyAny>,
+    wanted: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let settings = PyDict::new(py);
     settings.set_item("dtype", "float64")?;
     settings.set_item("order", "C")?;

@@ -16,8 +16,8 @@ use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, Shape};
 use crate::kernel::gram::diagonal;
+use crate::kernel::{Kernel, Shape};
 use crate::options::Options;
 
 /// The file of one basis.

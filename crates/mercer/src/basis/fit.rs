@@ -65,16 +65,18 @@ impl Basis {
         options: &Options,
     ) -> Result<(FittedBasis, Option<Rows<'static>>)> {
         let rounding = self.rounding_of(rows);
-        caught(|| options.run(|| {
-            let placed = self.placed(rows, options)?;
-            let rows = placed.as_ref().unwrap_or(rows);
-            let options = &Options { device: rows.device(), ..options.clone() };
-            if rows.precision() == Precision::Single && !self.method.is_pivoted() {
-                rows.check_finite(None)?;
-                return Fit { settings: self, rows: &rows.to_f64(), labels, options, rounding }.run();
-            }
-            Fit { settings: self, rows, labels, options, rounding }.run()
-        }))
+        caught(|| {
+            options.run(|| {
+                let placed = self.placed(rows, options)?;
+                let rows = placed.as_ref().unwrap_or(rows);
+                let options = &Options { device: rows.device(), ..options.clone() };
+                if rows.precision() == Precision::Single && !self.method.is_pivoted() {
+                    rows.check_finite(None)?;
+                    return Fit { settings: self, rows: &rows.to_f64(), labels, options, rounding }.run();
+                }
+                Fit { settings: self, rows, labels, options, rounding }.run()
+            })
+        })
     }
 
     /// The rows on the device that the options ask for; None: where they are.

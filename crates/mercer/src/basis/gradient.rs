@@ -125,7 +125,9 @@ enum AlongValues {
 
 impl Along {
     fn new(kernel: Kernel, landmarks: &Rows) -> Self {
-        let Shape::Composite(composite) = kernel.shape else { return Self::One(Slopes::new(kernel, landmarks)) };
+        let Shape::Composite(composite) = kernel.shape else {
+            return Self::One(Slopes::new(kernel, landmarks));
+        };
         let parts = Parts::new(composite, kernel.gamma);
         let slopes = parts.kernels.iter().enumerate();
         let slopes = slopes.map(|(at, kernel)| Slopes::new(*kernel, &parts.columns(at, landmarks))).collect();

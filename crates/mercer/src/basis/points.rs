@@ -56,13 +56,11 @@ pub(crate) fn check_kernel(shape: Shape) -> Result<()> {
         | Shape::Match
         | Shape::Composite(_)
         | Shape::Own(_)
-        | Shape::Precomputed => {
-            Err(Error::argument(format!(
-                "points are moved along the slope of the kernel, which `{}` does not have, or not everywhere\n\
+        | Shape::Precomputed => Err(Error::argument(format!(
+            "points are moved along the slope of the kernel, which `{}` does not have, or not everywhere\n\
              hint: use `rbf`, `matern32`, `matern52`, `rq`, `linear`, `poly`, `sigmoid` or `cosine`, or leave points out",
-                shape.name()
-            )))
-        }
+            shape.name()
+        ))),
         _ => Ok(()),
     }
 }

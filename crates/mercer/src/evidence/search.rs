@@ -455,9 +455,7 @@ impl Space<'_> {
         if j != query {
             let exact = match self {
                 // Values that were given are exact as they are, and functions are asked once.
-                Self::Kernel(kernel, ..)
-                    if kernel.shape == Shape::Precomputed || kernel.shape.is_own() =>
-                {
+                Self::Kernel(kernel, ..) if kernel.shape == Shape::Precomputed || kernel.shape.is_own() => {
                     distance
                 }
                 _ => self.distance(query, j),

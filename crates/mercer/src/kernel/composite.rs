@@ -197,8 +197,11 @@ impl Composite {
                 parts.len() - 1
             }
         };
-        let terms =
-            self.terms.iter().map(|term| (term.weight, term.factors.iter().map(&mut place).collect())).collect();
+        let terms = self
+            .terms
+            .iter()
+            .map(|term| (term.weight, term.factors.iter().map(&mut place).collect()))
+            .collect();
         (parts, terms)
     }
 
@@ -298,7 +301,9 @@ impl Columns {
             return Err(Error::argument(format!("columns of a kernel hold {} twice", pair[0])));
         }
         if places.is_empty() {
-            return Err(Error::argument("columns of a kernel are none\nhint: leave columns out for all of them"));
+            return Err(Error::argument(
+                "columns of a kernel are none\nhint: leave columns out for all of them",
+            ));
         }
         Ok(Self::Places(places))
     }
@@ -316,7 +321,8 @@ impl Columns {
         let (n, p) = (rows.n(), places.len());
         let made = match rows {
             Rows::Dense(d) => {
-                let values: Vec<f64> = (0..n).flat_map(|i| places.iter().map(move |&j| d.row(i)[j])).collect();
+                let values: Vec<f64> =
+                    (0..n).flat_map(|i| places.iter().map(move |&j| d.row(i)[j])).collect();
                 Rows::dense(values, n, p)
             }
             Rows::DenseF32(d) => {
@@ -611,7 +617,9 @@ fn intern(terms: Vec<Term>) -> Shape {
     static KNOWN: Mutex<BTreeMap<String, &'static Composite>> = Mutex::new(BTreeMap::new());
     let text = written(&terms);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    Shape::Composite(known.entry(text.clone()).or_insert_with(|| Box::leak(Box::new(Composite { terms, text }))))
+    Shape::Composite(
+        known.entry(text.clone()).or_insert_with(|| Box::leak(Box::new(Composite { terms, text }))),
+    )
 }
 
 impl Display for Term {

@@ -228,12 +228,7 @@ fn deviation_in(rows: &Rows, columns: &[usize]) -> Result<f64> {
 
 /// A formula whose widths are to be found, and the rule that finds γ: the parts of a sum get their own widths by the rule, or their
 /// `scale` where one number for all of them is searched.
-pub(crate) fn in_units(
-    rule: Gamma,
-    shape: Shape,
-    rows: &dyn RowSample,
-    seed: u64,
-) -> Result<(Shape, Gamma)> {
+pub(crate) fn in_units(rule: Gamma, shape: Shape, rows: &dyn RowSample, seed: u64) -> Result<(Shape, Gamma)> {
     let Shape::Composite(composite) = shape else { return Ok((shape, rule)) };
     if matches!(rule, Gamma::Value(_)) || !shape.uses_gamma() {
         return Ok((shape, rule));
@@ -257,7 +252,8 @@ pub(crate) fn in_units(
                 median(factor.shape, &factor.columns.of(&sample))?
             }
             _ => {
-                let deviation = places.map_or_else(|| Ok(rows.deviation()), |places| rows.deviation_in(places))?;
+                let deviation =
+                    places.map_or_else(|| Ok(rows.deviation()), |places| rows.deviation_in(places))?;
                 scale_of(factor.shape, p, deviation)?
             }
         }))

@@ -355,12 +355,7 @@ pub(crate) fn check_rows(kernel: Kernel, rows: &Rows, first: usize) -> Result<()
 }
 
 /// [`check_rows`] for rows that are some columns of others, whose places are given for the message.
-pub(super) fn check_part(
-    kernel: Kernel,
-    rows: &Rows,
-    first: usize,
-    columns: Option<&[usize]>,
-) -> Result<()> {
+pub(super) fn check_part(kernel: Kernel, rows: &Rows, first: usize, columns: Option<&[usize]>) -> Result<()> {
     kernel.check()?;
     let statistic = kernel.shape.statistic();
     if let Shape::Composite(composite) = kernel.shape {
@@ -391,9 +386,7 @@ pub(super) fn check_part(
     // No |k(x,x')| is larger than both k(x,x) and k(x',x'). With infinities among them nothing would ever converge.
     let may_overflow = matches!(statistic, Statistic::Product | Statistic::Additive)
         || matches!(kernel.shape, Shape::Composite(_)) && !kernel.shape.is_own();
-    if may_overflow
-        && let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite())
-    {
+    if may_overflow && let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite()) {
         return Err(Error::data(format!(
             "k(x,x) of row {} is too large for a number: the kernel `{}` overflows\n\
              hint: scale the columns, or lower gamma, coef0 and degree",

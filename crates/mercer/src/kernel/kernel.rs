@@ -125,8 +125,8 @@ impl Shape {
     /// The formula with this name and these settings; those it has no use for are ignored. Instead of a name it may be a sum of
     /// products, `0.5*rbf(gamma=0.1)+poly(columns=0:5)`, whose parts have these settings where they have none of their own.
     pub fn named(name: &str, degree: u32, coef0: f64, alpha: f64) -> Result<Self> {
-        let is_word = name.chars().all(|c| c.is_alphanumeric() || "_-".contains(c)) && !name.is_empty();
-        if is_word && !name.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if is_word && name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             return Self::plain(name, degree, coef0, alpha);
         }
         text::read(name, Defaults { degree, coef0, alpha })

@@ -81,7 +81,8 @@ thread_local! {
 
 /// The function with this text, `name#3`.
 pub(super) fn known(text: &str) -> Option<Kernel> {
-    let alias = ALIASES.with_borrow(|all| all.iter().find(|(name, _)| name == text).map(|(_, kernel)| *kernel));
+    let alias =
+        ALIASES.with_borrow(|all| all.iter().find(|(name, _)| name == text).map(|(_, kernel)| *kernel));
     alias.or_else(|| {
         let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let own = all.iter().find(|own| own.text == text)?;

@@ -80,15 +80,17 @@ impl<'t> Reader<'t> {
         let found = match self.rest.chars().next() {
             None => "it ends there".into(),
             Some('-') => {
-                "there is `-`, but weights must be at least 0: a difference is not positive semi-definite".into()
+                "there is `-`: weights must be at least 0, because a difference is not positive semi-definite"
+                    .into()
             }
             Some(c) => format!("there is `{c}`"),
         };
+        let before = self.text[..at].trim();
+        let place = if before.is_empty() { "at its start".into() } else { format!("after `{before}`") };
         Error::argument(format!(
-            "kernel = `{}`: {wanted} is needed after `{}`, but {found}\n\
+            "kernel = `{}`: {wanted} is needed {place}, but {found}\n\
              hint: write sums and products such as 0.5*rbf(gamma=0.1, columns=0:5)+linear",
-            self.text,
-            &self.text[..at].trim_end()
+            self.text
         ))
     }
 

@@ -114,14 +114,16 @@ pub(super) fn transform<T: Real>(
         expansion.check(rows, names, 0)?;
         return Applied::new(expansion, rows)?.all(out, monitor);
     }
-    caught(|| each_panel("transforming rows", out, monitor, |here, out| {
-        let Some(scaling) = scaling else {
-            panels.fill(rows, here, out);
-            return Ok(());
-        };
-        let part = scaling.apply(&rows.slice(here.clone()))?;
-        expansion.check(&part, names, here.start)?;
-        panels.fill(&part, 0..part.n(), out);
-        Ok(())
-    }))
+    caught(|| {
+        each_panel("transforming rows", out, monitor, |here, out| {
+            let Some(scaling) = scaling else {
+                panels.fill(rows, here, out);
+                return Ok(());
+            };
+            let part = scaling.apply(&rows.slice(here.clone()))?;
+            expansion.check(&part, names, here.start)?;
+            panels.fill(&part, 0..part.n(), out);
+            Ok(())
+        })
+    })
 }

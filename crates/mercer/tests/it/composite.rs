@@ -69,7 +69,9 @@ fn a_sum_of_products_equals_plain_loops_dense_sparse_and_in_float32() {
     let (x, z) = (mixed(70, 1), mixed(31, 2));
     let kernel: Kernel = TEXT.parse().expect("a kernel");
     assert_eq!(kernel.to_string(), TEXT);
-    for (a, b) in [(rows(&x), rows(&z)), (sparse(&x), sparse(&z)), (rows(&x), sparse(&z)), (sparse(&x), rows(&z))] {
+    for (a, b) in
+        [(rows(&x), rows(&z)), (sparse(&x), sparse(&z)), (rows(&x), sparse(&z)), (sparse(&x), rows(&z))]
+    {
         assert_matrix(&kernel.matrix(&a, &b).expect("values"), &x, &z, reference, "matrix");
     }
     let narrow = |x: &Matrix| -> (Rows<'static>, Matrix) {
@@ -125,17 +127,20 @@ fn close(a: &Mat<f64>, b: &Mat<f64>, tolerance: f64) -> bool {
 #[test]
 fn laws_of_sums_products_and_groups_of_columns() {
     let x = mixed(40, 3);
-    let one_hot: Matrix = (0..20usize).map(|i| (0..4).map(|j| f64::from(u8::from(i % 4 == j))).collect()).collect();
+    let one_hot: Matrix =
+        (0..20usize).map(|i| (0..4).map(|j| f64::from(u8::from(i % 4 == j))).collect()).collect();
     for (data, hot) in [(rows(&x), rows(&one_hot)), (sparse(&x), sparse(&one_hot))] {
         let of = |kernel: Kernel| kernel.matrix(&data, &data).expect("values");
         let (rbf, linear) = (Kernel::rbf(0.2), Kernel::linear());
         // ½k + ½k = k.
         assert!(close(&of(0.5 * rbf + rbf * 0.5), &of(rbf), 1e-15));
         // A product of rbf on parts is rbf on all.
-        let parts = rbf.on_columns(&[0, 3]).expect("columns") * rbf.on_columns(&[1, 2, 4, 5]).expect("columns");
+        let parts =
+            rbf.on_columns(&[0, 3]).expect("columns") * rbf.on_columns(&[1, 2, 4, 5]).expect("columns");
         assert!(close(&of(parts), &of(rbf), 1e-14));
         // A sum of linear on parts is linear on all, and so is one of additive χ².
-        let parts = linear.on_columns(&[0, 1]).expect("columns") + linear.on_columns(&[2, 3, 4, 5]).expect("columns");
+        let parts =
+            linear.on_columns(&[0, 1]).expect("columns") + linear.on_columns(&[2, 3, 4, 5]).expect("columns");
         assert!(close(&of(parts), &of(linear), 1e-14));
         // Products are over sums, and orders do not matter.
         let matching = Kernel::matching();
@@ -151,7 +156,11 @@ fn laws_of_sums_products_and_groups_of_columns() {
         assert!((0..20).all(|i| (0..20).all(|j| by_hot[(i, j)] == if i % 4 == j % 4 { 1.0 } else { 0.5 })));
         // additive χ² on ones and zeros is the linear kernel.
         let additive: Kernel = "additive_chi2".parse().expect("a kernel");
-        assert!(close(&additive.matrix(&hot, &hot).expect("values"), &linear.matrix(&hot, &hot).expect("values"), 1e-15));
+        assert!(close(
+            &additive.matrix(&hot, &hot).expect("values"),
+            &linear.matrix(&hot, &hot).expect("values"),
+            1e-15
+        ));
     }
     assert_eq!(1.0 * Kernel::rbf(0.3), Kernel::rbf(0.3));
     assert_eq!("rbf(gamma=0.3)".parse::<Kernel>().expect("a kernel"), Kernel::rbf(0.3));
@@ -168,7 +177,8 @@ fn every_basis_serves_sums_and_transforms_new_rows() {
             if method != Method::Kpca {
                 basis = basis.n_components(20);
             }
-            let fitted = basis.fit_supervised(&data, &labels).unwrap_or_else(|e| panic!("{}: {e}", method.name()));
+            let fitted =
+                basis.fit_supervised(&data, &labels).unwrap_or_else(|e| panic!("{}: {e}", method.name()));
             assert!(fitted.expansion.orthogonality_loss(None).expect("loss") < 1e-6, "{}", method.name());
             if method == Method::Kpca {
                 // Every component: inner products of features are the kernel.
@@ -189,7 +199,12 @@ fn every_basis_serves_sums_and_transforms_new_rows() {
                     for (l, landmark) in landmarks.iter().enumerate() {
                         sum += map.expansion.matrix[(q, l)] * reference(&new[i], landmark);
                     }
-                    assert!((z[(i, q)] - sum).abs() <= 1e-10 * size, "{}: {} for {sum}", method.name(), z[(i, q)]);
+                    assert!(
+                        (z[(i, q)] - sum).abs() <= 1e-10 * size,
+                        "{}: {} for {sum}",
+                        method.name(),
+                        z[(i, q)]
+                    );
                 }
             }
         }
@@ -200,7 +215,11 @@ fn every_basis_serves_sums_and_transforms_new_rows() {
 fn a_model_with_a_sum_is_saved_and_read_as_it_was() {
     let x = mixed(40, 6);
     let names = ["a", "b", "c", "city", "street", "f"].map(String::from);
-    let texts = ["rbf(columns=a,b)*match(columns=city,street)+0.5*linear", TEXT, "poly(columns=0)+rq*sigmoid(coef0=0)"];
+    let texts = [
+        "rbf(columns=a,b)*match(columns=city,street)+0.5*linear",
+        TEXT,
+        "poly(columns=0)+rq*sigmoid(coef0=0)",
+    ];
     for text in texts {
         let shape: Shape = text.parse().expect("a kernel");
         let shape = shape.with_names(&names).expect("names");
@@ -222,9 +241,11 @@ fn a_model_with_a_sum_is_saved_and_read_as_it_was() {
 #[test]
 fn rules_find_the_width_of_every_part_on_its_own_columns() {
     let x = mixed(50, 7);
-    let pick = |columns: &[usize]| -> Matrix { x.iter().map(|r| columns.iter().map(|&j| r[j]).collect()).collect() };
+    let pick =
+        |columns: &[usize]| -> Matrix { x.iter().map(|r| columns.iter().map(|&j| r[j]).collect()).collect() };
     let (few, others) = (pick(&[0, 1]), pick(&[3, 4, 5]));
-    let shape: Shape = "rbf(columns=0:2)*laplacian(columns=3:6)+linear+rbf(gamma=7)".parse().expect("a kernel");
+    let shape: Shape =
+        "rbf(columns=0:2)*laplacian(columns=3:6)+linear+rbf(gamma=7)".parse().expect("a kernel");
     for data in [rows(&x), sparse(&x)] {
         let text = |gamma: Gamma| {
             let basis = Basis::kobl(Kernel { shape, gamma: 1.0 }).gamma(gamma);
@@ -239,7 +260,10 @@ fn rules_find_the_width_of_every_part_on_its_own_columns() {
         };
         let near = |text: &str, a: f64, b: f64| {
             let found = numbers(text);
-            assert!((found[0] / a - 1.0).abs() < 1e-12 && (found[1] / b - 1.0).abs() < 1e-12, "{text}: {a} {b}");
+            assert!(
+                (found[0] / a - 1.0).abs() < 1e-12 && (found[1] / b - 1.0).abs() < 1e-12,
+                "{text}: {a} {b}"
+            );
         };
         assert_eq!(text(Gamma::Value(0.3)), written(0.3, 0.3));
         assert_eq!(text(Gamma::Auto), written(0.5, 1.0 / 3.0));
@@ -253,7 +277,8 @@ fn rules_find_the_width_of_every_part_on_its_own_columns() {
         };
         near(&text(Gamma::Median), alone(&few, "rbf"), alone(&others, "laplacian"));
         // One number times the scales, from the grid.
-        let labels = Labels::classes(&x.iter().map(|r| r[0] > 0.0).map(|b| b.to_string()).collect::<Vec<_>>());
+        let labels =
+            Labels::classes(&x.iter().map(|r| r[0] > 0.0).map(|b| b.to_string()).collect::<Vec<_>>());
         for rule in [Gamma::Loo, Gamma::Align] {
             let basis = Basis::kobl(Kernel { shape, gamma: 1.0 }).gamma(rule);
             let found = basis.resolve_kernel(&data, Some(&labels), &Monitor::default()).expect("a kernel");
@@ -266,11 +291,14 @@ fn rules_find_the_width_of_every_part_on_its_own_columns() {
     }
     // One part with all columns has the width that it has alone.
     let plain = Basis::kobl(Kernel::rbf(1.0)).gamma(Gamma::Loo);
-    let summed = Basis::kobl(Kernel { shape: "1*rbf+0*linear".parse().expect("a kernel"), gamma: 1.0 }).gamma(Gamma::Loo);
+    let summed = Basis::kobl(Kernel { shape: "1*rbf+0*linear".parse().expect("a kernel"), gamma: 1.0 })
+        .gamma(Gamma::Loo);
     let labels = Labels::classes(&x.iter().map(|r| r[0] > 0.0).map(|b| b.to_string()).collect::<Vec<_>>());
-    let of = |basis: Basis| basis.resolve_kernel(&rows(&x), Some(&labels), &Monitor::default()).expect("a kernel");
+    let of =
+        |basis: Basis| basis.resolve_kernel(&rows(&x), Some(&labels), &Monitor::default()).expect("a kernel");
     let (plain, summed) = (of(plain), of(summed).to_string());
-    let found: f64 = summed.split("gamma=").nth(1).and_then(|t| t.split(')').next()).expect("γ").parse().expect("γ");
+    let found: f64 =
+        summed.split("gamma=").nth(1).and_then(|t| t.split(')').next()).expect("γ").parse().expect("γ");
     assert!((found / plain.gamma - 1.0).abs() < 1e-12, "{summed}: {}", plain.gamma);
 }
 
@@ -331,18 +359,27 @@ fn texts_that_are_no_kernels_say_what_is_wrong() {
     let refused = |kernel: Kernel| Basis::kobl(kernel).fit(&x).expect_err("refused").to_string();
     assert!(refused(-1.0 * Kernel::rbf(1.0)).contains("weight -1"));
     assert!(refused(f64::NAN * Kernel::rbf(1.0)).contains("weight NaN"));
-    assert!(refused(Kernel::rbf(1.0).on_columns(&[6]).expect("columns")).contains("on column 6, but the rows have 6"));
+    assert!(
+        refused(Kernel::rbf(1.0).on_columns(&[6]).expect("columns"))
+            .contains("on column 6, but the rows have 6")
+    );
     assert!(refused("rbf(gamma=1, columns=a)".parse().expect("a kernel")).contains("no names of columns"));
     assert!(Kernel::rbf(1.0).on_columns(&[]).is_err());
     let error = "match(columns=town)".parse::<Shape>().expect("a kernel");
     let error = error.with_names(&["city".to_string()]).expect_err("unknown").to_string();
     assert!(error.contains("`town`") && error.contains("`city`"), "{error}");
     let negative = refused("chi2(gamma=1, columns=1)+linear".parse().expect("a kernel"));
-    assert!(negative.contains("`chi2` needs numbers of at least 0") && negative.contains("column 2"), "{negative}");
+    assert!(
+        negative.contains("`chi2` needs numbers of at least 0") && negative.contains("column 2"),
+        "{negative}"
+    );
     let shape: Shape = "rbf(columns=9)".parse().expect("a kernel");
     let error = Basis::kobl(Kernel { shape, gamma: 1.0 }).gamma(Gamma::Scale).fit(&x).expect_err("refused");
     assert!(error.to_string().contains("on column 9"), "{error}");
-    assert!(Basis::kobl(1e300 * Kernel::linear() * (1e300 * Kernel::linear())).fit(&x).is_err(), "it overflows");
+    assert!(
+        Basis::kobl(1e300 * Kernel::linear() * (1e300 * Kernel::linear())).fit(&x).is_err(),
+        "it overflows"
+    );
 }
 
 #[test]
@@ -371,8 +408,13 @@ fn slopes_follow_the_rules_for_sums_and_products() {
             };
             let (up, down) = (moved(h), moved(-h));
             for q in 0..5 {
-                let slow: f64 = (0..30).map(|i| ((up[(i, q)] - down[(i, q)]) / (2.0 * h)).powi(2)).sum::<f64>() / 30.0;
-                assert!((found[(q, j)] - slow).abs() <= 1e-5 * slow.max(1e-6), "({q}, {j}): {} for {slow}", found[(q, j)]);
+                let slow: f64 =
+                    (0..30).map(|i| ((up[(i, q)] - down[(i, q)]) / (2.0 * h)).powi(2)).sum::<f64>() / 30.0;
+                assert!(
+                    (found[(q, j)] - slow).abs() <= 1e-5 * slow.max(1e-6),
+                    "({q}, {j}): {} for {slow}",
+                    found[(q, j)]
+                );
             }
         }
     }
@@ -451,7 +493,9 @@ fn functions_that_fail_end_the_job_with_their_error() {
         let error = basis.fit_supervised(&x, &labels).expect_err("failed").to_string();
         assert!(error.contains("the function has failed"), "{}: {error}", method.name());
     }
-    let of = |f: fn(&[f64], &[f64]) -> f64| Basis::kobl(Kernel::own("own", f)).fit(&x).expect_err("refused").to_string();
+    let of = |f: fn(&[f64], &[f64]) -> f64| {
+        Basis::kobl(Kernel::own("own", f)).fit(&x).expect_err("refused").to_string()
+    };
     assert!(of(|x, _| x[0] / 0.0 * 0.0).contains("must be finite"));
     assert!(of(|x, z| 1.0 + x[0].abs() * 2.0 + z[0].abs()).contains("is not symmetric"));
     assert!(of(|_, _| 0.0).contains("k(x,x) = 0"));
