@@ -82,7 +82,7 @@ fn run_to_the_end<T: Send>(
     let monitor = Monitor::default();
     if own::is_called() {
         // A function that the pool waits for: it cannot wait for the pool.
-        return ended(py.detach(|| attempted(&monitor, work)));
+        return Ok(ended(py.detach(|| attempted(&monitor, work))));
     }
     let pool = pool::current(py)?;
     let mut talk = Talk::new(verbose > 0);
@@ -114,7 +114,7 @@ fn run_to_the_end<T: Send>(
     });
     match result {
         Some(result) => {
-            let (result, own) = ended(result)?;
+            let (result, own) = ended(result);
             if result.is_ok() {
                 talk.end(py)?;
             }
@@ -142,12 +142,11 @@ fn attempted<T>(monitor: &Monitor, work: impl FnOnce(&Monitor) -> Result<T>) -> 
 }
 
 /// What the work came to, and the exception that a function has raised.
-#[expect(clippy::unnecessary_wraps, reason = "as the work's own")]
-fn ended<T>(attempted: Attempted<T>) -> PyResult<(Result<T>, Option<PyErr>)> {
-    Ok(match attempted {
+fn ended<T>(attempted: Attempted<T>) -> (Result<T>, Option<PyErr>) {
+    match attempted {
         Ok(result) => (result, None),
         Err(raised) => (Err(Error::Interrupted), Some(raised)),
-    })
+    }
 }
 
 /// Lines on `sys.stderr`, where a user asked for them.

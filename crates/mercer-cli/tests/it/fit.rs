@@ -263,8 +263,8 @@ fn sums_and_products_of_kernels_on_named_columns() {
     for (kernel, part) in [
         ("0.5*rbff", "`rbff` is not known"),
         ("rbf-linear", "weights must be at least 0"),
-        ("match(columns=town)", "`town`, which is not there; columns are `age`"),
-        ("rbf(columns=7)", "on column 7, but the rows have 5 columns"),
+        ("match(columns=town)+poly", "`town`, which is not there; columns are `age`"),
+        ("rbf(columns=7)+poly", "on column 7, but the rows have 5 columns"),
         ("rbf+linear", "degree = 2 is for the kernel `poly`"),
     ] {
         let stderr =

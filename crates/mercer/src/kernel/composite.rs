@@ -131,19 +131,23 @@ impl Composite {
         })
     }
 
+    /// An error unless every column is among p.
+    pub(super) fn check_columns(&self, p: usize) -> Result<()> {
+        let last = self.factors().filter_map(|factor| factor.columns.places()?.last().copied()).max();
+        match last {
+            Some(last) if last >= p => Err(Error::argument(format!(
+                "the kernel `{}` is on column {last}, but the rows have {p} columns, 0 to {}",
+                self.text,
+                p.saturating_sub(1)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// What a kernel asks of rows, of every factor.
     pub(super) fn check_rows(&self, gamma: f64, rows: &Rows, first: usize) -> Result<()> {
+        self.check_columns(rows.p())?;
         for factor in self.factors() {
-            if let Columns::Places(places) = &factor.columns {
-                if let Some(&last) = places.last().filter(|last| **last >= rows.p()) {
-                    return Err(Error::argument(format!(
-                        "the kernel `{}` is on column {last}, but the rows have {} columns, 0 to {}",
-                        self.text,
-                        rows.p(),
-                        rows.p().saturating_sub(1)
-                    )));
-                }
-            }
             factor.each_panel(rows, |start, part| {
                 let places = factor.columns.places();
                 check_part(factor.kernel(gamma), part, first + start, places)
@@ -236,7 +240,7 @@ impl Composite {
 type Weighted = Vec<(f64, Vec<usize>)>;
 
 /// Σ_t w_t Π_f values_f, added to what is there.
-fn add_up(terms: &Weighted, parts: &[Vec<f64>], out: &mut [f64]) {
+fn add_up(terms: &[(f64, Vec<usize>)], parts: &[Vec<f64>], out: &mut [f64]) {
     let mut product = vec![0.0; out.len()];
     for (weight, factors) in terms {
         product.fill(*weight);

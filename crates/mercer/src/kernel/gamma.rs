@@ -234,16 +234,9 @@ pub(crate) fn in_units(rule: Gamma, shape: Shape, rows: &dyn RowSample, seed: u6
         return Ok((shape, rule));
     }
     Kernel { shape, gamma: 1.0 }.check()?;
+    composite.check_columns(rows.p())?;
     let width = |factor: &Factor| {
         let places = factor.columns.places();
-        if let Some(&last) = places.and_then(|places| places.last()).filter(|last| **last >= rows.p()) {
-            return Err(Error::argument(format!(
-                "the kernel `{}` is on column {last}, but the rows have {} columns, 0 to {}",
-                shape.name(),
-                rows.p(),
-                rows.p().saturating_sub(1)
-            )));
-        }
         let p = places.map_or(rows.p(), <[usize]>::len);
         Ok(Width::Free(match rule {
             Gamma::Auto => 1.0 / p as f64,

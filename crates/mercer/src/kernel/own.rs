@@ -1,6 +1,6 @@
 //! Kernels of one's own: a function of two blocks of rows.
 //!
-//! A function may fail in the middle of a pass over the rows, in whose loops nothing else can. It then unwinds to [`caught`], and
+//! A function may fail in the middle of a pass over the rows, in whose loops nothing else can. It then unwinds to `caught`, and
 //! the job ends with its error.
 //!
 //! cost    that of the function; k(x,x) costs 32 values a row unless the function knows better
@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use super::kernel::{Kernel, Shape};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 
 /// Rows that k(x,x) is computed of together: every value of such a block is computed for it.
 const BLOCK: usize = 32;
@@ -77,6 +78,9 @@ static ALL: Mutex<Vec<&'static Own>> = Mutex::new(Vec::new());
 thread_local! {
     /// Names that stand for other functions while a file is read.
     static ALIASES: RefCell<Vec<(String, Kernel)>> = const { RefCell::new(Vec::new()) };
+
+    /// Who may stop the fit that this thread is at.
+    static WATCHING: RefCell<Option<Monitor>> = const { RefCell::new(None) };
 }
 
 /// The function with this text, `name#3`.
@@ -147,7 +151,11 @@ impl Own {
     /// k(x,x) of every row; a failure unwinds to [`caught`].
     pub(super) fn diagonal(&self, rows: &[f64], p: usize) -> Vec<f64> {
         let mut out = vec![0.0; rows.len() / p.max(1)];
-        unwinding(self.function.diagonal(rows, p, &mut out).and_then(|()| self.check(&out)));
+        // Passes over all rows for k(x,x) have no other place to be stopped at.
+        let stop = WATCHING.with_borrow(|monitor| monitor.as_ref().map_or(Ok(()), Monitor::check));
+        unwinding(
+            stop.and_then(|()| self.function.diagonal(rows, p, &mut out)).and_then(|()| self.check(&out)),
+        );
         out
     }
 
@@ -201,6 +209,14 @@ fn unwinding(result: Result<()>) {
 /// The error of a kernel of one's own that failed; else what has unwound.
 pub fn failure(unwound: Box<dyn Any + Send>) -> std::result::Result<Error, Box<dyn Any + Send>> {
     unwound.downcast::<Failure>().map(|failure| failure.0)
+}
+
+/// Work that is stopped by this monitor, also inside the passes of kernels of one's own.
+pub(crate) fn watched<T>(monitor: &Monitor, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let before = WATCHING.replace(Some(monitor.clone()));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    WATCHING.set(before);
+    result.unwrap_or_else(|unwound| resume_unwind(unwound))
 }
 
 /// The work, and the error of a kernel of one's own that failed in it.
