@@ -194,12 +194,11 @@ impl Composite {
     /// Its different factors, and every term as a weight and places among them.
     fn distinct(&self) -> (Vec<&Factor>, Weighted) {
         let mut parts: Vec<&Factor> = Vec::new();
-        let mut place = |factor| match parts.iter().position(|other| *other == factor) {
-            Some(at) => at,
-            None => {
+        let mut place = |factor| {
+            parts.iter().position(|other| *other == factor).unwrap_or_else(|| {
                 parts.push(factor);
                 parts.len() - 1
-            }
+            })
         };
         let terms = self
             .terms
@@ -301,8 +300,8 @@ impl Columns {
     /// Columns by place, each once, in any order.
     pub(super) fn at(mut places: Vec<usize>) -> Result<Self> {
         places.sort_unstable();
-        if let Some(pair) = places.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::argument(format!("columns of a kernel hold {} twice", pair[0])));
+        if let Some(place) = places.windows(2).find_map(|pair| (pair[0] == pair[1]).then_some(pair[0])) {
+            return Err(Error::argument(format!("columns of a kernel hold {place} twice")));
         }
         if places.is_empty() {
             return Err(Error::argument(

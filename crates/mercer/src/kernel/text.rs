@@ -1,10 +1,12 @@
 //! Kernels as text, and back.
 //!
+//! ```text
 //!   sum     = product { "+" product }
 //!   product = part { "*" part }
 //!   part    = number | name [ "(" setting { "," setting } ")" ] | "(" sum ")"
 //!   setting = ("gamma" | "degree" | "coef0" | "alpha") "=" number | "columns" "=" column { "," column }
 //!   column  = place | first ":" end | name | '"' any name '"'
+//! ```
 //!
 //! Numbers are at least 0: with a negative weight the sum would not be positive semi-definite. Parentheses are multiplied out.
 
