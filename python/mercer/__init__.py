@@ -20,6 +20,7 @@ from mercer.auto import AutoFeatures
 from mercer.basis import KernelBasis
 from mercer.comparison import compare
 from mercer.extract import AKDAQR, GDA, KANMM, KLFE, KMFA, KOC, KPCA, KPLS, SKFE
+from mercer.kernel import Kernel
 from mercer.model import FeatureMap, SelectedColumns, load, save
 from mercer.neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
 from mercer.predict import AutoClassifier, AutoRegressor
@@ -63,6 +64,7 @@ __all__ = [
     "IRelief",
     "InputWeights",
     "KRelief",
+    "Kernel",
     "KernelBasis",
     "KernelNeighborsClassifier",
     "KernelNeighborsRegressor",

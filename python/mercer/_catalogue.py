@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 
 from mercer import _core
+from mercer.kernel import Kernel, kernel_text
 
 _CATALOGUE: dict[str, Any] = json.loads(_core.catalogue())
 
@@ -63,6 +64,8 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
             words = [Options(Integral, {int(word) for word in parameter["words"]})]
         case "choice":
             words = [StrOptions(set(parameter["words"]))]
+        case "choice_or":
+            words = [KernelNames(set(parameter["words"])), Kernel, callable]
         case "number_or":
             words = [StrOptions(set(parameter["words"])), Interval(Real, 0, None, closed="neither")]
         case "threshold":
@@ -86,12 +89,22 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
     return [*words, None] if none else words
 
 
+class KernelNames(StrOptions):  # type: ignore[misc]
+    """Names of kernels, and texts that are more than a name, which Rust reads and refuses in words."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether it is a name that is known, or a text."""
+        return isinstance(val, str) and (val in self.options or not val.replace("_", "").isalnum())
+
+
 # Places between 0 and 1 at which a function is read, with straight lines between.
 _PLACES = 10_000
 
 
 def as_text(value: Any) -> str:
     """Return a setting as the catalogue reads it; floats keep all their bits."""
+    if isinstance(value, Kernel):
+        return value.text
     if callable(value):
         return "values:" + ",".join(repr(float(value(place / _PLACES))) for place in range(_PLACES + 1))
     if isinstance(value, tuple) and len(value) == 2 and value[0] == "power":
@@ -101,6 +114,12 @@ def as_text(value: Any) -> str:
     if isinstance(value, Integral):
         return str(int(value))
     return repr(float(value)) if isinstance(value, Real) else str(value)
+
+
+def as_texts(values: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return settings as the catalogue reads them, without those that are None."""
+    given = [(name, value) for name, value in values.items() if value is not None]
+    return [(name, kernel_text(value) if name == "kernel" else as_text(value)) for name, value in given]
 
 
 def as_seed(random_state: Any) -> int:

@@ -19,7 +19,7 @@ Settings = Sequence[tuple[str, str]]
 
 # Kernels whose columns keep their scales: those of texts and linear models, that of counts, which a `StandardScaler`
 # would make negative, and a matrix of the user's own.
-_NO_SCALES = ("linear", "cosine", "precomputed", "chi2")
+_NO_SCALES = ("linear", "cosine", "precomputed", "chi2", "additive_chi2", "match")
 
 # The ratio of standard deviations beyond which the narrower column is less than 1/10000 of the squared distances.
 _SCALE_RATIO = 100.0
@@ -60,6 +60,7 @@ def fit(
 
     `basis_only` finds the basis of a method without the method. The estimator has the names of the columns.
     """
+    basis = with_columns(basis, input_names(estimator))
     if is_partitioned(rows):
         refuse_device_of_partitions(device)
         if weights is not None:
@@ -92,9 +93,35 @@ def fit(
         device=device,
         verbose=int(verbose),
     )
-    if dict(basis[1]).get("kernel") not in _NO_SCALES:
+    if has_scales(dict(basis[1]).get("kernel")):
         warn_of_scales(estimator, rows)
     return found
+
+
+def has_scales(kernel: str | None) -> bool:
+    """Return whether a kernel sees columns by their scales: sums and functions may do with them what they like."""
+    return kernel is None or (kernel not in _NO_SCALES and kernel.isalnum())
+
+
+def with_columns(basis: _core.BasisSettings, names: Sequence[str] | None) -> _core.BasisSettings:
+    """Return the settings of a basis with the columns of its kernel's parts looked up among the names."""
+    method, settings, landmarks = basis
+    return method, named_columns(settings, names), landmarks
+
+
+def named_columns(settings: Settings, names: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Return settings with the columns of the kernel's parts looked up among the names."""
+    given = dict(settings)
+    if names is None or "columns" not in given.get("kernel", ""):
+        return list(settings)
+    given["kernel"] = _core.kernel_text(
+        given["kernel"],
+        list(names),
+        degree=int(given.get("degree", 3)),
+        coef0=float(given.get("coef0", 1)),
+        alpha=float(given.get("alpha", 1)),
+    )
+    return list(given.items())
 
 
 def refuse_device_of_partitions(device: str) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._catalogue import allowed, as_seed, as_text, stage
+from mercer._catalogue import allowed, as_seed, as_texts, stage
 from mercer._device import DEVICE, asked_device, device_for, to_host
 from mercer._fit import Settings, features, fit
 from mercer._input import (
@@ -235,7 +235,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         elsewhere = ("task", "random_state", "device", "verbose", "landmarks")
         given = {name: value for name, value in _not_default(basis).items() if name not in elsewhere}
         given["seed"] = as_seed(basis.random_state)
-        return basis, (None, [(name, as_text(value)) for name, value in given.items()], landmarks)
+        return basis, (None, as_texts(given), landmarks)
 
     def _devices(self) -> list[str]:
         """Return the devices that were asked for, of which the first that is not "cpu" counts."""

@@ -28,6 +28,8 @@ def value_of(name: str, text: str) -> Any:
             return int(text)
         case "choice":
             return int(text) if text.isdigit() else text
+        case "choice_or":
+            return text
         case _ if text in words:
             return text
         case "threshold" if text.startswith("power:"):

@@ -7,7 +7,7 @@ from typing import Literal
 # How landmarks are chosen.
 Method = Literal["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"]
 
-Kernel = Literal[
+KernelName = Literal[
     "rbf",
     "laplacian",
     "linear",
@@ -19,6 +19,8 @@ Kernel = Literal[
     "matern52",
     "rq",
     "chi2",
+    "additive_chi2",
+    "match",
     "precomputed",
 ]
 # Kernels of differences, whose columns can be weighted.

@@ -28,9 +28,9 @@ from mercer._input import (
     validated,
 )
 from mercer._mapped import Mapped
-from mercer._words import Kernel
 from mercer.advice import Advice
 from mercer.basis import KernelBasis
+from mercer.kernel import AnyKernel
 from mercer.select import RandomState
 
 __all__ = ["AutoFeatures"]
@@ -112,7 +112,7 @@ class AutoFeatures(Mapped):
     """
 
     method_: str
-    kernel_: Kernel
+    kernel_: AnyKernel
     input_weights_: NDArray[np.float64] | None
     inner_scores_: list[tuple[str, float, float]]
     advice_: Advice

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from mercer import _core
-from mercer._catalogue import CARDS, allowed, as_seed, as_text, stage
+from mercer._catalogue import CARDS, allowed, as_seed, as_texts, stage
 from mercer._device import DEVICE, CardRows, device_for, is_on_card, to_host
 from mercer._fit import Settings, features, fit, input_names, warn
 from mercer._input import (
@@ -39,13 +39,11 @@ from mercer._input import (
     row_weights,
     validated,
 )
-from mercer._words import Gamma, Kernel, Method, Precision
+from mercer._words import Gamma, Method, Precision
+from mercer.kernel import AnyKernel, has_width, is_plain
 
 # Which parameters of the catalogue each basis uses.
 _USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
-
-# Kernels without a width.
-_NO_GAMMA = ("linear", "cosine", "precomputed")
 
 
 def _grows(basis: KernelBasis) -> bool:
@@ -55,9 +53,9 @@ def _grows(basis: KernelBasis) -> bool:
             f"the basis {basis.method or 'kobl'!r} looks at all rows at once; only 'sparse' grows batch by batch\n"
             "hint: mercer.read_rows makes one matrix of batches, which need not fit into memory"
         )
-    if basis.kernel == "precomputed" or basis.landmarks is not None:
+    if is_plain(basis.kernel, "precomputed") or basis.landmarks is not None:
         raise AttributeError("a basis that grows chooses among rows that arrive, not among columns or given landmarks")
-    if basis.kernel not in _NO_GAMMA and not isinstance(basis.gamma, Real) and basis.gamma != "auto":
+    if has_width(basis.kernel) and not isinstance(basis.gamma, Real) and basis.gamma != "auto":
         raise AttributeError(
             f"gamma = {basis.gamma!r} is a rule that would have to see all rows\n"
             "hint: give a number, such as the `gamma_` of a fit on the first rows, or 'auto', which is 1/p"
@@ -84,14 +82,19 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         clusters, which are no rows ("kmeans"; not for a precomputed kernel), or rows that explain kernel and labels
         ("csi", which needs `y`). None: "kobl", unless `n_components` is given without `threshold` and `tol`: then
         "kfa", or "rpcholesky" beyond 5000 rows, whose first landmarks count for more.
-    kernel : str, default="rbf"
-        "rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "matern12", "matern32", "matern52", "rq", "chi2"
-        or "precomputed". With "precomputed", `fit` takes the square kernel matrix of the training rows and
-        `transform` the kernel values of new rows against all training rows.
+    kernel : str, Kernel or callable, default="rbf"
+        "rbf", "laplacian", "linear", "poly", "sigmoid", "cosine", "matern12", "matern32", "matern52", "rq", "chi2",
+        "additive_chi2", "match" or "precomputed"; a weighted sum of products of these, also on groups of columns, as
+        text ("0.5*rbf(gamma=0.1)+match(columns=3:5)") or as a `Kernel`; or a function of two blocks of dense rows,
+        f(X, Z)[i, j] = k(X[i], Z[j]), which is called once a panel of rows with float64 arrays. Models with a function
+        cannot be saved; they are pickled if the function can be. With "precomputed", `fit` takes the square kernel
+        matrix of the training rows and `transform` the kernel values of new rows against all training rows.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
         Width of the kernel, or the rule that finds it: 1/(p var X), 1/p, from the median distance, by kernel-target
         alignment, or by leave-one-out error. The last two need `y`. None: "loo" where `fit` is given `y`, else "median"
-        where there are more columns than rows, else "scale".
+        where there are more columns than rows, else "scale". In sums and products it is the width of the parts without
+        one: the first three rules find that of every part on its own columns, the others one number that multiplies
+        the "scale" of all of them.
     degree : int, default=3
         Degree of "poly".
     coef0 : float, default=1.0
@@ -166,7 +169,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     origin_ : ndarray of shape (n_landmarks,) or None
         Centred "kpca": the mean image as weights of the landmarks, from which `inverse_transform` starts. Else None.
     gamma_ : float
-        The width used; 1.0 for kernels without one.
+        The width used; 1.0 for kernels without one, and for sums and products, whose widths are in `kernel_`.
+    kernel_ : str
+        The kernel with its widths as numbers, "rbf(gamma=0.1)".
     input_weights_ : ndarray of shape (n_features_in_,)
         The weights of the columns, with a mean square of 1; all 1 without `input_weights`.
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -228,7 +233,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         method: Method | None = None,
         *,
-        kernel: Kernel = "rbf",
+        kernel: AnyKernel = "rbf",
         gamma: Gamma | None = None,
         degree: int = 3,
         coef0: float = 1.0,
@@ -432,7 +437,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         values = {**self.get_params(deep=False), "seed": as_seed(self.random_state), "center": self.center or None}
         used = _USED[{"usual": "rpcholesky"}.get(self._method(), self._method())]
         names = dict.fromkeys([*used, "center", "precision"])
-        return [(name, as_text(values[name])) for name in names if values[name] is not None]
+        return as_texts({name: values[name] for name in names})
 
     def _keep(self, model: _core.Model, X: Any) -> None:
         """Keep what was found in these rows."""
@@ -497,6 +502,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def gamma_(self) -> float:
         """The width used."""
         return self._fitted.gamma
+
+    @property
+    def kernel_(self) -> str:
+        """The kernel with all its widths, as text."""
+        return self._fitted.kernel_text
 
     @property
     def input_weights_(self) -> NDArray[np.float64]:
@@ -669,11 +679,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _needs_y(self) -> bool:
         by_labels = isinstance(self.gamma, str) and self.gamma in ("align", "loo")
         of_labels = self.method == "csi" or self.input_weights or self.n_components == "relevant"
-        return of_labels or (by_labels and self.kernel not in _NO_GAMMA)
+        return of_labels or (by_labels and has_width(self.kernel))
 
     def _looks_at(self, y: Any) -> bool:
         """Return whether labels are looked at: they must be, or they are there and of use."""
-        by_labels = self.gamma is None and self.kernel not in _NO_GAMMA and y is not None
+        by_labels = self.gamma is None and y is not None and has_width(self.kernel)
         # A collection is to be refused with the rows, and not to be gathered for its shape.
         if is_several(y):  # Text in several columns is of no use here.
             return self._needs_y() or (by_labels and np.asarray(to_host(y)).dtype.kind in "biuf")
@@ -685,22 +695,23 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _non_negative(self, X: Any) -> Any:
         # A card has no formula for this kernel.
-        if self.kernel == "chi2" and not is_partitioned(X) and not isinstance(X, CardRows):
-            check_non_negative(X, "KernelBasis with the kernel chi2")
+        of_counts = is_plain(self.kernel, "chi2", "additive_chi2")
+        if of_counts and not is_partitioned(X) and not isinstance(X, CardRows):
+            check_non_negative(X, f"KernelBasis with the kernel {self.kernel}")
         return X
 
     def _checks(self) -> dict[str, Any]:
-        accept_sparse = False if self.kernel == "precomputed" else "csr"
+        precomputed = is_plain(self.kernel, "precomputed")
+        accept_sparse = False if precomputed else "csr"
         # NaN and infinity among rows are refused by the Rust side, which says at which row and column.
-        finite = self.kernel == "precomputed"
-        return {"accept_sparse": accept_sparse, "dtype": FLOATS, "order": "C", "ensure_all_finite": finite}
+        return {"accept_sparse": accept_sparse, "dtype": FLOATS, "order": "C", "ensure_all_finite": precomputed}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        precomputed = self.kernel == "precomputed"
+        precomputed = is_plain(self.kernel, "precomputed")
         tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not precomputed
-        tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.input_tags.positive_only = is_plain(self.kernel, "chi2", "additive_chi2")
         tags.target_tags.required = self._needs_y()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

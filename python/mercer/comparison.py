@@ -20,7 +20,8 @@ from mercer import _core
 from mercer._catalogue import PARAMETERS, as_seed, as_text
 from mercer._device import device_for, to_host
 from mercer._input import FLOATS, Task, as_rows, as_target, refuse_collections, text_explained
-from mercer._words import Kernel, Scale
+from mercer._words import Scale
+from mercer.kernel import AnyKernel, functions, kernel_text
 from mercer.select import RandomState
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def compare(
     score: str | Callable[[Any, Any], float] | None = None,
     estimators: Mapping[str, Any] | None = None,
     scale: Scale = "standard",
-    kernel: Kernel = "rbf",
+    kernel: AnyKernel = "rbf",
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,
@@ -112,8 +113,8 @@ def compare(
         put a scaler before a model that needs one. Their `method` is the name, and "own" is their evaluator.
     scale : {"standard", "min-max", "unit", "none"}, default="standard"
         How columns are brought to one scale; "unit" divides every row by its length instead.
-    kernel : str, default="rbf"
-        As in `KernelBasis`, but for "precomputed", which has no rows to scale.
+    kernel : str or Kernel, default="rbf"
+        As in `KernelBasis`, but for "precomputed", which has no rows to scale, and functions; columns by place.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
     random_state : int, RandomState instance or None, default=0
@@ -212,7 +213,7 @@ def arguments_of(
     test_share: float | None = None,
     score: Any = None,
     scale: Scale = "standard",
-    kernel: Kernel = "rbf",
+    kernel: AnyKernel = "rbf",
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,
@@ -227,7 +228,7 @@ def arguments_of(
         methods = []
     return {
         "methods": _names("methods", methods),
-        "settings": [("kernel", str(kernel)), *_texts(settings)],
+        "settings": [("kernel", _kernel(kernel)), *_texts(settings)],
         "gammas": [as_text(rule) for rule in _several(gamma)],
         "sizes": [None if size is None else _whole("n_features", size) for size in _several(n_features)],
         "evaluators": _names("evaluators", evaluators),
@@ -396,6 +397,14 @@ def _pandas() -> Any:
     except ImportError as error:
         raise ImportError("mercer.compare returns a pandas frame\nhint: pip install mercer[compare]") from error
     return pandas
+
+
+def _kernel(kernel: Any) -> str:
+    if functions(kernel):
+        raise TypeError(
+            "the kernel of a comparison is a name, a text or a Kernel of these: functions are for estimators"
+        )
+    return kernel_text(kernel)
 
 
 def _names(what: str, names: str | Iterable[str]) -> list[str]:

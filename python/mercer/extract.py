@@ -26,8 +26,9 @@ from mercer._input import (
     validated,
 )
 from mercer._mapped import KERNEL_SETTINGS, LIMITS, Basis, Mapped
-from mercer._words import Criterion, Gamma, Init, Kernel, LocalMetric, Neighbors, Precision
+from mercer._words import Criterion, Gamma, Init, LocalMetric, Neighbors, Precision
 from mercer.basis import KernelBasis
+from mercer.kernel import AnyKernel
 from mercer.select import RandomState
 
 __all__ = ["AKDAQR", "GDA", "KANMM", "KLFE", "KMFA", "KOC", "KPCA", "KPLS", "SKFE"]
@@ -268,7 +269,7 @@ class KLFE(_Extractor):
         The basis, or its method's name; None: "kpca" (uncentred), beyond 5000 rows "rpcholesky" with a warning.
         Settings beyond the kernel's come with a `KernelBasis`, `KLFE(basis=KernelBasis("kpca", n_components=100))`, and
         all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -359,7 +360,7 @@ class KLFE(_Extractor):
         neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -423,7 +424,7 @@ class SKFE(_Extractor):
         The basis, or its method's name; None: "kobl" of all rows, beyond 5000 "rpcholesky" with a warning. Settings
         beyond the kernel's come with a `KernelBasis`, `SKFE(basis=KernelBasis("kpca", n_components=100))`, and all can
         be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -523,7 +524,7 @@ class SKFE(_Extractor):
         points: int | None = None,
         reg: float = 0.1,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -581,7 +582,7 @@ class GDA(_BySums):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `GDA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -675,7 +676,7 @@ class GDA(_BySums):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -713,7 +714,7 @@ class KOC(_BySums):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KOC(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -793,7 +794,7 @@ class KOC(_BySums):
         n_clusters: int = 1,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -835,7 +836,7 @@ class AKDAQR(_Extractor):
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
         gamma look at the rows, not at the means. Searched as `basis__NAME`. Its few coordinates are always computed in
         float64.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -917,7 +918,7 @@ class AKDAQR(_Extractor):
         *,
         n_components: int | None = None,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -957,7 +958,7 @@ class KPLS(_BySums):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KPLS(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -1042,7 +1043,7 @@ class KPLS(_BySums):
         n_components: int | None = None,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -1083,7 +1084,7 @@ class KMFA(_Extractor):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KMFA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -1168,7 +1169,7 @@ class KMFA(_Extractor):
         reg: float = 0.1,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -1237,7 +1238,7 @@ class KANMM(_Extractor):
         The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
         for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KANMM(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -1327,7 +1328,7 @@ class KANMM(_Extractor):
         neighbors: Neighbors = "exact",
         n_queries: int | None = None,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -1368,7 +1369,7 @@ class KPCA(_BySums):
         The basis, or its method's name; None: "kpca" with the same `n_components` and `center`, whose coordinates are
         the features. Settings beyond the kernel's come with a `KernelBasis`,
         `KPCA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -1457,7 +1458,7 @@ class KPCA(_BySums):
         center: bool = True,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,

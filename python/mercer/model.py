@@ -271,7 +271,8 @@ class FeatureMap(_Loaded):
         scores = self._model.predict(as_given(self._rows(X, "each block")), device=device)
         if self._model.classes is None:
             return scores[:, 0] if scores.shape[1] == 1 else scores
-        return self.classes_[scores.argmax(axis=1)]
+        predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        return predicted
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class; for models that predict classes.

@@ -14,10 +14,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from mercer import _core
-from mercer._catalogue import allowed, as_text
-from mercer._fit import _NO_SCALES, warn_of_scales
+from mercer._catalogue import allowed, as_texts
+from mercer._fit import has_scales, input_names, named_columns, warn_of_scales
 from mercer._input import FLOATS, as_array, as_given, validated
-from mercer._words import Gamma, Kernel, Votes
+from mercer._words import Gamma, Votes
+from mercer.kernel import AnyKernel, functions, is_plain
 
 __all__ = ["KernelNeighborsClassifier", "KernelNeighborsRegressor"]
 
@@ -29,7 +30,7 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
     """What both share: the training rows, the kernel, and the search in Rust."""
 
     n_neighbors: int
-    kernel: Kernel
+    kernel: AnyKernel
     gamma: Gamma | None
     degree: int
     coef0: float
@@ -52,7 +53,7 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         self,
         n_neighbors: int = 5,
         *,
-        kernel: Kernel = "rbf",
+        kernel: AnyKernel = "rbf",
         gamma: Gamma | None = None,
         degree: int = 3,
         coef0: float = 1.0,
@@ -72,8 +73,9 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
     def _check(self, X: Any, *, reset: bool, **others: Any) -> Any:
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", **others}
         checked = validated(self, X, reset=reset, **checks)
-        if self.kernel == "chi2":
-            check_non_negative(checked[0] if "y" in others else checked, f"{type(self).__name__} with the kernel chi2")
+        if is_plain(self.kernel, "chi2", "additive_chi2"):
+            whom = f"{type(self).__name__} with the kernel {self.kernel}"
+            check_non_negative(checked[0] if "y" in others else checked, whom)
         return checked
 
     def _keep(self, rows: Any, target: _core.Target, task: str) -> None:
@@ -81,21 +83,32 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"n_neighbors = {self.n_neighbors}, but there are only {rows.shape[0]} samples (n_samples): lower it"
             )
-        if self.kernel == "precomputed" and rows.shape[0] != rows.shape[1]:
+        if is_plain(self.kernel, "precomputed") and rows.shape[0] != rows.shape[1]:
             raise ValueError(
                 "the kernel 'precomputed' needs the square kernel matrix of the training rows, but X is "
                 f"{rows.shape[0]} x {rows.shape[1]}"
             )
-        self.gamma_ = _core.kernel_width(
-            as_given(rows), target, self._settings("scale" if self.gamma is None else self.gamma), task=task
-        )
+        settings = self._settings(self.kernel, "scale" if self.gamma is None else self.gamma)
+        settings = named_columns(settings, input_names(self))
+        self.gamma_, self._formula = _core.kernel_width(as_given(rows), target, settings, task=task)
+        self._functions = functions(self.kernel)
         self._rows = rows
-        if self.kernel not in _NO_SCALES:
+        if has_scales(dict(settings)["kernel"]):
             warn_of_scales(self, rows)
 
-    def _settings(self, gamma: float | str | None) -> list[tuple[str, str]]:
-        values = {name: getattr(self, name) for name in _KERNEL} | {"gamma": gamma}
-        return [(name, as_text(value)) for name, value in values.items() if value is not None]
+    def _settings(self, kernel: Any, gamma: float | str | None) -> list[tuple[str, str]]:
+        values = {name: getattr(self, name) for name in _KERNEL} | {"kernel": kernel, "gamma": gamma}
+        return as_texts(values)
+
+    def _found(self) -> list[tuple[str, str]]:
+        """Return the settings with the widths that were found."""
+        formula = self._formula
+        if formula is None:
+            return self._settings(self.kernel, self.gamma_)
+        # A sum has its widths in its text, and functions have other numbers in another process.
+        for before, function in self._functions:
+            formula = formula.replace(before, _core.own_kernel(function))
+        return self._settings(formula, self.gamma_)
 
     @property
     def n_support_(self) -> int:
@@ -144,7 +157,7 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         distances, indices = _core.nearest_in_kernel(
             as_given(self._rows),
             as_given(queries),
-            self._settings(self.gamma_),
+            self._found(),
             count + itself,
             verbose=int(self.verbose),
         )
@@ -157,7 +170,7 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
         distances, indices = self.kneighbors(X)
         if self.weights == "uniform":
             return np.ones_like(distances), indices
-        if self.kernel == "precomputed":
+        if is_plain(self.kernel, "precomputed"):
             raise ValueError(
                 "weights='distance' needs distances, which a precomputed kernel does not have for new rows"
             )
@@ -169,8 +182,8 @@ class _Neighbors(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.input_tags.pairwise = is_plain(self.kernel, "precomputed")
+        tags.input_tags.positive_only = is_plain(self.kernel, "chi2", "additive_chi2")
         return tags
 
 
@@ -191,7 +204,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _Neighbors):  # type: ignore[mi
     ----------
     n_neighbors : int, default=5
         Number of neighbours.
-    kernel : str, default="rbf"
+    kernel : str, Kernel or callable, default="rbf"
         Any kernel that `KernelBasis` takes, "precomputed" among them. With "rbf", "laplacian", "rq" and the Matérn
         kernels the neighbours are those of the input space, whatever the width: the kernel's distance grows with
         theirs.
@@ -306,7 +319,7 @@ class KernelNeighborsRegressor(RegressorMixin, _Neighbors):  # type: ignore[misc
     ----------
     n_neighbors : int, default=5
         Number of neighbours.
-    kernel : str, default="rbf"
+    kernel : str, Kernel or callable, default="rbf"
         Any kernel that `KernelBasis` takes, "precomputed" among them. With "rbf", "laplacian", "rq" and the Matérn
         kernels the neighbours are those of the input space, whatever the width: the kernel's distance grows with
         theirs.

@@ -18,7 +18,8 @@ from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
 from mercer._input import CLASS_WEIGHT, Task, as_target, is_partitioned, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
-from mercer._words import Gamma, Kernel, Neighbors, Power, Precision, Weighted
+from mercer._words import Gamma, Neighbors, Power, Precision, Weighted
+from mercer.kernel import AnyKernel
 from mercer.select import KFFS, NFeatures, RandomState, Relief, _Selector, named
 
 __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
@@ -247,7 +248,7 @@ class TAKES(_System):
         The basis, or its method's name; None: "kobl" with `threshold="linear"`, which "kobl" has in TAKES unless
         `threshold` or `tol` is given. Settings beyond the kernel's come with a `KernelBasis`,
         `TAKES(basis=KernelBasis("kobl", n_components=100))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -336,7 +337,7 @@ class TAKES(_System):
         theta: int = 1,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -391,7 +392,7 @@ class KRelief(_System):
         The basis, or its method's name; None: "kpca", beyond 5000 rows "rpcholesky" with a warning. Settings beyond the
         kernel's come with a `KernelBasis`, `KRelief(basis=KernelBasis("kpca", n_components=100))`, and all can be
         searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -486,7 +487,7 @@ class KRelief(_System):
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -551,7 +552,7 @@ class SKRelief(KRelief):
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "sparse". Settings beyond the kernel's come with a `KernelBasis`,
         `SKRelief(basis=KernelBasis("sparse", nu=0.05))`, and all can be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -645,7 +646,7 @@ class SKRelief(KRelief):
         nu: float = 0.01,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -703,7 +704,7 @@ class EKS(_System):
         The basis, or its method's name; None: "gram-schmidt", beyond 5000 rows "rpcholesky" with a warning. Settings
         beyond the kernel's come with a `KernelBasis`, `EKS(basis=KernelBasis("kpca", n_components=100))`, and all can
         be searched as `basis__NAME`.
-    kernel : str or None, default=None
+    kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
         "rbf". With a `KernelBasis`, which has its own, this and the next three are refused where they differ.
     gamma : float, {"scale", "auto", "median", "align", "loo"} or None, default=None
@@ -792,7 +793,7 @@ class EKS(_System):
         weighted: Weighted = False,
         *,
         basis: Basis = None,
-        kernel: Kernel | None = None,
+        kernel: AnyKernel | None = None,
         gamma: Gamma | None = None,
         degree: int | None = None,
         coef0: float | None = None,

@@ -10,7 +10,7 @@ from mercer import _words
 from mercer._catalogue import CARDS, PARAMETERS, stage
 
 TYPES = {
-    "kernel": _words.Kernel,
+    "kernel": _words.KernelName,
     "gamma": _words.GammaRule,
     "precision": _words.Precision,
     "power": _words.Power,

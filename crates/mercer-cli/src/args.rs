@@ -9,7 +9,7 @@ use mercer::data::read::{EncodeMode, ReadOptions};
 use mercer::device::Device;
 use mercer::methods;
 use mercer::options::DEFAULT_MEMORY;
-use mercer::{Checkpoint, Error, Options, Result};
+use mercer::{Checkpoint, Error, Options, Result, Shape};
 
 use crate::context::Context;
 
@@ -35,12 +35,30 @@ pub(crate) fn check_kernel(args: &ArgMatches) -> Result<()> {
         ("coef0", &["poly", "sigmoid"], ""),
     ];
     for (name, kernels, other) in users {
-        if let Some(value) = text(args, name).filter(|_| !kernels.contains(&kernel)) {
+        // A sum may have such a kernel among its parts.
+        let has = |kernels: &[&str]| {
+            let is_name = Shape::NAMES.contains(&kernel);
+            kernels.iter().any(|name| if is_name { *name == kernel } else { kernel.contains(name) })
+        };
+        if let Some(value) = text(args, name).filter(|_| !has(kernels)) {
             return Err(Error::Argument(format!(
                 "{name} = {value} is for the kernel `{}`, but kernel = {kernel}\nhint: leave it out{other}",
                 kernels.join("` or `")
             )));
         }
+    }
+    Ok(())
+}
+
+/// The settings with the columns of the kernel's parts looked up among the names: `columns=age` becomes `columns=2`.
+pub(crate) fn with_names(settings: &mut [(String, String)], names: &[String]) -> Result<()> {
+    const KERNEL: [&str; 4] = ["kernel", "degree", "coef0", "alpha"];
+    let own: Vec<(String, String)> =
+        settings.iter().filter(|(name, _)| KERNEL.contains(&name.as_str())).cloned().collect();
+    if let Some((_, kernel)) =
+        settings.iter_mut().find(|(name, text)| name == "kernel" && text.contains("columns"))
+    {
+        *kernel = methods::basis("kobl", &own)?.shape.with_names(names)?.name().into();
     }
     Ok(())
 }

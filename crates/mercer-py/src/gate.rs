@@ -1,9 +1,11 @@
 //! The one gate that every call goes through: no GIL, our threads, progress out, Ctrl-C in, errors as exceptions.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use mercer::kernel::own::failure;
 use mercer::monitor::TimeLeft;
 use mercer::options::{DEFAULT_MEMORY, size_in_bytes};
 use mercer::{Error, Monitor, Progress, Result};
@@ -13,6 +15,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
+use crate::own::{self, Raised};
 use crate::pool;
 
 /// How often signals are looked at.
@@ -76,8 +79,12 @@ fn run_to_the_end<T: Send>(
     verbose: u32,
     work: impl FnOnce(&Monitor) -> Result<T> + Send,
 ) -> PyResult<(Result<T>, Option<PyErr>)> {
-    let pool = pool::current(py)?;
     let monitor = Monitor::default();
+    if own::is_called() {
+        // A function that the pool waits for: it cannot wait for the pool.
+        return Ok(ended(py.detach(|| attempted(&monitor, work))));
+    }
+    let pool = pool::current(py)?;
     let mut talk = Talk::new(verbose > 0);
     let (result, raised) = py.detach(|| {
         pool.in_place_scope(|scope| {
@@ -85,7 +92,7 @@ fn run_to_the_end<T: Send>(
             let watched = monitor.clone();
             scope.spawn(move |_| {
                 // The receiver only goes away when this scope unwinds, and then nobody wants the result.
-                let _ = sender.send(work(&watched));
+                let _ = sender.send(attempted(&watched, work));
             });
             loop {
                 match receiver.recv_timeout(POLL) {
@@ -107,12 +114,38 @@ fn run_to_the_end<T: Send>(
     });
     match result {
         Some(result) => {
+            let (result, own) = ended(result);
             if result.is_ok() {
                 talk.end(py)?;
             }
-            Ok((result, raised))
+            Ok((result, raised.or(own)))
         }
         None => Err(NumericalError::new_err("the work ended without a result")),
+    }
+}
+
+/// What the work came to, unless a function of the user's has raised an exception in it.
+type Attempted<T> = std::result::Result<Result<T>, PyErr>;
+
+fn attempted<T>(monitor: &Monitor, work: impl FnOnce(&Monitor) -> Result<T>) -> Attempted<T> {
+    let unwound = match catch_unwind(AssertUnwindSafe(|| work(monitor))) {
+        Ok(result) => return Ok(result),
+        Err(unwound) => unwound,
+    };
+    match unwound.downcast::<Raised>() {
+        Ok(raised) => Err(raised.0),
+        Err(other) => match failure(other) {
+            Ok(error) => Ok(Err(error)),
+            Err(other) => resume_unwind(other),
+        },
+    }
+}
+
+/// What the work came to, and the exception that a function has raised.
+fn ended<T>(attempted: Attempted<T>) -> (Result<T>, Option<PyErr>) {
+    match attempted {
+        Ok(result) => (result, None),
+        Err(raised) => (Err(Error::Interrupted), Some(raised)),
     }
 }
 

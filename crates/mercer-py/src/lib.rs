@@ -5,6 +5,7 @@
 mod pool;
 mod gate;
 mod convert;
+mod own;
 mod device;
 mod labels;
 mod encode;
@@ -52,6 +53,8 @@ mod _core {
     use crate::metrics::{kernel_alignment, kernel_width, nearest_in_kernel, relevant_dimension};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::own::{kernel_matrix, kernel_text, kernel_uses_gamma, own_kernel};
     #[pymodule_export]
     use crate::partitions::{
         Answer, Question, State, answer, fit_partitions, fit_selector_partitions, sample_partitions,

@@ -1,7 +1,7 @@
 //! Stage 7 for Python: measures of a kernel against labels, and neighbours in its space.
 
 use mercer::evaluate::{knn, metrics};
-use mercer::methods;
+use mercer::{Shape, methods};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 
@@ -40,7 +40,7 @@ pub(crate) fn relevant_dimension<'py>(
     Ok((dimension, noise, warnings))
 }
 
-/// The width of a kernel on these rows, as a basis with these settings would have it.
+/// The width of a kernel on these rows, as a basis with these settings would have it; a sum of kernels has its widths in its text.
 #[pyfunction]
 #[pyo3(signature = (X, y, settings, *, task="auto"))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -50,11 +50,12 @@ pub(crate) fn kernel_width<'py>(
     y: Target<'py>,
     settings: Vec<(String, String)>,
     task: &str,
-) -> PyResult<f64> {
+) -> PyResult<(f64, Option<&'static str>)> {
     let (rows, labels) = (X.rows()?, y.labels(task, &mut Vec::new())?);
     let basis = methods::basis("kobl", &settings).map_err(exception)?;
     let kernel = run(py, 0, |monitor| basis.resolve_kernel(&rows.to_f64(), Some(&labels), monitor))?;
-    Ok(kernel.gamma)
+    let text = matches!(kernel.shape, Shape::Composite(_)).then(|| kernel.shape.name());
+    Ok((kernel.gamma, text))
 }
 
 /// Distances, and the rows that they are of.

@@ -9,6 +9,7 @@ use faer::MatMut;
 use mercer::basis::{Expansion, Landmarks, Method, Precision, Stop};
 use mercer::data::Scaling;
 use mercer::evaluate::diagnostics;
+use mercer::kernel::own::with_functions;
 use mercer::map::{Predictor, PreparedMap, Weighting};
 use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Rows, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -20,6 +21,7 @@ use crate::convert::{CardMatrix, Matrix, PyRows, frozen, matrix_array, python_ro
 use crate::device::device_named;
 use crate::gate::{exception, run};
 use crate::onnx;
+use crate::own::{self, Functions};
 
 /// A fitted map from rows to features. It cannot be changed.
 #[pyclass(frozen, module = "mercer._core")]
@@ -28,6 +30,8 @@ pub(crate) struct Model {
     prepared: Arc<PreparedMap>,
     /// Of a basis alone.
     fit: Option<BasisFit>,
+    /// The functions in its kernel, which live as long as it.
+    functions: Functions,
 }
 
 /// How the fit of a basis went: what a [`FittedBasis`] has beyond its map, and another batch goes on from.
@@ -46,7 +50,7 @@ struct BasisFit {
 type PickledFit = (f64, f64, String, Option<f64>, u64, usize, String);
 
 /// What a pickle holds: the class, and what [`Model::from_bytes`] takes.
-type Reduced<'py> = (Bound<'py, PyType>, (Bound<'py, PyBytes>, Option<PickledFit>));
+type Reduced<'py> = (Bound<'py, PyType>, (Bound<'py, PyBytes>, Option<PickledFit>, Option<Functions>));
 
 /// Arrays that describe a model; to write into them would change nothing, so they are read-only.
 pub(crate) type Numbers<'py> = Bound<'py, PyArray1<f64>>;
@@ -82,7 +86,8 @@ impl BasisFit {
 
 impl Model {
     pub(crate) fn new(map: FeatureMap) -> Self {
-        Self { prepared: Arc::new(PreparedMap::new(map)), fit: None }
+        let functions = own::functions_of(map.expansion.kernel.shape);
+        Self { prepared: Arc::new(PreparedMap::new(map)), fit: None, functions }
     }
 
     /// A basis: the model whose features are its coordinates.
@@ -151,11 +156,22 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// The model in the bytes of a model file; `fit` is what a pickled basis has beside them.
+    /// The model in the bytes of a model file; `fit` is what a pickled basis has beside them, and `functions` are those of its
+    /// kernel.
     #[new]
-    #[pyo3(signature = (data, fit=None))]
-    fn from_bytes(data: &[u8], fit: Option<PickledFit>) -> PyResult<Self> {
-        let map = FeatureMap::read_from(data, "the model").map_err(exception)?;
+    #[pyo3(signature = (data, fit=None, functions=None))]
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        fit: Option<PickledFit>,
+        functions: Option<Functions>,
+    ) -> PyResult<Self> {
+        let mut known = Vec::new();
+        for (name, function) in functions.iter().flatten() {
+            known.push((name.clone(), own::kernel_of(function.bind(py))?));
+        }
+        let read = || FeatureMap::read_from(data, "the model");
+        let map = with_functions(known, read).map_err(exception)?;
         Ok(Self { fit: fit.map(BasisFit::unpickled).transpose()?, ..Self::new(map) })
     }
 
@@ -189,8 +205,12 @@ impl Model {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let mut bytes = Vec::new();
-        self.map().write_to(&mut bytes, "the model").map_err(exception)?;
-        Ok((py.get_type::<Self>(), (PyBytes::new(py, &bytes), self.fit.as_ref().map(BasisFit::pickled))))
+        self.map().write_with_functions(&mut bytes, "the model").map_err(exception)?;
+        let functions: Functions =
+            self.functions.iter().map(|(name, function)| (name.clone(), function.clone_ref(py))).collect();
+        let functions = (!functions.is_empty()).then_some(functions);
+        let fit = self.fit.as_ref().map(BasisFit::pickled);
+        Ok((py.get_type::<Self>(), (PyBytes::new(py, &bytes), fit, functions)))
     }
 
     fn __copy__(this: Py<Self>) -> Py<Self> {
@@ -402,6 +422,12 @@ impl Model {
     #[getter]
     fn kernel(&self) -> &'static str {
         self.expansion().kernel.shape.name()
+    }
+
+    /// The kernel with all its numbers, as text.
+    #[getter]
+    fn kernel_text(&self) -> String {
+        self.expansion().kernel.to_string()
     }
 
     #[getter]

@@ -429,6 +429,21 @@ impl FeatureMap {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn write_to(&self, out: &mut impl Write, name: &str) -> Result<()> {
+        let members = self.predictor.iter().flat_map(|predictor| &predictor.members);
+        let own = std::iter::once(self).chain(members).find(|map| map.expansion.kernel.shape.is_own());
+        if let Some(map) = own {
+            return Err(Error::argument(format!(
+                "a model with the kernel `{}` cannot be saved: a file holds no code, so functions of one's own are not in it\n\
+                 hint: use a kernel by name, or sums and products of these",
+                map.expansion.kernel.shape.name()
+            )));
+        }
+        self.write_with_functions(out, name)
+    }
+
+    /// [`write_to`](Self::write_to) for models whose kernels have functions of one's own, which are in it by name alone: who reads
+    /// it gives them again, in [`with_functions`](crate::kernel::own::with_functions).
+    pub fn write_with_functions(&self, out: &mut impl Write, name: &str) -> Result<()> {
         let bytes = self.to_bytes().map_err(|e| Error::file(name, e.to_string()))?;
         out.write_all(&bytes).and_then(|()| out.flush()).map_err(|e| Error::io(name, e))
     }

@@ -294,6 +294,7 @@ fn kind(kind: Kind) -> Value {
             json!({ "kind": "number", "from": end(from), "to": end(to), "open": open, "below": below })
         }
         Kind::Choice(words) => json!({ "kind": "choice", "words": words }),
+        Kind::ChoiceOr { words, .. } => json!({ "kind": "choice_or", "words": words }),
         Kind::WholeOr { least, words } => json!({ "kind": "whole_or", "least": least, "words": words }),
         Kind::NumberOr(words) => json!({ "kind": "number_or", "words": words }),
         Kind::Text { name, .. } => json!({ "kind": name }),

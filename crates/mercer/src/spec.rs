@@ -108,6 +108,15 @@ pub enum Kind {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of these words, or a text with a reader of its own.
+    ChoiceOr {
+        /// The words.
+        words: &'static [&'static str],
+        /// What else it may be, in words.
+        other: &'static str,
+        /// An error unless the text can be read.
+        check: fn(&str) -> Result<()>,
+    },
     /// A number above 0 or one of these words.
     NumberOr(&'static [&'static str]),
     /// Text with a reader of its own.
@@ -192,6 +201,7 @@ impl Parameter {
             }
             Kind::Choice(words) if words.contains(&text) => Ok(()),
             Kind::Choice(words) => refuse(format!("one of {}", words.join(", "))),
+            Kind::ChoiceOr { check, .. } => check(text),
             Kind::NumberOr(words) => match text.parse::<f64>() {
                 _ if words.contains(&text) => Ok(()),
                 Ok(value) if value > 0.0 && value.is_finite() => Ok(()),
@@ -208,7 +218,10 @@ impl Parameter {
     /// Words that it may be; none where it is a number or text with a reader of its own.
     pub fn words(&self) -> Vec<&'static str> {
         match self.kind {
-            Kind::Choice(words) | Kind::NumberOr(words) | Kind::WholeOr { words, .. } => words.to_vec(),
+            Kind::Choice(words)
+            | Kind::ChoiceOr { words, .. }
+            | Kind::NumberOr(words)
+            | Kind::WholeOr { words, .. } => words.to_vec(),
             Kind::Flag => vec!["true", "false"],
             Kind::FlagOr(words) => [&["true", "false"], words].concat(),
             Kind::Whole { .. } | Kind::Number { .. } | Kind::Text { .. } => Vec::new(),
@@ -222,6 +235,7 @@ impl Parameter {
             Kind::WholeOr { least, words } => format!("a whole number ≥ {least} | {}", words.join(" | ")),
             Kind::Number { from, to, open, below } => range_text(from, to, open, below),
             Kind::Choice(words) => words.join(" | "),
+            Kind::ChoiceOr { words, other, .. } => format!("{} | {other}", words.join(" | ")),
             Kind::NumberOr(words) => format!("a number > 0 | {}", words.join(" | ")),
             Kind::Text { allowed, .. } => allowed.into(),
             Kind::Flag => "true | false".into(),

@@ -43,6 +43,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     }
 
     let (Table { rows, names, kept, .. }, labels, warnings) = source::read_unfilled(args, context)?;
+    args::with_names(&mut comparison.settings, &names)?;
     comparison.fill_missing = rows.check_finite(None).is_err();
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
     let Comparison { folds, repeats, seed, .. } = comparison;

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     }
     let started = Instant::now();
     let source = args::required(args, "data")?;
-    let pipeline = pipeline(args)?;
+    let mut pipeline = read_pipeline(args, &[])?;
     let mut options = args::options(args, context)?;
     args::check_kernel(args)?;
     let scale = source::scale(args)?;
@@ -46,6 +46,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let (table, labels, _) = source::read(args, context)?;
     options.weights = source::weights(args, &table, labels.as_ref())?;
     let Table { rows, names, named, encoder, .. } = table;
+    if args::text(args, "kernel").is_some_and(|kernel| kernel.contains("columns")) {
+        pipeline = read_pipeline(args, &names)?;
+    }
     let (scaling, rows) = source::scaled(scale, &names, rows)?;
     let labels = labels.as_ref();
     pipeline.check(labels)?;
@@ -100,11 +103,16 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The pipeline that `--method` and the parameters' flags describe.
-fn pipeline(args: &ArgMatches) -> Result<Pipeline> {
+/// The pipeline that `--method` and the parameters' flags describe, with the kernel's columns looked up where names are known.
+fn read_pipeline(args: &ArgMatches, names: &[String]) -> Result<Pipeline> {
     let method = args::required(args, "method")?;
     super::check_no_selector(method, "--method")?;
-    Pipeline::new(method, &args::settings(args))
+    let mut settings: Vec<(String, String)> =
+        args::settings(args).into_iter().map(|(name, text)| (name.into(), text.into())).collect();
+    if !names.is_empty() {
+        args::with_names(&mut settings, names)?;
+    }
+    Pipeline::new(method, &settings)
 }
 
 fn about_basis(map: &FeatureMap) -> String {

@@ -213,6 +213,7 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
         Kind::Whole { .. } => "N",
         Kind::Number { .. } => "X",
         Kind::Choice(_) => "NAME",
+        Kind::ChoiceOr { .. } => "NAME|SUM",
         Kind::WholeOr { .. } => "N|RULE",
         Kind::NumberOr(_) => "X|RULE",
         Kind::Text { name: "keep", .. } => "N|SHARE|RULE",

@@ -212,3 +212,63 @@ fn rows_are_scaled_to_unit_length_if_asked_for() {
     let (out, _) = done(folder.path(), &["inspect", "model.mercer"]);
     assert!(out.contains("scaling") && out.contains("unit") && out.contains("format 3"), "{out}");
 }
+
+#[test]
+fn sums_and_products_of_kernels_on_named_columns() {
+    let folder = folder();
+    let mut table = String::from("age,city,job,class\n");
+    for i in 0..40 {
+        let city = ["Oslo", "Rome", "Bern"][i % 3];
+        table.push_str(&format!(
+            "{},{city},{},{}\n",
+            i as f64 / 7.0,
+            i % 5,
+            if i % 3 == 1 { "yes" } else { "no" }
+        ));
+    }
+    fs::write(folder.path().join("people.csv"), table).expect("written");
+    let kernel = "0.5*rbf(columns=age)*match(columns=city) + poly(gamma=0.1, columns=job)";
+    let args =
+        ["fit", "people.csv", "--target", "class", "--method", "gda", "--degree", "2", "--gamma", "loo"];
+    done(folder.path(), &[&args[..], &["--kernel", kernel, "-o", "m.mercer"]].concat());
+    let (out, _) = done(folder.path(), &["inspect", "m.mercer"]);
+    let line = out.lines().find(|line| line.starts_with("kernel")).expect("the kernel").to_string();
+    for part in
+        ["0.5*rbf(gamma=", "columns=0)*match(columns=1:4)", "poly(gamma=0.1, degree=2, coef0=1, columns=4)"]
+    {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let (out, _) = done(folder.path(), &["transform", "m.mercer", "people.csv"]);
+    assert_eq!(csv(&out).1.len(), 40);
+    // As places.
+    let placed = "0.5*rbf(columns=0)*match(columns=1:4)+poly(gamma=0.1,columns=4)";
+    done(folder.path(), &[&args[..], &["--kernel", placed, "-o", "n.mercer"]].concat());
+    assert_eq!(done(folder.path(), &["transform", "n.mercer", "people.csv"]).0, out);
+    let compare = [
+        "compare",
+        "people.csv",
+        "--target",
+        "class",
+        "--methods",
+        "gda",
+        "--gamma",
+        "scale",
+        "--folds",
+        "3",
+    ];
+    let (out, _) = done(folder.path(), &[&compare[..], &["--kernel", kernel, "--degree", "2"]].concat());
+    assert!(out.contains("gda"), "{out}");
+    let (out, _) = done(folder.path(), &["inspect", "m.mercer", "--importance", "people.csv"]);
+    assert!(out.contains("age"), "{out}");
+    for (kernel, part) in [
+        ("0.5*rbff", "`rbff` is not known"),
+        ("rbf-linear", "weights must be at least 0"),
+        ("match(columns=town)+poly", "`town`, which is not there; columns are `age`"),
+        ("rbf(columns=7)+poly", "on column 7, but the rows have 5 columns"),
+        ("rbf+linear", "degree = 2 is for the kernel `poly`"),
+    ] {
+        let stderr =
+            refused(folder.path(), 2, &[&args[..], &["--kernel", kernel, "-o", "o.mercer"]].concat());
+        assert!(stderr.contains(part), "{kernel}: {stderr}");
+    }
+}

@@ -16,8 +16,8 @@ use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
 use crate::kernel::gram::diagonal;
+use crate::kernel::{Kernel, Shape};
 use crate::options::Options;
 
 /// The file of one basis.
@@ -27,6 +27,8 @@ pub(crate) struct BasisCheckpoint {
     found: Option<Content>,
     /// The kernel's width, which a rule may have taken long to find.
     gamma: Option<f64>,
+    /// A sum of kernels with the widths that were found.
+    formula: Option<String>,
 }
 
 impl BasisCheckpoint {
@@ -44,16 +46,24 @@ impl BasisCheckpoint {
         }
         let (part, found) = checkpoint.part("basis", about)?;
         let gamma = found.as_ref().and_then(|found| number(&found.facts, "gamma"));
-        Ok(Some(Self { part, found, gamma }))
+        let formula = found.as_ref().and_then(|found| found.facts.get("kernel")).and_then(Value::as_str);
+        let formula = formula.map(String::from);
+        Ok(Some(Self { part, found, gamma, formula }))
     }
 
     /// The kernel that an earlier run found.
     pub(super) fn kernel(&self, basis: &Basis) -> Option<Kernel> {
-        self.gamma.map(|gamma| Kernel { shape: basis.shape, gamma })
+        let shape = match (&self.formula, basis.shape) {
+            // A sum has the widths that were found in its formula.
+            (Some(text), Shape::Composite(_)) => text.parse().ok()?,
+            (_, shape) => shape,
+        };
+        self.gamma.map(|gamma| Kernel { shape, gamma })
     }
 
     pub(super) fn set_kernel(&mut self, kernel: Kernel) {
         self.gamma = Some(kernel.gamma);
+        self.formula = matches!(kernel.shape, Shape::Composite(_)).then(|| kernel.shape.name().into());
     }
 
     /// The basis, if an earlier run came to its end.
@@ -104,6 +114,7 @@ impl BasisCheckpoint {
         let Expansion { matrix, landmarks, offset, origin, .. } = &fitted.expansion;
         let facts = json!({
             "gamma": self.gamma.map(f64::to_bits),
+            "kernel": self.formula,
             "residual": fitted.residual.to_bits(),
             "evaluations": fitted.n_kernel_evaluations,
             "every row": landmarks.len() != fitted.pivots.len(),
@@ -162,6 +173,7 @@ impl<R: FactorRows> Pivoted<'_, R> {
         let (residual, evaluations) = self.rows.residuals();
         let facts = [
             ("gamma".to_string(), json!(checkpoint.gamma.map(f64::to_bits))),
+            ("kernel".to_string(), json!(checkpoint.formula)),
             ("evaluations".to_string(), json!(evaluations)),
         ];
         let (place, m) = (place(), self.pivots.len());
@@ -205,6 +217,13 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
             "threshold is a function, which a checkpoint cannot know again\n\
              hint: use a linear, a power or a constant threshold",
         ));
+    }
+    if shape.is_own() {
+        return Err(Error::argument(format!(
+            "the kernel `{}` is a function, which a checkpoint cannot know again\n\
+             hint: leave the checkpoint out",
+            shape.name()
+        )));
     }
     let about = About::new(rows, labels)
         .and("method", method.name())

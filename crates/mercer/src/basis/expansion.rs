@@ -14,6 +14,7 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::kernel::gram::{check_rows, diagonal};
+use crate::kernel::own::caught;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::large::copied;
 use crate::linalg::{product, tall_product, with_scratch};
@@ -188,7 +189,7 @@ impl Expansion {
             Applied::new(self, rows)?.all(out.as_mut(), &Monitor::default())?;
             return Ok(out);
         }
-        self.prepared().all(rows, out.as_mut(), &Monitor::default())?;
+        caught(|| self.prepared().all(rows, out.as_mut(), &Monitor::default()))?;
         Ok(out)
     }
 
@@ -204,7 +205,7 @@ impl Expansion {
         if rows.n() == 0 {
             return Err(Error::data("no rows were given, so there is no mean residual"));
         }
-        let residuals = self.residuals(rows, &self.diagonal(rows)?, monitor)?;
+        let residuals = caught(|| self.residuals(rows, &self.diagonal(rows)?, monitor))?;
         Ok(residuals.iter().map(|r| r.sqrt()).sum::<f64>() / rows.n() as f64)
     }
 

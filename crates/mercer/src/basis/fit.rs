@@ -28,6 +28,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::gamma::Here;
 use crate::kernel::gram::{check_rows, diagonal};
+use crate::kernel::own::{caught, watched};
 use crate::kernel::{Gram, Precision, Shape};
 use crate::monitor::{Growth, Monitor, Stage};
 use crate::options::{Options, bytes};
@@ -64,17 +65,20 @@ impl Basis {
         labels: Option<&Labels>,
         options: &Options,
     ) -> Result<(FittedBasis, Option<Rows<'static>>)> {
+        caught(|| options.run(|| watched(&options.monitor, || self.fit_here(rows, labels, options))))
+    }
+
+    /// [`fit_with`](Self::fit_with) on the threads of the current pool.
+    fn fit_here(&self, rows: &Rows, labels: Option<&Labels>, options: &Options) -> Result<Found> {
         let rounding = self.rounding_of(rows);
-        options.run(|| {
-            let placed = self.placed(rows, options)?;
-            let rows = placed.as_ref().unwrap_or(rows);
-            let options = &Options { device: rows.device(), ..options.clone() };
-            if rows.precision() == Precision::Single && !self.method.is_pivoted() {
-                rows.check_finite(None)?;
-                return Fit { settings: self, rows: &rows.to_f64(), labels, options, rounding }.run();
-            }
-            Fit { settings: self, rows, labels, options, rounding }.run()
-        })
+        let placed = self.placed(rows, options)?;
+        let rows = placed.as_ref().unwrap_or(rows);
+        let options = &Options { device: rows.device(), ..options.clone() };
+        if rows.precision() == Precision::Single && !self.method.is_pivoted() {
+            rows.check_finite(None)?;
+            return Fit { settings: self, rows: &rows.to_f64(), labels, options, rounding }.run();
+        }
+        Fit { settings: self, rows, labels, options, rounding }.run()
     }
 
     /// The rows on the device that the options ask for; None: where they are.

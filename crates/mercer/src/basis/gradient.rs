@@ -4,16 +4,17 @@
 //!
 //! cost    n·l kernel values, then 2·n·p·l·q flops as matrix products; memory up to 8·p·(l + 17·q + 1024) bytes
 //! differs `matern12` at a landmark, `laplacian` where two numbers are equal, `cosine` at a zero row and `chi2` where two
-//!         numbers are 0 have no slope there: 0
+//!         numbers are 0 have no slope there: 0; `match` is flat: 0. Sums and products of kernels follow the rules for sums and products
 
 use faer::{Mat, MatRef};
 
 use super::expansion::{Blocks, Expansion, Landmarks};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::composite::Parts;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::pairs::{length, unit_row};
-use crate::kernel::{Kernel, Panel};
+use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::sum_in_order;
 use crate::monitor::Monitor;
 use crate::options::{DEFAULT_MEMORY, bytes};
@@ -31,6 +32,13 @@ impl Expansion {
                  hint: fit on the rows themselves, with a kernel such as `rbf`",
             ));
         };
+        if self.kernel.shape.is_own() {
+            return Err(Error::argument(format!(
+                "the kernel `{}` is a function whose slopes are not known, so inputs have no importance here\n\
+                 hint: use a kernel such as `rbf`",
+                self.kernel.shape.name()
+            )));
+        }
         self.check(rows, None, 0)?;
         let rows = &*rows.to_f64();
         let (n, p, q) = (rows.n(), rows.p(), self.n_features());
@@ -39,7 +47,8 @@ impl Expansion {
         }
         self.check_importance(n, DEFAULT_MEMORY)?;
         monitor.begin("following the inputs", n);
-        let slopes = Slopes::new(self.kernel, landmarks);
+        let slopes = Along::new(self.kernel, landmarks);
+        let l = landmarks.n();
         let blocks = Blocks::of(self.matrix.as_ref());
         let mut sum = sum_in_order(n.div_ceil(SLOPE_ROWS), q, p, monitor, |at| {
             let mut part = Mat::zeros(q, p);
@@ -47,11 +56,11 @@ impl Expansion {
             let h = panel.n();
             let values = slopes.values(&panel);
             let mut z = Mat::zeros(h, q);
-            let mut d = vec![0.0; h * slopes.l];
+            let mut d = vec![0.0; h * l];
             // A stop is answered here and reported by the sum.
             for j in (0..p).take_while(|_| monitor.check().is_ok()) {
                 if slopes.fill(&values, j, &mut d) {
-                    let d = MatRef::from_row_major_slice(&d, h, slopes.l);
+                    let d = MatRef::from_row_major_slice(&d, h, l);
                     blocks.multiply(self.matrix.as_ref(), d, z.as_mut());
                     for (s, z) in part.col_mut(j).iter_mut().zip(z.col_iter()) {
                         *s = z.iter().map(|v| v * v).sum();
@@ -99,6 +108,74 @@ impl Expansion {
             bytes(needed),
             bytes(memory)
         )))
+    }
+}
+
+/// Slopes of a kernel, or of the parts of a sum.
+enum Along {
+    One(Slopes),
+    Sum(Parts, Vec<Slopes>),
+}
+
+/// What a panel of rows needs for every column: of one kernel, or of each part with ∂k/∂k_part.
+enum AlongValues {
+    One(Values),
+    Sum(Vec<(Values, Vec<f64>)>),
+}
+
+impl Along {
+    fn new(kernel: Kernel, landmarks: &Rows) -> Self {
+        let Shape::Composite(composite) = kernel.shape else {
+            return Self::One(Slopes::new(kernel, landmarks));
+        };
+        let parts = Parts::new(composite, kernel.gamma);
+        let slopes = parts.kernels.iter().enumerate();
+        let slopes = slopes.map(|(at, kernel)| Slopes::new(*kernel, &parts.columns(at, landmarks))).collect();
+        Self::Sum(parts, slopes)
+    }
+
+    fn factor(&self) -> f64 {
+        match self {
+            Self::One(slopes) => slopes.factor(),
+            Self::Sum(..) => 1.0,
+        }
+    }
+
+    fn values(&self, rows: &Rows) -> AlongValues {
+        let (parts, slopes) = match self {
+            Self::One(slopes) => return AlongValues::One(slopes.values(rows)),
+            Self::Sum(parts, slopes) => (parts, slopes),
+        };
+        let (mut all, mut k) = (Vec::new(), Vec::new());
+        for (at, slopes) in slopes.iter().enumerate() {
+            let part = parts.columns(at, rows);
+            let mut values = vec![0.0; rows.n() * slopes.l];
+            slopes.panel.fill(&part, &mut values);
+            k.push(values);
+            all.push(slopes.values(&part));
+        }
+        let outer = parts.outer(&k, k.first().map_or(0, Vec::len));
+        AlongValues::Sum(all.into_iter().zip(outer).collect())
+    }
+
+    /// ∂k/∂x_j of every row and landmark over the factor, row-major into `d`; false: all are 0.
+    fn fill(&self, values: &AlongValues, j: usize, d: &mut [f64]) -> bool {
+        let (parts, slopes, values) = match (self, values) {
+            (Self::One(slopes), AlongValues::One(values)) => return slopes.fill(values, j, d),
+            (Self::Sum(parts, slopes), AlongValues::Sum(values)) => (parts, slopes, values),
+            _ => unreachable!("values are made by the same slopes"),
+        };
+        d.fill(0.0);
+        let (mut own, mut any) = (vec![0.0; d.len()], false);
+        for (at, (slopes, (values, outer))) in slopes.iter().zip(values).enumerate() {
+            let Some(j) = parts.place(at, j) else { continue };
+            if slopes.fill(values, j, &mut own) {
+                any = true;
+                let factor = slopes.factor();
+                d.iter_mut().zip(&own).zip(outer).for_each(|((d, own), outer)| *d += outer * own * factor);
+            }
+        }
+        any
     }
 }
 
@@ -161,6 +238,9 @@ impl Slopes {
     fn fill(&self, values: &Values, j: usize, d: &mut [f64]) -> bool {
         let l = self.l;
         let p = self.transposed.len() / l;
+        if self.kernel.shape.statistic() == Statistic::Equal {
+            return false;
+        }
         let y = &self.transposed[j * l..(j + 1) * l];
         let x = || values.x.iter().skip(j).step_by(p);
         if y.iter().chain(x()).all(|v| *v == 0.0) {
@@ -194,6 +274,13 @@ impl Slopes {
                     *d = o * sign;
                 }
             }),
+            Statistic::Additive => lines.for_each(|((d, _), x)| {
+                // 2xy/(x+y) has the slope 2(y/(x+y))².
+                for (d, y) in d.iter_mut().zip(y) {
+                    *d = if x + y > 0.0 { 2.0 * (y / (x + y)).powi(2) } else { 0.0 };
+                }
+            }),
+            Statistic::Equal | Statistic::Value => unreachable!("flat, or refused"),
             Statistic::ChiSquared | Statistic::Given => lines.for_each(|((d, outer), x)| {
                 for ((d, o), y) in d.iter_mut().zip(outer).zip(y) {
                     // (x−y)²/(x+y) has the slope e(2−e), e = (x−y)/(x+y).

@@ -104,6 +104,8 @@ impl Basis {
         }
         let looks = !matches!(self.gamma, Gamma::Value(_) | Gamma::Auto) && self.shape.uses_gamma();
         let kernel = match so_far {
+            // The widths of a sum are in its formula.
+            Some(basis) if looks && matches!(self.shape, Shape::Composite(_)) => basis.expansion.kernel,
             Some(basis) if looks => Kernel { shape: self.shape, gamma: basis.expansion.kernel.gamma },
             None if looks => {
                 return refused(

@@ -155,6 +155,13 @@ impl InputWeights {
                  hint: give rows and a kernel such as `rbf`",
             ));
         }
+        if matches!(self.shape, Shape::Composite(_) | Shape::Own(_) | Shape::Match) {
+            return Err(Error::argument(format!(
+                "input weights are learned along the slopes of one kernel of all columns, not of `{}`\n\
+                 hint: leave input_weights out, or use a kernel such as `rbf`",
+                self.shape.name()
+            )));
+        }
         if rows.n() != labels.len() {
             return Err(Error::data(format!("{} rows, but {} labels", rows.n(), labels.len())));
         }

@@ -49,13 +49,18 @@ pub struct Move {
 /// An error unless the kernel has a slope everywhere.
 pub(crate) fn check_kernel(shape: Shape) -> Result<()> {
     match shape {
-        Shape::Laplacian | Shape::Matern12 | Shape::Chi2 | Shape::Precomputed => {
-            Err(Error::argument(format!(
-                "points are moved along the slope of the kernel, which `{}` does not have everywhere\n\
+        Shape::Laplacian
+        | Shape::Matern12
+        | Shape::Chi2
+        | Shape::AdditiveChi2
+        | Shape::Match
+        | Shape::Composite(_)
+        | Shape::Own(_)
+        | Shape::Precomputed => Err(Error::argument(format!(
+            "points are moved along the slope of the kernel, which `{}` does not have, or not everywhere\n\
              hint: use `rbf`, `matern32`, `matern52`, `rq`, `linear`, `poly`, `sigmoid` or `cosine`, or leave points out",
-                shape.name()
-            )))
-        }
+            shape.name()
+        ))),
         _ => Ok(()),
     }
 }

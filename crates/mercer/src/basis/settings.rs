@@ -8,6 +8,7 @@ use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
 use crate::kernel::gamma::{Here, RowSample};
+use crate::kernel::own::caught;
 use crate::kernel::{Gamma, Kernel, Precision, Shape, gamma};
 use crate::monitor::Monitor;
 use crate::spec::{Kind, Parameter, Values};
@@ -95,7 +96,11 @@ impl Basis {
 
     /// A basis from its method's settings, which were checked.
     pub(crate) fn from_values(method: Method, values: &Values) -> Result<Self> {
-        let basis = Self::with_shape(method, Shape::from_values(values)?, values);
+        let shape = Shape::from_values(values)?;
+        if let Some(Kernel { shape, gamma }) = shape.single() {
+            return Ok(Self { gamma: Gamma::Value(gamma), ..Self::with_shape(method, shape, values) });
+        }
+        let basis = Self::with_shape(method, shape, values);
         Ok(Self { gamma: values.text("gamma").map_or(Ok(basis.gamma), str::parse)?, ..basis })
     }
 
@@ -326,18 +331,19 @@ impl Basis {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn resolve_kernel(&self, rows: &Rows, labels: Option<&Labels>, monitor: &Monitor) -> Result<Kernel> {
-        self.resolve_kernel_of(&Here { rows, labels, weights: None }, monitor)
+        caught(|| self.resolve_kernel_of(&Here { rows, labels, weights: None }, monitor))
     }
 
     /// [`resolve_kernel`](Self::resolve_kernel) for rows wherever they lie.
     pub(crate) fn resolve_kernel_of(&self, rows: &dyn RowSample, monitor: &Monitor) -> Result<Kernel> {
         let rule = self.gamma.or_usual_of(rows);
-        let gamma = if rule == Gamma::Loo && self.shape.uses_gamma() {
-            loo::resolve(self.shape, rows, self.seed, monitor)?
+        let (shape, rule) = gamma::in_units(rule, self.shape, rows, self.seed)?;
+        let gamma = if rule == Gamma::Loo && shape.uses_gamma() {
+            loo::resolve(shape, rows, self.seed, monitor)?
         } else {
-            gamma::resolve(rule, self.shape, rows, self.seed)?
+            gamma::resolve(rule, shape, rows, self.seed)?
         };
-        let kernel = Kernel { shape: self.shape, gamma };
+        let kernel = Kernel { shape, gamma }.settled();
         kernel.check()?;
         Ok(kernel)
     }

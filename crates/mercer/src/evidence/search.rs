@@ -442,7 +442,8 @@ impl Space<'_> {
         let Self::Kernel(kernel, _, own) = self else { return };
         let smallest = match (kernel.shape, kernel.shape.statistic()) {
             (Shape::Sigmoid { coef0 }, _) => coef0.abs(),
-            (_, Statistic::Product | Statistic::Cosine) => 0.0,
+            (shape, Statistic::Value) if shape.is_own() => return,
+            (_, Statistic::Product | Statistic::Cosine | Statistic::Additive | Statistic::Value) => 0.0,
             _ => return,
         };
         for (&query, distances) in queries.iter().zip(distances.chunks_exact_mut(indices.len())) {
@@ -456,8 +457,10 @@ impl Space<'_> {
     pub(super) fn offer(&self, query: usize, j: usize, distance: f64, nearest: &mut Nearest) {
         if j != query {
             let exact = match self {
-                // Values that were given are exact as they are.
-                Self::Kernel(kernel, ..) if kernel.shape == Shape::Precomputed => distance,
+                // Values that were given are exact as they are, and functions are asked once.
+                Self::Kernel(kernel, ..) if kernel.shape == Shape::Precomputed || kernel.shape.is_own() => {
+                    distance
+                }
                 _ => self.distance(query, j),
             };
             nearest.offer(exact, j);

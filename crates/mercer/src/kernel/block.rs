@@ -4,8 +4,10 @@
 
 use rayon::prelude::*;
 
-use super::kernel::{Kernel, Statistic};
-use super::pairs::{Inverted, Unit, chi2_term, is_cancelled, unit_length_sparse};
+use super::composite::Sum;
+use super::kernel::{Kernel, Shape, Statistic};
+use super::own::Own;
+use super::pairs::{Inverted, Unit, additive_term, chi2_term, is_cancelled, unit_length_sparse};
 use super::products::Products;
 use crate::data::rows::{Csr, Dense, F64Rows, Rows};
 
@@ -31,6 +33,10 @@ enum Side {
     Columnwise { tiles: Vec<f64>, p: usize },
     /// Landmarks by column.
     Inverted { rows: Rows<'static>, index: Inverted, totals: Vec<f64> },
+    /// Every factor of a sum of products.
+    Sum(Box<Sum>),
+    /// Landmarks for a function of the user's, row-major.
+    Own { own: &'static Own, landmarks: Vec<f64>, p: usize },
     /// Columns of a given kernel matrix with n columns.
     Given { columns: Vec<usize>, n: usize },
 }
@@ -42,6 +48,13 @@ impl Panel {
         let (l, p) = (landmarks.n(), landmarks.p());
         let statistic = kernel.shape.statistic();
         let side = match (landmarks.as_f64(), statistic) {
+            (_, Statistic::Value) => match kernel.shape {
+                Shape::Composite(composite) => {
+                    Side::Sum(Box::new(Sum::new(composite, kernel.gamma, landmarks)))
+                }
+                Shape::Own(own) => Side::Own { own, landmarks: landmarks.to_dense(), p },
+                _ => unreachable!("no other kernel has values for statistics"),
+            },
             (F64Rows::Sparse(csr), Statistic::Cosine) => {
                 let rows = unit_length_sparse(csr, l);
                 let Rows::Sparse(csr) = &rows else { unreachable!("sparse rows stay sparse") };
@@ -49,12 +62,15 @@ impl Panel {
                 Side::Inverted { rows, index, totals }
             }
             (F64Rows::Sparse(csr), _) => {
-                let unit = Unit::of(kernel);
+                let unit = Unit::of(kernel, p);
                 let totals = (0..l).map(|i| unit.total(csr.row(i).1)).collect();
                 let index = Inverted::new(csr, l, unit.root_gamma);
                 Side::Inverted { rows: landmarks.select(&(0..l).collect::<Vec<_>>()), index, totals }
             }
-            (F64Rows::Dense(d), Statistic::Manhattan | Statistic::ChiSquared) => {
+            (
+                F64Rows::Dense(d),
+                Statistic::Manhattan | Statistic::ChiSquared | Statistic::Additive | Statistic::Equal,
+            ) => {
                 let mut tiles = vec![0.0; l.div_ceil(TILE) * TILE * p];
                 for i in 0..l {
                     let tile = &mut tiles[i / TILE * TILE * p..];
@@ -86,7 +102,8 @@ impl Panel {
     pub fn p(&self) -> usize {
         match &self.side {
             Side::Products(products) => products.p(),
-            Side::Columnwise { p, .. } => *p,
+            Side::Columnwise { p, .. } | Side::Own { p, .. } => *p,
+            Side::Sum(sum) => sum.p(),
             Side::Inverted { rows, .. } => rows.p(),
             Side::Given { n, .. } => *n,
         }
@@ -109,6 +126,11 @@ impl Panel {
         if out.is_empty() {
             return;
         }
+        match &self.side {
+            Side::Sum(sum) => return sum.fill(rows, out),
+            Side::Own { own, landmarks, p } => return own.fill(&rows.to_dense(), landmarks, *p, out),
+            _ => {}
+        }
         let wide = rows.to_f64();
         match (&self.side, wide.as_f64()) {
             (Side::Inverted { rows: landmarks, index, totals }, _) => {
@@ -128,14 +150,23 @@ impl Panel {
             }
             (Side::Products(products), F64Rows::Dense(d)) => products.statistics(d.values(), out),
             (Side::Columnwise { tiles, p }, F64Rows::Dense(d)) => {
-                let (l, gamma) = (self.l, self.kernel.gamma);
+                let statistic = self.kernel.shape.statistic();
+                let gamma = match statistic {
+                    Statistic::Additive => 1.0,
+                    Statistic::Equal => 1.0 / *p as f64,
+                    _ => self.kernel.gamma,
+                };
+                let l = self.l;
                 let columnwise = Columnwise { rows: d, tiles, p: *p, l, gamma, out };
-                if self.kernel.shape.statistic() == Statistic::ChiSquared {
-                    pulp::Arch::new().dispatch(ChiSquared(columnwise));
-                } else {
-                    pulp::Arch::new().dispatch(Manhattan(columnwise));
+                let arch = pulp::Arch::new();
+                match statistic {
+                    Statistic::ChiSquared => arch.dispatch(ChiSquared(columnwise)),
+                    Statistic::Additive => arch.dispatch(Additive(columnwise)),
+                    Statistic::Equal => arch.dispatch(Equal(columnwise)),
+                    _ => arch.dispatch(Manhattan(columnwise)),
                 }
             }
+            (Side::Sum(_) | Side::Own { .. }, F64Rows::Dense(_)) => unreachable!("they came first"),
             (Side::Given { columns, .. }, F64Rows::Dense(d)) => {
                 for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
                     let row = d.row(i);
@@ -157,7 +188,7 @@ impl Panel {
     }
 
     fn fill_sparse(&self, rows: &Csr, landmarks: &Csr, index: &Inverted, totals: &[f64], out: &mut [f64]) {
-        let unit = Unit::of(self.kernel);
+        let unit = Unit::of(self.kernel, rows.p());
         for (i, out) in out.chunks_exact_mut(self.l).enumerate() {
             let (columns, values) = rows.row(i);
             out.fill(0.0);
@@ -171,7 +202,8 @@ impl Panel {
             let total = unit.total(values);
             for (j, o) in out.iter_mut().enumerate() {
                 let s = match unit.statistic {
-                    Statistic::Product | Statistic::Cosine | Statistic::Given => *o,
+                    Statistic::Product | Statistic::Cosine | Statistic::Additive | Statistic::Given => *o,
+                    Statistic::Equal => unit.equal(total + totals[j] - *o),
                     _ => {
                         let s = total + totals[j] - *o;
                         if is_cancelled(s, total + totals[j]) {
@@ -219,6 +251,29 @@ impl Columnwise<'_> {
 // Types of their own, because a closure of this size would not be inlined into the dispatch, and so not be vectorised.
 struct Manhattan<'a>(Columnwise<'a>);
 struct ChiSquared<'a>(Columnwise<'a>);
+struct Additive<'a>(Columnwise<'a>);
+struct Equal<'a>(Columnwise<'a>);
+
+impl pulp::NullaryFnOnce for Additive<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.0.fill(additive_term);
+    }
+}
+
+impl pulp::NullaryFnOnce for Equal<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.0.fill(
+            #[inline(always)]
+            |x, y| if x == y { 1.0 } else { 0.0 },
+        );
+    }
+}
 
 impl pulp::NullaryFnOnce for Manhattan<'_> {
     type Output = ();

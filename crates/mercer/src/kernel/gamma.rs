@@ -7,6 +7,9 @@
 //!   loo     the same grid by leave-one-out error; needs a basis, so it lives in `basis/loo.rs`
 //!   none    loo where there are labels, else median where columns outnumber rows, else scale
 //!
+//! Sums and products: `scale`, `auto` and `median` for every part without a γ of its own, on its own columns; `align` and `loo` try one
+//! number, 10^{−2, −1.5, …, 1.5}, that multiplies the `scale` of all of these parts.
+//!
 //! cost    scale: one pass; median, align: 10⁶ distances, and align 10⁶ kernel values for each of 8 widths
 //! source  Cortes, Mohri & Rostamizadeh 2012 for centred alignment
 //! differs the median is over pairs of distinct rows; where it is 0 (many duplicates) the mean stands in
@@ -15,7 +18,8 @@ use std::str::FromStr;
 
 use faer::{Mat, MatRef};
 
-use super::block::Panel;
+use super::block::{PANEL, Panel};
+use super::composite::{Columns, Factor, Width};
 use super::kernel::{Kernel, Shape};
 use super::widths::Widths;
 use crate::data::labels::Labels;
@@ -129,6 +133,12 @@ pub(crate) trait RowSample {
     /// Standard deviation of all their numbers.
     fn deviation(&self) -> f64;
 
+    /// Standard deviation of the numbers in some columns: of a sample of the rows, where they are not here.
+    fn deviation_in(&self, columns: &[usize]) -> Result<f64> {
+        let (some, _) = self.some(&random::sample(self.n(), SAMPLE_ROWS, 0))?;
+        deviation_in(&some, columns)
+    }
+
     /// What their labels are together.
     fn target(&self) -> Option<TargetSummary>;
 
@@ -164,6 +174,10 @@ impl RowSample for Here<'_> {
         }
     }
 
+    fn deviation_in(&self, columns: &[usize]) -> Result<f64> {
+        deviation_in(self.rows, columns)
+    }
+
     fn target(&self) -> Option<TargetSummary> {
         self.labels.map(TargetSummary::of)
     }
@@ -184,7 +198,8 @@ pub(crate) fn grid(shape: Shape, rows: &Rows) -> Result<Vec<f64>> {
 
 /// The widths for p columns whose numbers deviate so much.
 pub(crate) fn grid_of(shape: Shape, p: usize, deviation: f64) -> Result<Vec<f64>> {
-    let scale = scale_of(shape, p, deviation)?;
+    // A sum's parts have the scales of their own.
+    let scale = if matches!(shape, Shape::Composite(_)) { 1.0 } else { scale_of(shape, p, deviation)? };
     Ok((-4..=3).map(|half| scale * 10f64.powf(f64::from(half) / 2.0)).collect())
 }
 
@@ -217,6 +232,58 @@ fn weighted_deviation(rows: &Rows, weights: &Weights) -> f64 {
     };
     let mean = sum(&|v| v) / all;
     (sum(&|v| (v - mean).powi(2)) / all).sqrt() * largest
+}
+
+/// Standard deviation of the numbers in some columns, panel by panel.
+fn deviation_in(rows: &Rows, columns: &[usize]) -> Result<f64> {
+    let columns = Columns::at(columns.to_vec())?;
+    let (n, p) = (rows.n(), columns.places().map_or(0, <[usize]>::len));
+    let each = |look: &mut dyn FnMut(f64)| {
+        for start in (0..n).step_by(PANEL) {
+            let part = rows.slice_f64(start..n.min(start + PANEL));
+            columns.of(&part).stored().iter().for_each(|v| look(*v));
+        }
+    };
+    let count = n as f64 * p as f64;
+    let (mut largest, mut stored) = (0.0f64, 0.0);
+    each(&mut |v| (largest, stored) = (largest.max(v.abs()), stored + 1.0));
+    if largest == 0.0 {
+        return Ok(0.0);
+    }
+    let (mut sum, mut square) = (0.0, 0.0);
+    each(&mut |v| sum += v / largest);
+    let mean = sum / count;
+    each(&mut |v| square += (v / largest - mean).powi(2));
+    Ok(((square + (count - stored) * mean * mean) / count).sqrt() * largest)
+}
+
+/// A formula whose widths are to be found, and the rule that finds γ: the parts of a sum get their own widths by the rule, or their
+/// `scale` where one number for all of them is searched.
+pub(crate) fn in_units(rule: Gamma, shape: Shape, rows: &dyn RowSample, seed: u64) -> Result<(Shape, Gamma)> {
+    let Shape::Composite(composite) = shape else { return Ok((shape, rule)) };
+    if matches!(rule, Gamma::Value(_)) || !shape.uses_gamma() {
+        return Ok((shape, rule));
+    }
+    Kernel { shape, gamma: 1.0 }.check()?;
+    composite.check_columns(rows.p())?;
+    let width = |factor: &Factor| {
+        let places = factor.columns.places();
+        let p = places.map_or(rows.p(), <[usize]>::len);
+        Ok(Width::Free(match rule {
+            Gamma::Auto => 1.0 / p as f64,
+            Gamma::Median => {
+                let (sample, _) = rows.some(&random::sample(rows.n(), SAMPLE_ROWS, seed))?;
+                median(factor.shape, &factor.columns.of(&sample))?
+            }
+            _ => {
+                let deviation =
+                    places.map_or_else(|| Ok(rows.deviation()), |places| rows.deviation_in(places))?;
+                scale_of(factor.shape, p, deviation)?
+            }
+        }))
+    };
+    let shape = composite.with_widths(width)?;
+    Ok((shape, if rule.needs_labels() { rule } else { Gamma::Value(1.0) }))
 }
 
 fn scale_of(shape: Shape, p: usize, sd: f64) -> Result<f64> {

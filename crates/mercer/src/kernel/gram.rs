@@ -8,7 +8,8 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::block::{PANEL, Panel};
-use super::kernel::{Kernel, Statistic};
+use super::kernel::{Kernel, Shape, Statistic};
+use super::own::{self, caught};
 use super::pairs::Unit;
 use super::panel_f32::{F32Panel, RANGE, squares_fit};
 use super::products::distances_to;
@@ -46,6 +47,9 @@ impl<'a> Gram<'a> {
                 )));
             }
             check_symmetric(rows, 1e-8f64.max(10.0 * rounding))?;
+        }
+        if kernel.shape.is_own() {
+            own::check_symmetric(kernel, rows)?;
         }
         if diagonal(kernel, rows).iter().all(|v| *v == 0.0) {
             return Err(all_zero());
@@ -229,9 +233,11 @@ impl<'a> Gram<'a> {
 pub(crate) fn column_of(kernel: Kernel, rows: &Rows, others: &Rows, landmark: usize, out: &mut [f64]) {
     match (rows, others, kernel.shape.statistic()) {
         // One sparse row needs no index of all p columns.
-        (Rows::Sparse(rows), Rows::Sparse(others), statistic) if statistic != Statistic::Cosine => {
-            let (unit, own) = (Unit::of(kernel), others.row(landmark));
-            out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(rows.row(i), own));
+        (Rows::Sparse(csr), Rows::Sparse(others), statistic)
+            if !matches!(statistic, Statistic::Cosine | Statistic::Value) =>
+        {
+            let (unit, own) = (Unit::of(kernel, rows.p()), others.row(landmark));
+            out.iter_mut().enumerate().for_each(|(i, o)| *o = unit.direct(csr.row(i), own));
             kernel.finish(out);
         }
         (Rows::Dense(rows), Rows::Dense(others), Statistic::SquaredDistance) => {
@@ -268,6 +274,16 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
             };
             (0..n).map(|i| if is_zero(i) { 0.0 } else { 1.0 }).collect()
         }
+        // 2xx/(x+x) = x.
+        Statistic::Additive => (0..n).map(|i| sum_of(rows, i)).collect(),
+        Statistic::Value => match kernel.shape {
+            Shape::Composite(composite) => composite.diagonal(kernel.gamma, rows),
+            Shape::Own(own) => (0..n)
+                .step_by(PANEL)
+                .flat_map(|start| own.diagonal(&rows.slice(start..n.min(start + PANEL)).to_dense(), rows.p()))
+                .collect(),
+            _ => unreachable!("no other kernel has values for statistics"),
+        },
         Statistic::Given => match rows {
             Rows::Dense(d) => (0..n).map(|i| d.row(i)[i]).collect(),
             Rows::DenseF32(d) => (0..n).map(|i| d.row(i)[i].into()).collect(),
@@ -291,6 +307,15 @@ pub(super) fn squared_norm(rows: &Rows, i: usize) -> f64 {
         Rows::Dense(d) => d.row(i).iter().map(|v| v * v).sum(),
         Rows::DenseF32(d) => d.row(i).iter().map(|v| v.double() * v.double()).sum(),
         Rows::Sparse(s) => s.row(i).1.iter().map(|v| v * v).sum(),
+    }
+}
+
+/// Σx of row i.
+fn sum_of(rows: &Rows, i: usize) -> f64 {
+    match rows {
+        Rows::Dense(d) => d.row(i).iter().sum(),
+        Rows::DenseF32(d) => d.row(i).iter().map(|v| v.double()).sum(),
+        Rows::Sparse(s) => s.row(i).1.iter().sum(),
     }
 }
 
@@ -326,24 +351,42 @@ fn check_halves<T: Real>(values: &[T], n: usize, tolerance: f64) -> Result<()> {
 /// What a kernel asks of rows: parameters in range, χ² no negative number, products that do not overflow. `first` is the
 /// place of the first of these rows among all, for the message.
 pub(crate) fn check_rows(kernel: Kernel, rows: &Rows, first: usize) -> Result<()> {
+    check_part(kernel, rows, first, None)
+}
+
+/// [`check_rows`] for rows that are some columns of others, whose places are given for the message.
+pub(super) fn check_part(kernel: Kernel, rows: &Rows, first: usize, columns: Option<&[usize]>) -> Result<()> {
     kernel.check()?;
-    if kernel.shape.statistic() == Statistic::ChiSquared
+    let statistic = kernel.shape.statistic();
+    if let Shape::Composite(composite) = kernel.shape {
+        composite.check_rows(kernel.gamma, rows, first)?;
+    }
+    if kernel.shape.is_own() && rows.is_sparse() {
+        return Err(Error::data(format!(
+            "the kernel `{}` is a function of dense rows, but these are sparse\nhint: make them dense (toarray)",
+            kernel.shape.name()
+        )));
+    }
+    if matches!(statistic, Statistic::ChiSquared | Statistic::Additive)
         && let Some((at, value)) = first_negative(rows)
     {
         let place = if rows.is_sparse() {
             String::new()
         } else {
-            format!(" at row {}, column {}", first + at / rows.p() + 1, at % rows.p() + 1)
+            let column = at % rows.p();
+            let column = columns.map_or(column, |places| places[column]);
+            format!(" at row {}, column {}", first + at / rows.p() + 1, column + 1)
         };
         return Err(Error::data(format!(
-            "the kernel `chi2` needs numbers of at least 0, but met {value}{place}\n\
-             hint: scale to min-max, or use the kernel `rbf`"
+            "the kernel `{}` needs numbers of at least 0, but met {value}{place}\n\
+             hint: scale to min-max, or use the kernel `rbf`",
+            kernel.shape.name()
         )));
     }
     // No |k(x,x')| is larger than both k(x,x) and k(x',x'). With infinities among them nothing would ever converge.
-    if kernel.shape.statistic() == Statistic::Product
-        && let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite())
-    {
+    let may_overflow = matches!(statistic, Statistic::Product | Statistic::Additive)
+        || matches!(kernel.shape, Shape::Composite(_)) && !kernel.shape.is_own();
+    if may_overflow && let Some(i) = diagonal(kernel, rows).iter().position(|v| !v.is_finite()) {
         return Err(Error::data(format!(
             "k(x,x) of row {} is too large for a number: the kernel `{}` overflows\n\
              hint: scale the columns, or lower gamma, coef0 and degree",
@@ -383,7 +426,10 @@ impl Kernel {
         let (rows, others) = (rows.to_f64(), others.to_f64());
         let panel = Panel::new(self, &others);
         let mut values = vec![0.0; rows.n() * panel.n_landmarks()];
-        panel.fill_all(&rows, &mut values);
+        caught(|| {
+            panel.fill_all(&rows, &mut values);
+            Ok(())
+        })?;
         Ok(MatRef::from_row_major_slice(&values, rows.n(), panel.n_landmarks()).to_owned())
     }
 }

@@ -2,8 +2,12 @@
 //!
 //!   k(x, x') = f(s)     s one statistic of the pair: inner product, squared distance, L1 distance or χ² sum
 //!
-//! Panels compute the statistic (`block.rs`) and call [`Kernel::finish`] on it; nothing else evaluates a kernel.
+//! Panels compute the statistic (`block.rs`) and call [`Kernel::finish`] on it; nothing else evaluates a kernel. Sums and products of
+//! kernels (`composite.rs`) and functions of the user's (`own.rs`) have values for statistics.
 
+use super::composite::Composite;
+use super::own::Own;
+use super::text::{self, Defaults};
 use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::real::exp::{ElementWise, map_slice};
@@ -44,6 +48,14 @@ pub enum Shape {
     },
     /// exp(−γΣ(x−x')²/(x+x')) on non-negative rows
     Chi2,
+    /// Σ2xx'/(x+x') on non-negative rows, which `AdditiveChi2Sampler` of scikit-learn approximates (Vedaldi & Zisserman 2012)
+    AdditiveChi2,
+    /// The share of the columns in which both rows have the same number
+    Match,
+    /// A weighted sum of products of kernels on columns
+    Composite(&'static Composite),
+    /// A function of the user's
+    Own(&'static Own),
     /// The rows are kernel values against the training rows.
     Precomputed,
 }
@@ -61,6 +73,12 @@ pub(crate) enum Statistic {
     Manhattan,
     /// γΣ(x−x')²/(x+x')
     ChiSquared,
+    /// Σ2xx'/(x+x')
+    Additive,
+    /// Share of equal columns
+    Equal,
+    /// The kernel's value
+    Value,
     /// The value itself
     Given,
 }
@@ -80,13 +98,14 @@ pub(crate) enum Statistic {
 pub struct Kernel {
     /// The formula.
     pub shape: Shape,
-    /// γ; not used by `linear`, `cosine` and `precomputed`.
+    /// γ; not used by `linear`, `cosine`, `additive_chi2`, `match` and `precomputed`. Parts of a sum that have no γ of their own have
+    /// this.
     pub gamma: f64,
 }
 
 impl Shape {
     /// Every kernel's name, in the order of the documentation.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 14] = [
         "rbf",
         "laplacian",
         "linear",
@@ -98,11 +117,23 @@ impl Shape {
         "matern52",
         "rq",
         "chi2",
+        "additive_chi2",
+        "match",
         "precomputed",
     ];
 
-    /// The formula with this name and these settings; those it has no use for are ignored.
+    /// The formula with this name and these settings; those it has no use for are ignored. Instead of a name it may be a sum of
+    /// products, `0.5*rbf(gamma=0.1)+poly(columns=0:5)`, whose parts have these settings where they have none of their own.
     pub fn named(name: &str, degree: u32, coef0: f64, alpha: f64) -> Result<Self> {
+        let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if is_word && name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            return Self::plain(name, degree, coef0, alpha);
+        }
+        text::read(name, Defaults { degree, coef0, alpha })
+    }
+
+    /// The formula with this name alone.
+    pub(super) fn plain(name: &str, degree: u32, coef0: f64, alpha: f64) -> Result<Self> {
         let shape = match name {
             "rbf" => Self::Rbf,
             "laplacian" => Self::Laplacian,
@@ -115,10 +146,12 @@ impl Shape {
             "matern52" => Self::Matern52,
             "rq" => Self::Rq { alpha },
             "chi2" => Self::Chi2,
+            "additive_chi2" => Self::AdditiveChi2,
+            "match" => Self::Match,
             "precomputed" => Self::Precomputed,
             _ => {
                 return Err(Error::argument(format!(
-                    "kernel = `{name}` is not known; use one of {}",
+                    "kernel = `{name}` is not known; use one of {}, or sums and products of them",
                     Self::NAMES.join(", ")
                 )));
             }
@@ -127,7 +160,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The kernel's name.
+    /// The kernel's name; a sum or product as text.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rbf => "rbf",
@@ -141,13 +174,26 @@ impl Shape {
             Self::Matern52 => "matern52",
             Self::Rq { .. } => "rq",
             Self::Chi2 => "chi2",
+            Self::AdditiveChi2 => "additive_chi2",
+            Self::Match => "match",
+            Self::Composite(composite) => composite.text(),
+            Self::Own(own) => own.text(),
             Self::Precomputed => "precomputed",
         }
     }
 
     /// Whether γ has a part in the formula.
     pub fn uses_gamma(self) -> bool {
-        !matches!(self, Self::Linear | Self::Cosine | Self::Precomputed)
+        match self {
+            Self::Composite(composite) => composite.uses_gamma(),
+            Self::Linear
+            | Self::Cosine
+            | Self::AdditiveChi2
+            | Self::Match
+            | Self::Own(_)
+            | Self::Precomputed => false,
+            _ => true,
+        }
     }
 
     /// Whether k depends on x − x' alone, so that k(x,x) = 1.
@@ -169,6 +215,7 @@ impl Shape {
             Self::Rq { alpha } if !(alpha > 0.0 && alpha.is_finite()) => Err(Error::argument(format!(
                 "alpha = {alpha}, but the kernel `rq` needs a finite number above 0"
             ))),
+            Self::Composite(composite) => composite.check(),
             _ => Ok(()),
         }
     }
@@ -182,6 +229,9 @@ impl Shape {
             }
             Self::Laplacian => Statistic::Manhattan,
             Self::Chi2 => Statistic::ChiSquared,
+            Self::AdditiveChi2 => Statistic::Additive,
+            Self::Match => Statistic::Equal,
+            Self::Composite(_) | Self::Own(_) => Statistic::Value,
             Self::Precomputed => Statistic::Given,
         }
     }
@@ -198,6 +248,11 @@ impl Kernel {
         Self { shape: Shape::Linear, gamma: 1.0 }
     }
 
+    /// The share of the columns in which both rows have the same number: for categories as codes.
+    pub fn matching() -> Self {
+        Self { shape: Shape::Match, gamma: 1.0 }
+    }
+
     /// The rows are kernel values against the training rows.
     pub fn precomputed() -> Self {
         Self { shape: Shape::Precomputed, gamma: 1.0 }
@@ -205,6 +260,9 @@ impl Kernel {
 
     pub(crate) fn check(self) -> Result<()> {
         self.shape.check()?;
+        if let Shape::Composite(composite) = self.shape {
+            composite.check_names()?;
+        }
         if self.shape.uses_gamma() && !(self.gamma > 0.0 && self.gamma.is_finite()) {
             return Err(Error::argument(format!(
                 "gamma = {}, but it must be a finite number above 0",
@@ -218,7 +276,13 @@ impl Kernel {
     pub(crate) fn finish<T: Real>(self, values: &mut [T]) {
         let gamma = self.gamma;
         match self.shape {
-            Shape::Linear | Shape::Cosine | Shape::Precomputed => {}
+            Shape::Linear
+            | Shape::Cosine
+            | Shape::AdditiveChi2
+            | Shape::Match
+            | Shape::Composite(_)
+            | Shape::Own(_)
+            | Shape::Precomputed => {}
             Shape::Poly { degree, coef0 } => {
                 each(values, |v| (gamma * v + coef0).powi(degree.cast_signed()));
             }
@@ -235,7 +299,13 @@ impl Kernel {
     pub(crate) fn differentiate(self, values: &mut [f64]) {
         let gamma = self.gamma;
         match self.shape {
-            Shape::Linear | Shape::Cosine | Shape::Precomputed => values.fill(1.0),
+            Shape::Linear
+            | Shape::Cosine
+            | Shape::AdditiveChi2
+            | Shape::Match
+            | Shape::Composite(_)
+            | Shape::Own(_)
+            | Shape::Precomputed => values.fill(1.0),
             Shape::Poly { degree, coef0 } => {
                 let power = degree.cast_signed() - 1;
                 let slope = |s: f64| f64::from(degree) * gamma * (gamma * s + coef0).powi(power);

@@ -1,6 +1,9 @@
 //! Stage 2: similarities. Kernels, their values as panels, and the rules that choose γ.
 
 pub mod kernel;
+pub mod composite;
+pub mod own;
+mod text;
 pub(crate) mod pairs;
 pub(crate) mod products;
 pub mod block;
@@ -16,3 +19,4 @@ pub use block::Panel;
 pub use gamma::Gamma;
 pub use gram::Gram;
 pub use kernel::{Kernel, Shape};
+pub use own::OwnKernel;

@@ -26,7 +26,12 @@ fn card_shape(kernel: Kernel) -> Option<CardShape> {
         Shape::Matern32 => (7, 0.0, 0),
         Shape::Matern52 => (8, 0.0, 0),
         Shape::Rq { alpha } => (9, alpha, 0),
-        Shape::Chi2 | Shape::Precomputed => return None,
+        Shape::Chi2
+        | Shape::AdditiveChi2
+        | Shape::Match
+        | Shape::Composite(_)
+        | Shape::Own(_)
+        | Shape::Precomputed => return None,
     };
     Some(CardShape { number, gamma: kernel.gamma, parameter, degree })
 }

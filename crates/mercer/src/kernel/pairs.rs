@@ -3,7 +3,7 @@
 //!
 //! cost    the columns that both rows have, by an index of the landmarks; or both rows walked side by side
 
-use super::kernel::{Kernel, Statistic};
+use super::kernel::{Kernel, Shape, Statistic};
 use crate::data::rows::{Csr, F64Rows, Rows};
 use crate::real::Real;
 
@@ -21,17 +21,21 @@ pub(super) struct Unit {
     pub(super) statistic: Statistic,
     /// Multiplied into values before they are squared; for L1 and χ² it is γ itself, as they grow linearly.
     pub(super) root_gamma: f64,
+    /// What a column is of all.
+    share: f64,
+    p: f64,
 }
 
 impl Unit {
-    pub(super) fn of(kernel: Kernel) -> Self {
+    pub(super) fn of(kernel: Kernel, p: usize) -> Self {
         let statistic = kernel.shape.statistic();
         let root_gamma = match statistic {
             Statistic::SquaredDistance => kernel.gamma.sqrt(),
             Statistic::Manhattan | Statistic::ChiSquared => kernel.gamma,
             _ => 1.0,
         };
-        Self { statistic, root_gamma }
+        let p = p as f64;
+        Self { statistic, root_gamma, share: 1.0 / p, p }
     }
 
     pub(super) fn total(self, values: &[f64]) -> f64 {
@@ -39,6 +43,8 @@ impl Unit {
             Statistic::Manhattan | Statistic::ChiSquared => {
                 values.iter().map(|v| (v * self.root_gamma).abs()).sum()
             }
+            // Columns in which it differs from a row of zeros.
+            Statistic::Equal => values.iter().filter(|v| **v != 0.0).count() as f64,
             _ => values.iter().map(|v| (v * self.root_gamma).powi(2)).sum(),
         }
     }
@@ -49,8 +55,17 @@ impl Unit {
             Statistic::SquaredDistance => 2.0 * x * y,
             Statistic::Manhattan => x.abs() + y.abs() - (x - y).abs(),
             Statistic::ChiSquared => x + y - chi2_term(x, y),
+            Statistic::Additive => additive_term(x, y),
+            Statistic::Equal => {
+                f64::from(u8::from(x != 0.0)) + f64::from(u8::from(y != 0.0)) - f64::from(u8::from(x != y))
+            }
             _ => x * y,
         }
+    }
+
+    /// The statistic, from the number of columns in which two rows differ.
+    pub(super) fn equal(self, different: f64) -> f64 {
+        (self.p - different) * self.share
     }
 
     /// The statistic by walking both rows side by side.
@@ -64,7 +79,7 @@ impl Unit {
             j += usize::from(right <= left);
             sum += self.term(u, v);
         }
-        sum
+        if self.statistic == Statistic::Equal { self.equal(sum) } else { sum }
     }
 
     /// What one column adds to the statistic.
@@ -73,6 +88,9 @@ impl Unit {
             Statistic::SquaredDistance => (self.root_gamma * (u - v)).powi(2),
             Statistic::Manhattan => self.root_gamma * (u - v).abs(),
             Statistic::ChiSquared => self.root_gamma * chi2_term(u, v),
+            Statistic::Additive => additive_term(u, v),
+            // Counted and subtracted at the end, as columns that neither row stores are equal.
+            Statistic::Equal => f64::from(u8::from(u != v)),
             _ => u * v,
         }
     }
@@ -80,11 +98,22 @@ impl Unit {
 
 /// What the kernel is a function of, for two of the rows from their own numbers, so that equal pairs have equal ones.
 pub(crate) fn pair_statistic(kernel: Kernel, rows: &Rows, i: usize, j: usize) -> f64 {
-    let unit = Unit::of(kernel);
+    if let Shape::Composite(composite) = kernel.shape {
+        return composite.pair(kernel.gamma, rows, i, j);
+    }
+    if let Shape::Own(own) = kernel.shape {
+        let mut value = [0.0];
+        own.fill(&rows.select(&[i]).to_dense(), &rows.select(&[j]).to_dense(), rows.p(), &mut value);
+        return value[0];
+    }
+    let unit = Unit::of(kernel, rows.p());
     match (rows.as_f64(), unit.statistic) {
         (F64Rows::Dense(d), Statistic::Given) => d.row(i)[j],
         (F64Rows::Dense(d), Statistic::Cosine) => {
             unit_row(d.row(i)).zip(unit_row(d.row(j))).map(|(x, y)| x * y).sum()
+        }
+        (F64Rows::Dense(d), Statistic::Equal) => {
+            unit.equal(d.row(i).iter().zip(d.row(j)).map(|(x, y)| unit.term(*x, *y)).sum())
         }
         (F64Rows::Dense(d), _) => d.row(i).iter().zip(d.row(j)).map(|(x, y)| unit.term(*x, *y)).sum(),
         (F64Rows::Sparse(s), Statistic::Cosine) => {
@@ -125,6 +154,13 @@ impl Inverted {
 pub(super) fn chi2_term(x: f64, y: f64) -> f64 {
     let (difference, sum) = (x - y, x + y);
     if sum > 0.0 { difference * (difference / sum) } else { 0.0 }
+}
+
+/// 2xy/(x+y).
+#[inline(always)]
+pub(super) fn additive_term(x: f64, y: f64) -> f64 {
+    let sum = x + y;
+    if sum > 0.0 { 2.0 * x * (y / sum) } else { 0.0 }
 }
 
 /// Also true for NaN and infinity, which products of overflowing rows give.

@@ -6,7 +6,16 @@ use crate::error::Result;
 use crate::spec::{Kind, Parameter, Values};
 
 const KERNEL: [Parameter; 6] = [
-    Parameter::new("kernel", Kind::Choice(&Shape::NAMES), "the kernel").default("rbf"),
+    Parameter::new(
+        "kernel",
+        Kind::ChoiceOr {
+            words: &Shape::NAMES,
+            other: "a sum of products such as 0.5*rbf(gamma=0.1)+poly(columns=0:5)",
+            check: |text| text.parse::<Shape>().map(|_| ()),
+        },
+        "the kernel",
+    )
+    .default("rbf"),
     Parameter::new(
         "gamma",
         Kind::NumberOr(&Gamma::RULES),

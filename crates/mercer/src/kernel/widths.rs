@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::block::{PANEL, Panel};
 use super::gram::check_rows;
 use super::kernel::{Kernel, Shape, Statistic};
+use super::own::caught;
 use crate::data::rows::Rows;
 use crate::error::Result;
 
@@ -26,10 +27,15 @@ impl<'a> Widths<'a> {
     /// Looks at all pairs of rows. Numbers stay in range if `unit` is about the widths that will be asked for.
     pub(crate) fn new(shape: Shape, unit: f64, rows: &'a Rows) -> Result<Self> {
         let kernel = Kernel { shape, gamma: unit };
-        if kernel.shape.statistic() == Statistic::ChiSquared {
+        let statistic = kernel.shape.statistic();
+        if statistic == Statistic::ChiSquared {
             check_rows(kernel, rows, 0)?;
         }
         let n = rows.n();
+        if statistic == Statistic::Value {
+            // Nothing is common to the widths of a sum.
+            return Ok(Self { shape, rows, statistics: Vec::new(), unit });
+        }
         let panel = Panel::new(kernel, rows);
         let mut statistics = vec![0.0; n * n];
         statistics.par_chunks_mut((PANEL * n).max(1)).enumerate().for_each(|(at, out)| {
@@ -52,8 +58,16 @@ impl<'a> Widths<'a> {
     pub(crate) fn values(&self, gamma: f64) -> Result<Vec<f64>> {
         let kernel = Kernel { shape: self.shape, gamma };
         check_rows(kernel, self.rows, 0)?;
+        if self.shape.statistic() == Statistic::Value {
+            return self.anew(kernel);
+        }
         let factor = match self.shape.statistic() {
-            Statistic::Product | Statistic::Cosine | Statistic::Given => 1.0,
+            Statistic::Product
+            | Statistic::Cosine
+            | Statistic::Additive
+            | Statistic::Equal
+            | Statistic::Value
+            | Statistic::Given => 1.0,
             _ => gamma / self.unit,
         };
         let mut values = vec![0.0; self.statistics.len()];
@@ -62,6 +76,23 @@ impl<'a> Widths<'a> {
             out.iter_mut().zip(statistics).for_each(|(v, s)| *v = s * factor);
             kernel.finish(out);
         });
+        Ok(values)
+    }
+
+    /// The n×n values, of which nothing was computed before.
+    fn anew(&self, kernel: Kernel) -> Result<Vec<f64>> {
+        let n = self.rows.n();
+        let panel = Panel::new(kernel, self.rows);
+        let mut values = vec![0.0; n * n];
+        caught(|| {
+            panel.fill_all(self.rows, &mut values);
+            Ok(())
+        })?;
+        for i in 0..n {
+            for j in 0..i {
+                values[j * n + i] = values[i * n + j];
+            }
+        }
         Ok(values)
     }
 }

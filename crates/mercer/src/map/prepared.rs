@@ -11,6 +11,7 @@ use crate::basis::expansion_f32::{F32Parts, FEW_ROWS};
 use crate::basis::on_card::Applied;
 use crate::data::rows::Rows;
 use crate::error::Result;
+use crate::kernel::own::caught;
 use crate::monitor::Monitor;
 use crate::real::Real;
 
@@ -113,14 +114,16 @@ pub(super) fn transform<T: Real>(
         expansion.check(rows, names, 0)?;
         return Applied::new(expansion, rows)?.all(out, monitor);
     }
-    each_panel("transforming rows", out, monitor, |here, out| {
-        let Some(scaling) = scaling else {
-            panels.fill(rows, here, out);
-            return Ok(());
-        };
-        let part = scaling.apply(&rows.slice(here.clone()))?;
-        expansion.check(&part, names, here.start)?;
-        panels.fill(&part, 0..part.n(), out);
-        Ok(())
+    caught(|| {
+        each_panel("transforming rows", out, monitor, |here, out| {
+            let Some(scaling) = scaling else {
+                panels.fill(rows, here, out);
+                return Ok(());
+            };
+            let part = scaling.apply(&rows.slice(here.clone()))?;
+            expansion.check(&part, names, here.start)?;
+            panels.fill(&part, 0..part.n(), out);
+            Ok(())
+        })
     })
 }

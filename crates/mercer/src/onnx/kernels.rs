@@ -9,6 +9,7 @@
 use super::graph::{Graph, Value};
 use crate::basis::Landmarks;
 use crate::data::rows::Rows;
+use crate::error::{Error, Result};
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Shape};
 use crate::real::{Precision, Real};
@@ -24,6 +25,20 @@ fn cancelled(precision: Precision) -> f64 {
     match precision {
         Precision::Double => f64::CANCELLED,
         Precision::Single => f32::CANCELLED.double(),
+    }
+}
+
+/// An error, naming the kernel, unless a graph can compute it.
+pub(super) fn check(kernel: Kernel) -> Result<()> {
+    match kernel.shape {
+        Shape::AdditiveChi2 | Shape::Match | Shape::Composite(_) | Shape::Own(_) => {
+            Err(Error::argument(format!(
+                "the kernel `{}` is not written as an ONNX graph\n\
+                 hint: fit with one of the other named kernels, or use the model file",
+                kernel.shape.name()
+            )))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -45,6 +60,7 @@ pub(super) fn kernel_values(graph: &mut Graph, kernel: Kernel, landmarks: &Landm
         Statistic::SquaredDistance => squared_distances(graph, kernel.gamma, rows, x),
         Statistic::Manhattan | Statistic::ChiSquared => row_by_row(graph, kernel, rows, x),
         Statistic::Given => unreachable!("its landmarks are columns"),
+        Statistic::Additive | Statistic::Equal | Statistic::Value => unreachable!("refused by `check`"),
     };
     finish(graph, kernel, statistics)
 }
@@ -215,6 +231,9 @@ fn finish(graph: &mut Graph, kernel: Kernel, statistics: Value) -> Value {
             let base = affine(graph, &statistics, 1.0 / alpha, 1.0);
             let power = graph.number(-alpha);
             graph.node("Pow", &[&base, &power])
+        }
+        Shape::AdditiveChi2 | Shape::Match | Shape::Composite(_) | Shape::Own(_) => {
+            unreachable!("refused by `check`")
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Export;
 use super::graph::{Attribute, Dim, Element, Graph, Value};
-use super::kernels::{kernel_values, minus, unit_rows};
+use super::kernels::{self, kernel_values, minus, unit_rows};
 use crate::data::encode::{Encoder, Encoding};
 use crate::data::scale::Scaling;
 use crate::error::{Error, Result};
@@ -38,6 +38,7 @@ pub(super) fn columns(export: &Export, selected: &SelectedColumns) -> Result<Vec
 
 /// Features of rows, or predictions where the model has a predictor.
 pub(super) fn map(export: &Export, map: &FeatureMap) -> Result<Vec<u8>> {
+    kernels::check(map.expansion.kernel)?;
     let mut graph = Graph::new(export.opset, export.precision);
     let element = export.precision.into();
     let encoder = map.encoder.as_ref().filter(|_| !export.encoded);

@@ -63,6 +63,9 @@ impl Parted<'_> {
         if settings.shape == Shape::Precomputed {
             return Err(at_once("a precomputed kernel"));
         }
+        if settings.shape.is_own() {
+            return Err(own_function(settings.shape));
+        }
         if settings.relevant {
             return Err(at_once("n_components = relevant"));
         }
@@ -167,6 +170,7 @@ impl Parted<'_> {
         options: &PartedOptions,
     ) -> Result<FittedBasis> {
         let mut own = settings.clone().gamma(crate::kernel::Gamma::Value(kernel.gamma));
+        own.shape = kernel.shape;
         (own.landmarks, own.shrink, own.precision) = (None, None, Some(Precision::Double));
         if !own.method.is_pivoted() {
             own.precision = None;
@@ -260,6 +264,15 @@ impl Parted<'_> {
         self.weigh(found.weights.clone())?;
         Ok(Some(found))
     }
+}
+
+/// Partitions may be on other machines, to which no code is sent.
+fn own_function(shape: Shape) -> Error {
+    Error::argument(format!(
+        "the kernel `{}` is a function, and rows in partitions may be on machines that do not have it\n\
+         hint: bring the rows to one place, or use a kernel by name, or sums and products of these",
+        shape.name()
+    ))
 }
 
 fn basis_at_once(method: Method) -> Error {

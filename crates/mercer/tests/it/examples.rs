@@ -4,6 +4,8 @@
 mod basis_and_map;
 #[path = "../../examples/comparison.rs"]
 mod comparison;
+#[path = "../../examples/own_kernel.rs"]
+mod own_kernel;
 #[path = "../../examples/streaming.rs"]
 mod streaming;
 #[path = "../../examples/takes.rs"]
@@ -15,4 +17,5 @@ fn every_example_runs() {
     takes::main().expect("takes");
     comparison::main().expect("comparison");
     streaming::main().expect("streaming");
+    own_kernel::main().expect("own_kernel");
 }

@@ -9,6 +9,7 @@ mod encode;
 mod targets;
 mod weights;
 mod kernel;
+mod composite;
 mod basis;
 mod growing;
 mod checkpoint;

@@ -330,7 +330,7 @@ fn parameters_of_one_name_are_of_one_kind() {
     let kind = |kind: Kind| match kind {
         Kind::Whole { .. } => "whole",
         Kind::Number { .. } => "number",
-        Kind::Choice(_) => "choice",
+        Kind::Choice(_) | Kind::ChoiceOr { .. } => "choice",
         Kind::WholeOr { .. } => "whole number or word",
         Kind::NumberOr(_) => "number or word",
         Kind::Text { name, .. } => name,
@@ -454,7 +454,8 @@ fn refusals_name_what_is_allowed() {
         text("sparse", &[("nu", "1")]).contains("nu = 1, but it must be a number of at least 0 and below 1")
     );
     assert!(
-        text("kobl", &[("kernel", "rbff")]).contains("kernel = rbff, but it must be one of rbf, laplacian")
+        text("kobl", &[("kernel", "rbff")])
+            .contains("kernel = `rbff` is not known; use one of rbf, laplacian")
     );
     assert!(text("kobl", &[("gamma", "-1")]).contains("a number above 0 or one of scale, auto"));
     assert!(text("kobl", &[("gamma", "inf")]).contains("gamma = inf"));

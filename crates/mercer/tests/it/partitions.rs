@@ -394,3 +394,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn sums_of_kernels_are_sent_by_value_and_functions_are_refused() {
+    let (fixed, free): (Kernel, mercer::Shape) = (
+        "0.5*rbf(gamma=0.1, columns=0:2)*match(columns=3)+rbf(gamma=0.3)+0.1*linear"
+            .parse()
+            .expect("a kernel"),
+        "rbf(columns=0:2)+0.1*linear".parse().expect("a kernel"),
+    );
+    for (kind, rows) in kinds(300) {
+        let by_rule = Basis::kobl(Kernel { shape: free, gamma: 1.0 }).gamma(mercer::Gamma::Median);
+        for basis in [Basis::kobl(fixed), Basis::kfa(fixed).seed(3), Basis::kmeans(fixed), by_rule] {
+            let basis = basis.n_components(20);
+            let whole = basis.fit(&rows).expect("fits");
+            let engine = split(&rows, None, &[100, 0, 1]);
+            let mut parted = Parted::open(&engine, Task::Auto, &mut Vec::new()).expect("rows");
+            let pipeline = Pipeline::of_basis(basis.clone());
+            let found = parted.fit(&pipeline, &parted_options(0)).expect("fits").basis;
+            let about = format!("{kind}, {}", basis.method.name());
+            assert_eq!(found.pivots, whole.pivots, "{about}");
+            assert_eq!(found.expansion.kernel, whole.expansion.kernel, "{about}");
+        }
+    }
+    let (_, rows) = kinds(50).remove(0);
+    let engine = split(&rows, None, &[20]);
+    let mut parted = Parted::open(&engine, Task::Auto, &mut Vec::new()).expect("rows");
+    let own = Kernel::own("product", |x, z| x[0] * z[0]) + Kernel::rbf(1.0);
+    let refused = parted.fit(&Pipeline::of_basis(Basis::kobl(own)), &parted_options(0)).expect_err("refused");
+    assert!(refused.to_string().contains("is a function, and rows in partitions"), "{refused}");
+}

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::outcome::{self, Entry};
 use crate::extract::Sizes;
-use crate::kernel::{Gamma, Shape};
+use crate::kernel::{Gamma, Kernel, Shape};
 use crate::methods::{self, MethodSpec, Stage};
 use crate::pipeline::{Head, Pipeline};
 
@@ -119,7 +119,7 @@ impl Plan {
 
     /// The rules that `kknn` is tried with: where γ does not change who is near, one will do.
     pub(super) fn kknn_rules(&self) -> impl Iterator<Item = Option<usize>> + use<> {
-        let once = !matches!(self.shape, Shape::Poly { .. } | Shape::Sigmoid { .. });
+        let once = !matches!(self.shape, Shape::Poly { .. } | Shape::Sigmoid { .. } | Shape::Composite(_));
         let count = if once { 1 } else { self.rules.len() };
         (0..count).map(move |at| (!once).then_some(at))
     }
@@ -199,9 +199,11 @@ impl MethodPlan {
     }
 
     /// The method with its width, on a basis of at most `cap` components if it is a basis itself.
-    pub(super) fn with(&self, gamma: Option<f64>, cap: Option<usize>) -> Pipeline {
+    pub(super) fn with(&self, kernel: Option<Kernel>, cap: Option<usize>) -> Pipeline {
         self.pipeline.clone().change_basis(|basis| {
-            basis.gamma = gamma.map_or(basis.gamma, Gamma::Value);
+            if let Some(kernel) = kernel {
+                (basis.shape, basis.gamma) = (kernel.shape, Gamma::Value(kernel.gamma));
+            }
             basis.n_components = cap.or(basis.n_components);
         })
     }

@@ -247,7 +247,10 @@ impl<'a> Part<'a> {
     /// The kernel of a rule and the seconds it took, unless an earlier run has found it.
     fn timed_kernel(&mut self, rule: usize) -> (Result<Kernel>, f64) {
         let name = format!("width {rule}");
-        if let Some([gamma, seconds]) = self.log.journal.recall(&name).and_then(bits) {
+        // The widths of a sum are more than a number: they are found again.
+        let is_number = !matches!(self.plan.shape, Shape::Composite(_));
+        let kept = self.log.journal.recall(&name).filter(|_| is_number);
+        if let Some([gamma, seconds]) = kept.and_then(bits) {
             return (Ok(Kernel { shape: self.plan.shape, gamma }), seconds);
         }
         let start = Instant::now();
@@ -281,7 +284,8 @@ impl<'a> Part<'a> {
         let mut groups: Vec<(String, Vec<Task>)> = Vec::new();
         for method in &plan.methods {
             for (cap, sizes) in method.fits() {
-                match attempt(self.task(method, method.first[rule], gamma, cap, sizes.clone()))? {
+                let kernel = plan.rules[rule].map(|_| kernel);
+                match attempt(self.task(method, method.first[rule], kernel, cap, sizes.clone()))? {
                     Err(text) => self.log.fail(method.first[rule], &sizes, &text),
                     Ok(task) => {
                         let key = key(&task.basis);
@@ -302,12 +306,12 @@ impl<'a> Part<'a> {
         &mut self,
         plan: &'p MethodPlan,
         first: usize,
-        gamma: Option<f64>,
+        kernel: Option<Kernel>,
         cap: Option<usize>,
         sizes: Vec<usize>,
     ) -> Result<Task<'p>> {
         let Data { train, train_labels, .. } = self.data;
-        let pipeline = plan.with(gamma, cap.map(|m| m.min(train.n())));
+        let pipeline = plan.with(kernel, cap.map(|m| m.min(train.n())));
         let basis = pipeline.basis(train, Some(train_labels), &mut self.log.found.warnings)?;
         Ok(Task { plan, first, pipeline, basis, sizes })
     }

@@ -41,6 +41,25 @@ pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64, alpha: f64, x: &[
             }
             (-gamma * sum).exp()
         }
+        "additive_chi2" => {
+            let mut sum = 0.0;
+            for j in 0..x.len() {
+                assert!(x[j] >= 0.0 && y[j] >= 0.0, "additive_chi2 wants non-negative rows");
+                if x[j] + y[j] > 0.0 {
+                    sum += 2.0 * x[j] * y[j] / (x[j] + y[j]);
+                }
+            }
+            sum
+        }
+        "match" => {
+            let mut equal = 0.0;
+            for j in 0..x.len() {
+                if x[j] == y[j] {
+                    equal += 1.0;
+                }
+            }
+            equal / x.len() as f64
+        }
         _ => panic!("no kernel is called {name}"),
     }
 }
