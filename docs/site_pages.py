@@ -1,0 +1,109 @@
+"""Pages that lie outside docs, copied into it, and links that lead out of docs, mended.
+
+Files of the repository link to each other by relative paths, as a reader of the repository needs it. On the site a link to
+a file that is a page there leads to that page, and a link to any other file becomes its text.
+"""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+
+# Files outside docs, and the pages that they become.
+COPIES = {
+    "experiments/README.md": "papers/index.md",
+    "bench/README.md": "more/benchmarks.md",
+    "CONTRIBUTING.md": "more/contributing.md",
+    "CHANGELOG.md": "more/changelog.md",
+    "tools/README.md": "more/tools.md",
+} | {f"experiments/{page.parent.name}/README.md": f"papers/{page.parent.name}.md" for page in ROOT.glob("experiments/*/README.md")}
+PAGES = {ROOT / source: DOCS / page for source, page in COPIES.items()} | {ROOT / "README.md": DOCS / "index.md"}
+
+# Lists of pages below a page that is made or copied.
+CONTENTS = {
+    "papers/index": ["takes", "skfe", "eks", "klfe", "sk-relief", "landmarks", "defaults"],
+    "methods/README": sorted(page.stem for page in (DOCS / "methods").glob("*.md") if page.stem != "README"),
+}
+
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+FENCE = re.compile(r"(^ *```.*?^ *```[^\n]*$)", flags=re.DOTALL | re.MULTILINE)
+
+
+def write(folder):
+    """Copy the pages that lie elsewhere, with their figures, into the folder of the site's sources."""
+    for source, page in COPIES.items():
+        source, page = ROOT / source, folder / page
+        text = relinked(source.read_text(encoding="utf-8"), source, page)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+        if (source.parent / "figures").is_dir():
+            shutil.copytree(source.parent / "figures", page.parent / page.stem, dirs_exist_ok=True)
+
+
+def relinked(text, source, page):
+    """Return the text of a file with its links as they must be on the page that it becomes."""
+
+    def mended(match):
+        picture, words, target = match.groups()
+        path, _, anchor = target.partition("#")
+        if "://" in target or target.startswith("mailto:") or not path:
+            return match[0]
+        found = Path(os.path.normpath(source.parent / path))
+        if picture and found.parent == source.parent / "figures" and source.parent != DOCS:
+            return f"![{words}]({page.stem}/{found.name})"
+        found = PAGES.get(found, found)
+        if DOCS not in found.parents or not (found.exists() or found in PAGES.values()):
+            return words
+        path = os.path.relpath(found, page.parent)
+        return f"{picture}[{words}]({path}{'#' * bool(anchor)}{anchor})"
+
+    parts = FENCE.split(text)
+    return "".join(part if number % 2 else LINK.sub(mended, part) for number, part in enumerate(parts))
+
+
+def mend(app, name, source):
+    """Mend the links of a page that lies in docs, and add the picture of a method and lists of pages."""
+    page = DOCS / f"{name}.md"
+    if not page.exists():
+        return
+    text = source[0]
+    if page not in PAGES.values():
+        text = relinked(text, page, page)
+    if page.parent.name == "methods" and (DOCS / "pictures" / f"{page.stem}-light.svg").exists():
+        title, rest = text.split("\n", 1)
+        caption = (DOCS / "pictures" / f"{page.stem}.txt").read_text(encoding="utf-8").strip()
+        text = title + "\n\n" + shown(page.stem, caption) + rest
+    if name in CONTENTS:
+        text += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(CONTENTS[name]) + "\n```\n"
+    source[0] = text
+
+
+def shown(name, caption):
+    """Return the figure of a method, one for light and one for dark pages."""
+    figure = "```{{figure}} ../pictures/{0}-{1}.svg\n:figclass: only-{1} method-picture\n:alt: {2}\n\n{2}\n```\n\n"
+    return "".join(figure.format(name, theme, caption) for theme in ("light", "dark"))
+
+
+def reset_pictures(conf, file):
+    """Give every example the same settings of matplotlib, and numbers that are easily read."""
+    import matplotlib.pyplot as plt
+    import numpy as np
+    from mercer.plot import _COLOURS
+
+    plt.rcParams.update(
+        {
+            "figure.figsize": (6.4, 4.0),
+            "figure.dpi": 100,
+            "figure.constrained_layout.use": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": plt.cycler(color=_COLOURS),
+            "font.size": 10,
+            "legend.frameon": False,
+        }
+    )
+    np.set_printoptions(precision=3, suppress=True)
