@@ -1,7 +1,7 @@
 """Pages that lie outside docs, copied into it, and links that lead out of docs, mended.
 
-Files of the repository link to each other by relative paths, as a reader of the repository needs it. On the site a link to
-a file that is a page there leads to that page, and a link to any other file becomes its text.
+Files of the repository link to each other by relative paths, as a reader of the repository needs it. On the site a link
+to a file that is a page there leads to that page, and a link to any other file becomes its text.
 """
 
 import os
@@ -12,6 +12,8 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
+EXPERIMENTS = sorted(page.parent.name for page in ROOT.glob("experiments/*/README.md"))
+
 # Files outside docs, and the pages that they become.
 COPIES = {
     "experiments/README.md": "papers/index.md",
@@ -19,12 +21,12 @@ COPIES = {
     "CONTRIBUTING.md": "more/contributing.md",
     "CHANGELOG.md": "more/changelog.md",
     "tools/README.md": "more/tools.md",
-} | {f"experiments/{page.parent.name}/README.md": f"papers/{page.parent.name}.md" for page in ROOT.glob("experiments/*/README.md")}
+} | {f"experiments/{name}/README.md": f"papers/{name}.md" for name in EXPERIMENTS}
 PAGES = {ROOT / source: DOCS / page for source, page in COPIES.items()} | {ROOT / "README.md": DOCS / "index.md"}
 
 # Lists of pages below a page that is made or copied.
 CONTENTS = {
-    "papers/index": ["takes", "skfe", "eks", "klfe", "sk-relief", "landmarks", "defaults"],
+    "papers/index": EXPERIMENTS,
     "methods/README": sorted(page.stem for page in (DOCS / "methods").glob("*.md") if page.stem != "README"),
 }
 
@@ -77,6 +79,8 @@ def mend(app, name, source):
         title, rest = text.split("\n", 1)
         caption = (DOCS / "pictures" / f"{page.stem}.txt").read_text(encoding="utf-8").strip()
         text = title + "\n\n" + shown(page.stem, caption) + rest
+    if not (DOCS / "onnx.md").exists():  # a page that joins the guide when it is there
+        text = text.replace("../onnx\n", "")
     if name in CONTENTS:
         text += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(CONTENTS[name]) + "\n```\n"
     source[0] = text
@@ -92,6 +96,7 @@ def reset_pictures(conf, file):
     """Give every example the same settings of matplotlib, and numbers that are easily read."""
     import matplotlib.pyplot as plt
     import numpy as np
+
     from mercer.plot import _COLOURS
 
     plt.rcParams.update(
