@@ -113,3 +113,4 @@ def setup(app):
     site_pages.write(here)
     method_pictures.write(here / "pictures")
     app.connect("source-read", site_pages.mend)
+    app.connect("autodoc-process-docstring", site_pages.escape_shapes, priority=100)  # before numpydoc

@@ -31,6 +31,7 @@ CONTENTS = {
 }
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+SHAPE = re.compile(r"\bshape \([^()]*\)")
 FENCE = re.compile(r"(^ *```.*?^ *```[^\n]*$)", flags=re.DOTALL | re.MULTILINE)
 
 
@@ -90,6 +91,12 @@ def shown(name, caption):
     """Return the figure of a method, one for light and one for dark pages."""
     figure = "```{{figure}} ../pictures/{0}-{1}.svg\n:figclass: only-{1} method-picture\n:alt: {2}\n\n{2}\n```\n\n"
     return "".join(figure.format(name, theme, caption) for theme in ("light", "dark"))
+
+
+def escape_shapes(app, what, name, thing, options, lines):
+    """Keep names that end in _, as in shape (n_features_in_,), from being read as links."""
+    for number, line in enumerate(lines):
+        lines[number] = SHAPE.sub(lambda match: re.sub(r"_(?=[,) ])", r"\\_", match[0]), line)
 
 
 def reset_pictures(conf, file):

@@ -82,7 +82,7 @@ class AutoFeatures(Mapped):
         precomputed kernel: evenly). No such attribute where landmarks are no training rows: on "kmeans" or `landmarks`.
     important_points_share_ : ndarray of shape (n_support_,)
         Their shares, which sum to 1.
-    input_weights_ : ndarray of shape (`n_features_in_`,) or None
+    input_weights_ : ndarray of shape (n_features_in_,) or None
         Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
         tried.
     basis_ : KernelBasis
@@ -93,7 +93,7 @@ class AutoFeatures(Mapped):
         The advice that was followed, with its reasons.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples

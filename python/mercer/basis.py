@@ -163,7 +163,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Centred "kpca": the mean image as weights of the landmarks, from which `inverse_transform` starts. Else None.
     gamma_ : float
         The width used; 1.0 for kernels without one.
-    input_weights_ : ndarray of shape (`n_features_in_`,)
+    input_weights_ : ndarray of shape (n_features_in_,)
         The weights of the columns, with a mean square of 1; all 1 without `input_weights`.
     eigenvalues_ : ndarray of shape (n_components_,)
         "kpca" only: eigenvalues of the (centred) kernel matrix, descending.
@@ -183,7 +183,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Kernel values that the fit computed.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples

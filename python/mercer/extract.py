@@ -172,7 +172,7 @@ class KLFE(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -322,7 +322,7 @@ class SKFE(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -463,7 +463,7 @@ class GDA(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -583,7 +583,7 @@ class KOC(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -690,7 +690,7 @@ class AKDAQR(_Extractor):
         are no `important_points_`.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -808,7 +808,7 @@ class KPLS(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -926,7 +926,7 @@ class KMFA(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -1054,7 +1054,7 @@ class KANMM(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -1173,7 +1173,7 @@ class KPCA(_Extractor):
         Their shares, which sum to 1.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples

@@ -216,7 +216,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _Neighbors):  # type: ignore[mi
         How many training rows a prediction needs: all.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -329,7 +329,7 @@ class KernelNeighborsRegressor(RegressorMixin, _Neighbors):  # type: ignore[misc
         How many training rows a prediction needs: all.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples

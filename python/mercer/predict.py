@@ -164,12 +164,12 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         the same rows.
     log_loss_ : float
         Mean negative logarithm of the true class' probability over left-out rows.
-    input_weights_ : ndarray of shape (`n_features_in_`,) or None
+    input_weights_ : ndarray of shape (n_features_in_,) or None
         Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
         tried.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -292,12 +292,12 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         Number of training rows that a prediction needs: the landmarks of all members.
     error_ : float
         Squared error of left-out rows, of the members together.
-    input_weights_ : ndarray of shape (`n_features_in_`,) or None
+    input_weights_ : ndarray of shape (n_features_in_,) or None
         Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
         tried.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples

@@ -285,19 +285,19 @@ class Relief(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Mean over the rows of the differences from misses less those from hits; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
-    weights_ : ndarray of shape (`n_features_in_`,)
+    weights_ : ndarray of shape (n_features_in_,)
         Positive scores as a vector of length 1; all 0 where no score is positive.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Notes
@@ -385,19 +385,19 @@ class ReliefF(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Between -1 and 1; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
-    pvalues_ : ndarray of shape (`n_features_in_`,)
+    pvalues_ : ndarray of shape (n_features_in_,)
         Probability of differences as large by chance (STIR: a t-test of misses against hits).
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Notes
@@ -487,17 +487,17 @@ class RReliefF(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Between -1 and 1; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Notes
@@ -571,19 +571,19 @@ class IRelief(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Expected difference from a miss less that from a hit; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
-    weights_ : ndarray of shape (`n_features_in_`,)
+    weights_ : ndarray of shape (n_features_in_,)
         Positive scores as a vector of length 1; all 0 where no score is positive.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Notes
@@ -652,17 +652,17 @@ class MultiSURF(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Between -1 and 1; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Notes
@@ -725,23 +725,23 @@ class KFFS(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Weights ln((1-e)/e) + ln(c-1), with e the error of the ensemble that the column joined and c the number of
         classes, at least 0; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The round that took the column, and its place: 1 is the best. A late column's score is that of the ensemble
         which it joined.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
-    order_ : ndarray of shape (`n_features_in_`,)
+    order_ : ndarray of shape (n_features_in_,)
         The columns in the order taken.
-    error_path_ : ndarray of shape (`n_features_in_`,)
+    error_path_ : ndarray of shape (n_features_in_,)
         Share of training rows that the ensemble gets wrong after each round.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -795,19 +795,19 @@ class FScore(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         F; 0 for a constant column and the largest float for a perfect one. High is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
-    pvalues_ : ndarray of shape (`n_features_in_`,)
+    pvalues_ : ndarray of shape (n_features_in_,)
         Probability of an F as large by chance.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -937,17 +937,17 @@ class MutualInfo(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Mutual information in nats, at least 0; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -986,17 +986,17 @@ class LaplacianScore(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         The negative of the Laplacian score, so that high is good: from -2, which constant columns get, to 0.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
@@ -1056,11 +1056,11 @@ class LassoSelector(_Selector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (`n_features_in_`,)
+    scores_ : ndarray of shape (n_features_in_,)
         Size of the coefficients, or the share of the random parts; high is good.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column; 1 is the best.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_features_ : int
         Number of columns kept.
@@ -1068,7 +1068,7 @@ class LassoSelector(_Selector):
         The penalty that was given or that cross-validation chose; what scikit-learn's `Lasso` calls `alpha`.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples

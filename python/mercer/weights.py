@@ -49,11 +49,11 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    weights_ : ndarray of shape (`n_features_in_`,)
+    weights_ : ndarray of shape (n_features_in_,)
         A weight for every column, with a mean square of 1.
-    ranking_ : ndarray of shape (`n_features_in_`,)
+    ranking_ : ndarray of shape (n_features_in_,)
         The place of every column by weight; 1 is the heaviest.
-    support_ : ndarray of shape (`n_features_in_`,)
+    support_ : ndarray of shape (n_features_in_,)
         Whether a column is kept.
     n_rounds_ : int
         Rounds that were used; 0: weights do not help, and all are 1.
@@ -63,7 +63,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The width that was found with the weights.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where all were strings.
 
     Examples
