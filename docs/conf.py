@@ -96,9 +96,9 @@ html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
-    "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "guide/which": []},
+    "pygments_light_style": "github-light-high-contrast",
+    "pygments_dark_style": "github-dark-high-contrast",
     "back_to_top_button": False,
 }
 html_context = {"default_mode": "auto"}

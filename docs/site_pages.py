@@ -89,7 +89,10 @@ def mend(app, name, source):
 
 def shown(name, caption):
     """Return the figure of a method, one for light and one for dark pages."""
-    figure = "```{{figure}} ../pictures/{0}-{1}.svg\n:figclass: only-{1} method-picture\n:alt: {2}\n\n{2}\n```\n\n"
+    figure = (
+        "```{{figure}} ../pictures/{0}-{1}.svg\n:class: dark-light\n:figclass: only-{1} method-picture\n"
+        ":alt: {2}\n\n{2}\n```\n\n"
+    )
     return "".join(figure.format(name, theme, caption) for theme in ("light", "dark"))
 
 
