@@ -44,6 +44,9 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence"]
 
 autosummary_generate = True
+autosummary_context = {
+    "method_pages": {name: page for page, name in method_pictures.classes().items() if name != "KernelBasis"}
+}
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the template lists them

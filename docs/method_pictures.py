@@ -215,6 +215,13 @@ def pictures():
     )
 
 
+def classes():
+    """Return the class of each page, by name."""
+    made = {name: make for name, (make, _) in SELECTORS.items()} | EXTRACTORS
+    made |= {"takes": mercer.TAKES, "k-relief": mercer.KRelief, "sk-relief": mercer.SKRelief, "eks": mercer.EKS}
+    return {name: made.get(name, mercer.KernelBasis).__name__ for name in pictures()} | {"kpca": "KPCA"}
+
+
 def write(folder):
     """Draw every picture that is missing or older than this file."""
     folder.mkdir(parents=True, exist_ok=True)

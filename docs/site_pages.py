@@ -9,6 +9,8 @@ import re
 import shutil
 from pathlib import Path
 
+import method_pictures
+
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
@@ -80,6 +82,9 @@ def mend(app, name, source):
         title, rest = text.split("\n", 1)
         caption = (DOCS / "pictures" / f"{page.stem}.txt").read_text(encoding="utf-8").strip()
         text = title + "\n\n" + shown(page.stem, caption) + rest
+        called = method_pictures.classes()[page.stem]
+        text += f"\n\n## Reference and examples\n\n{{py:class}}`mercer.{called}`\n"
+        text += f"\n```{{eval-rst}}\n.. minigallery:: mercer.{called}\n```\n"
     if not (DOCS / "onnx.md").exists():  # a page that joins the guide when it is there
         text = text.replace("../onnx\n", "")
     if name in CONTENTS:

@@ -43,20 +43,28 @@ CONTRAST = """
   const over = (top, below) => { const a = top[3] ?? 1; return [0, 1, 2].map(i => a * top[i] + (1 - a) * below[i]); };
   const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const behind = e => e ? over(parse(getComputedStyle(e).backgroundColor), behind(e.parentElement)) : [255, 255, 255];
+  const known = new Map();  // of an element: what is behind its text, and its opacity with that of all around it
+  const around = e => {
+    if (!e) return [[255, 255, 255], 1];
+    if (!known.has(e)) {
+      const style = getComputedStyle(e), [back, opacity] = around(e.parentElement);
+      known.set(e, [over(parse(style.backgroundColor), back), opacity * parseFloat(style.opacity)]);
+    }
+    return known.get(e);
+  };
   let least = [21, ''];
-  const article = document.querySelector('article') ?? document.body;
+  const article = document.querySelector('article') ?? document.body, seen = new Set();
   const walk = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const e = walk.currentNode.parentElement;
-    if (!walk.currentNode.data.trim() || e.closest('title, style, script, .headerlink, svg a')) continue;
-    if (!e.getClientRects().length) continue;
-    const style = getComputedStyle(e), back = behind(e.closest('svg')?.parentElement ?? e);
-    const top = parse(e.closest('svg') ? style.fill : style.color);
-    for (let up = e; up && up !== article; up = up.parentElement)
-      top[3] = (top[3] ?? 1) * parseFloat(getComputedStyle(up).opacity);
-    const ink = over(top, back);
-    const [a, b] = [light(ink), light(back)];
+    if (seen.has(e) || !walk.currentNode.data.trim()) continue;
+    seen.add(e);
+    if (e.closest('title, style, script, .headerlink') || !e.getClientRects().length) continue;
+    const svg = e.closest('svg'), style = getComputedStyle(e);
+    const [back] = around(svg?.parentElement ?? e), [, opacity] = around(e);
+    const top = parse(svg ? style.fill : style.color);
+    top[3] = (top[3] ?? 1) * opacity;
+    const [a, b] = [light(over(top, back)), light(back)];
     const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (contrast < least[0]) least = [contrast, e.outerHTML.slice(0, 90)];
   }

@@ -42,6 +42,7 @@ def test_every_method_has_a_picture():
 
     pages = {page.stem for page in (DOCS / "methods").glob("*.md")} - {"README"}
     assert set(method_pictures.pictures()) == pages
+    assert all(hasattr(mercer, name) for name in method_pictures.classes().values())
 
 
 def test_the_figure_of_methods_leads_to_names_that_exist():

@@ -1,5 +1,5 @@
 """
-Ringnorm: twenty coordinates instead of four hundred
+Ringnorm: twenty coordinates instead of five hundred
 ====================================================
 
 Two classes around almost the same centre, one wider than the other: in the columns a row of the wide class often has

@@ -22,7 +22,7 @@ y = (X[:, 1] > 0) ^ np.isin(X[:, 2], [1, 2])  # the dose helps in two blood type
 # %%
 # The rule is an interaction of a number with a category. Now take a growing share of all cells away, at random:
 
-shares, right, dose, blood = [0, 0.1, 0.2, 0.3, 0.4, 0.5], [], [], []
+shares, others, dose, blood = [0, 0.1, 0.2, 0.3, 0.4, 0.5], [], [], []
 for share in shares:
     gaps = X.copy()
     gaps[rng.random(X.shape) < share] = np.nan
@@ -30,7 +30,7 @@ for share in shares:
     chosen = [names[j] for j in selector.get_support(indices=True)]
     dose.append(selector.scores_[1])
     blood.append(selector.scores_[2])
-    right.append(np.delete(selector.scores_, [1, 2]).max())
+    others.append(np.delete(selector.scores_, [1, 2]).max())
     print(f"{share:4.0%} missing: the best two are {' and '.join(chosen)}")
 
 # %%
@@ -39,7 +39,7 @@ for share in shares:
 figure, axes = plt.subplots(figsize=(6.4, 3.6))
 axes.plot([100 * s for s in shares], dose, "o-", label="dose")
 axes.plot([100 * s for s in shares], blood, "s-", label="blood type")
-axes.plot([100 * s for s in shares], right, "x--", color="0.4", label="best of the others")
+axes.plot([100 * s for s in shares], others, "x--", color="0.4", label="best of the others")
 axes.set(xlabel="missing cells in %", ylabel="MultiSURF's score")
 axes.legend()
 plt.show()

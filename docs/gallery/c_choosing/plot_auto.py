@@ -36,8 +36,14 @@ for name, (X, y) in sets.items():
     print(f"{name:27} AutoClassifier {auto:5.1f} %   SVC {svc:5.1f} %   ({len(y_test)} test rows)")
 
 # %%
-# One split a set, so differences of a point or two are chance. Where most columns are noise, the input weights make the
-# difference. Tables over 17 data sets with standard errors are in :doc:`Which features? </choosing>`.
+# One split a set, so differences of a point or two are chance. Where most columns are noise, `AutoClassifier` is ten
+# points ahead. A part of that is due to its input weights:
+
+without = mercer.AutoClassifier(input_weights=False).fit(X_train, y_train)
+print(f"the last set without input weights: {100 * without.score(X_test, y_test):.1f} %")
+
+# %%
+# All test rows, by data set. Tables over 17 data sets with standard errors are in :doc:`Which features? </choosing>`.
 
 figure, axes = plt.subplots(figsize=(7, 3))
 places = np.arange(len(sets))
