@@ -53,7 +53,7 @@ CONTRAST = """
     return known.get(e);
   };
   let least = [21, ''];
-  const article = document.querySelector('article') ?? document.body, seen = new Set();
+  const article = document.querySelector('article') ?? document.querySelector('main'), seen = new Set();
   const walk = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const e = walk.currentNode.parentElement;

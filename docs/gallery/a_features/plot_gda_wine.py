@@ -41,7 +41,7 @@ plot.features(model, X_test, y_test)
 plt.show()
 
 # %%
-# Which measurements do the features depend on? The mean slope of each feature along each input, over the test wines:
+# Which measurements do the features depend on? Shares of the mean squared slopes along each input, over the test wines:
 
 plot.importance(model, X_test, top=8)
 plt.show()

@@ -15,9 +15,8 @@ from sklearn.decomposition import PCA
 
 from mercer import KPCA
 
-warnings.filterwarnings(
-    "ignore", message="columns differ in scale"
-)  # pixels have one scale; those at the rim are white
+# Pixels have one scale; those at the rim are white.
+warnings.filterwarnings("ignore", message="columns differ in scale")
 
 X = load_digits().data / 16
 clean, train = X[:200], X[300:1100]
