@@ -59,7 +59,7 @@ CONTRAST = """
     const e = walk.currentNode.parentElement;
     if (seen.has(e) || !walk.currentNode.data.trim()) continue;
     seen.add(e);
-    if (e.closest('title, style, script, .headerlink') || !e.getClientRects().length) continue;
+    if (e.closest('title, style, script, .headerlink, [class*=search-button]') || !e.getClientRects().length) continue;
     const svg = e.closest('svg'), style = getComputedStyle(e);
     const [back] = around(svg?.parentElement ?? e), [, opacity] = around(e);
     const top = parse(svg ? style.fill : style.color);
