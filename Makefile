@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The same packages and features for lint, Rust tests, Python tests and instruction counts, so that all is built once.
 WORKSPACE := --workspace --features mercer/formats,mercer/report,mercer-py/extension-module
+# What ruff formats and checks.
+SCRIPTS := python bench experiments tools docs/gallery docs/figures $(wildcard docs/*.py)
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 THREADS ?= $(shell nproc 2>/dev/null || echo 2)
 # Built once and thrown away: what makes the next build faster only makes this one slower.
@@ -13,7 +15,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen bench instructions papers check check-all check-browser clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers check check-all check-browser check-docs clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -36,14 +38,14 @@ demo: ## Build the command line and run its main job on built-in data
 
 fmt: setup ## Format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python bench experiments tools
-	$(BIN)/ruff check --fix python bench experiments tools
+	$(BIN)/ruff format $(SCRIPTS)
+	$(BIN)/ruff check --fix $(SCRIPTS)
 
 lint: setup ## Check formats, clippy, ruff, mypy and what an editor sees of the estimators
 	cargo fmt --all --check
 	cargo clippy $(WORKSPACE) --all-targets -- -D warnings
-	$(BIN)/ruff format --check python bench experiments tools
-	$(BIN)/ruff check python bench experiments tools
+	$(BIN)/ruff format --check $(SCRIPTS)
+	$(BIN)/ruff check $(SCRIPTS)
 	$(BIN)/mypy
 	$(BIN)/python tools/check_types.py
 
@@ -99,6 +101,19 @@ kernels: $(VENV)/.ready ## Compile the kernels for cards (needs NVRTC, which `ma
 gen: build ## Write what is made from the registry: docs/methods/README.md
 	$(TARGET_DIR)/debug/mercer methods --format markdown > docs/methods/README.md
 
+# sphinx-gallery runs an example again only if it has changed. The command line is built, because an example uses it.
+docs: build $(VENV)/.docs ## Build the documentation site into docs/_build/html (no network is needed, once its tools are installed)
+	$(BIN)/python tools/develop.py
+	PATH="$(abspath $(TARGET_DIR))/debug:$$PATH" $(BIN)/python -m sphinx -W --keep-going -q -j $(THREADS) -b html docs docs/_build/html
+	$(BIN)/python tools/check_site.py --no-browser
+	@echo "open docs/_build/html/index.html"
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -c "import tomllib, subprocess, sys; \
+	e = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
+	sys.exit(subprocess.call([sys.executable, '-m', 'pip', 'install', '--quiet', *e['docs']]))"
+	touch $@
+
 # Both sides on as many threads: THREADS=1 make bench
 bench: export OMP_NUM_THREADS = $(THREADS)
 bench: export OPENBLAS_NUM_THREADS = $(THREADS)
@@ -119,7 +134,7 @@ papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minut
 check: lint test kernels test-stand-in instructions ## All that continuous integration runs
 
 # Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
-check-all: check check-browser ## Before a release: also the slow tests, fewer features, and the report's pages in a browser
+check-all: check check-browser check-docs ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser
 	cargo clippy -p mercer -- -D warnings
 	cargo clippy -p mercer-py --features extension-module -- -D warnings
 	cargo test $(WORKSPACE) -- --ignored
@@ -130,6 +145,9 @@ check-browser: ## Open the report's pages in Chromium (installed if it is missin
 	$$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq chromium; }
 	$(PYTHON) tools/check_browser.py
 
+check-docs: docs ## Open every page of the site in Chromium, wide and on a phone, light and dark
+	$(BIN)/python tools/check_site.py
+
 clean: ## Remove what was built
 	cargo clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) docs/_build docs/api/examples docs/api/generated docs/examples docs/papers docs/pictures

@@ -20,16 +20,19 @@ fn standard_input_is_csv() {
 }
 
 #[test]
-fn the_commands_in_the_readme_work() {
+fn the_commands_in_the_readme_and_on_the_page_about_the_shell_work() {
     let folder = folder();
     wave(folder.path());
     let rows = fs::read_to_string(folder.path().join("wave.csv")).expect("rows").replace("kind", "class");
-    fs::write(folder.path().join("train.csv"), rows).expect("written");
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = fs::read_to_string(readme).expect("README.md");
+    fs::write(folder.path().join("train.csv"), &rows).expect("written");
+    fs::write(folder.path().join("new.csv"), &rows).expect("written");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = ["README.md", "docs/shell.md"].map(|name| fs::read_to_string(root.join(name)).expect(name));
     let mut tried = 0;
-    for block in readme.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()) {
-        for line in block.lines().filter(|line| line.starts_with("mercer ")) {
+    for block in pages.concat().split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        // The demo has a test of its own, and takes long.
+        let commands = block.lines().filter(|line| line.starts_with("mercer ") && !line.starts_with("mercer demo"));
+        for line in commands {
             let command = line.split(" #").next().and_then(|line| line.split(" > ").next()).unwrap_or(line);
             let command = command.replace("~/.local/share/man/man1", ".");
             let args = words(command.trim_start_matches("mercer ").trim());
@@ -37,7 +40,7 @@ fn the_commands_in_the_readme_work() {
             tried += 1;
         }
     }
-    assert!(tried >= 12, "{tried}");
+    assert!(tried >= 16, "{tried}");
 }
 
 #[test]
