@@ -24,7 +24,7 @@ TYPES = {
 }
 
 # Parameters that take a few words, which their descriptions list in sentences.
-WORDS = {"method", "kernel", "gamma", "basis", "n_features"}
+WORDS = {"method", "gamma", "basis", "n_features"}  # a kernel may be any text of a sum
 
 # What is as the user gives it.
 ANY = {"EKS.selector_"}

@@ -162,7 +162,7 @@ def test_bytes_that_are_no_model_are_refused():
     for data in (b"", b"nothing of the kind", pickle.dumps(1)):
         with pytest.raises(ValueError, match=r"the model: .*(truncated|not a mercer model)"):
             _core.Model(data)
-    _, (data, fit) = KernelBasis("sparse", gamma=0.5).fit(DATA)._model.__reduce__()
+    _, (data, fit, *_) = KernelBasis("sparse", gamma=0.5).fit(DATA)._model.__reduce__()
     with pytest.raises(ValueError, match="`never` is nothing that ends a fit"):
         _core.Model(data, (*fit[:-1], "never"))
 

@@ -219,12 +219,10 @@ fn sums_and_products_of_kernels_on_named_columns() {
     let mut table = String::from("age,city,job,class\n");
     for i in 0..40 {
         let city = ["Oslo", "Rome", "Bern"][i % 3];
-        table.push_str(&format!(
-            "{},{city},{},{}\n",
-            i as f64 / 7.0,
-            i % 5,
-            if i % 3 == 1 { "yes" } else { "no" }
-        ));
+        let kind = if i % 3 == 1 { "yes" } else { "no" };
+        table +=
+            &[(i as f64 / 7.0).to_string(), city.to_string(), (i % 5).to_string(), kind.into()].join(",");
+        table.push('\n');
     }
     fs::write(folder.path().join("people.csv"), table).expect("written");
     let kernel = "0.5*rbf(columns=age)*match(columns=city) + poly(gamma=0.1, columns=job)";

@@ -31,7 +31,8 @@ fn the_commands_in_the_readme_and_on_the_page_about_the_shell_work() {
     let mut tried = 0;
     for block in pages.concat().split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         // The demo has a test of its own, and takes long.
-        let commands = block.lines().filter(|line| line.starts_with("mercer ") && !line.starts_with("mercer demo"));
+        let commands =
+            block.lines().filter(|line| line.starts_with("mercer ") && !line.starts_with("mercer demo"));
         for line in commands {
             let command = line.split(" #").next().and_then(|line| line.split(" > ").next()).unwrap_or(line);
             let command = command.replace("~/.local/share/man/man1", ".");

@@ -430,6 +430,13 @@ impl<'a> Fit<'a> {
             ));
             kpca::from_factor(gram, keep, settings.center, l, settings.seed, self.monitor())?
         };
+        if let Some(below) = found.negative {
+            warnings.push(format!(
+                "the kernel `{}` is not positive semi-definite on these rows: eigenvalues down to {below:.3} are left out, and \
+                 distances between features are not those of the kernel",
+                gram.kernel().shape.name()
+            ));
+        }
         let mut fitted =
             self.assemble(gram, rows, found.pivots, found.coefficients, found.offset, found.stop);
         fitted.expansion.origin = found.origin;

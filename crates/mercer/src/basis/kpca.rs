@@ -5,6 +5,8 @@
 //! cost    n² kernel values and memory; all components: one n×n eigendecomposition; the top m ≪ n: block Lanczos,
 //!         n²·d flops with d a few times m. Beyond the memory budget, with n_components: a factor G of random
 //!         pivots, which leave less of the trace than the farthest rows would, n·l² flops, l = max(1 000, 2m); all components of such a K are refused
+//! differs a kernel that is not positive semi-definite is refused unless `n_components` are asked for and so many eigenvalues are
+//!         positive, with a warning
 //! stops   m = n_components; else the smallest m with `tol` of the trace; else all above 1e−10 of the largest
 //! source  KLFE, sec. 4.3 and eq. 57 (uncentred, in the span); Schölkopf, Smola & Müller 1998
 //! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
@@ -72,6 +74,8 @@ pub(crate) struct Components {
     /// Share of the (centred) trace that the components leave out.
     pub(crate) residual: f64,
     pub(crate) stop: Stop,
+    /// A sum of eigenvalues below 0, or the lowest of them, where the kernel is not positive semi-definite.
+    pub(crate) negative: Option<f64>,
 }
 
 /// How many components to keep.
@@ -121,25 +125,27 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
         None => None,
     };
     let negative = -PSD.max(1e4 * gram.rounding()) * largest;
+    let below;
     let (values, vectors) = if let Some((values, vectors)) = top {
         // All that can be seen of negative eigenvalues from the other end: the positive ones exceed the trace.
         let left = trace - values.iter().sum::<f64>();
-        if left < negative * n as f64 {
-            return Err(not_psd(gram.kernel(), 0, left));
-        }
+        below = Some(left).filter(|left| *left < negative * n as f64);
         (values, vectors)
     } else {
         // Symmetric: its rows may as well be its columns, which are copied faster.
         let whole = MatRef::from_column_major_slice(&k, n, n).to_owned();
         drop(k);
         let (values, vectors) = eigen(whole, monitor)?;
-        if let Some(&lowest) = values.last().filter(|v| **v < negative) {
-            return Err(not_psd(gram.kernel(), 0, lowest));
-        }
+        below = values.last().copied().filter(|v| *v < negative);
         (values, vectors)
     };
+    // So many components as were asked for may all be positive, though the kernel is not: as in scikit-learn's `KernelPCA`.
+    let noise = n as f64 * gram.rounding() * largest;
+    if let Some(below) = below.filter(|_| keep.count(&values, trace, noise).1 != Stop::Cap) {
+        return Err(not_psd(gram.kernel(), 0, below));
+    }
     // What rounding leaves is relative to K as it was, before centring cancelled most of it.
-    let (m, stop) = keep.count(&values, trace, n as f64 * gram.rounding() * largest);
+    let (m, stop) = keep.count(&values, trace, noise);
     if m == 0 {
         return Err(Error::data(
             "nothing is left after centring: all rows are equal in the kernel's space, or there is only one sample",
@@ -158,7 +164,16 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
     let eigenvalues = values[..m].to_vec();
     let residual = (1.0 - kept / trace).max(0.0);
     let origin = centered.then(|| vec![1.0 / n as f64; n]);
-    Ok(Components { pivots: None, coefficients, offset, origin, eigenvalues, residual, stop })
+    Ok(Components {
+        pivots: None,
+        coefficients,
+        offset,
+        origin,
+        eigenvalues,
+        residual,
+        stop,
+        negative: below,
+    })
 }
 
 /// Components from a factor of random pivots with at most `l` columns, for kernel matrices that do not fit.
@@ -193,7 +208,8 @@ pub(crate) fn from_factor(
     let residual = (1.0 - values[..m].iter().sum::<f64>() / trace).max(0.0);
     let origin = centered.then(|| (0..l).map(|i| (0..l).map(|j| mean[j] * a[(j, i)]).sum()).collect());
     let eigenvalues = values[..m].to_vec();
-    Ok(Components { pivots: Some(pivots), coefficients, offset, origin, eigenvalues, residual, stop })
+    let pivots = Some(pivots);
+    Ok(Components { pivots, coefficients, offset, origin, eigenvalues, residual, stop, negative: None })
 }
 
 fn column_means(z: &[f64], l: usize) -> Vec<f64> {

@@ -28,7 +28,7 @@ const COLUMNS_AT_ONCE: usize = 16;
 ///
 /// // Two clusters: the first column separates them, the second varies within them.
 /// let rows = Rows::dense(vec![0.0, 0.0, 0.0, 1.0, 9.0, 0.0, 9.0, 1.0], 4, 2)?;
-/// let columns = Columns { rows: (&rows).into(), labels: None, space: None, categorical: &[], monitor: &Monitor::default() };
+/// let columns = Columns { rows: (&rows).into(), labels: None, space: None, categorical: &[], weights: None, monitor: &Monitor::default() };
 /// let found = Laplacian { n_neighbors: 1 }.score(&columns)?;
 /// assert!(found.scores[0] == 0.0 && (found.scores[1] + 2.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())

@@ -46,7 +46,8 @@ fn mixed(n: usize, seed: u64) -> Matrix {
         .iter()
         .map(|r| vec![r[0], r[1], 3.0, (r[2] * 1.5).round().abs(), (r[3] * 1.5).round().abs(), r[4].abs()])
         .collect();
-    x[n - 1] = x[0].clone();
+    let first = x[0].clone();
+    x[n - 1].clone_from(&first);
     x
 }
 

@@ -43,9 +43,8 @@ pub fn kernel_slope(
             -(s + s * s) / 3.0 * (-s).exp() * (10.0 * gamma).sqrt() * difference / distance
         }
         "rq" => -2.0 * gamma * difference * (1.0 + gamma * distance * distance / alpha).powf(-alpha - 1.0),
-        "chi2" if x[j] + y[j] == 0.0 => 0.0,
+        "chi2" | "additive_chi2" if x[j] + y[j] == 0.0 => 0.0,
         "chi2" => -gamma * k * difference * (x[j] + 3.0 * y[j]) / ((x[j] + y[j]) * (x[j] + y[j])),
-        "additive_chi2" if x[j] + y[j] == 0.0 => 0.0,
         "additive_chi2" => 2.0 * y[j] * y[j] / ((x[j] + y[j]) * (x[j] + y[j])),
         "match" => 0.0,
         _ => panic!("no kernel is called {name}"),
