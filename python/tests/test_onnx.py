@@ -98,8 +98,8 @@ def basis_of(method, kernel):
     return KernelBasis(method, kernel=kernel, random_state=0, **own)
 
 
-# What a fit refuses: means of rows that are not there, and a spectrum with negative eigenvalues.
-REFUSED = {("kmeans", "precomputed"), ("AKDAQR", "precomputed"), ("kpca", "sigmoid")}
+# What a fit refuses: means of rows that are not there.
+REFUSED = {("kmeans", "precomputed"), ("AKDAQR", "precomputed")}
 
 
 def fitted(estimator, X, y, case):
