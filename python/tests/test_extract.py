@@ -662,3 +662,15 @@ def test_clusters_of_a_class_are_features_of_their_own():
     assert koc.n_components_ == 4
     means = np.array([koc.basis_.transform(X)[which == k].mean(axis=0) for k in range(4)])
     np.testing.assert_allclose(means @ koc.components_.T @ koc.components_, means, atol=1e-9)
+
+
+def test_positive_components_of_an_indefinite_kernel_are_found_with_a_warning():
+    vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
+    values = np.r_[9.0, 5.0, 3.0, np.full(26, 1.0), -2.0]
+    K = vectors * values @ vectors.T
+    K = (K + K.T) / 2
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        found = KPCA(2, kernel="precomputed", center=False).fit(K)
+    np.testing.assert_allclose(found.eigenvalues_, [9.0, 5.0], rtol=1e-9)
+    with pytest.raises(mercer.NumericalError, match="not positive semi-definite"):
+        KPCA(kernel="precomputed", center=False).fit(K)

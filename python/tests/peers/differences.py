@@ -4,9 +4,7 @@ from __future__ import annotations
 
 RANK = "more components than the rows have directions are refused in words, not filled with columns of rounding"
 SYMMETRIC = "a kernel matrix that is not symmetric is refused, because it is no kernel's"
-INDEFINITE = (
-    "a kernel matrix with negative eigenvalues is refused whatever is asked of it, because distances would be wrong"
-)
+INDEFINITE = "negative eigenvalues among the components asked for are a NumericalError, in other words"
 NAMES = "features are called after mercer's method"
 FUNCTIONS = "kernels are named, so that a model file and a card know them; a matrix of any other is `precomputed`"
 RATIO = "scores are finite, so that they can be ranked, stored and summed; there is no switch"

@@ -2,6 +2,8 @@
 //!
 //!   pivot = argmax ‖R_{:,i}‖² / R_ii over the candidates i,   R = K − G Gᵀ,   P(i is a candidate) ∝ R_ii
 //!
+//! Where rows count differently, ‖R_{:,i}‖² is weighted and candidates are drawn in proportion to weight times R_ii.
+//!
 //! Candidates are drawn in blocks. With c = `candidates`, a block of c to 4c rows is drawn in proportion to R_ii; its residual
 //! columns are one matrix product, and only C = R_{:,block}ᵀ R_{:,block} is kept. Eliminating the pivot p,
 //!

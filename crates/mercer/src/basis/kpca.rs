@@ -5,11 +5,11 @@
 //! cost    n² kernel values and memory; all components: one n×n eigendecomposition; the top m ≪ n: block Lanczos,
 //!         n²·d flops with d a few times m. Beyond the memory budget, with n_components: a factor G of random
 //!         pivots, which leave less of the trace than the farthest rows would, n·l² flops, l = max(1 000, 2m); all components of such a K are refused
-//! differs a kernel that is not positive semi-definite is refused unless `n_components` are asked for and so many eigenvalues are
-//!         positive, with a warning
 //! stops   m = n_components; else the smallest m with `tol` of the trace; else all above 1e−10 of the largest
 //! source  KLFE, sec. 4.3 and eq. 57 (uncentred, in the span); Schölkopf, Smola & Müller 1998
 //! differs signs: the row with the largest |feature| is positive. The share that was left out is always reported.
+//!         A kernel that is not positive semi-definite is refused unless `n_components` are asked for and so many eigenvalues
+//!         are positive, with a warning
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, ColRef, Mat, MatMut, MatRef, Par, Scale};

@@ -1,10 +1,10 @@
-//! Nyström: landmarks drawn uniformly, orthonormalised in the order drawn.
+//! Nyström: landmarks drawn uniformly, or in proportion to what rows count, orthonormalised in the order drawn.
 //!
 //!   A = L⁻¹,  L Lᵀ = K_ll                (a root of K_ll⁻¹ on its numerical rank)
 //!
 //! cost    n·m² flops by matrix products, at most 1.4·n·(m+1) kernel values; the pass over all n is for the residual
 //! stops   when the drawn rows are used up; rows that are numerically dependent on earlier ones are left out
-//! source  Williams & Seeger 2001
+//! source  Williams & Seeger 2001; with weights: Efraimidis & Spirakis 2006
 
 use super::candidates::Candidates;
 use super::factor_rows::{FactorRows, Steps};

@@ -1,6 +1,6 @@
 //! RPCholesky: random pivots, in proportion to the squared residuals.
 //!
-//!   P(i) = d_i / Σd,   d the squared residuals
+//!   P(i) = d_i / Σd,   d the squared residuals, times what each row counts
 //!
 //! cost    n·m² flops by matrix products, at most 1.5·n·(m+1) + m² kernel values
 //! stops   at the cap, or where only rounding is left

@@ -8,7 +8,7 @@
 //! source  Wold 1975 (NIPALS, PLS2); Rosipal & Trejo 2001 (with kernels)
 //! differs the recursion runs on S and C and does not see the rows. S itself is not deflated: p comes from S r, and r is
 //!         orthogonalised twice, so the scores stay orthogonal over many components. Targets are one-hot classes or
-//!         numbers; features do not depend on the unit of numbers
+//!         numbers; features do not depend on the unit of numbers. Each of several targets is in its standard deviation
 
 use faer::{Col, Mat, Scale};
 

@@ -5,7 +5,7 @@
 //! cost    neighbours, then 2·n·k·p differences
 //! source  Kira & Rendell 1992; the corrected derivation of SK-Relief, sec. 3
 //! differs misses come from all other classes; a row whose class has no other contributes its misses only; gaps and
-//!         categories as in evidence/differences.rs
+//!         categories as in evidence/differences.rs. With weights Σ_i and n are weighted: a row counts as a query
 
 use super::neighbourhood::Neighbourhood;
 use super::{Columns, N_FEATURES, Scores, Select, finite};
