@@ -97,6 +97,7 @@ SELECTORS = {
     "rrelieff": (mercer.RReliefF, {}),
     "irelief": (mercer.IRelief, {}),
     "multisurf": (mercer.MultiSURF, {}),
+    "surf": (mercer.SURF, {}),
     "kffs": (mercer.KFFS, {}),
     "f": (mercer.FScore, {}),
     "mi": (mercer.MutualInfo, {}),

@@ -27,15 +27,18 @@ from mercer.predict import AutoClassifier, AutoRegressor
 from mercer.rows import read_rows
 from mercer.select import (
     KFFS,
+    SURF,
     FScore,
     IRelief,
     LaplacianScore,
     LassoSelector,
     MultiSURF,
+    MultiSURFStar,
     MutualInfo,
     Relief,
     ReliefF,
     RReliefF,
+    SURFStar,
 )
 from mercer.systems import EKS, TAKES, KRelief, SKRelief
 from mercer.table import TableEncoder
@@ -53,6 +56,7 @@ __all__ = [
     "KPCA",
     "KPLS",
     "SKFE",
+    "SURF",
     "TAKES",
     "Advice",
     "AutoClassifier",
@@ -71,12 +75,14 @@ __all__ = [
     "LaplacianScore",
     "LassoSelector",
     "MultiSURF",
+    "MultiSURFStar",
     "MutualInfo",
     "NumericalError",
     "RReliefF",
     "Relief",
     "ReliefF",
     "SKRelief",
+    "SURFStar",
     "SelectedColumns",
     "TableEncoder",
     "__version__",

@@ -48,15 +48,18 @@ from mercer._words import Metric, Neighbors, Power
 
 __all__ = [
     "KFFS",
+    "SURF",
     "FScore",
     "IRelief",
     "LaplacianScore",
     "LassoSelector",
     "MultiSURF",
+    "MultiSURFStar",
     "MutualInfo",
     "RReliefF",
     "Relief",
     "ReliefF",
+    "SURFStar",
 ]
 
 NFeatures = int | float | Literal["positive", "all"] | None
@@ -750,7 +753,161 @@ class IRelief(_Selector):
         self.verbose = verbose
 
 
-class MultiSURF(_Selector):
+class _Surf(_Selector):
+    """ReliefF with all rows within a radius as neighbours."""
+
+    _allow_nan = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
+        CARDS["multisurf"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
+    )
+
+    def __init__(
+        self,
+        n_features: NFeatures = None,
+        *,
+        metric: Metric | None = None,
+        n_queries: int | None = None,
+        categorical_features: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        task: Task = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.metric = metric
+        self.n_queries = n_queries
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.task = task
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class SURF(_Surf):
+    """SURF: ReliefF with every row nearer than the mean distance of all pairs as a neighbour.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    metric : {"euclidean", "manhattan"}, default=None
+        Distance between rows, whose columns are divided by their range; None: "manhattan".
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Between -1 and 1; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
+    n_features_ : int
+        Number of columns kept.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    Numbers are targets too: a hit is a row whose number differs by less than their standard deviation. NaN is a missing
+    value: a pair of rows in which either lacks a column is left out of that column's means.
+
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SURF
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X[:, 1] * X[:, 3] > 0
+    >>> SURF(2).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _method = "surf"
+
+
+class SURFStar(_Surf):
+    """SURF*: SURF in which rows farther than the mean distance count too, with the opposite sign.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    metric : {"euclidean", "manhattan"}, default=None
+        Distance between rows, whose columns are divided by their range; None: "manhattan".
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Between -2 and 2; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
+    n_features_ : int
+        Number of columns kept.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    A column that matters alone differs most between far rows of different classes, which count against it, so it may
+    come last. Use it for columns that matter only together, and `SURF` otherwise. Numbers are targets too: a hit is a
+    row whose number differs by less than their standard deviation. NaN is a missing value: a pair of rows in which
+    either lacks a column is left out of that column's means.
+
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SURFStar
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X[:, 1] * X[:, 3] > 0
+    >>> SURFStar(2).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _method = "surf-star"
+
+
+class MultiSURF(_Surf):
     """MultiSURF: ReliefF with every row nearer than usual as a neighbour, so their number need not be chosen.
 
     Parameters
@@ -794,7 +951,9 @@ class MultiSURF(_Selector):
 
     Notes
     -----
-    NaN is a missing value: a pair of rows in which either lacks a column is left out of that column's means.
+    Numbers are targets too: a hit is a row whose number differs by less than their standard deviation. NaN is a missing
+    value: a pair of rows in which either lacks a column is left out of that column's means.
+
 
     Examples
     --------
@@ -807,31 +966,69 @@ class MultiSURF(_Selector):
     """
 
     _method = "multisurf"
-    _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["multisurf"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
-    )
 
-    def __init__(
-        self,
-        n_features: NFeatures = None,
-        *,
-        metric: Metric | None = None,
-        n_queries: int | None = None,
-        categorical_features: Any = None,
-        class_weight: dict[Any, float] | str | None = None,
-        task: Task = "auto",
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features = n_features
-        self.metric = metric
-        self.n_queries = n_queries
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.task = task
-        self.random_state = random_state
-        self.verbose = verbose
+
+class MultiSURFStar(_Surf):
+    """MultiSURF*: MultiSURF in which rows farther than usual count too, with the opposite sign.
+
+    Parameters
+    ----------
+    n_features : int, float, "positive" or None, default=None
+        How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
+        None for all. More than there are keeps all, with a warning.
+    metric : {"euclidean", "manhattan"}, default=None
+        Distance between rows, whose columns are divided by their range; None: "manhattan".
+    n_queries : int, default=None
+        Number of rows, drawn at random, that are compared with their neighbours; None: all.
+    categorical_features : array-like of {bool, int, str}, "auto" or None, default=None
+        Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
+        mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of queries. None means 0.
+    verbose : int, default=0
+        Above 0, progress is written to `sys.stderr`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Between -2 and 2; high is good.
+    ranking_ : ndarray of shape (n_features_in_,)
+        The place of every column; 1 is the best.
+    support_ : ndarray of shape (n_features_in_,)
+        Whether a column is kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, less the lowest where that is negative, for `RFE` and `SelectFromModel` of scikit-learn.
+    n_features_ : int
+        Number of columns kept.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all were strings.
+
+    Notes
+    -----
+    A column that matters alone differs most between far rows of different classes, which count against it, so it may
+    come last. Use it for columns that matter only together, and `MultiSURF` otherwise. Numbers are targets too: a hit
+    is a row whose number differs by less than their standard deviation. NaN is a missing value: a pair of rows in which
+    either lacks a column is left out of that column's means.
+
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import MultiSURFStar
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X[:, 1] * X[:, 3] > 0
+    >>> MultiSURFStar(2).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _method = "multisurf-star"
 
 
 class KFFS(_Selector):

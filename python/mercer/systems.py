@@ -690,9 +690,10 @@ class EKS(_System):
     Parameters
     ----------
     selector : str or selector, default="f"
-        What chooses among the coordinates: a name ("relief", "relieff", "rrelieff", "irelief", "multisurf", "kffs",
-        "f", "fpr", "fdr", "fwe", "mi", "laplacian", "lasso"), a selector of `mercer` with settings of its own, or any
-        of scikit-learn's. One that is not a name decides itself how many to keep.
+        What chooses among the coordinates: a name ("relief", "relieff", "rrelieff", "irelief", "surf", "surf-star",
+        "multisurf", "multisurf-star", "kffs", "f", "fpr", "fdr", "fwe", "mi", "laplacian", "lasso"), a selector of
+        `mercer` with settings of its own, or any of scikit-learn's. One that is not a name decides itself how many to
+        keep.
     n_features : int, float, "positive" or None, default=2/3
         How many of the best coordinates to keep, where `selector` is a name: a number, a share (0.5), "positive" for
         those with a score above 0, or None for all. More than there are keeps all, with a warning.

@@ -31,6 +31,7 @@ from mercer import (
     KPCA,
     KPLS,
     SKFE,
+    SURF,
     TAKES,
     AutoClassifier,
     AutoFeatures,
@@ -54,7 +55,7 @@ from mercer import (
 
 SELECTORS = [
     *(Relief(), ReliefF(), RReliefF(task="numbers"), IRelief(), MultiSURF(), KFFS(), FScore(), MutualInfo()),
-    *(LaplacianScore(), LassoSelector(), InputWeights()),
+    *(SURF(), LaplacianScore(), LassoSelector(), InputWeights()),
 ]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 

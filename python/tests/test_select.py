@@ -18,23 +18,28 @@ from sklearn.preprocessing import StandardScaler
 import mercer
 from mercer import (
     KFFS,
+    SURF,
     FScore,
     IRelief,
     LaplacianScore,
     LassoSelector,
     MultiSURF,
+    MultiSURFStar,
     MutualInfo,
     Relief,
     ReliefF,
     RReliefF,
+    SURFStar,
 )
 
 EPS = np.finfo(float).eps
-RELIEFS = [Relief, ReliefF, RReliefF, IRelief, MultiSURF]
+RELIEFS = [Relief, ReliefF, RReliefF, IRelief, SURF, MultiSURF]
+# They look for columns that matter together, and place one that matters alone last.
+STARS = [SURFStar, MultiSURFStar]
 # With classes and with numbers.
 SUPERVISED = [*RELIEFS, KFFS, FScore, MutualInfo, LassoSelector]
 SELECTORS = [*SUPERVISED, LaplacianScore]
-NEED_CLASSES = [Relief, ReliefF, IRelief, MultiSURF, KFFS]
+NEED_CLASSES = [Relief, ReliefF, IRelief, KFFS]
 
 
 def rows(n=120, p=5, seed=0):
@@ -184,7 +189,7 @@ def test_a_random_state_is_a_seed_with_a_default():
     assert scores(generator) != scores(generator)
 
 
-@pytest.mark.parametrize("kind", [Relief, ReliefF, RReliefF, IRelief, MultiSURF])
+@pytest.mark.parametrize("kind", RELIEFS)
 def test_a_sample_of_queries_comes_close_and_more_than_there_are_means_all(kind):
     X = rows(600)
     y = labels(X)
@@ -243,7 +248,7 @@ def test_one_and_two_threads_give_the_same_bits():
         ).stdout
         for threads in "12"
     ]
-    assert len(outputs[0].splitlines()) == 13 + 4
+    assert len(outputs[0].splitlines()) == 16 + 4
     assert outputs[0] == outputs[1]
 
 
@@ -260,18 +265,28 @@ def test_progress_goes_to_stderr_when_asked_for(capsys):
 # The Relief family: interactions, missing values, categories
 
 
-@pytest.mark.parametrize("kind", [ReliefF, RReliefF, MultiSURF])
+@pytest.mark.parametrize("kind", [ReliefF, RReliefF, SURF, MultiSURF, *STARS])
 def test_columns_that_matter_together_are_found(kind):
     X = np.random.default_rng(0).uniform(-1, 1, size=(400, 6))
     y = (X[:, 0] * X[:, 4] > 0).astype(int)
     assert list(kind(2).fit(X, y).get_support(indices=True)) == [0, 4]
     assert list(FScore(2).fit(X, y).get_support(indices=True)) != [0, 4]
+    if kind is not ReliefF:
+        numbers = X[:, 0] * X[:, 4]
+        assert list(kind(2).fit(X, numbers).get_support(indices=True)) == [0, 4]
+
+
+@pytest.mark.parametrize("kind", STARS)
+def test_far_rows_count_against_a_column_that_matters_alone(kind):
+    X = rows(300)
+    assert kind().fit(X, X[:, 2] > 0).ranking_[2] == 5
+    assert MultiSURF().fit(X, X[:, 2] > 0).ranking_[2] == 1
 
 
 def test_a_column_counts_the_same_in_any_unit():
     X = rows()
     y = labels(X)
-    for kind in (ReliefF, RReliefF, MultiSURF):
+    for kind in (ReliefF, RReliefF, SURF, MultiSURF, *STARS):
         np.testing.assert_allclose(
             kind().fit(X * [1, 1e6, 1e-6, 3, 1] - 5, y).scores_, kind().fit(X, y).scores_, rtol=1e-6, atol=1e-9
         )

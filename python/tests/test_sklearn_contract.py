@@ -29,6 +29,7 @@ from mercer import (
     KPCA,
     KPLS,
     SKFE,
+    SURF,
     TAKES,
     AutoClassifier,
     AutoFeatures,
@@ -43,11 +44,13 @@ from mercer import (
     LaplacianScore,
     LassoSelector,
     MultiSURF,
+    MultiSURFStar,
     MutualInfo,
     Relief,
     ReliefF,
     RReliefF,
     SKRelief,
+    SURFStar,
 )
 
 METHODS = ["gram-schmidt", "kobl", "sparse", "kpca", "nystrom", "rpcholesky", "kfa", "kmeans", "csi"]
@@ -66,7 +69,8 @@ TIES = {"check_classifiers_train": "of classes with as many votes that of the ne
 # its own nearest neighbour, and folds do not keep copies together.
 OF_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 NO_COPIES = {
-    **dict.fromkeys(("KLFE", "KANMM", "Relief", "ReliefF", "MultiSURF", "IRelief"), "a copy is its own neighbour"),
+    **dict.fromkeys(("KLFE", "KANMM", "Relief", "ReliefF", "IRelief"), "a copy is its own neighbour"),
+    **dict.fromkeys(("SURF", "SURFStar", "MultiSURF", "MultiSURFStar"), "a copy is its own neighbour"),
     **dict.fromkeys(("TAKES", "EKS", "KRelief", "SKRelief"), "the coordinates chosen depend on the order of the rows"),
     "LassoSelector": "folds do not keep copies together",
 }
@@ -121,7 +125,10 @@ def contract(estimators):
         ReliefF(),
         RReliefF(),
         IRelief(),
+        SURF(),
+        SURFStar(),
         MultiSURF(),
+        MultiSURFStar(),
         KFFS(),
         FScore(),
         MutualInfo(),

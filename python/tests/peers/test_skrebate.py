@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from mercer import MultiSURF, ReliefF, RReliefF
+from mercer import SURF, MultiSURF, MultiSURFStar, ReliefF, RReliefF, SURFStar
 
 # The columns that decide together.
 PAIR = {4, 7}
@@ -37,15 +37,16 @@ def genotypes(kind):
 
 
 KINDS = ["binary", "multiclass", "numbers", "missing", "mixed"]
-SELECTORS = [ReliefF(n_neighbors=1), ReliefF(n_neighbors=10), MultiSURF()]
+SURFS = [SURF, SURFStar, MultiSURF, MultiSURFStar]
+SELECTORS = [ReliefF(n_neighbors=1), ReliefF(n_neighbors=10), *(kind() for kind in SURFS)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("selector", SELECTORS, ids=["relieff-1", "relieff-10", "multisurf"])
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: f"{type(s).__name__}-{getattr(s, 'n_neighbors', '')}")
 def test_importances_are_finite_and_the_pair_is_on_top(selector, kind):
     X, y = genotypes(kind)
     names = [j for j in range(10) if kind != "mixed" or j > 2]
-    if kind == "numbers":
+    if kind == "numbers" and isinstance(selector, ReliefF):
         selector = RReliefF(n_neighbors=20)
     selector = clone(selector).set_params(categorical_features=names).fit(X, y)
     importances = selector.feature_importances_
@@ -57,7 +58,7 @@ def test_importances_are_finite_and_the_pair_is_on_top(selector, kind):
     assert set(top[:2]) == PAIR
 
 
-@pytest.mark.parametrize("selector", [ReliefF(2, n_neighbors=10), ReliefF(2, n_neighbors=0.1), MultiSURF(2)])
+@pytest.mark.parametrize("selector", [ReliefF(2), ReliefF(2, n_neighbors=0.1), *(kind(2) for kind in SURFS)])
 def test_a_pipeline_with_it_predicts(selector):
     X, y = genotypes("binary")
     model = make_pipeline(selector.set_params(categorical_features=range(10)), RandomForestClassifier(random_state=0))
@@ -78,12 +79,32 @@ def test_scores_of_numbers_are_theirs(k):
     np.testing.assert_array_equal(np.sort(theirs.transform(X)), np.sort(ours.transform(X)))
 
 
-def test_scores_of_all_near_rows_are_theirs():
+@pytest.mark.parametrize("numbers", [False, True], ids=["classes", "numbers"])
+@pytest.mark.parametrize("kind", [MultiSURF, MultiSURFStar])
+def test_scores_of_rows_within_a_radius_of_their_own_are_theirs(kind, numbers):
     skrebate = pytest.importorskip("skrebate")
     X = np.random.default_rng(1).normal(size=(120, 6))
-    y = (X[:, 1] + X[:, 3] > 0).astype(int)
-    theirs = skrebate.MultiSURF(n_features_to_select=2).fit(X, y)
-    np.testing.assert_allclose(MultiSURF().fit(X, y).scores_, theirs.feature_importances_, rtol=0, atol=1e-14)
+    y = X[:, 1] + X[:, 3] if numbers else (X[:, 1] + X[:, 3] > 0).astype(int)
+    theirs = getattr(skrebate, kind.__name__.replace("Star", "star"))(n_features_to_select=2).fit(X, y)
+    apart = kind().fit(X, y).scores_ - theirs.feature_importances_
+    if kind is MultiSURFStar and numbers:
+        apart -= apart[0]  # Rows without a far hit add 1/n to all of theirs.
+    np.testing.assert_allclose(apart, 0, atol=1e-14)
+
+
+@pytest.mark.parametrize("numbers", [False, True], ids=["classes", "numbers"])
+@pytest.mark.parametrize("kind", [SURF, SURFStar])
+def test_scores_of_rows_within_the_mean_distance_are_theirs(kind, numbers):
+    # Distances are whole numbers, none of them between the mean of all pairs and theirs, which counts a row's distance
+    # to itself.
+    skrebate = pytest.importorskip("skrebate")
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, size=(120, 9)).astype(float)
+    mean = np.abs(X[:, None] - X).sum(axis=2).mean()
+    assert np.floor(mean) == np.floor(mean * 120 / 119)
+    y = rng.normal(size=120) + X[:, 1] if numbers else (X[:, 1] != X[:, 3]).astype(int)
+    theirs = getattr(skrebate, kind.__name__.replace("Star", "star"))(n_features_to_select=2).fit(X, y)
+    np.testing.assert_allclose(kind().fit(X, y).scores_, theirs.feature_importances_, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("kind", ["binary", "multiclass"])

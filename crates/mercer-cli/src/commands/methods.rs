@@ -88,7 +88,12 @@ fn page() -> String {
 
 /// The page of a method; the variants of the F-test share one.
 fn page_of(name: &str) -> String {
-    format!("{}.md", if matches!(name, "fpr" | "fdr" | "fwe") { "f" } else { name })
+    let page = match name {
+        "fpr" | "fdr" | "fwe" => "f",
+        "surf-star" | "multisurf-star" => "surf",
+        own => own,
+    };
+    format!("{page}.md")
 }
 
 /// The methods that have a parameter; a stage of which all methods have it is named as a whole.

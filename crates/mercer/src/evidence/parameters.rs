@@ -21,7 +21,7 @@ pub(crate) const N_QUERIES: Parameter =
 pub(crate) const METRIC: Parameter = Parameter::new(
     "metric",
     Kind::Choice(&Metric::NAMES),
-    "distance between rows of a plain matrix; relieff, rrelieff and multisurf divide columns by their range first",
+    "distance between rows of a plain matrix; relieff, rrelieff and the SURF family divide columns by their range first",
 );
 
 /// What `metric` means where it is not given, for methods that use manhattan distance.

@@ -36,7 +36,7 @@ pub use irelief::IRelief;
 pub use kffs::Kffs;
 pub use laplacian::Laplacian;
 pub use lasso::Lasso;
-pub use multisurf::MultiSurf;
+pub use multisurf::{MultiSurf, Radius};
 pub use mutual_info::MutualInfo;
 pub use relief::Relief;
 pub use relieff::ReliefF;
@@ -224,12 +224,15 @@ impl Selector {
 }
 
 /// Every selector, and how it is made from its settings. A new one is added here.
-pub(crate) const ALL: [Registered<Selector>; 13] = [
+pub(crate) const ALL: [Registered<Selector>; 16] = [
     (&relief::SPEC, |values| Relief::from_values(values).into()),
     (&relieff::SPEC, |values| ReliefF::from_values(values).into()),
     (&rrelieff::SPEC, |values| RReliefF::from_values(values).into()),
     (&irelief::SPEC, |values| IRelief::from_values(values).into()),
-    (&multisurf::SPEC, |values| MultiSurf::from_values(values).into()),
+    (&multisurf::SURF, |values| MultiSurf::from_values(&multisurf::SURF, values).into()),
+    (&multisurf::SURF_STAR, |values| MultiSurf::from_values(&multisurf::SURF_STAR, values).into()),
+    (&multisurf::MULTISURF, |values| MultiSurf::from_values(&multisurf::MULTISURF, values).into()),
+    (&multisurf::MULTISURF_STAR, |values| MultiSurf::from_values(&multisurf::MULTISURF_STAR, values).into()),
     (&kffs::SPEC, |values| Kffs::from_values(values).into()),
     (&f_test::F, |values| FTest::from_values(&f_test::F, values).into()),
     (&f_test::FPR, |values| FTest::from_values(&f_test::FPR, values).into()),

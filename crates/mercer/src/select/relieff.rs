@@ -175,7 +175,10 @@ impl<'a> Margins<'a> {
     /// The sums of a panel of rows.
     fn sums(&self, found: &[Found]) -> Vec<f64> {
         let mut sums = self.begin();
-        found.iter().for_each(|Found { query, groups }| self.add(*query, groups, &mut sums));
+        for Found { query, groups } in found {
+            self.add_groups(*query, groups, 1.0, &mut sums);
+            self.count(*query, &mut sums);
+        }
         sums
     }
 
@@ -186,8 +189,8 @@ impl<'a> Margins<'a> {
         Ok(Scores { scores, pvalues, warnings, ..Scores::default() })
     }
 
-    /// Adds a row with its neighbours of each class.
-    pub(super) fn add(&self, query: usize, groups: &[Vec<usize>], sums: &mut [f64]) {
+    /// Adds a row's neighbours of each class, by a sign.
+    pub(super) fn add_groups(&self, query: usize, groups: &[Vec<usize>], sign: f64, sums: &mut [f64]) {
         let p = self.differences.p();
         let own = self.codes[query];
         let counts_for = weight(self.weights, query);
@@ -205,12 +208,17 @@ impl<'a> Margins<'a> {
             let share = if class == own { -1.0 } else { self.prior[class] / (1.0 - self.prior[own]) };
             let kind = if class == own { HITS } else { MISSES };
             for j in (0..p).filter(|&j| count[j] > 0.0) {
-                sums[SCORE * p + j] += counts_for * share * (linear[j] / count[j]);
+                sums[SCORE * p + j] += sign * counts_for * share * (linear[j] / count[j]);
                 sums[kind * p + j] += counts_for * count[j];
                 sums[(kind + 1) * p + j] += counts_for * linear[j];
                 sums[(kind + 2) * p + j] += counts_for * square[j];
             }
         }
+    }
+
+    /// Counts a row in the columns that it has.
+    pub(super) fn count(&self, query: usize, sums: &mut [f64]) {
+        let (p, counts_for) = (self.differences.p(), weight(self.weights, query));
         for j in (0..p).filter(|&j| self.differences.has(query, j)) {
             sums[ROWS * p + j] += counts_for;
         }

@@ -13,8 +13,8 @@ use mercer::methods::{
 };
 use mercer::pipeline::{Found, Head};
 use mercer::select::{
-    Columns, FTest, IRelief, Keep, Kffs, Laplacian, Lasso, MultiSurf, MutualInfo, RReliefF, Relief, ReliefF,
-    Selector,
+    Columns, FTest, IRelief, Keep, Kffs, Laplacian, Lasso, MultiSurf, MutualInfo, RReliefF, Radius, Relief,
+    ReliefF, Selector,
 };
 use mercer::{Basis, Gamma, Kernel, Klfe, Monitor, Options, Pipeline, Rows, System};
 
@@ -290,7 +290,10 @@ fn defaults_in_rust_are_those_of_the_registry() {
         ReliefF::default().into(),
         RReliefF::default().into(),
         IRelief::default().into(),
+        MultiSurf { radius: Radius::Mean, ..MultiSurf::default() }.into(),
+        MultiSurf { radius: Radius::Mean, star: true, ..MultiSurf::default() }.into(),
         MultiSurf::default().into(),
+        MultiSurf { star: true, ..MultiSurf::default() }.into(),
         Kffs::default().into(),
         FTest::default().into(),
         MutualInfo::default().into(),

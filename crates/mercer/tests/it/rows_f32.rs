@@ -241,7 +241,8 @@ fn every_selector_scores_float32_columns() {
     let y = labels(80);
     let numbers = Labels::Numbers((0..80).map(|i| f64::from(i * i % 17)).collect());
     let monitor = Monitor::default();
-    let reliefs = ["relief", "relieff", "rrelieff", "irelief", "multisurf"];
+    let reliefs =
+        ["relief", "relieff", "rrelieff", "irelief", "surf", "surf-star", "multisurf", "multisurf-star"];
     for name in names(Stage::Select) {
         for setting in [None, Some(("metric", "euclidean")), Some(("metric", "manhattan"))] {
             let settings: Vec<(&str, &str)> = setting.into_iter().collect();

@@ -150,7 +150,17 @@ fn selectors_by_sums_take_a_whole_weight_for_copies() {
 fn equal_weights_are_no_weights() {
     let (rows, labels, _) = data("waveform?n=60&seed=6");
     let twos = Weights::new(vec![2.0; 60]).expect("weights");
-    let selectors = ["relief", "relieff", "rrelieff", "multisurf", "irelief", "mi"];
+    let selectors = [
+        "relief",
+        "relieff",
+        "rrelieff",
+        "surf",
+        "surf-star",
+        "multisurf",
+        "multisurf-star",
+        "irelief",
+        "mi",
+    ];
     for name in selectors {
         let (selector, _) = mercer::methods::selector::<&str>(name, &[]).expect(name);
         let plain = score(&selector, &rows, &labels, None).scores;

@@ -171,21 +171,78 @@ impl Pairs {
         self.averaged(|i, class| self.of_class(i, class, k))
     }
 
-    /// ReliefF's scores with the rows nearer than mean − sd/2 of the query's distances as neighbours. A row that shares no
-    /// column with the query is at no distance from it: it is not in the mean either.
+    /// ReliefF's scores with the rows within a radius as neighbours, with a star less those of the rows outside. The radius
+    /// is the mean distance of all pairs (`multi`: mean − sd/2 of the query's distances, and rows outside are beyond mean +
+    /// sd/2). A row that shares no column with the query is at no distance from it: it is not in the mean either. Numbers: a
+    /// hit is a row whose number differs by less than their standard deviation.
+    pub fn surf(&self, multi: bool, star: bool, numbers: Option<&[f64]>) -> Vec<f64> {
+        let all = 0..self.codes.len();
+        let distances = |i: usize| -> Vec<f64> {
+            let others = all.clone().filter(|&o| o != i && self.distances[i][o].is_finite());
+            others.map(|o| self.distances[i][o]).collect()
+        };
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let everything: Vec<f64> = self.queries.iter().flat_map(|&i| distances(i)).collect();
+        let alike = numbers.map(|y| {
+            let about = mean(y);
+            (y.iter().map(|v| (v - about) * (v - about)).sum::<f64>() / (y.len() as f64 - 1.0)).sqrt()
+        });
+        let overall = mean(&everything);
+        let limits = all.clone().map(|i| {
+            if !multi {
+                return (overall, overall);
+            }
+            let own = distances(i);
+            let about = mean(&own);
+            let sd = mean(&own.iter().map(|d| (d - about) * (d - about)).collect::<Vec<f64>>()).sqrt();
+            (about - sd / 2.0, about + sd / 2.0)
+        });
+        let limits: Vec<(f64, f64)> = limits.collect();
+        let near = |i: usize, o: usize| o != i && self.distances[i][o] < limits[i].0;
+        let far = |i: usize, o: usize| {
+            o != i && self.distances[i][o].is_finite() && self.distances[i][o] > limits[i].1
+        };
+        let averaged = |among: &dyn Fn(usize, usize) -> bool| match (numbers, alike) {
+            (Some(y), Some(alike)) => {
+                // Hits are one class, misses the other, seen from every query.
+                let mut scores = vec![0.0; self.p()];
+                for j in 0..self.p() {
+                    let mut queries = 0.0;
+                    for &i in &self.queries {
+                        if self.differences[i][i][j].is_nan() {
+                            continue;
+                        }
+                        queries += 1.0;
+                        for hit in [true, false] {
+                            let others: Vec<usize> = all
+                                .clone()
+                                .filter(|&o| among(i, o) && ((y[i] - y[o]).abs() < alike) == hit)
+                                .collect();
+                            let d = self.present(i, &others, j);
+                            if !d.is_empty() {
+                                scores[j] += mean(&d) * if hit { -1.0 } else { 1.0 };
+                            }
+                        }
+                    }
+                    if queries > 0.0 {
+                        scores[j] /= queries;
+                    }
+                }
+                scores
+            }
+            _ => self.averaged(|i, class| {
+                all.clone().filter(|&o| among(i, o) && self.codes[o] == class).collect()
+            }),
+        };
+        let mut scores = averaged(&near);
+        if star {
+            scores.iter_mut().zip(averaged(&far)).for_each(|(score, far)| *score -= far);
+        }
+        scores
+    }
+
     pub fn multisurf(&self) -> Vec<f64> {
-        self.averaged(|i, class| {
-            let all: Vec<f64> = (0..self.codes.len())
-                .filter(|&o| o != i && self.distances[i][o].is_finite())
-                .map(|o| self.distances[i][o])
-                .collect();
-            let mean = all.iter().sum::<f64>() / all.len() as f64;
-            let variance = all.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / all.len() as f64;
-            let reach = mean - variance.sqrt() / 2.0;
-            (0..self.codes.len())
-                .filter(|&o| o != i && self.codes[o] == class && self.distances[i][o] < reach)
-                .collect()
-        })
+        self.surf(true, false, None)
     }
 
     fn averaged(&self, neighbours: impl Fn(usize, usize) -> Vec<usize>) -> Vec<f64> {

@@ -11,11 +11,22 @@ use crate::naive::{self, Matrix};
 use crate::select::{assert_near, bits, case, classes, score, selector, try_score};
 
 /// Those that have room for missing values and categories.
-const RELIEFS: [&str; 5] = ["relief", "relieff", "rrelieff", "irelief", "multisurf"];
+const RELIEFS: [&str; 8] =
+    ["relief", "relieff", "rrelieff", "irelief", "surf", "surf-star", "multisurf", "multisurf-star"];
 
 /// Those that look at one column at a time once neighbours are found, so that a copy scores as its original.
-const BY_COLUMN: [&str; 8] =
-    ["relief", "relieff", "rrelieff", "irelief", "multisurf", "f", "mi", "laplacian"];
+const BY_COLUMN: [&str; 10] = [
+    "relief",
+    "relieff",
+    "rrelieff",
+    "irelief",
+    "surf",
+    "multisurf",
+    "multisurf-star",
+    "f",
+    "mi",
+    "laplacian",
+];
 
 fn permuted(x: &Matrix, order: &[usize]) -> Matrix {
     order.iter().map(|&i| x[i].clone()).collect()
@@ -46,7 +57,7 @@ proptest! {
             };
             assert_near(&b.scores, &a.scores, 1e-8, name);
         }
-        for name in ["f", "mi"] {
+        for name in ["f", "mi", "surf", "multisurf-star"] {
             let s = selector(name, &[]);
             let a = score(&s, &rows(&case.x), &Labels::Numbers(case.y.clone()));
             let b = score(&s, &rows(&x), &Labels::Numbers(y.clone()));
@@ -61,12 +72,12 @@ proptest! {
         let case = case("random", naive::random_rows(n, p, seed), 3);
         let by = 10f64.powf(size) * if negative { -1.0 } else { 1.0 };
         let x = scaled_column(&case.x, seed as usize % p, by);
-        for name in ["relieff", "rrelieff", "multisurf", "f", "mi"] {
+        for name in ["relieff", "rrelieff", "surf-star", "multisurf", "f", "mi"] {
             let s = selector(name, &[]);
             let (a, b) = (score(&s, &rows(&case.x), &classes(&case.codes)), score(&s, &rows(&x), &classes(&case.codes)));
             assert_near(&b.scores, &a.scores, 1e-8, name);
         }
-        for name in ["rrelieff", "f", "mi"] {
+        for name in ["rrelieff", "surf", "multisurf", "f", "mi"] {
             let s = selector(name, &[]);
             let y: Vec<f64> = case.y.iter().map(|v| v * by).collect();
             let a = score(&s, &rows(&case.x), &Labels::Numbers(case.y.clone()));
@@ -202,7 +213,7 @@ fn one_two_and_three_threads_give_the_same_bits() {
         }
     }
     let numbers = Labels::Numbers(naive::random_rows(700, 1, 111).concat());
-    for name in ["rrelieff", "f", "mi", "lasso"] {
+    for name in ["rrelieff", "surf-star", "multisurf", "f", "mi", "lasso"] {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
             pool.install(|| bits(&score(&selector(name, &[]), &table.rows, &numbers).scores))
@@ -226,7 +237,7 @@ fn every_selector_stops_when_it_is_told_to() {
         }
     }
     let numbers = Labels::Numbers(case.y);
-    for name in ["rrelieff", "f", "mi", "lasso"] {
+    for name in ["rrelieff", "surf-star", "multisurf", "f", "mi", "lasso"] {
         let stopped = selector(name, &[]).score(&Columns::new(&x, &numbers, &monitor));
         assert!(matches!(stopped, Err(Error::Interrupted)), "{name} of numbers: {stopped:?}");
     }
@@ -288,7 +299,7 @@ fn refused(name: &str, x: &Rows, labels: &Labels, words: &str) {
 fn numbers_are_refused_where_classes_are_needed() {
     let x = rows(&naive::random_rows(10, 2, 113));
     let numbers = Labels::Numbers((0..10).map(|i| f64::from(i) * 0.3).collect());
-    for name in ["relief", "relieff", "irelief", "multisurf", "kffs"] {
+    for name in ["relief", "relieff", "irelief", "kffs"] {
         refused(name, &x, &numbers, &format!("`{name}` needs classes"));
     }
 }
@@ -325,7 +336,7 @@ fn labels_of_another_length_are_refused() {
     for name in names(Stage::Select) {
         refused(name, &x, &classes(&[0, 1, 0]), "10 rows, but 3 labels");
     }
-    for name in ["rrelieff", "f", "mi", "lasso"] {
+    for name in ["rrelieff", "surf-star", "multisurf", "f", "mi", "lasso"] {
         refused(name, &x, &Labels::Numbers(vec![0.5; 11]), "10 rows, but 11 labels");
         let mut bad = vec![0.5; 10];
         bad[3] = f64::NAN;
@@ -384,7 +395,7 @@ fn a_kernels_space_must_have_the_same_rows_and_nothing_missing() {
         (Kernel::rbf(1.0), rows(&holes), "NaN"),
         (Kernel::precomputed(), rows(&naive::random_rows(10, 9, 122)), ""),
     ];
-    for name in ["relief", "relieff", "rrelieff", "multisurf"] {
+    for name in ["relief", "relieff", "rrelieff", "surf", "multisurf"] {
         for (kernel, space, words) in &bad {
             let columns = Columns { space: Some((*kernel, space)), ..Columns::new(&x, &labels, &monitor) };
             let text = match selector(name, &[]).score(&columns) {

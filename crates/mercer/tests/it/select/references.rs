@@ -135,6 +135,17 @@ fn the_reference_multisurf_is_what_a_hand_computes() {
 }
 
 #[test]
+fn the_reference_surf_is_what_a_hand_computes() {
+    // The mean distance is 23/6. Near: 3 − 1, 2 − 1, (3 + 2)/2 and nothing; far: 7, 6, −4 and (7 + 6)/2 − 4.
+    let pairs = four_rows(true, Norm::Manhattan);
+    assert_near(&pairs.surf(false, false, None), &[5.5 / 28.0], 1e-15, "near");
+    assert_near(&pairs.surf(false, true, None), &[(5.5 - 11.5) / 28.0], 1e-15, "near less far");
+    // Numbers 0, 1, 5, 6 with sd √(26/3): the same hits and misses.
+    let numbers = [0.0, 1.0, 5.0, 6.0];
+    assert_near(&pairs.surf(false, true, Some(&numbers)), &[-6.0 / 28.0], 1e-15, "numbers");
+}
+
+#[test]
 fn the_reference_kffs_is_what_a_hand_computes() {
     // The first column is right, the second fits 0 everywhere and votes for the higher class.
     let x: Matrix = [0.0, 1.0, 2.0, 3.0].iter().zip([0.0, 3.0, 1.0, 2.0]).map(|(a, b)| vec![*a, b]).collect();

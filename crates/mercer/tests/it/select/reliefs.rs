@@ -157,19 +157,47 @@ fn irelief_survives_widths_at_which_the_kernel_underflows() {
     assert_near(&found.scores, &[sum / 40.0], 1e-9, "width 1e-12");
 }
 
+/// The names, whether the radius is a row's own, and whether far rows count.
+const SURFS: [(&str, bool, bool); 4] = [
+    ("surf", false, false),
+    ("surf-star", false, true),
+    ("multisurf", true, false),
+    ("multisurf-star", true, true),
+];
+
 #[test]
-fn multisurf_has_the_scores_of_the_reference() {
+fn the_surf_family_has_the_scores_of_the_reference() {
     for (case, categorical) in all_cases() {
         for metric in METRICS {
             let pairs = Pairs::own(&case.x, categorical, true, norm(metric, Norm::Manhattan), &case.codes);
-            let slow = pairs.multisurf();
-            let fast = selector("multisurf", &with_metric(metric, &[]));
-            for x in both(&case.x) {
-                let what = format!("{}, {metric:?}", case.name);
-                let found = score_categorical(&fast, &x, &classes(&case.codes), categorical);
-                assert_near(&found.scores, &slow, tolerance_of_scaled(&case, &slow), &what);
-                assert!(found.pvalues.is_none(), "{what}");
+            for (name, multi, star) in SURFS {
+                let fast = selector(name, &with_metric(metric, &[]));
+                for (numbers, labels) in
+                    [(None, classes(&case.codes)), (Some(&case.y[..]), Labels::Numbers(case.y.clone()))]
+                {
+                    let slow = pairs.surf(multi, star, numbers);
+                    for x in both(&case.x) {
+                        let what = format!("{name}, {}, {metric:?}, {}", case.name, numbers.is_some());
+                        let found = score_categorical(&fast, &x, &labels, categorical);
+                        assert_near(&found.scores, &slow, tolerance_of_scaled(&case, &slow), &what);
+                        assert!(found.pvalues.is_none(), "{what}");
+                    }
+                }
             }
+        }
+    }
+}
+
+#[test]
+fn the_unit_of_numbers_changes_no_surf_score() {
+    let case = case("random", naive::random_rows(40, 3, 77), 2);
+    for (name, ..) in SURFS {
+        let of = |unit: f64| {
+            let numbers = case.y.iter().map(|v| v * unit).collect();
+            score(&selector(name, &[]), &rows(&case.x), &Labels::Numbers(numbers)).scores
+        };
+        for unit in [1e-200, 1e200] {
+            assert_near(&of(unit), &of(1.0), 1e-12, name);
         }
     }
 }
@@ -226,7 +254,11 @@ fn in_a_kernels_space_neighbours_are_found_there_and_compared_in_the_columns() {
                     let numbers = Labels::Numbers(case.y.clone());
                     check("rrelieff", &k_is, &numbers, pairs(true).rrelieff(&case.y, k, 20.0));
                 }
-                check("multisurf", &[], &labels, pairs(true).multisurf());
+                let numbers = Labels::Numbers(case.y.clone());
+                for (which, multi, star) in SURFS {
+                    check(which, &[], &labels, pairs(true).surf(multi, star, None));
+                    check(which, &[], &numbers, pairs(true).surf(multi, star, Some(&case.y)));
+                }
             }
         }
     }
@@ -255,7 +287,9 @@ fn in_a_kernels_space_columns_may_be_categorical_and_values_missing() {
     check("relief", &classes(&case.codes), &pairs(false).relief(1, 1).scores);
     check("relieff", &classes(&case.codes), &pairs(true).relieff(10));
     check("rrelieff", &Labels::Numbers(case.y.clone()), &pairs(true).rrelieff(&case.y, 70, 20.0));
-    check("multisurf", &classes(&case.codes), &pairs(true).multisurf());
+    for (name, multi, star) in SURFS {
+        check(name, &classes(&case.codes), &pairs(true).surf(multi, star, None));
+    }
 }
 
 #[test]
@@ -313,11 +347,13 @@ fn ties_go_to_the_lower_index_in_every_space() {
 }
 
 #[test]
-fn multisurf_looks_strictly_inside_its_reach() {
-    // Four rows, each at distance 1 from all others: nothing is nearer than usual.
+fn rows_at_the_radius_are_neither_near_nor_far() {
+    // Four rows, each at distance 1 from all others.
     let x: Matrix = (0..4).map(|i| vec![f64::from(i)]).collect();
-    let found = score_categorical(&selector("multisurf", &[]), &rows(&x), &classes(&[0, 0, 1, 1]), &[0]);
-    assert_eq!(found.scores, [0.0]);
+    for (name, ..) in SURFS {
+        let found = score_categorical(&selector(name, &[]), &rows(&x), &classes(&[0, 0, 1, 1]), &[0]);
+        assert_eq!(found.scores, [0.0], "{name}");
+    }
 }
 
 #[test]
@@ -327,7 +363,7 @@ fn a_sample_of_queries_is_a_set_of_rows_whose_contributions_are_averaged() {
     // Which rows are drawn is the library's own affair: one of the 84 sets must give its scores.
     let subsets: Vec<Vec<usize>> =
         (0..9).flat_map(|a| (a + 1..9).flat_map(move |b| (b + 1..9).map(move |c| vec![a, b, c]))).collect();
-    for name in ["relief", "relieff", "rrelieff", "irelief", "multisurf"] {
+    for name in ["relief", "relieff", "rrelieff", "irelief", "surf-star", "multisurf"] {
         for seed in ["0", "1", "2"] {
             let fast = selector(name, &[("n_queries", "3"), ("seed", seed)]);
             let scaled = name != "relief" && name != "irelief";
@@ -342,6 +378,7 @@ fn a_sample_of_queries_is_a_set_of_rows_whose_contributions_are_averaged() {
                     "relieff" => pairs.relieff(10),
                     "rrelieff" => pairs.rrelieff(&case.y, 70, 20.0),
                     "irelief" => pairs.irelief(None).scores,
+                    "surf-star" => pairs.surf(false, true, None),
                     _ => pairs.multisurf(),
                 };
                 found.iter().zip(&slow).all(|(a, b)| (a - b).abs() < 1e-9)
@@ -355,7 +392,7 @@ fn a_sample_of_queries_is_a_set_of_rows_whose_contributions_are_averaged() {
 fn as_many_queries_as_rows_are_all_of_them_and_seeds_choose_fewer() {
     let case = case("three classes", naive::random_rows(60, 4, 77), 3);
     let x = rows(&case.x);
-    for name in ["relief", "relieff", "rrelieff", "irelief", "multisurf"] {
+    for name in ["relief", "relieff", "rrelieff", "irelief", "surf", "multisurf"] {
         let run = |settings: &[(&str, &str)]| score(&selector(name, settings), &x, &classes(&case.codes));
         let all = run(&[]);
         for queries in ["60", "61", "100000"] {
