@@ -512,6 +512,7 @@ def advise(
     seed: int = 0,
     memory: int | None = None,
     task: str = "auto",
+    weights: list[float] | None = None,
     device: str = "cpu",
     verbose: int = 0,
 ) -> str: ...
@@ -524,6 +525,7 @@ def fit_auto(
     input_names: list[str] | None = None,
     seed: int = 0,
     task: str = "auto",
+    weights: list[float] | None = None,
     device: str = "cpu",
     verbose: int = 0,
 ) -> Automatic: ...

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._device import device_for, to_host
-from mercer._input import Task, refuse_collections
+from mercer._input import Task, refuse_collections, row_weights
 from mercer._named import estimator_of, value_of
 from mercer._words import Scale
 from mercer.comparison import rows_and_target
@@ -197,6 +197,7 @@ def advise(
     task: Task = "auto",
     random_state: RandomState = 0,
     memory: int | None = None,
+    sample_weight: Any = None,
     device: str = "cpu",
     verbose: int = 0,
 ) -> Advice:
@@ -223,6 +224,9 @@ def advise(
         Seed of every random choice. None means 0.
     memory : int, default=None
         Bytes that a basis may take. None: what the environment variable ``MERCER_MEMORY`` says, else 8 GiB.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same. With weights
+        the columns are tried with ridge alone, because the linear support vector machine takes none.
     device : str, default="cpu"
         Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
         number) or "auto" (a card if there is one and it has the formulas).
@@ -256,6 +260,7 @@ def advise(
         seed=as_seed(random_state),
         memory=None if memory is None else int(memory),
         task=task,
+        weights=row_weights(None, rows, y, sample_weight),
         device=device,
         verbose=int(verbose),
     )

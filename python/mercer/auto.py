@@ -17,6 +17,7 @@ from mercer._catalogue import as_seed
 from mercer._device import DEVICE
 from mercer._fit import input_names, refuse_device_of_partitions, warn
 from mercer._input import (
+    CLASS_WEIGHT,
     FLOATS,
     TASKS,
     Task,
@@ -25,6 +26,7 @@ from mercer._input import (
     as_target,
     categories_as_text,
     is_partitioned,
+    row_weights,
     validated,
 )
 from mercer._mapped import Mapped
@@ -55,6 +57,9 @@ class AutoFeatures(Mapped):
         The most coordinates of a basis that are tried; more only while the error of left-out rows falls.
     input_weights : bool, default=True
         Whether weights of the input columns are learned first, as `InputWeights` does, and kept if they help.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
+        It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
     random_state : int, RandomState instance or None, default=None
@@ -122,6 +127,7 @@ class AutoFeatures(Mapped):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_components": [Interval(Integral, 1, None, closed="left")],
         "input_weights": ["boolean"],
+        "class_weight": CLASS_WEIGHT,
         "task": TASKS,
         "random_state": ["random_state"],
         "device": DEVICE,
@@ -133,6 +139,7 @@ class AutoFeatures(Mapped):
         *,
         max_components: int = 3000,
         input_weights: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
         task: Task = "auto",
         random_state: RandomState = None,
         device: str = "cpu",
@@ -140,12 +147,13 @@ class AutoFeatures(Mapped):
     ) -> None:
         self.max_components = max_components
         self.input_weights = input_weights
+        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find features that serve the labels.
 
         Parameters
@@ -156,6 +164,8 @@ class AutoFeatures(Mapped):
             Labels. Text, booleans, categories and whole numbers are classes; fractions are numbers. Whole numbers are
             numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
             than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same.
 
         Returns
         -------
@@ -170,6 +180,8 @@ class AutoFeatures(Mapped):
         """
         self._validate_params()
         if is_partitioned(X):
+            if row_weights(self, X, y, sample_weight) is not None:
+                raise ValueError("rows in partitions take no sample weights\nhint: leave them out")
             return self._fit_partitions(X)
         device = self._device_for(X)
         rows, y = validated(
@@ -190,6 +202,7 @@ class AutoFeatures(Mapped):
             input_names=input_names(self),
             seed=as_seed(self.random_state),
             task=self.task,
+            weights=row_weights(self, rows, y, sample_weight),
             device=device,
             verbose=int(self.verbose),
         )

@@ -27,6 +27,7 @@ from mercer import (
     SKFE,
     TAKES,
     AutoClassifier,
+    AutoFeatures,
     AutoRegressor,
     FScore,
     InputWeights,
@@ -72,6 +73,7 @@ OTHERS = [
     MutualInfo(2),
     InputWeights(),
     AutoClassifier(),
+    AutoFeatures(input_weights=False),
     KernelBasis("rpcholesky", n_components=10),
 ]
 
@@ -116,13 +118,13 @@ def test_equal_weights_are_no_weights(estimator, data):
     X, y, _ = data
     plain = output(clone(estimator).fit(X, y), X)
     weighted = output(clone(estimator).fit(X, y, sample_weight=np.ones(len(X))), X)
-    if isinstance(estimator, KernelBasis | InputWeights | AutoClassifier):
+    if isinstance(estimator, KernelBasis | InputWeights | AutoClassifier | AutoFeatures):
         assert weighted.shape == plain.shape  # other draws
     else:
         np.testing.assert_allclose(weighted, plain, rtol=1e-6, atol=1e-8 * np.abs(plain).max())
 
 
-@pytest.mark.parametrize("kind", [GDA, KOC, KPLS, KLFE, TAKES, KFFS, FScore, ReliefF, AutoClassifier])
+@pytest.mark.parametrize("kind", [GDA, KOC, KPLS, KLFE, TAKES, KFFS, FScore, ReliefF, AutoClassifier, AutoFeatures])
 def test_class_weight_multiplies_sample_weight(kind, data):
     X, y, weights = data
     y = np.asarray(["setosa", "versicolor", "virginica"])[y]

@@ -9,7 +9,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{PyRows, Target, whole};
+use crate::convert::{PyRows, Target, weights_of, whole};
 use crate::device::device_named;
 use crate::gate::{self, exception, run, run_or_part};
 use crate::model::Model;
@@ -204,7 +204,9 @@ pub(crate) fn compare<'py>(
 
 /// What to use on such rows, as JSON.
 #[pyfunction]
-#[pyo3(signature = (X, y, *, scale="standard", seed=0, memory=None, task="auto", device="cpu", verbose=0))]
+#[pyo3(signature = (
+    X, y, *, scale="standard", seed=0, memory=None, task="auto", weights=None, device="cpu", verbose=0
+))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
 pub(crate) fn advise<'py>(
@@ -215,12 +217,14 @@ pub(crate) fn advise<'py>(
     seed: u64,
     memory: Option<u64>,
     task: &str,
+    weights: Option<Vec<f64>>,
     device: &str,
     verbose: u32,
 ) -> PyResult<String> {
     let mut warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
-    let (scale, options) = (scale.parse().map_err(exception)?, options(memory, device)?);
+    let (scale, mut options) = (scale.parse().map_err(exception)?, options(memory, device)?);
+    options.weights = weights_of(weights)?;
     let mut adviser = Adviser { scale, seed, options, ..Adviser::default() };
     let mut advice = run(py, verbose, move |monitor| {
         adviser.options.monitor = monitor.clone();
@@ -233,7 +237,8 @@ pub(crate) fn advise<'py>(
 /// Features by such advice, for rows as they are: the map, the basis below it, and the advice as JSON.
 #[pyfunction]
 #[pyo3(signature = (
-    X, y, *, max_components, input_weights, input_names=None, seed=0, task="auto", device="cpu", verbose=0
+    X, y, *, max_components, input_weights, input_names=None, seed=0, task="auto", weights=None, device="cpu",
+    verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
 #[expect(clippy::too_many_arguments, reason = "one argument a keyword")]
@@ -246,12 +251,14 @@ pub(crate) fn fit_auto<'py>(
     input_names: Option<Vec<String>>,
     seed: u64,
     task: &str,
+    weights: Option<Vec<f64>>,
     device: &str,
     verbose: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
-    let (scale, options) = (Scale::None, options(None, device)?);
+    let (scale, mut options) = (Scale::None, options(None, device)?);
+    options.weights = weights_of(weights)?;
     let mut adviser = Adviser { scale, max_components, input_weights, seed, options, ..Adviser::default() };
     let mut found = run(py, verbose, move |monitor| {
         adviser.options.monitor = monitor.clone();

@@ -9,7 +9,7 @@ use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::map::Facts;
 use mercer::options::bytes;
 use mercer::pipeline::Head;
-use mercer::{Error, FeatureMap, Pipeline, Result};
+use mercer::{FeatureMap, Pipeline, Result};
 
 use super::learn;
 use super::output_target::OutputTarget;
@@ -37,11 +37,6 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     output.check_not_a_terminal()?;
     let report = args::text(args, "report").map(|path| OutputTarget::checked(path, &[source])).transpose()?;
     output.check_distinct("the model", report, "the report")?;
-    if report.is_some() && (args::text(args, "weights").or(args::text(args, "class-weight"))).is_some() {
-        return Err(Error::Argument(
-            "a report looks at held-out rows, which it does not weight\nhint: leave out `--report` or the weights".into(),
-        ));
-    }
 
     let (table, labels, _) = source::read(args, context)?;
     options.weights = source::weights(args, &table, labels.as_ref())?;

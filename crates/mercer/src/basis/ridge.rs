@@ -70,8 +70,9 @@ impl Ridge {
     }
 
     /// From features that have mean 0 and are orthogonal to each other, with these squared lengths.
-    pub(crate) fn rotated(values: Vec<f64>, toward: Mat<f64>) -> Self {
-        Self { means: vec![0.0; values.len()], values, vectors: None, toward, row_weights: None }
+    pub(crate) fn rotated_by(values: Vec<f64>, toward: Mat<f64>, weights: Option<&Weights>) -> Self {
+        let row_weights = weights.cloned();
+        Self { means: vec![0.0; values.len()], values, vectors: None, toward, row_weights }
     }
 
     /// The same for rows turned along the eigenvectors, and these rows: a second look at them then costs no product.
@@ -83,8 +84,9 @@ impl Ridge {
             turned.extend((0..z.nrows()).flat_map(|i| z.row(i).iter().copied()));
             Ok(())
         })?;
-        let ridge = Self::rotated(self.values.clone(), self.toward.clone());
-        Ok((Self { row_weights: self.row_weights.clone(), ..ridge }, Rows::dense(turned, n, m)?))
+        let weights = self.row_weights.as_ref();
+        let ridge = Self::rotated_by(self.values.clone(), self.toward.clone(), weights);
+        Ok((ridge, Rows::dense(turned, n, m)?))
     }
 
     /// Centred features along the eigenvectors.

@@ -28,10 +28,11 @@ use crate::data::encode::Medians;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
-use crate::data::weights::refuse;
+use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
+use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
@@ -102,6 +103,26 @@ impl Default for Adviser {
     }
 }
 
+/// Rows that are looked at, their labels, and what each counts.
+#[derive(Clone, Copy)]
+struct Looked<'a> {
+    rows: &'a Rows<'a>,
+    labels: &'a Labels,
+    weights: Option<&'a Weights>,
+}
+
+impl Looked<'_> {
+    fn widths_tried(
+        self,
+        shape: Shape,
+        widths: &[f64],
+        size: usize,
+        monitor: &Monitor,
+    ) -> Result<Vec<Tried>> {
+        widths_tried(shape, widths, size, self.rows, self.labels, self.weights, monitor)
+    }
+}
+
 /// A kernel, and how a basis of it did.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
@@ -114,6 +135,10 @@ struct Choice {
 impl Adviser {
     /// Looks at the rows, which are not scaled yet.
     pub fn advise(&self, rows: &Rows, labels: &Labels) -> Result<Advice> {
+        self.check_weights(rows.n())?;
+        if let Some((present, adviser)) = self.on_present() {
+            return adviser.advise(&rows.select(&present), &labels.select(&present));
+        }
         let mut advice = self.advise_and_fit(rows, labels)?.0;
         self.options.monitor.begin("trying it on rows held out", 0);
         advice.score = self.options.run(|| self.held_out_score(&rows.to_f64(), labels, &advice))?;
@@ -127,10 +152,23 @@ impl Adviser {
     fn held_out_score(&self, rows: &Rows, labels: &Labels, advice: &Advice) -> Result<Option<Score>> {
         let chosen = random::sample(rows.n(), self.rows, self.seed);
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        let options = Options { weights: self.weights_of(&chosen), ..self.inner_options() };
         let rows = if self.fill_missing { Medians::fit(&rows).apply(&rows)? } else { rows };
         let scaled = Scaling::fit(self.scale, &rows).0.map(|scaling| scaling.apply(&rows)).transpose()?;
         let rows = scaled.as_ref().unwrap_or(&rows);
-        held_out::score(&advice.pipeline()?, rows, &labels, self.seed, &self.inner_options())
+        held_out::score(&advice.pipeline()?, rows, &labels, self.seed, &options)
+    }
+
+    /// The rows whose weight is above 0, with an adviser that has their weights; None: all rows.
+    pub(super) fn on_present(&self) -> Option<(Vec<usize>, Self)> {
+        let present = self.options.weights.as_ref()?.present()?;
+        let options = Options { weights: self.weights_of(&present), ..self.options.clone() };
+        Some((present, Self { options, ..self.clone() }))
+    }
+
+    /// What these rows count.
+    fn weights_of(&self, rows: &[usize]) -> Option<Weights> {
+        self.options.weights.as_ref().map(|weights| weights.select(rows))
     }
 
     /// The advice, and what came of following it where all rows were looked at.
@@ -158,6 +196,19 @@ impl Adviser {
         let mut chosen = random::sample(n_all, self.rows, self.seed);
         chosen.sort_unstable();
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        // From here on only these rows are looked at.
+        let of_these = Options { weights: self.weights_of(&chosen), ..self.options.clone() };
+        Self { options: of_these, ..self.clone() }.advise_on(rows, &labels, n_all, journal)
+    }
+
+    /// Advice for rows that are looked at, all of them.
+    fn advise_on(
+        &self,
+        rows: Rows<'static>,
+        labels: &Labels,
+        n_all: usize,
+        journal: &mut Journal,
+    ) -> Result<(Advice, Option<FittedPipeline>)> {
         labels.require_two("advise")?;
         let filled = if self.fill_missing { Some(Medians::fit(&rows).apply(&rows)?) } else { None };
         let scaling = Scaling::fit(self.scale, filled.as_ref().unwrap_or(&rows)).0;
@@ -171,33 +222,39 @@ impl Adviser {
         self.options.monitor.begin("looking at kernels", 0);
         let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
-        let linear = self.linear(&few_rows, &few_labels, n_all, journal)?;
-        let kernel = self.best_kernel(&few_rows, &few_labels, n_all, &mut advice, journal)?;
-        let svm = self.missed_by_svm(&few_rows, &few_labels, journal)?;
-        let (verdict, mut choice) = verdict(linear, kernel, svm, &few_labels, &mut advice);
+        let few_weights = self.weights_of(&few);
+        let first = Looked { rows: &few_rows, labels: &few_labels, weights: few_weights.as_ref() };
+        let linear = self.linear(first, n_all, journal)?;
+        let kernel = self.best_kernel(first, n_all, &mut advice, journal)?;
+        let svm = self.missed_by_svm(first, journal)?;
+        let (verdict, mut choice) = verdict(linear, kernel, svm, first, &mut advice);
         advice.verdict = verdict;
         self.options.monitor.begin("looking at sizes", 0);
         if few.len() < rows.n() {
             // The errors that larger bases are held against are those of all rows.
             let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
             choice.tried = tried(journal, "all rows", || {
-                widths_tried(shape, &[gamma], size, &rows, &labels, None, &self.options.monitor)
+                let weights = self.options.weights.as_ref();
+                widths_tried(shape, &[gamma], size, &rows, labels, weights, &self.options.monitor)
             })?[0];
         }
-        let choice = self.best_size(choice, &rows, &labels, n_all, &mut advice, journal)?;
+        let choice = self.best_size(choice, &rows, labels, n_all, &mut advice, journal)?;
         self.options.monitor.begin("looking into the kernel's space", 0);
-        self.look(choice, &rows, &labels, &mut advice)?;
+        self.look(choice, &rows, labels, &mut advice)?;
         self.options.monitor.begin("trying methods on inner folds", 0);
-        let fitted = self.best_method(choice, (&rows, unfilled.as_ref()), &labels, &mut advice, journal)?;
+        let fitted = self.best_method(choice, (&rows, unfilled.as_ref()), labels, &mut advice, journal)?;
         let all_rows = fitted.as_ref().is_some_and(|fitted| fitted.basis.n_rows == n_all);
         Ok((advice, fitted.filter(|_| all_rows)))
+    }
+
+    pub(super) fn check_weights(&self, n: usize) -> Result<()> {
+        self.options.weights.as_ref().map_or(Ok(()), |weights| weights.check(n))
     }
 
     pub(super) fn check(&self, rows: &Rows, labels: &Labels) -> Result<()> {
         let n = rows.n();
         labels.require_one("advise")?;
-        let instead = "leave them out, or use a regressor or classifier, which takes them";
-        refuse(self.options.weights.as_ref(), "advise", instead)?;
+        self.check_weights(n)?;
         if n != labels.len() {
             return Err(Error::data(format!("{n} rows, but {} labels", labels.len())));
         }
@@ -222,15 +279,9 @@ impl Adviser {
     }
 
     /// The yardstick, ridge on the columns; None where the rows are all zero.
-    fn linear(
-        &self,
-        rows: &Rows,
-        labels: &Labels,
-        n_all: usize,
-        journal: &mut Journal,
-    ) -> Result<Option<Choice>> {
-        let size = self.first_size(rows);
-        let work = || widths_tried(Shape::Linear, &[1.0], size, rows, labels, None, &self.options.monitor);
+    fn linear(&self, seen: Looked, n_all: usize, journal: &mut Journal) -> Result<Option<Choice>> {
+        let size = self.first_size(seen.rows);
+        let work = || seen.widths_tried(Shape::Linear, &[1.0], size, &self.options.monitor);
         match tried(journal, "linear", work) {
             Ok(tried) => Ok(tried.first().map(|&tried| Choice {
                 shape: Shape::Linear,
@@ -242,10 +293,12 @@ impl Adviser {
         }
     }
 
-    /// The share of rows that a linear support vector machine of other folds misses; None for numbers.
-    fn missed_by_svm(&self, rows: &Rows, labels: &Labels, journal: &mut Journal) -> Result<Option<f64>> {
+    /// The share of rows that a linear support vector machine of other folds misses; None for numbers, and where rows have
+    /// weights, which it does not take.
+    fn missed_by_svm(&self, seen: Looked, journal: &mut Journal) -> Result<Option<f64>> {
         let name = "linear support vector machine";
-        if matches!(labels, Labels::Numbers(_)) {
+        let Looked { rows, labels, weights } = seen;
+        if matches!(labels, Labels::Numbers(_)) || weights.is_some() {
             return Ok(None);
         }
         if let Some(known) = journal.recall(name).and_then(Value::as_u64) {
@@ -280,18 +333,18 @@ impl Adviser {
     /// The rbf kernel at its best width, or the laplacian at its own where that errs less; sparse rows: rbf alone.
     fn best_kernel(
         &self,
-        rows: &Rows,
-        labels: &Labels,
+        seen: Looked,
         n_all: usize,
         advice: &mut Advice,
         journal: &mut Journal,
     ) -> Result<Choice> {
+        let rows = seen.rows;
         let size = self.first_size(rows);
         let mut try_shape = |shape: Shape| -> Result<(Choice, Vec<Tried>)> {
             let tried = tried(journal, shape.name(), || {
-                widths_tried(shape, &grid(shape, rows)?, size, rows, labels, None, &self.options.monitor)
+                seen.widths_tried(shape, &grid(shape, rows)?, size, &self.options.monitor)
             })?;
-            let best = preferred(&tried, labels).unwrap_or(tried[0]);
+            let best = preferred(&tried, seen.labels).unwrap_or(tried[0]);
             Ok((Choice { shape, tried: best, method: Method::of_rows(n_all) }, tried))
         };
         let (rbf, mut curve) = try_shape(Shape::Rbf)?;
@@ -301,7 +354,7 @@ impl Adviser {
             let better = laplacian.tried.error < SOMEWHAT * rbf.tried.error;
             advice.findings.push(Finding {
                 name: "rbf against laplacian".into(),
-                value: format!("leave-one-out R² {} against {}", r2(rbf.tried, labels), r2(laplacian.tried, labels)),
+                value: format!("leave-one-out R² {} against {}", r2(rbf.tried, seen), r2(laplacian.tried, seen)),
                 meaning: if better {
                     "differences in single columns tell more than the distance as a whole: the laplacian kernel".into()
                 } else {
@@ -328,6 +381,7 @@ impl Adviser {
         journal: &mut Journal,
     ) -> Result<Choice> {
         let mut best = start;
+        let seen = Looked { rows, labels, weights: self.options.weights.as_ref() };
         let (mut cap, mut finer) = (self.first_size(rows), true);
         for next in LARGER_SIZES {
             let next = next.min(self.max_components).min(rows.n());
@@ -344,7 +398,7 @@ impl Adviser {
                 vec![gamma]
             };
             let tried = tried(journal, &format!("size {next}"), || {
-                widths_tried(best.shape, &widths, next, rows, labels, None, &self.options.monitor)
+                seen.widths_tried(best.shape, &widths, next, &self.options.monitor)
             })?;
             let Some(found) = preferred(&tried, labels) else { break };
             let fell =
@@ -356,7 +410,7 @@ impl Adviser {
             best.tried = found;
         }
         best.tried.gamma = short(best.tried.gamma);
-        let (basis, z) = self.coordinates(best, rows, labels)?;
+        let (basis, z) = self.coordinates(best, rows, labels, self.options.weights.as_ref())?;
         let z = z.to_dense();
         residual_finding(&basis, &z, rows.n(), advice);
         let sizes = self.errors_by_size(&z, basis.n_components(), rows.n(), labels)?;
@@ -364,7 +418,7 @@ impl Adviser {
         if let Some(enough) = enough(&sizes, NEARLY, rows.n()) {
             best.tried = Tried { gamma: best.tried.gamma, ..enough };
         }
-        let (m, after) = (best.tried.size, error_text(best.tried, labels));
+        let (m, after) = (best.tried.size, error_text(best.tried, seen));
         advice.findings.push(Finding {
             name: "size of the basis".into(),
             value: format!("{m} coordinates, {after}"),
@@ -424,11 +478,12 @@ fn verdict(
     linear: Option<Choice>,
     kernel: Choice,
     svm: Option<f64>,
-    labels: &Labels,
+    seen: Looked,
     advice: &mut Advice,
 ) -> (Verdict, Choice) {
+    let labels = seen.labels;
     let name = kernel.shape.name();
-    let nothing = error_of_mean(labels);
+    let nothing = error_of_mean(seen);
     let least = linear.map_or(kernel.tried.error, |linear| linear.tried.error.min(kernel.tried.error));
     if least > SOMEWHAT * nothing {
         advice.reasons.push(format!(
@@ -478,29 +533,30 @@ fn verdict(
         0,
         Finding {
             name: format!("linear against {name}"),
-            value: errors_text(linear.tried, kernel.tried, labels),
+            value: errors_text(linear.tried, kernel.tried, seen),
             meaning: meaning.into(),
         },
     );
     advice.reasons.push(format!(
         "predicted from all the others, rows have a leave-one-out R² of {} in the columns and of {} in the space of the \
          {name} kernel ({}): {meaning}",
-        r2(linear.tried, labels),
-        r2(kernel.tried, labels),
-        errors_text(linear.tried, kernel.tried, labels),
+        r2(linear.tried, seen),
+        r2(kernel.tried, seen),
+        errors_text(linear.tried, kernel.tried, seen),
     ));
     (verdict, choice)
 }
 
 /// The mean squared error of predicting the mean, in the unit of [`Tried::error`].
-fn error_of_mean(labels: &Labels) -> f64 {
-    let (y, c, _) = labels.centered();
-    y.iter().map(|v| v * v).sum::<f64>() / (labels.len() * c) as f64
+fn error_of_mean(seen: Looked) -> f64 {
+    let (y, c, _) = seen.labels.centered_by(seen.weights);
+    let square = |(at, v): (usize, &f64)| weight(seen.weights, at / c) * v * v;
+    y.iter().enumerate().map(square).sum::<f64>() / (total(seen.weights, seen.labels.len()) * c as f64)
 }
 
 /// The share of the labels' variance that is predicted; of classes, of their one-hot columns.
-fn r2(tried: Tried, labels: &Labels) -> String {
-    four(1.0 - tried.error / error_of_mean(labels).max(f64::MIN_POSITIVE))
+fn r2(tried: Tried, seen: Looked) -> String {
+    four(1.0 - tried.error / error_of_mean(seen).max(f64::MIN_POSITIVE))
 }
 
 fn chance_finding(score: Score) -> Finding {
@@ -523,28 +579,28 @@ fn chance_finding(score: Score) -> Finding {
 }
 
 /// The leave-one-out error as people say it.
-fn error_text(tried: Tried, labels: &Labels) -> String {
-    match labels {
+fn error_text(tried: Tried, seen: Looked) -> String {
+    match seen.labels {
         Labels::Classes { .. } => format!("{:.1} % of left-out rows missed", 100.0 * tried.missed),
-        Labels::Numbers(_) | Labels::Several { .. } => format!("leave-one-out R² {}", r2(tried, labels)),
+        Labels::Numbers(_) | Labels::Several { .. } => format!("leave-one-out R² {}", r2(tried, seen)),
     }
 }
 
 /// Two of them.
-fn errors_text(one: Tried, other: Tried, labels: &Labels) -> String {
-    match labels {
+fn errors_text(one: Tried, other: Tried, seen: Looked) -> String {
+    match seen.labels {
         Labels::Classes { .. } => {
-            format!("{:.1} % against {}", 100.0 * one.missed, error_text(other, labels))
+            format!("{:.1} % against {}", 100.0 * one.missed, error_text(other, seen))
         }
         Labels::Numbers(_) | Labels::Several { .. } => {
-            format!("{} against {}", error_text(one, labels), r2(other, labels))
+            format!("{} against {}", error_text(one, seen), r2(other, seen))
         }
     }
 }
 
 /// What features are measured by.
-fn measure(labels: &Labels) -> Measure {
-    Measure::usual(labels)
+fn measure(labels: &Labels, weights: Option<&Weights>) -> Measure {
+    Measure::usual_by(labels, weights)
 }
 
 /// Four digits, as text.

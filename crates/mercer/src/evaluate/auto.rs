@@ -40,6 +40,13 @@ impl Adviser {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, rows: &Rows, labels: &Labels) -> Result<Automatic> {
+        self.check_weights(rows.n())?;
+        if let Some((present, adviser)) = self.on_present() {
+            let mut found = adviser.fit(&rows.select(&present), &labels.select(&present))?;
+            found.fitted.basis.renumber(&present, rows.n());
+            found.fitted.map.renumber(&present, rows.n());
+            return Ok(found);
+        }
         let (scaling, weights) = self.options.run(|| self.preparation(rows, labels))?;
         let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
         let rows = scaled.as_ref().unwrap_or(rows);
@@ -66,7 +73,8 @@ impl Adviser {
             },
         };
         let features = Rows::from_mat(fitted.map.transform(rows)?.as_ref());
-        let penalty = best_penalty(&features, labels, None, &self.options.monitor)?.absolute;
+        let penalty =
+            best_penalty(&features, labels, self.options.weights.as_ref(), &self.options.monitor)?.absolute;
         fitted.map.multiply(1.0 / penalty.sqrt());
         fitted.map = fitted.map.after(scaling.as_ref())?;
         fitted.warnings.splice(0..0, warnings);
@@ -85,7 +93,8 @@ impl Adviser {
         }
         let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
         let settings = InputWeights { seed: self.seed, ..InputWeights::default() };
-        let found = settings.find(scaled.as_ref().unwrap_or(rows), labels, &self.options.monitor)?;
+        let (counts, monitor) = (self.options.weights.as_ref(), &self.options.monitor);
+        let found = settings.find_by(scaled.as_ref().unwrap_or(rows), labels, counts, monitor)?;
         if found.rounds == 0 {
             return Ok((scaling, Some(found)));
         }

@@ -8,6 +8,7 @@ use super::measures::Predictions;
 use super::{knn, linear_svm, ridge, svm};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::{Weights, refuse};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
@@ -152,7 +153,23 @@ impl Evaluator {
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Evaluation> {
+        self.predict_by(train, labels, None, test, seed, monitor)
+    }
+
+    /// [`predict`](Self::predict) by what each training row counts, for ridge; to `knn` all neighbours are alike.
+    pub fn predict_by(
+        &self,
+        train: &Rows,
+        labels: &Labels,
+        weights: Option<&Weights>,
+        test: &Rows,
+        seed: u64,
+        monitor: &Monitor,
+    ) -> Result<Evaluation> {
         let (train, test) = (&*train.to_f64(), &*test.to_f64());
+        if !matches!(self, Self::Knn { .. } | Self::Ridge) {
+            refuse(weights, self.name(), "evaluate with knn or ridge")?;
+        }
         self.check(labels)?;
         check_rows(train, labels, test)?;
         if let Some(constant) = one_class(labels, test.n()) {
@@ -170,8 +187,8 @@ impl Evaluator {
                 };
                 Ok(Evaluation { warnings: few.then(warning).into_iter().collect(), ..found })
             }
-            Self::Ridge => ridge::predict(train, labels, test, true, monitor),
-            Self::Linear => ridge::predict(train, labels, test, false, monitor),
+            Self::Ridge => ridge::predict(train, labels, weights, test, true, monitor),
+            Self::Linear => ridge::predict(train, labels, None, test, false, monitor),
             Self::LinearSvm { c } => linear_svm::predict(train, labels, test, c, seed, monitor),
             Self::RbfSvm { c, gamma } => svm::predict(train, labels, test, c, gamma, seed, monitor),
         }

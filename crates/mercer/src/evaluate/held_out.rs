@@ -11,6 +11,7 @@ use crate::basis::predict::ridge_on;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::Scaling;
+use crate::data::weights::{Weights, weight};
 use crate::error::{Error, Result};
 use crate::map::FeatureMap;
 use crate::monitor::Monitor;
@@ -89,6 +90,8 @@ pub(super) struct Trial {
 struct Parts {
     train: (Rows<'static>, Labels),
     test: (Rows<'static>, Labels),
+    /// What the rows of each part count.
+    weights: Option<[Weights; 2]>,
 }
 
 impl Score {
@@ -108,11 +111,23 @@ impl Score {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn of(measure: Measure, truth: &Labels, predicted: &Predictions, seed: u64) -> Result<Self> {
-        let value = measure.of(truth, predicted)?;
+        Self::of_by(measure, truth, predicted, None, seed)
+    }
+
+    /// [`of`](Self::of) by what each row counts: a shuffle moves a label with its weight.
+    fn of_by(
+        measure: Measure,
+        truth: &Labels,
+        predicted: &Predictions,
+        weights: Option<&Weights>,
+        seed: u64,
+    ) -> Result<Self> {
+        let value = measure.of_by(truth, predicted, weights)?;
         let (mut sum, mut as_good) = (0.0, 0usize);
         for shuffle in 0..SHUFFLES {
             let order = random::permutation(truth.len(), seed.wrapping_add(shuffle as u64));
-            let by_chance = measure.of(&truth.select(&order), predicted)?;
+            let moved = weights.map(|weights| weights.select(&order));
+            let by_chance = measure.of_by(&truth.select(&order), predicted, moved.as_ref())?;
             sum += by_chance;
             let better = if measure.higher_is_better() { by_chance >= value } else { by_chance <= value };
             as_good += usize::from(better);
@@ -138,9 +153,11 @@ pub(super) fn score(
     if rows.n() < LEAST_ROWS {
         return Ok(None);
     }
-    let found = Parts::new(rows, labels, seed).and_then(|(parts, _)| {
+    let weights = options.weights.as_ref();
+    let found = Parts::new(rows, labels, weights, seed).and_then(|(parts, _)| {
         let (_, predicted) = parts.predict(pipeline, None, seed, options)?;
-        Score::of(Measure::usual(labels), &parts.test.1, &predicted, seed)
+        let measure = Measure::usual_by(labels, weights);
+        Score::of_by(measure, &parts.test.1, &predicted, parts.weights.as_ref().map(|[_, test]| test), seed)
     });
     match found {
         Ok(score) => Ok(Some(score)),
@@ -162,7 +179,8 @@ impl Trial {
         if rows.n() < LEAST_ROWS {
             return Ok(None);
         }
-        let options = Options { memory: options.memory, ..Options::watched(&options.monitor) };
+        let weights = options.weights.clone();
+        let options = Options { memory: options.memory, weights, ..Options::watched(&options.monitor) };
         match Self::attempt(pipeline, rows, labels, seed, &options) {
             Ok(trial) => Ok(Some(trial)),
             Err(Error::Interrupted) => Err(Error::Interrupted),
@@ -178,10 +196,12 @@ impl Trial {
         seed: u64,
         options: &Options,
     ) -> Result<Self> {
-        let (parts, test) = Parts::new(rows, labels, seed)?;
-        let measure = Measure::usual(labels);
+        let weights = options.weights.as_ref();
+        let (parts, test) = Parts::new(rows, labels, weights, seed)?;
+        let measure = Measure::usual_by(labels, weights);
         let (fitted, predicted) = parts.predict(pipeline, None, seed, options)?;
-        let score = Score::of(measure, &parts.test.1, &predicted, seed)?;
+        let tested = parts.weights.as_ref().map(|[_, test]| test);
+        let score = Score::of_by(measure, &parts.test.1, &predicted, tested, seed)?;
         let importance = parts.importance(&fitted.map, &options.monitor)?;
         let inputs = parts.inputs(pipeline, &importance, measure, seed, options)?;
         let held_out = HeldOut { n_train: parts.train.1.len(), rows: test, score, inputs };
@@ -191,10 +211,11 @@ impl Trial {
 
 impl Parts {
     /// Two parts by chance, and which rows are in the second.
-    fn new(rows: &Rows, labels: &Labels, seed: u64) -> Result<(Self, Vec<usize>)> {
+    fn new(rows: &Rows, labels: &Labels, weights: Option<&Weights>, seed: u64) -> Result<(Self, Vec<usize>)> {
         let (mut found, _) = splits(labels, SHARE, 1, seed)?;
         let split = found.pop().ok_or_else(|| Error::data("no rows can be held out"))?;
         let few = |part: &[usize], most: usize| -> Vec<usize> {
+            let part: Vec<usize> = part.iter().copied().filter(|&i| weight(weights, i) > 0.0).collect();
             let mut few: Vec<usize> =
                 random::sample(part.len(), most, seed).into_iter().map(|at| part[at]).collect();
             few.sort_unstable();
@@ -202,7 +223,8 @@ impl Parts {
         };
         let (train, test) = (few(&split.train, TRAIN), few(&split.test, TEST));
         let [train_part, test_part] = [&train, &test].map(|part| (rows.select(part), labels.select(part)));
-        Ok((Self { train: train_part, test: test_part }, test))
+        let weights = weights.map(|weights| [weights.select(&train), weights.select(&test)]);
+        Ok((Self { train: train_part, test: test_part, weights }, test))
     }
 
     /// The pipeline fitted on the training part, and what ridge on its features predicts for the other; with `factors`, each
@@ -218,17 +240,21 @@ impl Parts {
         let weighed = |rows: &Rows| scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose();
         let (train, test) = (weighed(&self.train.0)?, weighed(&self.test.0)?);
         let (train, test) = (train.as_ref().unwrap_or(&self.train.0), test.as_ref().unwrap_or(&self.test.0));
-        let fitted = pipeline.fit(train, Some(&self.train.1), &options.where_it_can())?;
+        let weights = self.weights.as_ref().map(|[train, _]| train);
+        let options = Options { weights: weights.cloned(), ..options.where_it_can() };
+        let fitted = pipeline.fit(train, Some(&self.train.1), &options)?;
         let [from, to] = [train, test].map(|rows| fitted.map.transform(rows));
         let [from, to] = [Rows::from_mat(from?.as_ref()), Rows::from_mat(to?.as_ref())];
-        let found = Evaluator::Ridge.predict(&from, &self.train.1, &to, seed, &options.monitor)?;
+        let (labels, monitor) = (&self.train.1, &options.monitor);
+        let found = Evaluator::Ridge.predict_by(&from, labels, weights, &to, seed, monitor)?;
         Ok((fitted, found.predictions))
     }
 
     /// Each input's share of the squared slopes of ridge on the features, at the rows held out.
     fn importance(&self, map: &FeatureMap, monitor: &Monitor) -> Result<Vec<f64>> {
         let z = Rows::from_mat(map.transform(&self.train.0)?.as_ref());
-        let predictor = ridge_on(&map.expansion, &z, &self.train.1, None, monitor)?.expansion;
+        let weights = self.weights.as_ref().map(|[train, _]| train);
+        let predictor = ridge_on(&map.expansion, &z, &self.train.1, weights, monitor)?.expansion;
         let predictor = FeatureMap { expansion: predictor, ..map.clone() };
         let slopes = match predictor.input_importance(&self.test.0, monitor) {
             Ok(slopes) => slopes,
@@ -272,7 +298,7 @@ impl Parts {
         let score = |kept: bool| -> Result<f64> {
             let factors = first.iter().map(|is_first| f64::from(u8::from(*is_first == kept))).collect();
             let (_, predicted) = self.predict(pipeline, Some(factors), seed, options)?;
-            measure.of(&self.test.1, &predicted)
+            measure.of_by(&self.test.1, &predicted, self.weights.as_ref().map(|[_, test]| test))
         };
         match score(true).and_then(|alone| Ok((alone, score(false)?))) {
             Ok((alone, without)) => Ok(Some(InputsScore { count, alone, without })),

@@ -7,6 +7,7 @@ use faer::{Mat, MatRef};
 
 use super::evaluator::{Evaluation, Evaluator};
 use crate::data::labels::Labels;
+use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 
 /// Predicted labels of rows.
@@ -173,12 +174,18 @@ impl Measure {
     /// assert_eq!(Measure::usual(&Labels::Numbers(vec![0.5, 1.5])), Measure::R2);
     /// ```
     pub fn usual(labels: &Labels) -> Self {
+        Self::usual_by(labels, None)
+    }
+
+    /// [`usual`](Self::usual) by what each row counts.
+    pub(super) fn usual_by(labels: &Labels, weights: Option<&Weights>) -> Self {
         let Labels::Classes { codes, names } = labels else { return Self::R2 };
-        let mut sizes = vec![0usize; names.len()];
-        codes.iter().for_each(|&code| sizes[code] += 1);
-        sizes.retain(|&size| size > 0);
-        let smallest = sizes.iter().copied().min().unwrap_or(0);
-        if 2 * smallest * sizes.len() < codes.len() { Self::BalancedAccuracy } else { Self::Accuracy }
+        let mut sizes = vec![0.0; names.len()];
+        codes.iter().enumerate().for_each(|(i, &code)| sizes[code] += weight(weights, i));
+        sizes.retain(|&size| size > 0.0);
+        let smallest = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+        let all = total(weights, codes.len());
+        if 2.0 * smallest * (sizes.len() as f64) < all { Self::BalancedAccuracy } else { Self::Accuracy }
     }
 
     /// The measure of these predictions.
@@ -196,6 +203,16 @@ impl Measure {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn of(self, truth: &Labels, predicted: &Predictions) -> Result<f64> {
+        self.of_by(truth, predicted, None)
+    }
+
+    /// [`of`](Self::of) by what each row counts; for [`usual_by`](Self::usual_by) and errors of numbers.
+    pub(super) fn of_by(
+        self,
+        truth: &Labels,
+        predicted: &Predictions,
+        weights: Option<&Weights>,
+    ) -> Result<f64> {
         if truth.len() != predicted.len() || truth.is_empty() {
             return Err(Error::data(format!(
                 "{} predictions for {} labels; as many are needed, and at least one",
@@ -205,11 +222,14 @@ impl Measure {
         }
         match (self, truth, predicted) {
             (Self::Accuracy, Labels::Classes { codes, .. }, Predictions::Classes(predicted)) => {
-                let right = codes.iter().zip(predicted).filter(|(a, b)| a == b).count();
-                Ok(right as f64 / codes.len() as f64)
+                let count = |i: usize| if codes[i] == predicted[i] { weight(weights, i) } else { 0.0 };
+                Ok((0..codes.len()).map(count).sum::<f64>() / total(weights, codes.len()))
             }
             (Self::BalancedAccuracy, Labels::Classes { codes, names }, Predictions::Classes(predicted)) => {
-                Ok(balanced_accuracy(codes, predicted, names.len()))
+                Ok(balanced_accuracy(codes, predicted, names.len(), weights))
+            }
+            (Self::F1 | Self::RocAuc | Self::LogLoss, ..) if weights.is_some() => {
+                Err(Error::argument(format!("`{}` takes no sample weights", self.name())))
             }
             (Self::F1, Labels::Classes { codes, names }, Predictions::Classes(predicted)) => {
                 Ok(f1(codes, predicted, names.len()))
@@ -221,15 +241,17 @@ impl Measure {
                 Err(Error::argument("score = log-loss needs probabilities, and classes were predicted"))
             }
             (Self::Mse, Labels::Numbers(truth), Predictions::Numbers(predicted)) => {
-                Ok(mean_over(truth, predicted, |a, b| (a - b).powi(2)))
+                Ok(mean_over(truth, predicted, weights, |a, b| (a - b).powi(2)))
             }
             (Self::Rmse, Labels::Numbers(truth), Predictions::Numbers(predicted)) => {
-                Ok(mean_over(truth, predicted, |a, b| (a - b).powi(2)).sqrt())
+                Ok(mean_over(truth, predicted, weights, |a, b| (a - b).powi(2)).sqrt())
             }
             (Self::Mae, Labels::Numbers(truth), Predictions::Numbers(predicted)) => {
-                Ok(mean_over(truth, predicted, |a, b| (a - b).abs()))
+                Ok(mean_over(truth, predicted, weights, |a, b| (a - b).abs()))
             }
-            (Self::R2, Labels::Numbers(truth), Predictions::Numbers(predicted)) => Ok(r2(truth, predicted)),
+            (Self::R2, Labels::Numbers(truth), Predictions::Numbers(predicted)) => {
+                Ok(r2(truth, predicted, weights))
+            }
             _ => Err(self.mismatch()),
         }
     }
@@ -301,7 +323,7 @@ impl Measure {
             }
             (Self::R2 | Self::Mse, Labels::Numbers(truth), Predictions::Numbers(predicted)) => {
                 let mean = truth.iter().map(|v| v / truth.len() as f64).sum::<f64>();
-                let spread = mean_over(truth, &vec![mean; truth.len()], |a, b| (a - b).powi(2));
+                let spread = mean_over(truth, &vec![mean; truth.len()], None, |a, b| (a - b).powi(2));
                 let unit = if self == Self::R2 { spread } else { 1.0 };
                 truth.iter().zip(predicted).map(|(a, b)| (a - b).powi(2) / unit).collect()
             }
@@ -315,8 +337,14 @@ impl Measure {
 /// Probabilities below this count as this, so that one certain mistake is not infinitely bad.
 const LEAST_P: f64 = 1e-15;
 
-fn mean_over(truth: &[f64], predicted: &[f64], loss: impl Fn(f64, f64) -> f64) -> f64 {
-    truth.iter().zip(predicted).map(|(a, b)| loss(*a, *b)).sum::<f64>() / truth.len() as f64
+fn mean_over(
+    truth: &[f64],
+    predicted: &[f64],
+    weights: Option<&Weights>,
+    loss: impl Fn(f64, f64) -> f64,
+) -> f64 {
+    let of_row = |(i, (a, b)): (usize, (&f64, &f64))| weight(weights, i) * loss(*a, *b);
+    truth.iter().zip(predicted).enumerate().map(of_row).sum::<f64>() / total(weights, truth.len())
 }
 
 fn one_hot(codes: &[usize], c: usize) -> Mat<f64> {
@@ -364,26 +392,27 @@ fn area(positive: impl Iterator<Item = bool>, score: impl Fn(usize) -> f64) -> O
     (positives > 0 && negatives > 0).then(|| sum / (positives as f64 * negatives as f64))
 }
 
-fn balanced_accuracy(truth: &[usize], predicted: &[usize], c: usize) -> f64 {
-    let (mut rows, mut right) = (vec![0usize; c], vec![0usize; c]);
-    for (&a, &b) in truth.iter().zip(predicted) {
-        rows[a] += 1;
-        right[a] += usize::from(a == b);
+fn balanced_accuracy(truth: &[usize], predicted: &[usize], c: usize, weights: Option<&Weights>) -> f64 {
+    let (mut rows, mut right) = (vec![0.0; c], vec![0.0; c]);
+    for (i, (&a, &b)) in truth.iter().zip(predicted).enumerate() {
+        rows[a] += weight(weights, i);
+        right[a] += if a == b { weight(weights, i) } else { 0.0 };
     }
-    let shares: Vec<f64> =
-        (0..c).filter(|&a| rows[a] > 0).map(|a| right[a] as f64 / rows[a] as f64).collect();
+    let shares: Vec<f64> = (0..c).filter(|&a| rows[a] > 0.0).map(|a| right[a] / rows[a]).collect();
     shares.iter().sum::<f64>() / shares.len() as f64
 }
 
-fn r2(truth: &[f64], predicted: &[f64]) -> f64 {
-    let mean = truth.iter().map(|v| v / truth.len() as f64).sum::<f64>();
+fn r2(truth: &[f64], predicted: &[f64], weights: Option<&Weights>) -> f64 {
+    let all = total(weights, truth.len());
+    let mean = truth.iter().enumerate().map(|(i, v)| weight(weights, i) * v / all).sum::<f64>();
     // In units of the largest deviation, so that no square overflows or vanishes.
     let unit = truth.iter().fold(0.0f64, |m, v| m.max((v - mean).abs()));
     if unit == 0.0 {
         return f64::from(u8::from(truth == predicted));
     }
-    let deviation: f64 = truth.iter().map(|v| ((v - mean) / unit).powi(2)).sum();
-    let error: f64 = truth.iter().zip(predicted).map(|(a, b)| ((a - b) / unit).powi(2)).sum();
+    let square = |i: usize, off: f64| weight(weights, i) * (off / unit).powi(2);
+    let deviation: f64 = truth.iter().enumerate().map(|(i, v)| square(i, v - mean)).sum();
+    let error: f64 = truth.iter().zip(predicted).enumerate().map(|(i, (a, b))| square(i, a - b)).sum();
     1.0 - error / deviation
 }
 

@@ -18,10 +18,12 @@ use super::rescale::rescaled;
 use crate::basis::ridge::{Ridge, means};
 use crate::data::labels::Labels;
 use crate::data::rows::{F64Rows, Rows};
+use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
+use crate::kernel::gamma::center_weighted_gram;
 use crate::kernel::{Kernel, Panel};
-use crate::linalg::{center_gram, eigen, gram, in_order, left_singular, product, triangular_factor};
+use crate::linalg::{eigen, gram, in_order, left_singular, product, triangular_factor};
 use crate::monitor::Monitor;
 use crate::options::{DEFAULT_MEMORY, bytes};
 
@@ -31,6 +33,7 @@ const DENSIFY_MAX_BYTES: u64 = 1 << 30;
 pub(super) fn predict(
     train: &Rows,
     labels: &Labels,
+    row_weights: Option<&Weights>,
     test: &Rows,
     penalised: bool,
     monitor: &Monitor,
@@ -38,12 +41,12 @@ pub(super) fn predict(
     let scaled = rescaled(train, test);
     let (train, test) = scaled.as_ref().map_or((train, test), |(train, test)| (train, test));
     check_memory(train, penalised)?;
-    let (y, c, units) = labels.centered();
+    let (y, c, units) = labels.centered_by(row_weights);
     let y = MatRef::from_row_major_slice(&y, train.n(), c);
     let (means, weights) = match (train.p() > train.n(), penalised) {
-        (true, _) => wide(train, y, penalised, monitor)?,
+        (true, _) => wide(train, y, row_weights, penalised, monitor)?,
         (false, true) => {
-            let ridge = Ridge::new(train, y, None, monitor)?;
+            let ridge = Ridge::new(train, y, row_weights, monitor)?;
             let penalty = best_penalty(&ridge, train, y, monitor)?;
             let weights = ridge.weights(penalty);
             (ridge.means, weights)
@@ -52,16 +55,16 @@ pub(super) fn predict(
     };
     let fits = fits(&means, weights.as_ref(), test, monitor)?;
     let predictions = match labels {
-        Labels::Classes { codes, .. } => Predictions::Classes(largest(&fits, codes, c)),
-        Labels::Numbers(values) => {
-            let mean = values.iter().map(|v| v / values.len() as f64).sum::<f64>();
+        Labels::Classes { codes, .. } => Predictions::Classes(largest(&fits, &shares(codes, c, row_weights))),
+        Labels::Numbers(_) => {
+            let mean = labels.target_means(row_weights)[0];
             Predictions::Numbers(fits.iter().map(|fit| fit * units[0] + mean).collect())
         }
         Labels::Several { .. } => unreachable!("several targets are refused by `check_rows`"),
     };
     let scores = match labels {
         Labels::Classes { codes, .. } => {
-            let shares = shares(codes, c);
+            let shares = shares(codes, c, row_weights);
             Some(Mat::from_fn(test.n(), c, |i, j| fits[i * c + j] + shares[j]))
         }
         Labels::Numbers(_) | Labels::Several { .. } => None,
@@ -96,23 +99,36 @@ fn best_penalty(ridge: &Ridge, rows: &Rows, y: MatRef<'_, f64>, monitor: &Monito
 }
 
 /// Means and weights where there are more columns than rows, from K = ZZᵀ = U Λ Uᵀ: the rows U√Λ have the same products.
-fn wide(rows: &Rows, y: MatRef<'_, f64>, penalised: bool, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
+/// With weights the rows and labels are multiplied by their roots.
+fn wide(
+    rows: &Rows,
+    y: MatRef<'_, f64>,
+    weights: Option<&Weights>,
+    penalised: bool,
+    monitor: &Monitor,
+) -> Result<(Vec<f64>, Mat<f64>)> {
     let (n, p) = (rows.n(), rows.p());
-    let means = means(rows, None);
+    let means = means(rows, weights);
+    let root = |i: usize| weight(weights, i).sqrt();
+    let y = Mat::from_fn(n, y.ncols(), |i, j| root(i) * y[(i, j)]);
+    let y = y.as_ref();
     let dense = !rows.is_sparse() || 8 * n as u64 * p as u64 <= DENSIFY_MAX_BYTES;
     if !dense {
         let mut products = vec![0.0; n * n];
         Panel::new(Kernel::linear(), rows).fill_all(rows, &mut products);
         let mut k = MatRef::from_row_major_slice(&products, n, n).to_owned();
         drop(products);
-        center_gram(&mut k);
+        center_weighted_gram(&mut k, weights);
         let (values, vectors) = eigen(k, monitor)?;
-        let coefficients =
-            coefficients(&values, &vectors, y, if penalised { None } else { Some(1e-12) }, monitor)?;
+        let zero = if penalised { None } else { Some(1e-12) };
+        let mut coefficients = coefficients(&values, &vectors, y, weights, zero, monitor)?;
+        for column in coefficients.col_iter_mut() {
+            column.iter_mut().enumerate().for_each(|(i, v)| *v *= root(i));
+        }
         return Ok((means, combined(rows, &coefficients)));
     }
     let values = rows.to_dense();
-    let z = Mat::from_fn(n, p, |i, j| values[i * p + j] - means[j]);
+    let z = Mat::from_fn(n, p, |i, j| root(i) * (values[i * p + j] - means[j]));
     drop(values);
     let (values, vectors) = if penalised {
         eigen(gram(z.transpose(), monitor)?, monitor)?
@@ -121,8 +137,8 @@ fn wide(rows: &Rows, y: MatRef<'_, f64>, penalised: bool, monitor: &Monitor) -> 
         (lengths.into_iter().map(|s| s * s).collect(), vectors)
     };
     let zero = (f64::EPSILON * p as f64).powi(2);
-    let coefficients =
-        coefficients(&values, &vectors, y, if penalised { None } else { Some(zero) }, monitor)?;
+    let zero = if penalised { None } else { Some(zero) };
+    let coefficients = coefficients(&values, &vectors, y, weights, zero, monitor)?;
     Ok((means, product(z.transpose(), coefficients.as_ref())))
 }
 
@@ -132,6 +148,7 @@ fn coefficients(
     values: &[f64],
     vectors: &Mat<f64>,
     y: MatRef<'_, f64>,
+    weights: Option<&Weights>,
     zero: Option<f64>,
     monitor: &Monitor,
 ) -> Result<Mat<f64>> {
@@ -142,10 +159,13 @@ fn coefficients(
         values.iter().map(|&v| if v > floor { 1.0 / v } else { 0.0 }).collect()
     } else {
         let values: Vec<f64> = values.iter().map(|v| v.max(0.0)).collect();
-        let rotated = Mat::from_fn(vectors.nrows(), r, |i, d| vectors[(i, d)] * values[d].sqrt());
+        // The errors are of the rows themselves.
+        let root = |i: usize| weight(weights, i).sqrt();
+        let rotated = Mat::from_fn(vectors.nrows(), r, |i, d| vectors[(i, d)] * values[d].sqrt() / root(i));
+        let y = Mat::from_fn(y.nrows(), c, |i, j| y[(i, j)] / root(i));
         let toward = Mat::from_fn(r, c, |d, j| values[d].sqrt() * along[(d, j)]);
-        let ridge = Ridge::rotated(values, toward);
-        let penalty = best_penalty(&ridge, &Rows::from_mat(rotated.as_ref()), y, monitor)?;
+        let ridge = Ridge::rotated_by(values, toward, weights);
+        let penalty = best_penalty(&ridge, &Rows::from_mat(rotated.as_ref()), y.as_ref(), monitor)?;
         ridge.values.iter().map(|v| 1.0 / (v + penalty)).collect()
     };
     let shrunk = Mat::from_fn(r, c, |d, j| along[(d, j)] * factors[d]);
@@ -242,9 +262,9 @@ fn fits(means: &[f64], weights: MatRef<'_, f64>, rows: &Rows, monitor: &Monitor)
 }
 
 /// The share of the rows that each class has.
-fn shares(codes: &[usize], c: usize) -> Vec<f64> {
-    let mut shares = vec![0.0; c];
-    codes.iter().for_each(|&code| shares[code] += 1.0 / codes.len() as f64);
+fn shares(codes: &[usize], c: usize, weights: Option<&Weights>) -> Vec<f64> {
+    let (mut shares, all) = (vec![0.0; c], total(weights, codes.len()));
+    codes.iter().enumerate().for_each(|(i, &code)| shares[code] += weight(weights, i) / all);
     shares
 }
 
@@ -261,8 +281,8 @@ fn probabilities(scores: &Mat<f64>, n: usize) -> Mat<f64> {
 
 /// The class with the largest fitted value, after its share of the training rows is added back. Only classes with
 /// training rows count; the first of equal ones wins.
-fn largest(fits: &[f64], codes: &[usize], c: usize) -> Vec<usize> {
-    let shares = shares(codes, c);
+fn largest(fits: &[f64], shares: &[f64]) -> Vec<usize> {
+    let c = shares.len();
     let present: Vec<usize> = (0..c).filter(|&j| shares[j] > 0.0).collect();
     let best = |fits: &[f64]| {
         let mut best = (f64::NEG_INFINITY, present[0]);

@@ -422,7 +422,7 @@ pub(crate) fn alignments(
 
 /// Centres a kernel matrix about the mean of the rows; with weights, about their weighted mean, and every row and column is
 /// then multiplied by the root of its weight.
-fn center_weighted_gram(k: &mut Mat<f64>, weights: Option<&Weights>) {
+pub(crate) fn center_weighted_gram(k: &mut Mat<f64>, weights: Option<&Weights>) {
     let Some(weights) = weights else { return center_gram(k) };
     let (n, all) = (k.nrows(), weights.total());
     let means: Vec<f64> =

@@ -2,9 +2,13 @@
 
 use mercer::basis::Threshold;
 use mercer::data::{Task, Weights, synth};
+use mercer::evaluate::advise::Adviser;
+use mercer::evaluate::{Evaluator, Predictions};
 use mercer::extract::{Extractor, Gda, Koc, Kpca, Kpls, Skfe};
 use mercer::select::{Columns, FTest, Kffs, Lasso, MutualInfo, ReliefF, Scores, Selector};
 use mercer::{Basis, Kernel, Labels, Monitor, Options, Pipeline, Rows};
+
+use crate::naive::{self, Matrix};
 
 /// Rows, labels and whole weights, some of them 0.
 fn data(spec: &str) -> (Rows<'static>, Labels, Vec<usize>) {
@@ -279,4 +283,110 @@ fn relieff_weighs_the_priors_of_classes() {
     assert!(found.iter().all(|v| v.is_finite()));
     let mi = Selector::from(MutualInfo::default());
     assert!(score(&mi, &rows, &labels, Some(&balanced)).scores.iter().all(|v| *v >= 0.0 && v.is_finite()));
+}
+
+#[test]
+fn advice_counts_rows_by_their_weights() {
+    // A ring inside a ring, and as many rows by chance whose labels are shuffled.
+    let (rows, labels, _) = data("ringnorm?n=300&seed=2");
+    let shuffled: Vec<usize> = (0..300).map(|i| (i * 7 + 3) % 300).collect();
+    let both: Vec<usize> = (0..300).chain(0..300).collect();
+    let their: Vec<usize> = (0..300).chain(shuffled).collect();
+    let (rows, labels) = (rows.select(&both), labels.select(&their));
+    let error = |light: f64| {
+        let weights = (0..600).map(|i| if i < 300 { 1.0 } else { light }).collect();
+        let options = Options::default().weights(Weights::new(weights).expect("weights"));
+        let advice = Adviser { options, ..Adviser::default() }.advise(&rows, &labels).expect("advice");
+        advice.loo_by_size.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min)
+    };
+    let (clean, noisy) = (error(1e-6), error(1.0));
+    assert!(clean < 0.5 * noisy, "{clean} {noisy}");
+    let plain = {
+        let first: Vec<usize> = (0..300).collect();
+        let advice = Adviser::default().advise(&rows.select(&first), &labels.select(&first)).expect("advice");
+        advice.loo_by_size.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min)
+    };
+    assert!((error(0.0) - plain).abs() < 1e-6, "a weight of 0 is no row: {} {plain}", error(0.0));
+}
+
+#[test]
+fn rows_without_weight_are_no_landmarks_of_automatic_features() {
+    let (rows, labels, counts) = data("ringnorm?n=120&seed=3");
+    let options = Options::default().weights(weights(&counts));
+    let found = Adviser { options, ..Adviser::default() }.fit(&rows, &labels).expect("features").fitted;
+    let pivots = &found.basis.pivots;
+    assert!(!pivots.is_empty() && pivots.iter().all(|&i| counts[i] > 0), "{pivots:?}");
+    let places: Vec<usize> = (0..120).filter(|&i| counts[i] > 0).collect();
+    let options = Options::default().weights(weights(&counts).select(&places));
+    let (rows, labels) = (rows.select(&places), labels.select(&places));
+    let alone = Adviser { options, ..Adviser::default() }.fit(&rows, &labels).expect("features").fitted;
+    let [a, b] = [&found, &alone].map(|fitted| fitted.map.transform(&rows).expect("features"));
+    assert_eq!(a, b);
+}
+
+/// Fits of new rows by ridge on copies, with the penalty whose error is smallest where all copies of a row are left out
+/// together.
+fn ridge_on_copies(x: &Matrix, y: &Matrix, counts: &[usize], test: &Matrix) -> Matrix {
+    let copies = |of: &Matrix, left_out: Option<usize>| -> Matrix {
+        repeated(counts).into_iter().filter(|i| Some(*i) != left_out).map(|i| of[i].clone()).collect()
+    };
+    let all = naive::center_columns(&copies(x, None));
+    let squares: f64 = all.iter().map(|row| naive::dot(row, row)).sum();
+    let mean = squares / x.len().min(x[0].len()) as f64;
+    let fit = |left_out: Option<usize>, penalty: f64, row: &[f64]| -> Vec<f64> {
+        let (weights, intercept) = naive::ridge(&copies(x, left_out), &copies(y, left_out), penalty);
+        (0..intercept.len())
+            .map(|c| intercept[c] + row.iter().zip(&weights).map(|(v, w)| v * w[c]).sum::<f64>())
+            .collect()
+    };
+    let error = |penalty: f64| -> f64 {
+        let of_row = |i: usize| -> f64 {
+            let off = fit(Some(i), penalty, &x[i]).into_iter().zip(&y[i]).map(|(a, b)| (a - b) * (a - b));
+            counts[i] as f64 * off.sum::<f64>()
+        };
+        (0..x.len()).map(of_row).sum()
+    };
+    let penalties = (-8..=4).map(|exponent| mean * 10f64.powi(exponent));
+    let best = penalties.min_by(|a, b| error(*a).total_cmp(&error(*b))).expect("a penalty");
+    test.iter().map(|row| fit(None, best, row)).collect()
+}
+
+#[test]
+fn ridge_that_evaluates_takes_a_whole_weight_for_copies() {
+    // With more columns than rows, too: from products of rows in place of columns.
+    for columns in [3, 20] {
+        let x = naive::random_rows(14, columns, 5);
+        let counts: Vec<usize> = (0..14).map(|i| 1 + i % 3).collect();
+        let y: Matrix = x.iter().map(|row| vec![row[0] - row[1] * row[2]]).collect();
+        let test = naive::random_rows(6, columns, 6);
+        let slow = ridge_on_copies(&x, &y, &counts, &test).concat();
+        for sparse in [false, true] {
+            let (train, test) = if sparse {
+                (crate::kernel::sparse(&x), crate::kernel::sparse(&test))
+            } else {
+                (crate::kernel::rows(&x), crate::kernel::rows(&test))
+            };
+            let labels = Labels::Numbers(y.concat());
+            let counted = weights(&counts);
+            let found = Evaluator::Ridge
+                .predict_by(&train, &labels, Some(&counted), &test, 0, &Monitor::default())
+                .expect("predictions");
+            let Predictions::Numbers(fast) = found.predictions else { panic!("numbers were predicted") };
+            let off = fast.iter().zip(&slow).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-8, "{columns} columns: {fast:?} {slow:?}");
+        }
+    }
+}
+
+#[test]
+fn evaluators_without_a_use_for_weights_say_so_by_name() {
+    let rows = crate::kernel::rows(&naive::random_rows(12, 2, 5));
+    let labels = Labels::classes(&["a", "b"].repeat(6));
+    let ones = Weights::new(vec![1.0; 12]).expect("weights");
+    for name in ["linear", "linear-svm", "rbf-svm"] {
+        let evaluator = Evaluator::named(name).expect(name);
+        let found = evaluator.predict_by(&rows, &labels, Some(&ones), &rows, 0, &Monitor::default());
+        let text = found.expect_err(name).to_string();
+        assert!(text.starts_with(&format!("`{name}` takes no sample weights")), "{text}");
+    }
 }

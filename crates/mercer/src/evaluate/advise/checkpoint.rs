@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Adviser;
 use crate::basis::loo::Tried;
-use crate::checkpoint::{About, Journal};
+use crate::checkpoint::{About, Journal, digest_of_rows};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -22,6 +22,12 @@ impl Adviser {
             .and_setting("max_components", max_components)
             .and_setting("seed", seed)
             .and_setting("memory", &options.memory);
+        let about = match &options.weights {
+            Some(weights) => {
+                about.and("weights", digest_of_rows(&Rows::dense(&weights[..], weights.len(), 1)?))
+            }
+            None => about,
+        };
         Journal::open(checkpoint, "advice", about)
     }
 }

@@ -8,12 +8,14 @@ use crate::checkpoint::Journal;
 use crate::data::encode::Medians;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::folds::folds;
 use crate::evaluate::measures::Measure;
 use crate::evaluate::outcome;
+use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
 
@@ -33,6 +35,21 @@ struct Scores {
     n_features: usize,
 }
 
+/// The rows of a side of a fold, their labels, and what each counts.
+struct Part {
+    rows: Rows<'static>,
+    labels: Labels,
+    weights: Option<Weights>,
+}
+
+impl Part {
+    /// The features of the rows, in their place.
+    fn features(&self, fitted: &FittedPipeline) -> Result<Self> {
+        let rows = Rows::from_mat(fitted.map.transform(&self.rows)?.as_ref());
+        Ok(Self { rows, labels: self.labels.clone(), weights: self.weights.clone() })
+    }
+}
+
 impl Adviser {
     /// Of the candidates whose scores are within a standard error of the best, the one with the fewest features. A
     /// candidate must serve both evaluators: nobody knows yet which model will see its features.
@@ -48,6 +65,8 @@ impl Adviser {
         chosen.sort_unstable();
         let unfilled = unfilled.map(|rows| rows.select(&chosen));
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        let weights = self.weights_of(&chosen);
+        let measure = measure(&labels, weights.as_ref());
         let candidates = candidates(choice, &labels)?;
         let (splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
         let mut raw = Scores::default();
@@ -62,21 +81,24 @@ impl Adviser {
                 continue;
             }
             let from = unfilled.as_ref().unwrap_or(&rows);
-            let [mut train, mut test] =
-                [&split.train, &split.test].map(|part| (from.select(part), labels.select(part)));
+            let [mut train, mut test] = [&split.train, &split.test].map(|part| Part {
+                rows: from.select(part),
+                labels: labels.select(part),
+                weights: weights.as_ref().map(|weights| weights.select(part)),
+            });
             if unfilled.is_some() {
-                let medians = Medians::fit(&train.0);
-                (train.0, test.0) = (medians.apply(&train.0)?, medians.apply(&test.0)?);
+                let medians = Medians::fit(&train.rows);
+                (train.rows, test.rows) = (medians.apply(&train.rows)?, medians.apply(&test.rows)?);
             }
-            self.score(&train.0, &train.1, &test.0, &test.1, &mut raw)?;
-            let (basis, z) = self.coordinates(choice, &train.0, &train.1)?;
+            self.score(&train, &test, measure, &mut raw)?;
+            let (basis, z) = self.coordinates(choice, &train.rows, &train.labels, train.weights.as_ref())?;
+            let options = Options { weights: train.weights.clone(), ..self.inner_options() };
             for (at, pipeline) in candidates.iter().enumerate() {
                 let (basis, z) = (basis.clone(), Some(z.clone()));
-                let fitted = pipeline.finish(&train.0, Some(&train.1), basis, z, &self.inner_options());
+                let fitted = pipeline.finish(&train.rows, Some(&train.labels), basis, z, &options);
                 let evaluated = fitted.and_then(|fitted| {
-                    let [from, to] = [&train.0, &test.0].map(|rows| fitted.map.transform(rows));
-                    let [from, to] = [Rows::from_mat(from?.as_ref()), Rows::from_mat(to?.as_ref())];
-                    self.score(&from, &train.1, &to, &test.1, &mut scores[at])
+                    let [from, to] = [&train, &test].map(|part| part.features(&fitted));
+                    self.score(&from?, &to?, measure, &mut scores[at])
                 });
                 match evaluated {
                     Ok(()) => {}
@@ -101,7 +123,8 @@ impl Adviser {
         let (pipeline, mut advised) = (&candidates[best], best);
         advice.method = pipeline.spec.name.into();
         advice.settings.clone_from(&pipeline.settings);
-        let fitted = match pipeline.fit(&rows, Some(&labels), &self.inner_options()) {
+        let options = Options { weights, ..self.inner_options() };
+        let fitted = match pipeline.fit(&rows, Some(&labels), &options) {
             // Folds may differ where all rows together do not, as class means do; a target without noise has few partial
             // least squares. The coordinates are always there.
             Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why)) => {
@@ -125,26 +148,20 @@ impl Adviser {
             .collect();
         inner.sort_by(|a, b| b.1.total_cmp(&a.1));
         advice.inner = inner;
-        explain(advice, &raw, &scores[advised], measure(&labels));
+        explain(advice, &raw, &scores[advised], measure);
         Ok(fitted)
     }
 
-    fn score(
-        &self,
-        train: &Rows,
-        labels: &Labels,
-        test: &Rows,
-        truth: &Labels,
-        scores: &mut Scores,
-    ) -> Result<()> {
-        let measure = measure(labels);
+    fn score(&self, train: &Part, test: &Part, measure: Measure, scores: &mut Scores) -> Result<()> {
+        let (weights, monitor) = (train.weights.as_ref(), &self.options.monitor);
         let score = |evaluator: Evaluator| {
-            let found = evaluator.predict(train, labels, test, self.seed, &self.options.monitor)?;
-            measure.of(truth, &found.predictions)
+            let found =
+                evaluator.predict_by(&train.rows, &train.labels, weights, &test.rows, self.seed, monitor)?;
+            measure.of_by(&test.labels, &found.predictions, test.weights.as_ref())
         };
         scores.ridge.push(score(Evaluator::Ridge)?);
         scores.nearest.push(score(Evaluator::Knn { n_neighbors: 1 })?);
-        scores.n_features = train.p();
+        scores.n_features = train.rows.p();
         Ok(())
     }
 }

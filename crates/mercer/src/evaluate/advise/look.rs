@@ -5,6 +5,7 @@ use crate::basis::loo::{Tried, best_penalty};
 use crate::basis::{Basis, FittedBasis};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::metrics::relevant_dimension;
@@ -26,10 +27,12 @@ impl Adviser {
         choice: Choice,
         rows: &Rows,
         labels: &Labels,
+        weights: Option<&Weights>,
     ) -> Result<(FittedBasis, Rows<'static>)> {
         let kernel = Kernel { shape: choice.shape, gamma: choice.tried.gamma };
         let basis = Basis::new(choice.method, kernel).n_components(choice.tried.size);
-        let (fitted, z) = basis.fit_with(rows, Some(labels), &self.inner_options().with_coordinates())?;
+        let options = Options { weights: weights.cloned(), ..self.inner_options() };
+        let (fitted, z) = basis.fit_with(rows, Some(labels), &options.with_coordinates())?;
         Ok((fitted, z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?))
     }
 
@@ -49,7 +52,12 @@ impl Adviser {
         let mut out = Vec::new();
         for size in SHOWN_SIZES.into_iter().filter(|size| *size < m).chain([m]) {
             let part: Vec<f64> = z.chunks_exact(m).flat_map(|row| row[..size].iter().copied()).collect();
-            out.push(best_penalty(&Rows::dense(part, n, size)?, labels, None, &self.options.monitor)?);
+            out.push(best_penalty(
+                &Rows::dense(part, n, size)?,
+                labels,
+                self.options.weights.as_ref(),
+                &self.options.monitor,
+            )?);
         }
         Ok(out)
     }
@@ -64,18 +72,26 @@ impl Adviser {
         let chosen = random::sample(rows.n(), MATRIX_ROWS, self.seed);
         let (few, few_labels) = (rows.select(&chosen), labels.select(&chosen));
         if few_labels.require_two("advise").is_ok() {
-            self.align(choice, &few, &few_labels, advice)?;
+            let weights = self.options.weights.as_ref().map(|weights| weights.select(&chosen));
+            self.align(choice, &few, &few_labels, weights.as_ref(), advice)?;
             self.dimension(choice, &few, &few_labels, advice)?;
         }
         Ok(())
     }
 
-    fn align(&self, choice: Choice, rows: &Rows, labels: &Labels, advice: &mut Advice) -> Result<()> {
+    fn align(
+        &self,
+        choice: Choice,
+        rows: &Rows,
+        labels: &Labels,
+        weights: Option<&Weights>,
+        advice: &mut Advice,
+    ) -> Result<()> {
         if !choice.shape.uses_gamma() {
             return Ok(());
         }
         self.options.monitor.check()?;
-        advice.alignments = alignments(choice.shape, rows, labels, None, &grid(choice.shape, rows)?)?;
+        advice.alignments = alignments(choice.shape, rows, labels, weights, &grid(choice.shape, rows)?)?;
         let best = advice.alignments.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
         if let Some((gamma, alignment)) = best {
             advice.findings.push(Finding {
