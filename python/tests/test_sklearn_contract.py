@@ -72,7 +72,7 @@ NO_COPIES = {
     **dict.fromkeys(("KLFE", "KANMM", "Relief", "ReliefF", "IRelief"), "a copy is its own neighbour"),
     **dict.fromkeys(("SURF", "SURFStar", "MultiSURF", "MultiSURFStar"), "a copy is its own neighbour"),
     **dict.fromkeys(("TAKES", "EKS", "KRelief", "SKRelief"), "the coordinates chosen depend on the order of the rows"),
-    "LassoSelector": "folds do not keep copies together",
+    **dict.fromkeys(("LassoSelector", "AutoFeatures"), "folds do not keep copies together"),
 }
 
 
