@@ -54,7 +54,8 @@ fn the_informative_column_is_first_and_stable() {
 fn every_method_is_accepted_and_finds_the_column() {
     let folder = folder();
     data(folder.path());
-    for spec in mercer::methods::column_selector_specs().filter(|spec| spec.name != "rrelieff") {
+    let finds = |name: &str| name != "rrelieff" && !name.ends_with("star"); // For numbers, and for columns that matter together.
+    for spec in mercer::methods::column_selector_specs().filter(|spec| finds(spec.name)) {
         let args = ["--method", spec.name, "--n-features", "1", "--resamples", "2", "--format", "csv"];
         let (table, _) = done(folder.path(), &select("six.csv", &args));
         let (head, rows) = csv(&table);

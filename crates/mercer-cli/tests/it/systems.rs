@@ -69,7 +69,7 @@ fn a_system_that_cannot_be_fitted_is_refused_before_the_work() {
     ");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--nu", "0.2"]].concat()), @"error: `nu` is not a parameter of `takes` with `kobl`; it has basis, n_features, weighted, reweight, theta, kernel, gamma, degree, coef0, alpha, input_weights, n_components, threshold, tol, precision, seed");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--cv", "3"]].concat()), @"error: `cv` is not a parameter of `eks` with `f`, `gram-schmidt`, `rpcholesky`; it has basis, selector, n_features, weighted, kernel, gamma, degree, coef0, alpha, input_weights, n_components, tol, seed, precision");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--selector", "best"]].concat()), @"error: selector = `best` is not known; use one of relief, relieff, rrelieff, irelief, multisurf, kffs, f, fpr, fdr, fwe, mi, laplacian, lasso");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--selector", "best"]].concat()), @"error: selector = `best` is not known; use one of relief, relieff, rrelieff, irelief, surf, surf-star, multisurf, multisurf-star, kffs, f, fpr, fdr, fwe, mi, laplacian, lasso");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["sk-relief", "--basis", "kobl", "--nu", "0.2"]].concat()), @r"
     error: nu = 0.2 is for the basis `sparse`, but basis = kobl
     hint: leave one of them out

@@ -71,10 +71,25 @@ fn weights_that_are_no_numbers_are_refused_by_row() {
         |more: &[&'static str]| [&["fit", "counted.csv", "--target", "kind", "-o", "m"][..], more].concat();
     let error = refused(folder.path(), 2, &with(&["--method", "kmfa", "--weights", "count"]));
     assert!(error.contains("`kmfa` takes no sample weights"), "{error}");
-    let error = refused(
-        folder.path(),
-        2,
-        &with(&["--method", "gda", "--weights", "count", "--report", "report.html"]),
-    );
-    assert!(error.contains("which it does not weight"), "{error}");
+}
+
+#[test]
+fn the_score_of_a_report_counts_rows_by_their_weights() {
+    let folder = folder();
+    // Rows of weight 2 have their labels right, rows of weight 0 all wrong.
+    let row = |i: usize| {
+        let (x, light) = (if i.is_multiple_of(2) { 0.0 } else { 5.0 } + 0.01 * i as f64, i.is_multiple_of(3));
+        format!("{x},{},{}\n", if light { 0 } else { 2 }, if (x > 3.0) == light { "low" } else { "high" })
+    };
+    fs::write(folder.path().join("light.csv"), format!("a,w,kind\n{}", (0..90).map(row).collect::<String>()))
+        .expect("written");
+    let args =
+        ["fit", "light.csv", "--target", "kind", "--method", "gda", "--weights", "w", "-o", "m.mercer"];
+    done(folder.path(), &[&args[..], &["--report", "page.html"]].concat());
+    let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(!page.contains("of these labels is noise"), "{page}");
+    let args = ["fit", "light.csv", "--target", "kind", "--method", "gda", "--drop", "w", "-o", "m.mercer"];
+    done(folder.path(), &[&args[..], &["--report", "page.html"]].concat());
+    let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(page.contains("of these labels is noise"), "{page}");
 }
