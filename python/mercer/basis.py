@@ -141,8 +141,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -374,7 +374,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64. Where X is an array of CuPy or PyTorch on a card, so is Z.
+            Features: float32 where X is, else float64. Where X is an array of CuPy or PyTorch on a GPU, so is Z.
 
         Examples
         --------
@@ -384,7 +384,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[5.],
                [0.]])
         """
-        # The fit's coordinates come back as an array of NumPy; on a card they are computed again, and stay there.
+        # The fit's coordinates come back as an array of NumPy; on a GPU they are computed again, and stay there.
         there = is_on_card(X)
         rows, coordinates = self._fit(X, y, sample_weight, want_coordinates=not there)
         if there or coordinates is None or len(coordinates) != rows.shape[0]:
@@ -559,7 +559,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Z : ndarray of shape (n_samples, n_components_)
             Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a card, so is Z.
+            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a GPU, so is Z.
 
         Examples
         --------
@@ -694,7 +694,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._non_negative(validated(self, X, reset=False, **self._checks()))
 
     def _non_negative(self, X: Any) -> Any:
-        # A card has no formula for this kernel.
+        # A GPU has no formula for this kernel.
         of_counts = is_plain(self.kernel, "chi2", "additive_chi2")
         if of_counts and not is_partitioned(X) and not isinstance(X, CardRows):
             check_non_negative(X, f"KernelBasis with the kernel {self.kernel}")

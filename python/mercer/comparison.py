@@ -123,8 +123,8 @@ def compare(
         Bytes that the work may take beside the rows; where its estimate is larger, it is refused before it begins.
         None: what the environment variable ``MERCER_MEMORY`` says, else 8 GiB.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas).
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method).
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
     n_jobs : int, default=None

@@ -78,7 +78,7 @@ impl FromStr for Device {
             ("auto", _) => Ok(Self::Auto),
             (_, Some(Ok(number))) => Ok(Self::Cuda(number)),
             _ => Err(Error::argument(format!(
-                "device = `{text}`, but it must be `cpu`, `cuda`, `cuda:1` (the card with that number) or `auto`"
+                "device = `{text}`, but it must be `cpu`, `cuda`, `cuda:1` (the GPU with that number) or `auto`"
             ))),
         }
     }

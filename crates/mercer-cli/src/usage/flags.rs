@@ -122,7 +122,7 @@ pub(super) fn weights() -> [Arg; 2] {
 
 pub(super) fn device() -> Arg {
     Arg::new("device").long("device").value_name("WHERE").env("MERCER_DEVICE").help(
-        "Where passes over the rows are computed: cpu, cuda (the first NVIDIA card), cuda:1, or auto (a card if there is one \
+        "Where passes over the rows are computed: cpu, cuda (the first NVIDIA GPU), cuda:1, or auto (a GPU if there is one \
          and it has the formulas) [default: cpu]",
     )
 }
