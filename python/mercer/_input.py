@@ -419,7 +419,7 @@ def _places(chosen: NDArray[Any], names: list[Any], p: int) -> list[int]:
             return [names.index(name) for name in chosen.tolist()]
     raise ValueError(
         f"categorical_features = {chosen.tolist()}, but there are {p} columns\n"
-        "hint: give names of a frame's columns, indices from 0, or one boolean a column"
+        "hint: give names of a frame's columns, indices from 0, or one boolean per column"
     )
 
 

@@ -216,9 +216,9 @@ def advise(
         numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
         than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
     scale : {"standard", "min-max", "unit", "none"}, default="standard"
-        How columns are brought to one scale first; "unit" divides every row by its length instead.
+        How columns are scaled first; "unit" divides every row by its length instead.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `y`.
     random_state : int, RandomState instance or None, default=0
         Seed of every random choice. None means 0.
     memory : int, default=None

@@ -45,7 +45,7 @@ class AutoFeatures(Mapped):
     Does what `advise` recommends. Kernel and width are those with the smallest leave-one-out error of ridge, the linear
     kernel where no other errs clearly less; the basis is the smallest that is nearly as good as the best; the method is
     the one with the fewest features among those that inner folds cannot tell from the best. Features are multiplied by
-    one number, so that ridge with its usual penalty of 1 is right for them.
+    one number, so that ridge with its default penalty of 1 is right for them.
 
     Data is never scaled here; put a `StandardScaler` before it.
 
@@ -56,7 +56,7 @@ class AutoFeatures(Mapped):
     input_weights : bool, default=True
         Whether weights of the input columns are learned first, as `InputWeights` does, and kept if they help.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     device : str, default="cpu"
@@ -146,7 +146,7 @@ class AutoFeatures(Mapped):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find features that serve the labels.
+        """Find features for the labels.
 
         Parameters
         ----------

@@ -174,7 +174,7 @@ class FeatureMap(_Loaded):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What else the file tells about the fit, such as the number of rows and the residual."""
+        """Other facts about the fit in the file, such as the number of rows and the residual."""
         return cast("dict[str, Any]", json.loads(self._model.facts))
 
     @property
@@ -451,7 +451,7 @@ class SelectedColumns(_Loaded):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What else the file tells about the fit, such as the settings."""
+        """Other facts about the fit in the file, such as the settings."""
         return cast("dict[str, Any]", json.loads(self._columns.facts))
 
     @property
@@ -473,7 +473,7 @@ class SelectedColumns(_Loaded):
         Parameters
         ----------
         indices : bool, default=False
-            Whether to return their places instead of one boolean a column.
+            Whether to return their places instead of one boolean per column.
 
         Returns
         -------

@@ -322,7 +322,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Relief(_Selector):
-    """Relief: columns in which the nearest rows of other classes are farther away than the nearest of the own class.
+    """Relief: columns in which the nearest rows of other classes are farther away than those of the same class.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ class Relief(_Selector):
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
     n_neighbors : int or float, default=1
-        Hits (rows of the own class) and misses (of all others together) that a row is compared with. A fraction is the
+        Hits (rows of its own class) and misses (of all others together) that a row is compared with. A fraction is the
         share of all rows that both are together, as in scikit-rebate: 0.1 of 200 rows are 10 hits and 10 misses.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
@@ -338,7 +338,7 @@ class Relief(_Selector):
         Distance between rows; None: "euclidean".
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -349,7 +349,7 @@ class Relief(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     device : str, default="cpu"
@@ -456,7 +456,7 @@ class ReliefF(_Selector):
         Distance between rows; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -467,7 +467,7 @@ class ReliefF(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     device : str, default="cpu"
@@ -574,7 +574,7 @@ class RReliefF(_Selector):
         Distance between rows, whose columns are divided by their range; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -582,7 +582,7 @@ class RReliefF(_Selector):
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
         Classes count as their place in order: 0, 1, 2, …; say "numbers" where integers are amounts.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
@@ -679,7 +679,7 @@ class IRelief(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -751,7 +751,7 @@ class IRelief(_Selector):
 
 
 class MultiSURF(_Selector):
-    """MultiSURF: ReliefF with every row nearer than usual as a neighbour, so their number need not be chosen.
+    """MultiSURF: ReliefF with every row clearly nearer than average as a neighbour, so their number need not be chosen.
 
     Parameters
     ----------
@@ -769,7 +769,7 @@ class MultiSURF(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -835,7 +835,7 @@ class MultiSURF(_Selector):
 
 
 class KFFS(_Selector):
-    """KFFS: one weak classifier a column, taken one by one into an ensemble that errs as little as possible.
+    """KFFS: one weak classifier per column, taken one by one into an ensemble that errs as little as possible.
 
     Parameters
     ----------
@@ -851,7 +851,7 @@ class KFFS(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -939,7 +939,7 @@ class FScore(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -1012,7 +1012,7 @@ class FScore(_Selector):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             The batch.
         y : array-like of shape (n_samples,)
-            Its labels. The first batch decides whether they are classes or numbers, unless `task` says so.
+            Its labels. The first batch decides whether they are classes or numbers, unless `task` is given.
         classes : array-like of shape (n_classes,), default=None
             All classes, with the first batch; None: those of the first batch, and any other is refused later.
 
@@ -1094,7 +1094,7 @@ class MutualInfo(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -1123,7 +1123,7 @@ class MutualInfo(_Selector):
     >>> MutualInfo(1).fit(X, np.abs(X[:, 2]) > 0.7).get_support(indices=True)
     array([2])
 
-    A column that decides which of two equally frequent classes a row has tells ln 2:
+    A column that decides which of two equally frequent classes a row has has a mutual information of ln 2:
 
     >>> kinds = [[0.0], [1.0], [2.0], [2.0]]
     >>> MutualInfo(categorical_features=[0]).fit(kinds, ["a", "a", "b", "b"]).scores_.round(4)
@@ -1302,7 +1302,7 @@ class LassoSelector(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Two
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. Two
         classes are -1 and 1; more are one column each, with one penalty for all.
     random_state : int, RandomState instance or None, default=None
         Seed of folds, random parts and scales. None means 0.

@@ -262,7 +262,7 @@ class TAKES(_System):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
@@ -406,11 +406,11 @@ class KRelief(_System):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -566,11 +566,11 @@ class SKRelief(KRelief):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -718,7 +718,7 @@ class EKS(_System):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone. "auto": that
         of a `selector` of `mercer`, if it has one.
     precision : {"single", "double"} or None, default=None

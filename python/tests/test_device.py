@@ -245,7 +245,7 @@ def test_a_card_that_is_not_there_is_an_error_with_a_hint_and_nothing_is_fitted(
 def test_auto_is_the_processor_with_one_warning_and_the_same_bits(kind):
     y = labels_of(kind)
     here, estimator = kind().fit(X, y), kind(device="auto")
-    with pytest.warns(UserWarning, match="^device = `auto`: computed on the processor, as there is no") as warned:
+    with pytest.warns(UserWarning, match="^device = `auto`: computed on the CPU, as there is no") as warned:
         estimator.fit(X, y)
     assert [warning.filename for warning in warned] == [__file__]
     if hasattr(here, "predict"):
