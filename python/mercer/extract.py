@@ -579,8 +579,8 @@ class GDA(_BySums):
     reg : float, default=0.1
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `GDA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -711,8 +711,8 @@ class KOC(_BySums):
     n_clusters : int, default=1
         Take the centroids of this many k-means clusters of every class, found in the basis' coordinates.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KOC(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -955,8 +955,8 @@ class KPLS(_BySums):
     n_components : int, default=None
         Number of features. None: two per class, 10 for numbers, or as many as there are; more are refused.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KPLS(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -1081,8 +1081,8 @@ class KMFA(_Extractor):
         Share of the mean within-class scatter that is added to the diagonal; 0: none, on the range of the scatter
         alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KMFA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -1235,8 +1235,8 @@ class KANMM(_Extractor):
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KANMM(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
