@@ -155,6 +155,8 @@ def spectrum(estimator: Any, ax: Axes | None = None) -> Axes:
     ax.scatter(places, values, s=size, c=colours.tolist(), edgecolors=_COLOURS[0], zorder=2)
     if values.min() > 0 and values.max() > 100 * values.min():
         ax.set_yscale("log")
+    elif values.min() >= 0:
+        ax.set_ylim(bottom=0)
     what = "feature" if label == "eigenvalue" else "coordinate, best first"
     ax.set_xlabel(what if kept.all() else f"{what} (filled: kept, {int(kept.sum())} of {len(kept)})")
     ax.set_ylabel(label)
@@ -323,9 +325,9 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     lines: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         lines.setdefault((point.method, point.evaluator), []).append(point)
-    evaluators = list(dict.fromkeys(evaluator for method, evaluator in lines if method != evaluator))
     every = list(dict.fromkeys(method for method, _ in lines if method not in _BASELINES))
     methods = every[:top]
+    evaluators = list(dict.fromkeys(evaluator for method, evaluator in lines if method in methods))
     if len(methods) < len(every):
         ax.set_title(f"the best {len(methods)} of {len(every)} methods", fontsize=10)
     for method, evaluator in lines:
@@ -337,8 +339,10 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
         ax.plot([], [], label=method, **_style(i, 0))
     for i, evaluator in enumerate(evaluators if len(evaluators) > 1 else []):
         ax.plot([], [], color=_GREY, linestyle=_DASHES[i % len(_DASHES)], label=f"evaluator: {evaluator}")
-    for i, (method, evaluator) in enumerate(key for key in lines if key[0] in _BASELINES):
-        title = f"{method}, {evaluator}" if evaluator in evaluators and len(evaluators) > 1 else method
+    baselines = [key for key in lines if key[0] in _BASELINES]
+    for i, (method, evaluator) in enumerate(baselines):
+        several = len(evaluators) > 1 or sum(key[0] == method for key in baselines) > 1
+        title = f"{method}, {evaluator}" if method != evaluator and several else method
         dashes = (0, _ACROSS[i % len(_ACROSS)])
         ax.axhline(
             lines[method, evaluator][0].score, color="black", linewidth=1, linestyle=dashes, label=title, zorder=1
@@ -346,11 +350,25 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     counts = [point.features for point in points if point.method in methods]
     if counts and max(counts) > 20 * min(counts):
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:g}")
+        ax.set_xticks(_apart(counts))
+        ax.set_xticks([], minor=True)
+        ax.xaxis.set_major_formatter("{x:.0f}")
     ax.set_xlabel("features")
     ax.set_ylabel(label)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize=8, frameon=False)
+    # Long enough for a whole period of every pattern of dashes.
+    ax.legend(
+        loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize=8, frameon=False, handlelength=4
+    )
     return ax
+
+
+def _apart(counts: Sequence[float]) -> list[float]:
+    """Return the numbers of features that a logarithmic axis has room to name."""
+    shown: list[float] = []
+    for count in sorted(set(counts)):
+        if not shown or count >= 1.4 * shown[-1]:
+            shown.append(count)
+    return shown
 
 
 def _style(method: int, evaluator: int) -> dict[str, Any]:
