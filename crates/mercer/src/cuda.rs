@@ -501,7 +501,7 @@ fn blas_check(code: c_int, doing: &str) -> Result<()> {
              hint: close what else uses it, or set MERCER_DEVICE_MEMORY lower, so that less is kept there at a time"
         ))),
         _ => Err(Error::device(format!(
-            "cuBLAS failed with code {code} at {doing}\nhint: try again; the CPU needs no GPU (device = cpu)"
+            "cuBLAS failed with code {code} at {doing}\nhint: try again, or compute on the CPU (device = cpu)"
         ))),
     }
 }
@@ -524,7 +524,7 @@ fn check(libraries: &Libraries, code: c_int, doing: &str) -> Result<()> {
     let (name, why) = (text(libraries.driver.error_name), text(libraries.driver.error_text));
     Err(Error::device(format!(
         "the GPU failed at {doing}: {name}, {why}\n\
-         hint: start the program again, as a GPU that has failed does no more work for it; the CPU needs no GPU (device = cpu)"
+         hint: start the program again, as a GPU that has failed does no more work for it, or compute on the CPU (device = cpu)"
     )))
 }
 
@@ -534,7 +534,5 @@ fn no_card(count: c_int, ordinal: usize) -> Error {
     } else {
         format!("device = `cuda:{ordinal}`, but the NVIDIA driver finds {count} GPU(s), counted from 0")
     };
-    Error::device(format!(
-        "{what}\nhint: compute on the CPU (device = cpu), or look at CUDA_VISIBLE_DEVICES"
-    ))
+    Error::device(format!("{what}\nhint: compute on the CPU (device = cpu), or look at CUDA_VISIBLE_DEVICES"))
 }

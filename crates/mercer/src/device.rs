@@ -64,7 +64,7 @@ impl Device {
     pub fn fallback(self) -> Option<String> {
         let why = Card::open(0).err().filter(|_| self == Self::Auto)?.to_string();
         let why = why.lines().next().unwrap_or_default().to_owned();
-        Some(format!("device = `auto`: computed on the processor, as {why}"))
+        Some(format!("device = `auto`: computed on the CPU, as {why}"))
     }
 }
 

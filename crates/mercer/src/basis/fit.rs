@@ -98,8 +98,7 @@ impl Basis {
 
     /// Why a card cannot fit this basis; None if it can.
     fn not_on_cards(&self, options: &Options) -> Option<String> {
-        let use_cpu =
-            "hint: compute on the CPU (device = cpu), or let it be where a GPU cannot (device = auto)";
+        let use_cpu = "hint: compute on the CPU (device = cpu), or let mercer choose (device = auto)";
         let by_kernel = !self.shape.is_on_cards();
         let by_method =
             !self.method.is_on_cards() || (self.method == Method::Kfa && self.candidates.is_none());

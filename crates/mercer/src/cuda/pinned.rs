@@ -59,7 +59,7 @@ impl Pinned {
         let code = unsafe { (card.libraries.driver.allocate_here)(&raw mut start, 2 * HALF, 0) };
         if code == OUT_OF_MEMORY {
             return Err(Error::Memory(
-                "the system locks no 17 MB of memory for copies to the GPU\n\
+                "the system could not lock 17 MB of memory for copies to the GPU\n\
                  hint: close what else uses much memory, or compute on the CPU (device = cpu)"
                     .into(),
             ));

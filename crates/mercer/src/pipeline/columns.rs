@@ -88,7 +88,7 @@ impl ColumnSelection {
         }
         Err(Error::argument(format!(
             "the selector `{}` is not computed on a GPU; {} are, by their neighbours\n\
-             hint: compute on the CPU (device = cpu), or let it be where a GPU cannot (device = auto)",
+             hint: compute on the CPU (device = cpu), or let mercer choose (device = auto)",
             self.selector.name(),
             ON_CARDS.map(|name| format!("`{name}`")).join(", ")
         )))

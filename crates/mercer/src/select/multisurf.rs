@@ -46,7 +46,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Urbanowicz et al. 2018",
     cost: "n²·p",
     parameters: &[N_FEATURES, METRIC.none(MANHATTAN), N_QUERIES, SEED],
-    help: "MultiSURF: ReliefF with every row nearer than usual as a neighbour",
+    help: "MultiSURF: ReliefF with every row clearly nearer than average as a neighbour",
 };
 
 impl FromValues for MultiSurf {
