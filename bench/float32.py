@@ -41,7 +41,7 @@ def fits(rows: int, m: int, repeats: int, figures: list) -> None:
 
 
 def on_top(rows: int, m: int, repeats: int, figures: list) -> None:
-    """Fit what stands on a basis, which works in the basis' precision."""
+    """Fit extractors and systems, which compute in the precision of their basis."""
     double, y = ringnorm_classes(rows)
     single = double.astype(np.float32)
     methods = {

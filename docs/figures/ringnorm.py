@@ -1,4 +1,4 @@
-"""Draw docs/figures/ringnorm.svg, the picture of the README: `python docs/figures/ringnorm.py`."""
+"""Draw the README's picture, docs/figures/ringnorm.svg and ringnorm-dark.svg: `python docs/figures/ringnorm.py`."""
 
 from pathlib import Path
 
@@ -33,12 +33,16 @@ plt.rcParams.update(
         "axes.spines.right": False,
     }
 )
-figure, panels = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
 views = [("20 columns, two of them shown", X, X_new), ("2 features of KPLS", kpls.transform(X), kpls.transform(X_new))]
-for panel, (name, train, test) in zip(panels, views, strict=True):
-    score = KNeighborsClassifier(1).fit(train, y).score(test, y_new)
-    for c, marker, colour in ((0, "o", "#0072B2"), (1, "^", "#E69F00")):
-        panel.plot(*test[:200][y_new[:200] == c, :2].T, marker, ms=3, color=colour)
-    panel.set(title=f"{name}\nnearest neighbour: {score:.0%} of 1 000 new rows right", xticks=[], yticks=[])
-    panel.title.set_fontsize(9)
-plt.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
+# Each theme: the end of the file's name, the colour of text and lines, and those of the classes.
+THEMES = [("", "#1F2328", ("#0072B2", "#CB5500")), ("-dark", "#E4E7EB", ("#56B4E9", "#E69F00"))]
+for ending, ink, colours in THEMES:
+    plt.rcParams.update(dict.fromkeys(["text.color", "axes.edgecolor", "axes.titlecolor"], ink))
+    figure, panels = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
+    for panel, (name, train, test) in zip(panels, views, strict=True):
+        score = KNeighborsClassifier(1).fit(train, y).score(test, y_new)
+        for c, marker, colour in zip((0, 1), "o^", colours, strict=True):
+            panel.plot(*test[:200][y_new[:200] == c, :2].T, marker, ms=3, color=colour)
+        panel.set(title=f"{name}\nnearest neighbour: {score:.0%} of 1 000 new rows right", xticks=[], yticks=[])
+        panel.title.set_fontsize(9)
+    figure.savefig(Path(__file__).with_name(f"ringnorm{ending}.svg"), transparent=True, metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""A comparison on rows in partitions: one task a split."""
+"""A comparison on rows in partitions: one task per split."""
 
 from __future__ import annotations
 

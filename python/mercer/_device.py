@@ -1,4 +1,4 @@
-"""Where passes over rows are computed, and arrays that lie on a card: those of CuPy, PyTorch and others."""
+"""Where passes over rows are computed, and arrays that lie on a GPU: those of CuPy, PyTorch and others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _done: set[str] = set()
 
 
 def device_for(X: Any, *devices: str) -> str:
-    """Return where to compute with rows: on the card that they lie on, else on the first device that is not "cpu".
+    """Return where to compute with rows: on the GPU that they lie on, else on the first device that is not "cpu".
 
     A name that no device has is refused, and so is a device that this machine does not have.
     """
@@ -37,8 +37,8 @@ def device_for(X: Any, *devices: str) -> str:
         card = f"cuda:{card_of(X)}"
         if device not in ("cpu", "auto", card) and not (device == "cuda" and card == "cuda:0"):
             raise ValueError(
-                f"device = `{device}`, but X lies on the card `{card}`\n"
-                "hint: leave `device` out, or move X to the other card"
+                f"device = `{device}`, but X lies on the GPU `{card}`\n"
+                "hint: leave `device` out, or move X to the other GPU"
             )
         device = card
     if device != "cpu":
@@ -72,7 +72,7 @@ def _library_folders() -> list[str]:
 
 
 def is_on_card(values: Any) -> bool:
-    """Return whether this is an array in the memory of an NVIDIA card."""
+    """Return whether this is an array in the memory of an NVIDIA GPU."""
     return _library_of(values) is not None
 
 
@@ -82,7 +82,7 @@ def _types(library: str, name: str) -> Any:
 
 
 def _library_of(values: Any) -> str | None:
-    """Return "torch" or "cupy", for other arrays on a card what they have in its place; None: it is not on a card.
+    """Return "torch" or "cupy", for other arrays on a GPU what they have in its place; None: it is not on a GPU.
 
     Whoever has an array of a library has imported it, so nothing is imported here.
     """
@@ -98,7 +98,7 @@ def _library_of(values: Any) -> str | None:
 
 
 def _dlpack_card(values: Any) -> int | None:
-    """Return the card that DLPack says an array lies on."""
+    """Return the GPU that DLPack says an array lies on."""
     try:
         kind, card = values.__dlpack_device__()
     except (AttributeError, TypeError, ValueError, RuntimeError, BufferError):
@@ -107,7 +107,7 @@ def _dlpack_card(values: Any) -> int | None:
 
 
 def card_of(values: Any) -> int:
-    """Return the number of the card that an array lies on."""
+    """Return the number of the GPU that an array lies on."""
     match _library_of(values):
         case "torch":
             return int(values.device.index or 0)
@@ -118,7 +118,7 @@ def card_of(values: Any) -> int:
 
 
 def to_host(values: Any) -> Any:
-    """Return an array that lies on a card as one of NumPy, and anything else as it is."""
+    """Return an array that lies on a GPU as one of NumPy, and anything else as it is."""
     match _library_of(values):
         case None:
             return values
@@ -135,7 +135,7 @@ def to_host(values: Any) -> Any:
 
 
 def columns_on_card(X: Any, columns: NDArray[np.intp]) -> Any:
-    """Return some columns of an array that lies on a card, as an array of its own library."""
+    """Return some columns of an array that lies on a GPU, as an array of its own library."""
     library = _library_of(X)
     if library == "dlpack":
         return columns_on_card(_from_dlpack(X), columns)
@@ -146,7 +146,7 @@ def columns_on_card(X: Any, columns: NDArray[np.intp]) -> Any:
 
 @dataclass(frozen=True)
 class CardRows:
-    """Rows that lie on a card, float64 or float32 and in C order: what `_core` takes."""
+    """Rows that lie on a GPU, float64 or float32 and in C order: what `_core` takes."""
 
     array: Any  # the user's, or a copy by its own library
     card: int
@@ -155,7 +155,7 @@ class CardRows:
 
     @classmethod
     def of(cls, X: Any) -> CardRows:
-        """Return a user's array as rows; a copy is made on the card where its type or order asks for one."""
+        """Return a user's array as rows; a copy is made on the GPU where its type or order asks for one."""
         if _library_of(X) == "dlpack":
             X = _from_dlpack(X)
         if len(X.shape) != 2:
@@ -179,7 +179,7 @@ class CardRows:
         return interface
 
     def as_float64(self) -> CardRows:
-        """Return these rows in float64: themselves, or a copy on the card."""
+        """Return these rows in float64: themselves, or a copy on the GPU."""
         if self.dtype == np.float64:
             return self
         match _library_of(self.array):
@@ -193,7 +193,7 @@ class CardRows:
             return CardRows.of(array.astype(np.float64))
 
     def empty(self, n_columns: int) -> CardRows | None:
-        """Return room for features of these rows on their card, of their library's kind; None: no library makes it.
+        """Return room for features of these rows on their GPU, of their library's kind; None: no library makes it.
 
         Arrays that are neither of PyTorch nor of CuPy have features of CuPy.
         """
@@ -210,7 +210,7 @@ class CardRows:
 
 
 def _is_plain(interface: dict[str, Any]) -> bool:
-    """Return whether an array on a card is a matrix of floats in C order."""
+    """Return whether an array on a GPU is a matrix of floats in C order."""
     (n, p), strides = interface["shape"], interface.get("strides")
     size = {"<f8": 8, "<f4": 4}.get(interface["typestr"])
     if size is None or interface.get("mask") is not None:
@@ -251,6 +251,6 @@ def _imported(values: Any, *libraries: str) -> Any:
     interface = getattr(values, "__cuda_array_interface__", None) or {}
     form = f" as {interface['typestr']} with the strides {interface.get('strides')}" if interface else ""
     raise TypeError(
-        f"a {type(values).__name__} on a card{form} cannot be read as it is\n"
+        f"a {type(values).__name__} on a GPU{form} cannot be read as it is\n"
         "hint: give float32 or float64 in C order with `__cuda_array_interface__`, or install CuPy, which converts it"
     )

@@ -125,7 +125,7 @@ def named_columns(settings: Settings, names: Sequence[str] | None) -> list[tuple
 
 
 def refuse_device_of_partitions(device: str) -> None:
-    """Refuse a card for rows in partitions."""
+    """Refuse a GPU for rows in partitions."""
     if device not in ("cpu", "auto"):
         raise ValueError(
             f"device = `{device}`, but rows in partitions are computed with on the processors of their machines\n"
@@ -134,7 +134,7 @@ def refuse_device_of_partitions(device: str) -> None:
 
 
 def features(model: _core.Model, rows: Any, *, device: str, verbose: int = 0) -> Any:
-    """Return the features of checked rows in their precision; those of rows on a card lie there, too."""
+    """Return the features of checked rows in their precision; those of rows on a GPU lie there, too."""
     if isinstance(rows, CardRows):
         out = rows.empty(model.n_features)
         if out is not None:

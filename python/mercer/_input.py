@@ -76,7 +76,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
 
 
 def _on_card(estimator: Any, rows: CardRows, y: Any, *, reset: bool = True, **checks: Any) -> Any:
-    """Return rows that lie on a card, and labels, checked as `validate_data` does, which looks at arrays of NumPy."""
+    """Return rows that lie on a GPU, and labels, checked as `validate_data` does, which looks at arrays of NumPy."""
     name = type(estimator).__name__
     stand_in = np.zeros((rows.shape[0], min(rows.shape[1], 1)), dtype=np.int8)
     of_X = {"dtype": None, "ensure_min_samples": checks.get("ensure_min_samples", 1), "estimator": name}
@@ -90,7 +90,7 @@ def _on_card(estimator: Any, rows: CardRows, y: Any, *, reset: bool = True, **ch
 
 
 def validated_shape(estimator: Any, X: Any) -> None:
-    """Refuse an array on a card that has not the columns of a fitted estimator."""
+    """Refuse an array on a GPU that has not the columns of a fitted estimator."""
     if len(X.shape) != 2:
         raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead\nhint: X is a row for every sample")
     validate_data(estimator, X, reset=False, skip_check_array=True)
@@ -173,7 +173,7 @@ def as_sums(sums: Sums) -> Sums:
 
 
 def as_rows(X: Any) -> Rows:
-    """Return checked input in float64 and C order, on the card where it lies there, or as canonical CSR.
+    """Return checked input in float64 and C order, on the GPU where it lies there, or as canonical CSR.
 
     The user's object stays as it is.
     """
@@ -419,7 +419,7 @@ def _places(chosen: NDArray[Any], names: list[Any], p: int) -> list[int]:
             return [names.index(name) for name in chosen.tolist()]
     raise ValueError(
         f"categorical_features = {chosen.tolist()}, but there are {p} columns\n"
-        "hint: give names of a frame's columns, indices from 0, or one boolean a column"
+        "hint: give names of a frame's columns, indices from 0, or one boolean per column"
     )
 
 

@@ -106,7 +106,7 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Z : ndarray of shape (n_samples, n_components_)
             Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a card, so is Z.
+            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a GPU, so is Z.
 
         Examples
         --------

@@ -122,7 +122,7 @@ def features_of(estimator: Any, X: Any, y: Any, max_points: int) -> Drawn:
         raise ValueError("X is missing: the rows whose features are to be drawn\nhint: plot.features(estimator, X, y)")
     if y is not None and _num_samples(y) != _num_samples(estimator if is_matrix else X):
         n = _num_samples(estimator if is_matrix else X)
-        raise ValueError(f"there are {n} rows, but {_num_samples(y)} labels\nhint: give one label a row")
+        raise ValueError(f"there are {n} rows, but {_num_samples(y)} labels\nhint: give one label per row")
     if is_matrix:
         part = None
         names = [str(name) for name in estimator.columns] if is_frame(estimator) else None

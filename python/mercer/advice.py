@@ -217,9 +217,9 @@ def advise(
         numbers, too, if more than 20 and more than sqrt(n_samples) of them are distinct and the rarest occurs fewer
         than 5 times; where that is not obvious, a warning says what they were read as. `task` overrides.
     scale : {"standard", "min-max", "unit", "none"}, default="standard"
-        How columns are brought to one scale first; "unit" divides every row by its length instead.
+        How columns are scaled first; "unit" divides every row by its length instead.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `y`.
     random_state : int, RandomState instance or None, default=0
         Seed of every random choice. None means 0.
     memory : int, default=None
@@ -228,8 +228,8 @@ def advise(
         What each row counts: a row of weight 2 counts as two, one of weight 0 as none. None: all the same. With weights
         the columns are tried with ridge alone, because the linear support vector machine takes none.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas).
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method).
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 

@@ -47,7 +47,7 @@ class AutoFeatures(Mapped):
     Does what `advise` recommends. Kernel and width are those with the smallest leave-one-out error of ridge, the linear
     kernel where no other errs clearly less; the basis is the smallest that is nearly as good as the best; the method is
     the one with the fewest features among those that inner folds cannot tell from the best. Features are multiplied by
-    one number, so that ridge with its usual penalty of 1 is right for them.
+    one number, so that ridge with its default penalty of 1 is right for them.
 
     Data is never scaled here; put a `StandardScaler` before it.
 
@@ -61,12 +61,12 @@ class AutoFeatures(Mapped):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -154,7 +154,7 @@ class AutoFeatures(Mapped):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find features that serve the labels.
+        """Find features for the labels.
 
         Parameters
         ----------

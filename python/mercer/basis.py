@@ -79,7 +79,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ("gram-schmidt"), rows in random order that are not nearly spanned ("sparse"), principal components ("kpca"),
         uniformly at random ("nystrom"), at random in proportion to the squared distance from the span
         ("rpcholesky"), of a few rows drawn so the one that explains most of the kernel ("kfa"), centres of k-means
-        clusters, which are no rows ("kmeans"; not for a precomputed kernel), or rows that explain kernel and labels
+        clusters, which are not rows ("kmeans"; not for a precomputed kernel), or rows that explain kernel and labels
         ("csi", which needs `y`). None: "kobl", unless `n_components` is given without `threshold` and `tol`: then
         "kfa", or "rpcholesky" beyond 5000 rows, whose first landmarks count for more.
     kernel : str, Kernel or callable, default="rbf"
@@ -116,9 +116,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         between 0 and 1, with straight lines between. None: `tol` decides.
     tol : float, default=None
         "kobl" and "sparse": squared distance from the span, relative to the variance in the kernel's space, at which
-        what is left of a row is small (None: 0.03). "gram-schmidt": residual norm, relative to the row's own, at which
+        the residual of a row is small (None: 0.03). "gram-schmidt": residual norm, relative to the row's own, at which
         a row is skipped (None: 1e-6). "kpca": share of the trace to keep (None: every eigenvalue above 1e-10 of the
-        largest). "csi": mean squared residual, relative to what varies
+        largest). "csi": mean squared residual, relative to the variance
         between rows, at which it stops (None: 0.001).
     nu : float, default=None
         "sparse": share of k(x, x) that must be new for a row to be kept. None: `tol` decides; in `partial_fit`, which
@@ -136,13 +136,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         `coefficients_` are found in float64. None: that of X, "single" for dense float32, which is then read
         where it lies; the other methods are always float64.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Used
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. Used
         only where the basis is fitted alone; as the basis of another estimator, that one's `task` counts.
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -374,7 +374,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            Features: float32 where X is, else float64. Where X is an array of CuPy or PyTorch on a card, so is Z.
+            Features: float32 where X is, else float64. Where X is an array of CuPy or PyTorch on a GPU, so is Z.
 
         Examples
         --------
@@ -384,7 +384,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[5.],
                [0.]])
         """
-        # The fit's coordinates come back as an array of NumPy; on a card they are computed again, and stay there.
+        # The fit's coordinates come back as an array of NumPy; on a GPU they are computed again, and stay there.
         there = is_on_card(X)
         rows, coordinates = self._fit(X, y, sample_weight, want_coordinates=not there)
         if there or coordinates is None or len(coordinates) != rows.shape[0]:
@@ -426,16 +426,16 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._method(), list(self._settings()), landmarks
 
     def _method(self) -> str:
-        """Return the method; "usual" leaves it to the number of rows."""
+        """Return the method; "default" leaves it to the number of rows."""
         if self.method is not None:
             return self.method
         by_rule = self.n_components in (None, "relevant") or self.threshold is not None or self.tol is not None
-        return "kobl" if by_rule else "usual"
+        return "kobl" if by_rule else "default"
 
     def _settings(self) -> Settings:
         """Return the settings that the method uses, and those that it refuses where they are not the defaults."""
         values = {**self.get_params(deep=False), "seed": as_seed(self.random_state), "center": self.center or None}
-        used = _USED[{"usual": "rpcholesky"}.get(self._method(), self._method())]
+        used = _USED[{"default": "rpcholesky"}.get(self._method(), self._method())]
         names = dict.fromkeys([*used, "center", "precision"])
         return as_texts({name: values[name] for name in names})
 
@@ -559,7 +559,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Z : ndarray of shape (n_samples, n_components_)
             Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a card, so is Z.
+            else in float64; `verbose` shows which. Where X is an array of CuPy or PyTorch on a GPU, so is Z.
 
         Examples
         --------
@@ -694,7 +694,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._non_negative(validated(self, X, reset=False, **self._checks()))
 
     def _non_negative(self, X: Any) -> Any:
-        # A card has no formula for this kernel.
+        # A GPU has no formula for this kernel.
         of_counts = is_plain(self.kernel, "chi2", "additive_chi2")
         if of_counts and not is_partitioned(X) and not isinstance(X, CardRows):
             check_non_negative(X, f"KernelBasis with the kernel {self.kernel}")

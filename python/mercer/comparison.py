@@ -78,7 +78,7 @@ def compare(
     methods : "all", a name or a sequence of names, default="all"
         Methods of the catalogue, as the command line calls them: "takes", "k-relief", "sk-relief", "eks", "klfe",
         "skfe", "gda", "koc", "akda-qr", "kpls", "kmfa", "kanmm", "kpca", and the other bases for their bare
-        coordinates. "all": those that can serve such labels. Always there are "raw" (the columns as they are, by every
+        coordinates. "all": those that can use such labels. Always there are "raw" (the columns as they are, by every
         evaluator and by a linear model), "rbf-svm" (a support vector machine on them), "kknn" (the nearest neighbour in
         the kernel's space) and "dummy" (the largest class, or the mean).
     gamma : float, rule or a sequence of them, default="loo"
@@ -94,7 +94,7 @@ def compare(
     folds : int, default=5
         Folds, stratified where the labels are classes.
     repeats : int, default=1
-        How often they are dealt out anew; with `test_share` the number of splits.
+        How many times the folds are drawn; with `test_share` the number of splits.
     test_share : float, default=None
         Splits by chance, with this share of the rows for testing, in place of folds.
     cv : splitter or iterable, default=None
@@ -112,19 +112,19 @@ def compare(
         Models of your own, by name, fitted and scored on the same splits; they see the columns as they are given, so
         put a scaler before a model that needs one. Their `method` is the name, and "own" is their evaluator.
     scale : {"standard", "min-max", "unit", "none"}, default="standard"
-        How columns are brought to one scale; "unit" divides every row by its length instead.
+        How columns are scaled; "unit" divides every row by its length instead.
     kernel : str or Kernel, default="rbf"
         As in `KernelBasis`, but for "precomputed", which has no rows to scale, and functions; columns by place.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `y`.
     random_state : int, RandomState instance or None, default=0
         Seed of the splits and of every random choice in them. None means 0.
     memory : int, default=None
         Bytes that the work may take beside the rows; where its estimate is larger, it is refused before it begins.
         None: what the environment variable ``MERCER_MEMORY`` says, else 8 GiB.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas).
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method).
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
     n_jobs : int, default=None
@@ -140,7 +140,7 @@ def compare(
         `asked` (number of features asked for, if any), `mean` and `standard_error` of the measure over the splits,
         `second` (mean of the second measure), `baseline` (whether it has no kernel features), and means of
         `n_features`, `kernel_values` (kernel values that a prediction costs) and `fit_seconds` (as if the candidate
-        were alone); `scores`, one a split; `failed`, why a candidate has no scores or too few. `frame.attrs` has
+        were alone); `scores`, one per split; `failed`, why a candidate has no scores or too few. `frame.attrs` has
         `measure` and `second` (what was measured), `recommended` (the index of the smallest features that are within
         a standard error of the best), `chance` (the `score` that the best candidate has with shuffled labels, and the
         `p_value` of the best one), `classes`, `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After Ctrl-C
@@ -366,7 +366,7 @@ def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
     with text_explained(X):
         rows = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
     if y is None:
-        raise ValueError("y is missing: the labels\nhint: pass one label a row")
+        raise ValueError("y is missing: the labels\nhint: pass one label per row")
     check_consistent_length(rows, y)
     return as_rows(rows), as_target(y)
 

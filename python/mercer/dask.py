@@ -2,7 +2,7 @@
 
 The same estimators, fitted where the rows lie. `fit` returns the estimator that `estimator.fit` would return on all
 rows in one place, with the same landmarks and with features that agree to rounding; what travels to the process that
-calls it are a few hundred rows a pass, sums, and the model. `pip install 'mercer[dask]'` brings what it needs.
+calls it are a few hundred rows per pass, sums, and the model. `pip install 'mercer[dask]'` brings what it needs.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def fit(
     client : distributed.Client, default=None
         Where to compute. None: the client that was started last.
     basis_rows : int, default=None
-        Landmarks are chosen among so many rows, drawn at random by the basis' seed, and in one place, so that every
+        Landmarks are chosen among this many rows, drawn at random by the basis' seed, and in one place, so that every
         basis will do. None: among all rows, where they lie.
 
     Returns
@@ -168,7 +168,7 @@ def compare(
     n_rows: int = 20_000,
     **settings: Any,
 ) -> Any:
-    """Compare methods on a collection of Dask, one task a split.
+    """Compare methods on a collection of Dask, one task per split.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Extractors: directions in the coordinates of a kernel basis that serve the labels."""
+"""Extractors: directions in the coordinates of a kernel basis, found with the labels."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class _BySums(_Extractor):
             Its labels; `KPCA` looks at none.
         classes : array-like, default=None
             All classes, with the first batch; None: those of the first batch, or numbers for `KPLS` if `task` or the
-            first batch says so.
+            first batch decides so.
         sample_weight : array-like of shape (n_samples,), default=None
             What each row counts.
 
@@ -254,13 +254,13 @@ class KLFE(_Extractor):
     n_components : int, default=None
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=5
-        Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+        Hits (rows of its own class) and misses (of all others together) that a row is compared with.
     metric : {"kernel", "l1", "l2"}, default="kernel"
         The distance by which these are the nearest: that of the kernel's space, or the L1 distance (equation 5 of the
         paper) or L2 distance of the rows, which a precomputed kernel does not know.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
@@ -283,7 +283,7 @@ class KLFE(_Extractor):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
@@ -293,8 +293,8 @@ class KLFE(_Extractor):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -398,7 +398,7 @@ class SKFE(_Extractor):
     Parameters
     ----------
     n_components : int, default=None
-        Number of features. None: one a class. More than there are is refused.
+        Number of features. None: one per class. More than there are is refused.
     init : {"koc", "gda", "kpls", "kpca", "akda-qr", "random"}, default="koc"
         Where the search starts: at the class centroids, the discriminants, the directions of largest covariance with
         the labels, those of largest variance, the discriminants in the span of the class means, or anywhere.
@@ -413,7 +413,7 @@ class SKFE(_Extractor):
         in it, or that margin relative to the radius of the ball that holds the rows. Margins look at no more than 5000
         rows.
     points : int or None, default=None
-        Move so many points of the input space, from k-means centres on, until the subspace that their images span
+        Move this many points of the input space, from k-means centres on, until the subspace that their images span
         maximises the criterion; `basis_.landmarks_` are where they end. With `criterion="margin"` it is the subspace of
         the sparse large margin classifier. The kernel must be smooth ("rbf", "matern32", "matern52", "rq", "linear",
         "poly", "sigmoid", "cosine"), and `basis` is left out. None: directions are sought in the coordinates of the
@@ -438,7 +438,7 @@ class SKFE(_Extractor):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     random_state : int, RandomState instance or None, default=None
         Seed of a random start, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
@@ -448,8 +448,8 @@ class SKFE(_Extractor):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -579,8 +579,8 @@ class GDA(_BySums):
     reg : float, default=0.1
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `GDA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -596,7 +596,7 @@ class GDA(_BySums):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
@@ -604,8 +604,8 @@ class GDA(_BySums):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -703,16 +703,16 @@ class GDA(_BySums):
 class KOC(_BySums):
     """KOC, kernel orthogonal centroids: an orthonormal basis of the class centroids.
 
-    One feature a class, but for classes whose centroid those before it span, which are left out with a warning; with
+    One feature per class, but for classes whose centroid those before it span, which are left out with a warning; with
     `n_clusters` one a cluster.
 
     Parameters
     ----------
     n_clusters : int, default=1
-        Take the centroids of so many k-means clusters of every class, found in the basis' coordinates.
+        Take the centroids of this many k-means clusters of every class, found in the basis' coordinates.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KOC(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -728,7 +728,7 @@ class KOC(_BySums):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     random_state : int, RandomState instance or None, default=None
         Seed of the clusters, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
@@ -738,8 +738,8 @@ class KOC(_BySums):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -823,14 +823,14 @@ class AKDAQR(_Extractor):
     """AKDA/QR: discriminant analysis among the images of the class means.
 
     The means of the classes' rows are the landmarks, so that c kernel values turn a row into its features: fast on many
-    rows, and a rough picture where a class is not about its mean. A precomputed kernel is refused: it knows no means.
+    rows, and rough where a class is not near its mean. A precomputed kernel is refused: it has no means.
 
     Parameters
     ----------
     reg : float, default=1e-3
         Share of the mean total scatter that is added to the diagonal; 0: none, on the range of the scatter alone.
     n_components : int, default=None
-        Number of features, at most one a class. None: one less than there are classes. With one a class the last is the
+        Number of features, at most one per class. None: one less than classes. With one per class the last is the
         direction of the class means' span that the others leave; it separates nothing, so that its eigenvalue is 0.
     basis : KernelBasis, str or None, default=None
         Whose kernel, gamma and random state are used; the basis itself is "gram-schmidt" on the class means. Rules for
@@ -850,11 +850,11 @@ class AKDAQR(_Extractor):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -953,10 +953,10 @@ class KPLS(_BySums):
     Parameters
     ----------
     n_components : int, default=None
-        Number of features. None: two a class, 10 for numbers, or as many as there are; more than there are is refused.
+        Number of features. None: two per class, 10 for numbers, or as many as there are; more are refused.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KPLS(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -972,7 +972,7 @@ class KPLS(_BySums):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
@@ -980,8 +980,8 @@ class KPLS(_BySums):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -1081,8 +1081,8 @@ class KMFA(_Extractor):
         Share of the mean within-class scatter that is added to the diagonal; 0: none, on the range of the scatter
         alone.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KMFA(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -1095,7 +1095,7 @@ class KMFA(_Extractor):
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
@@ -1103,8 +1103,8 @@ class KMFA(_Extractor):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -1226,17 +1226,17 @@ class KANMM(_Extractor):
     n_components : int, default=None
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
     n_neighbors : int, default=5
-        Hits (rows of the own class) and misses (of all others together) that a row is compared with.
+        Hits (rows of its own class) and misses (of all others together) that a row is compared with.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Rows, drawn at random, that are compared with their neighbours and stand for all. None: all rows, which takes
         time in proportion to their square.
     basis : KernelBasis, str or None, default=None
-        The basis, or its method's name; None: "kfa" with as many components as the left-out error of the labels asks
-        for, beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
+        The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
+        beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,
         `KANMM(basis=KernelBasis("kpca", n_components=100))`, and all can be searched as `basis__NAME`.
     kernel : str, Kernel, callable or None, default=None
         Kernel of a basis that is not a `KernelBasis`, any that `KernelBasis` takes, "precomputed" among them. None:
@@ -1252,7 +1252,7 @@ class KANMM(_Extractor):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     random_state : int, RandomState instance or None, default=None
         Seed of that draw, and of a basis that is not a `KernelBasis` with a seed of its own. None means 0.
@@ -1262,8 +1262,8 @@ class KANMM(_Extractor):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -1380,7 +1380,7 @@ class KPCA(_BySums):
     coef0 : float or None, default=None
         Constant of "poly" and "sigmoid". None: that of `KernelBasis`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
@@ -1388,8 +1388,8 @@ class KPCA(_BySums):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.

@@ -82,7 +82,7 @@ def kernel_alignment(K: Any, y: Any, *, center: bool = False, task: Task = "auto
     center : bool, default=False
         Centre both matrices first (Cortes, Mohri & Rostamizadeh 2012).
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as said at `y`.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `y`.
 
     Returns
     -------

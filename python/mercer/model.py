@@ -174,7 +174,7 @@ class FeatureMap(_Loaded):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What else the file tells about the fit, such as the number of rows and the residual."""
+        """Other facts about the fit in the file, such as the number of rows and the residual."""
         return cast("dict[str, Any]", json.loads(self._model.facts))
 
     @property
@@ -223,8 +223,8 @@ class FeatureMap(_Loaded):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows. Columns of a dataframe are matched by name, and those that the model does not know are ignored.
         device : str, default="cpu"
-            Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-            number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed
+            Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+            number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed
             with there.
 
         Returns
@@ -232,7 +232,7 @@ class FeatureMap(_Loaded):
         Z : ndarray of shape (n_samples, n_components)
             Features: float32 where X is, else float64. Those of dense float32 rows are computed in float32
             where rounding stays within 1e-5 of sqrt(k(x, x)), or of a feature's own range if that is larger,
-            else in float64. Where X is an array of CuPy or PyTorch on a card, so is Z.
+            else in float64. Where X is an array of CuPy or PyTorch on a GPU, so is Z.
         """
         device = device_for(X, device)
         return features(self._model, self._rows(X, "transform"), device=device)
@@ -337,7 +337,7 @@ class FeatureMap(_Loaded):
         return in_frame(importance, X, self.get_feature_names_out())
 
     def _rows(self, X: Any, call: str) -> Any:
-        """Return checked rows; those on a card have no names, and the library looks at their number of columns."""
+        """Return checked rows; those on a GPU have no names, and the library looks at their number of columns."""
         return CardRows.of(X) if is_on_card(X) else self._check(self._choose_columns(X, call))
 
     def _check(self, X: Any) -> Any:
@@ -451,7 +451,7 @@ class SelectedColumns(_Loaded):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What else the file tells about the fit, such as the settings."""
+        """Other facts about the fit in the file, such as the settings."""
         return cast("dict[str, Any]", json.loads(self._columns.facts))
 
     @property
@@ -473,7 +473,7 @@ class SelectedColumns(_Loaded):
         Parameters
         ----------
         indices : bool, default=False
-            Whether to return their places instead of one boolean a column.
+            Whether to return their places instead of one boolean per column.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """Pictures of what was fitted and compared, with matplotlib, which is imported by the first picture and not before.
 
 Every function draws on the `ax` it is given, else on a new figure, and returns the axes. None of them calls `show`.
-Colours are ones that people tell apart whatever their sight; classes and methods differ by marker, too.
+Colours can be distinguished by people with colour blindness; classes and methods differ by marker, too.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["features", "importance", "path", "residual", "spectrum"]
 
-# Okabe and Ito's eight, then four of Tol's muted ones.
+# Those of Okabe and Ito but for yellow, which white hides, then four of Tol's muted ones.
 _COLOURS = (
-    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442"),
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000"),
     *("#882255", "#44AA99", "#999933", "#332288"),
 )
-_MARKERS = "os^Dv<>pdh*"  # not as many as colours, so that pairs repeat late
+_MARKERS = "os^Dv<>pdh"  # not as many as colours, so that pairs repeat late
 _DASHES = ("-", "--", ":", "-.")
 _ACROSS = ((1, 2), (6, 2), (6, 2, 1, 2), (1, 5), (12, 3), (12, 3, 1, 3, 1, 3))
 _GREY = "#767676"
@@ -57,7 +57,7 @@ def features(
         features themselves; leave out `X` then.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
         Rows; best those that were not fitted on. Where features that look at labels were learned from these rows, the
-        title says so: new rows lie less far apart.
+        title notes it: new rows lie less far apart.
     y : array-like of shape (n_samples,), default=None
         Labels: classes have a colour and a marker each, numbers a colour bar. Which of both they are is decided as in
         `fit`.
@@ -66,7 +66,7 @@ def features(
         numbers, a picture of `y` by the feature. None: the best two by the model's own scores or in its own order;
         where the features are a basis' or a matrix, which have neither, those with the largest F for `y`.
     max_points : int, default=5000
-        Where there are more rows, so many of them are drawn, chosen at random, always the same.
+        Where there are more rows, this many of them are drawn, chosen by a fixed seed.
     ax : matplotlib Axes, or three of them for three features, default=None
         Where to draw; None: on a new figure.
 
@@ -155,6 +155,8 @@ def spectrum(estimator: Any, ax: Axes | None = None) -> Axes:
     ax.scatter(places, values, s=size, c=colours.tolist(), edgecolors=_COLOURS[0], zorder=2)
     if values.min() > 0 and values.max() > 100 * values.min():
         ax.set_yscale("log")
+    elif values.min() >= 0:
+        ax.set_ylim(bottom=0)
     what = "feature" if label == "eigenvalue" else "coordinate, best first"
     ax.set_xlabel(what if kept.all() else f"{what} (filled: kept, {int(kept.sum())} of {len(kept)})")
     ax.set_ylabel(label)
@@ -263,7 +265,7 @@ def importance(
         titles = [str(name) for name in names]
     if len(titles) != p:
         raise ValueError(
-            f"{len(titles)} names were given for {p} columns\nhint: give one name a column, in their order"
+            f"{len(titles)} names were given for {p} columns\nhint: give one name per column, in their order"
         )
     order = np.argsort(-slopes, kind="stable")
     shown, others = order[:top], order[top:]
@@ -301,7 +303,7 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     Returns
     -------
     ax : matplotlib Axes
-        Where it was drawn: one colour and marker a method, one kind of line an evaluator, bars of one standard error.
+        Where it was drawn: one colour and marker per method, one line style per evaluator, bars of one standard error.
         Where several rules for gamma were compared, the best of them at each point. Baselines, which have no number of
         features to choose, are thin lines across.
 
@@ -323,9 +325,9 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     lines: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         lines.setdefault((point.method, point.evaluator), []).append(point)
-    evaluators = list(dict.fromkeys(evaluator for method, evaluator in lines if method != evaluator))
     every = list(dict.fromkeys(method for method, _ in lines if method not in _BASELINES))
     methods = every[:top]
+    evaluators = list(dict.fromkeys(evaluator for method, evaluator in lines if method in methods))
     if len(methods) < len(every):
         ax.set_title(f"the best {len(methods)} of {len(every)} methods", fontsize=10)
     for method, evaluator in lines:
@@ -337,8 +339,10 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
         ax.plot([], [], label=method, **_style(i, 0))
     for i, evaluator in enumerate(evaluators if len(evaluators) > 1 else []):
         ax.plot([], [], color=_GREY, linestyle=_DASHES[i % len(_DASHES)], label=f"evaluator: {evaluator}")
-    for i, (method, evaluator) in enumerate(key for key in lines if key[0] in _BASELINES):
-        title = f"{method}, {evaluator}" if evaluator in evaluators and len(evaluators) > 1 else method
+    baselines = [key for key in lines if key[0] in _BASELINES]
+    for i, (method, evaluator) in enumerate(baselines):
+        several = len(evaluators) > 1 or sum(key[0] == method for key in baselines) > 1
+        title = f"{method}, {evaluator}" if method != evaluator and several else method
         dashes = (0, _ACROSS[i % len(_ACROSS)])
         ax.axhline(
             lines[method, evaluator][0].score, color="black", linewidth=1, linestyle=dashes, label=title, zorder=1
@@ -346,11 +350,25 @@ def path(frame: Any, *, measure: str | None = None, top: int | None = 8, ax: Axe
     counts = [point.features for point in points if point.method in methods]
     if counts and max(counts) > 20 * min(counts):
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:g}")
+        ax.set_xticks(_apart(counts))
+        ax.set_xticks([], minor=True)
+        ax.xaxis.set_major_formatter("{x:.0f}")
     ax.set_xlabel("features")
     ax.set_ylabel(label)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize=8, frameon=False)
+    # Long enough for a whole period of every pattern of dashes.
+    ax.legend(
+        loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize=8, frameon=False, handlelength=4
+    )
     return ax
+
+
+def _apart(counts: Sequence[float]) -> list[float]:
+    """Return the numbers of features that a logarithmic axis has room to name."""
+    shown: list[float] = []
+    for count in sorted(set(counts)):
+        if not shown or count >= 1.4 * shown[-1]:
+            shown.append(count)
+    return shown
 
 
 def _style(method: int, evaluator: int) -> dict[str, Any]:

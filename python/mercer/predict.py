@@ -144,8 +144,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -155,7 +155,7 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     classes_ : ndarray of shape (n_classes,)
         The classes.
     features_ : FeatureMap
-        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. Ridge with its usual penalty of 1
+        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. The default penalty of 1 of ridge
         is right for them.
     tried_ : list of dict
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
@@ -166,7 +166,7 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     error_ : float
         Squared error of left-out rows, of the members together.
     left_out_score_ : float
-        Share of left-out rows whose class is predicted right. It is a little too good: kernel and width were chosen by
+        Share of left-out rows whose class is predicted right. It is optimistic: kernel and width were chosen by
         the same rows.
     log_loss_ : float
         Mean negative logarithm of the true class' probability over left-out rows.
@@ -309,8 +309,8 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
         Seed of every random choice. None means 0: two fits on the same data are the same.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -318,7 +318,7 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     Attributes
     ----------
     features_ : FeatureMap
-        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. Ridge with its usual penalty of 1
+        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. The default penalty of 1 of ridge
         is right for them.
     tried_ : list of dict
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the

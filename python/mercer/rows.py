@@ -38,7 +38,7 @@ def read_rows(
     """Return rows and their target from a source larger than memory, ready for any estimator's `fit`.
 
     The rows are written to a file without a name in the folder for temporary files (the variable ``TMPDIR`` says which)
-    and mapped: the system pages them in as they are read and out as memory is needed. The file goes with the array. A
+    and mapped: the system pages them in as they are read and out as memory is needed. It is removed with the array. A
     ``numpy.memmap`` of your own needs none of this; it can be given to `fit` as it is.
 
     Columns with names that are not just numbers are encoded as `TableEncoder` does: booleans, dates, categories and
@@ -50,7 +50,7 @@ def read_rows(
     Parameters
     ----------
     source : path, iterable of batches, or pyarrow table, dataset or reader
-        A path tells its format by its ending: .npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc or
+        The ending of a path is its format: .npy, .csv, .tsv (these two also with .gz), .parquet, .arrow, .ipc or
         .feather; .npz (of `scipy.sparse.save_npz`), .svm and .libsvm hold sparse rows, which are read into memory.
         A batch is a matrix, a frame of pandas or polars, a record batch of pyarrow, or a pair of rows and their target.
     target : str or int, default=None

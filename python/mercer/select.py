@@ -325,7 +325,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Relief(_Selector):
-    """Relief: columns in which the nearest rows of other classes are farther away than the nearest of the own class.
+    """Relief: columns in which the nearest rows of other classes are farther away than those of the same class.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ class Relief(_Selector):
         How many of the best columns to keep: a number, a share (0.5), "positive" for those with a score above 0, or
         None for all. More than there are keeps all, with a warning.
     n_neighbors : int or float, default=1
-        Hits (rows of the own class) and misses (of all others together) that a row is compared with. A fraction is the
+        Hits (rows of its own class) and misses (of all others together) that a row is compared with. A fraction is the
         share of all rows that both are together, as in scikit-rebate: 0.1 of 200 rows are 10 hits and 10 misses.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
@@ -341,7 +341,7 @@ class Relief(_Selector):
         Distance between rows; None: "euclidean".
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -352,12 +352,12 @@ class Relief(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -459,7 +459,7 @@ class ReliefF(_Selector):
         Distance between rows; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -470,12 +470,12 @@ class ReliefF(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -577,7 +577,7 @@ class RReliefF(_Selector):
         Distance between rows, whose columns are divided by their range; None: "manhattan".
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -585,13 +585,13 @@ class RReliefF(_Selector):
         Columns whose values are names: two of them differ by 0 or 1. Names of a dataframe's columns, indices, or a
         mask; "auto": a dataframe's columns of text or categories. Text in such columns is encoded.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
         Classes count as their place in order: 0, 1, 2, …; say "numbers" where integers are amounts.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -682,7 +682,7 @@ class IRelief(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -802,7 +802,7 @@ class SURF(_Surf):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -829,7 +829,6 @@ class SURF(_Surf):
     -----
     Numbers are targets too: a hit is a row whose number differs by less than their standard deviation. NaN is a missing
     value: a pair of rows in which either lacks a column is left out of that column's means.
-
 
     Examples
     --------
@@ -863,7 +862,7 @@ class SURFStar(_Surf):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -893,7 +892,6 @@ class SURFStar(_Surf):
     row whose number differs by less than their standard deviation. NaN is a missing value: a pair of rows in which
     either lacks a column is left out of that column's means.
 
-
     Examples
     --------
     >>> import numpy as np
@@ -908,7 +906,7 @@ class SURFStar(_Surf):
 
 
 class MultiSURF(_Surf):
-    """MultiSURF: ReliefF with every row nearer than usual as a neighbour, so their number need not be chosen.
+    """MultiSURF: ReliefF with every row clearly nearer than average as a neighbour, so their number need not be chosen.
 
     Parameters
     ----------
@@ -926,7 +924,7 @@ class MultiSURF(_Surf):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -954,7 +952,6 @@ class MultiSURF(_Surf):
     Numbers are targets too: a hit is a row whose number differs by less than their standard deviation. NaN is a missing
     value: a pair of rows in which either lacks a column is left out of that column's means.
 
-
     Examples
     --------
     >>> import numpy as np
@@ -969,7 +966,7 @@ class MultiSURF(_Surf):
 
 
 class MultiSURFStar(_Surf):
-    """MultiSURF*: MultiSURF in which rows farther than usual count too, with the opposite sign.
+    """MultiSURF*: MultiSURF in which rows clearly farther than average count too, with the opposite sign.
 
     Parameters
     ----------
@@ -987,7 +984,7 @@ class MultiSURFStar(_Surf):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of queries. None means 0.
     verbose : int, default=0
@@ -1017,7 +1014,6 @@ class MultiSURFStar(_Surf):
     is a row whose number differs by less than their standard deviation. NaN is a missing value: a pair of rows in which
     either lacks a column is left out of that column's means.
 
-
     Examples
     --------
     >>> import numpy as np
@@ -1032,7 +1028,7 @@ class MultiSURFStar(_Surf):
 
 
 class KFFS(_Selector):
-    """KFFS: one weak classifier a column, taken one by one into an ensemble that errs as little as possible.
+    """KFFS: one weak classifier per column, taken one by one into an ensemble that errs as little as possible.
 
     Parameters
     ----------
@@ -1048,7 +1044,7 @@ class KFFS(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -1136,7 +1132,7 @@ class FScore(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -1209,7 +1205,7 @@ class FScore(_Selector):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             The batch.
         y : array-like of shape (n_samples,)
-            Its labels. The first batch decides whether they are classes or numbers, unless `task` says so.
+            Its labels. The first batch decides whether they are classes or numbers, unless `task` is given.
         classes : array-like of shape (n_classes,), default=None
             All classes, with the first batch; None: those of the first batch, and any other is refused later.
 
@@ -1291,7 +1287,7 @@ class MutualInfo(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says.
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
 
@@ -1320,7 +1316,7 @@ class MutualInfo(_Selector):
     >>> MutualInfo(1).fit(X, np.abs(X[:, 2]) > 0.7).get_support(indices=True)
     array([2])
 
-    A column that decides which of two equally frequent classes a row has tells ln 2:
+    A column that decides which of two equally frequent classes a row has has a mutual information of ln 2:
 
     >>> kinds = [[0.0], [1.0], [2.0], [2.0]]
     >>> MutualInfo(categorical_features=[0]).fit(kinds, ["a", "a", "b", "b"]).scores_.round(4)
@@ -1499,7 +1495,7 @@ class LassoSelector(_Selector):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. Two
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. Two
         classes are -1 and 1; more are one column each, with one penalty for all.
     random_state : int, RandomState instance or None, default=None
         Seed of folds, random parts and scales. None means 0.

@@ -262,7 +262,7 @@ class TAKES(_System):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     precision : {"single", "double"} or None, default=None
         What a basis that is made from a name, and all that is computed from its coordinates, is computed in: "single"
@@ -270,8 +270,8 @@ class TAKES(_System):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -406,11 +406,11 @@ class KRelief(_System):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -422,8 +422,8 @@ class KRelief(_System):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -566,11 +566,11 @@ class SKRelief(KRelief):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
-        says what share of the true ones was found on a sample of rows. Classes of fewer than 20 000 rows are searched
+        reports the share of the true ones found on a sample of rows. Classes of fewer than 20 000 rows are searched
         exactly all the same, and all of them if fewer rows than that are compared with their neighbours.
     n_queries : int, default=None
         Number of rows, drawn at random, that are compared with their neighbours; None: all.
@@ -582,8 +582,8 @@ class SKRelief(KRelief):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.
@@ -719,7 +719,7 @@ class EKS(_System):
         What the rows of each class count, by the class, or "balanced" for n_samples / (n_classes * rows of the class).
         It multiplies the `sample_weight` of `fit`.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are ("classification" and "regression" mean the same); "auto" looks at them, as `fit` says. It
+        What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `fit`. It
         counts for the basis, too: the `task` of a `KernelBasis` is used only where that is fitted alone. "auto": that
         of a `selector` of `mercer`, if it has one.
     precision : {"single", "double"} or None, default=None
@@ -728,8 +728,8 @@ class EKS(_System):
         dense float32, which is then read where it lies. A `KernelBasis` has its own. Only the bases "kobl", "sparse",
         "nystrom", "rpcholesky" and "kfa" can be in float32.
     device : str, default="cpu"
-        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA card), "cuda:1" (the one with that
-        number) or "auto" (a card if there is one and it has the formulas). Rows that lie on a card are computed with
+        Where passes over the rows are computed: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the one with that
+        number) or "auto" (a GPU if there is one that supports the method). Rows that lie on a GPU are computed with
         there. At "cpu", the `device` of a `KernelBasis` counts.
     verbose : int, default=0
         Above 0, progress is written to `sys.stderr`.

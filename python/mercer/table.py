@@ -26,7 +26,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Numbers stay as they are. Booleans, and text that is true and false or yes and no, become 0 and 1. Dates become
     year, month, weekday (Monday is 0), hour and days since 1970, those that differ between rows. Categories, and text
-    of at most max(20, √n) values, become one column a value, called ``name=value``. A missing number is the median of
+    of at most max(20, √n) values, become one column per value, called ``name=value``. A missing number is the median of
     the training rows; a missing category is 0 in all its columns; in both cases a column called ``name missing`` says
     where, if training rows had missing values. Values that no training row had are 0 in all columns of their category.
 

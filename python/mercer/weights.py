@@ -27,7 +27,7 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Weigh input columns by what they tell about the labels, so that a kernel sees what matters.
 
     A column's weight is the root of the mean squared slope of kernel ridge predictions along it; with the weights the
-    ridge is fitted anew, for up to `rounds` rounds. Rows that are left out decide how many rounds are used; where none
+    ridge is fitted again, for up to `rounds` rounds. Rows that are left out decide how many rounds are used; where none
     helps, all weights are 1. `transform` multiplies columns by their weights, and keeps the heaviest alone if
     `n_features` is given.
 
@@ -40,9 +40,9 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     rounds : int, default=3
         The most rounds.
     kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "rq"}, default="rbf"
-        The kernel whose predictions are looked at.
+        The kernel of the predictions whose slopes make the weights.
     task : {"auto", "classes", "numbers"}, default="auto"
-        What the labels are; "auto" looks at them.
+        What the labels are; "auto" decides by their values.
     random_state : int, RandomState instance or None, default=None
         Seed of the sample of rows and of the folds. None means 0: two fits on the same data are the same.
     verbose : int, default=0
@@ -196,12 +196,12 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         indices : bool, default=False
-            Whether to return their places instead of one boolean a column.
+            Whether to return their places instead of one boolean per column.
 
         Returns
         -------
         support : ndarray
-            One boolean a column, or the places of those kept.
+            One boolean per column, or the places of those kept.
         """
         check_is_fitted(self)
         return np.flatnonzero(self.support_) if indices else self.support_

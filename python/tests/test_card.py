@@ -1,6 +1,6 @@
-"""What a card computes is what the processor computes, and arrays of PyTorch and CuPy go in and come out.
+"""What a GPU computes is what the processor computes, and arrays of PyTorch and CuPy go in and come out.
 
-`make test-gpu` runs these on a card, `make test-stand-in` on a slow imitation of one; without MERCER_TEST_DEVICE they
+`make test-gpu` runs these on a GPU, `make test-stand-in` on a slow imitation of one; without MERCER_TEST_DEVICE they
 are skipped.
 """
 
@@ -19,7 +19,7 @@ import mercer
 DEVICE = os.environ.get("MERCER_TEST_DEVICE")
 IS_STAND_IN = (Path(os.environ.get("MERCER_CUDA_LIB", "nowhere")) / "stand_in.so").exists()
 if DEVICE is None:
-    pytest.skip("MERCER_TEST_DEVICE names no card: see `make test-gpu`", allow_module_level=True)
+    pytest.skip("MERCER_TEST_DEVICE names no GPU: see `make test-gpu`", allow_module_level=True)
 
 GAMMA = 0.2
 RANDOM = np.random.default_rng(0)
@@ -42,7 +42,7 @@ def close(found, expected, tolerance=1e-8):
 
 
 def both(estimator, rows=X, labels=Y):
-    """Return a fit on the processor and one on the card."""
+    """Return a fit on the processor and one on the GPU."""
     return clone(estimator).fit(rows, labels), clone(estimator).set_params(device=DEVICE).fit(rows, labels)
 
 
@@ -155,8 +155,8 @@ def test_auto_finds_the_card_and_says_nothing():
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [
-        (mercer.KernelBasis("gram-schmidt", gamma=GAMMA), "the basis `gram-schmidt` is not fitted on a card"),
-        (mercer.KernelBasis("kobl", kernel="chi2", gamma=GAMMA), "the kernel `chi2` is not computed on a card"),
+        (mercer.KernelBasis("gram-schmidt", gamma=GAMMA), "the basis `gram-schmidt` is not fitted on a GPU"),
+        (mercer.KernelBasis("kobl", kernel="chi2", gamma=GAMMA), "the kernel `chi2` is not computed on a GPU"),
     ],
 )
 def test_what_a_card_cannot_do_is_refused_by_name_and_done_here_by_auto(estimator, words):
@@ -186,7 +186,7 @@ def test_little_memory_changes_no_landmark(monkeypatch):
     close(found.coefficients_ @ found.coefficients_.T, expected.coefficients_ @ expected.coefficients_.T)
 
 
-# Arrays that lie on the card.
+# Arrays that lie on the GPU.
 
 
 def torch_array(values):
@@ -208,12 +208,12 @@ MAKE = {"torch": torch_array, "cupy": cupy_array}
 
 @pytest.fixture(params=MAKE)
 def on_card(request):
-    """Make an array of a library on the card."""
+    """Make an array of a library on the GPU."""
     if IS_STAND_IN:
         pytest.skip("a stand-in has no memory that PyTorch and CuPy know of")
     library = pytest.importorskip(request.param)
     if request.param == "torch" and not library.cuda.is_available():
-        pytest.skip("PyTorch has no card")
+        pytest.skip("PyTorch has no GPU")
     return MAKE[request.param]
 
 

@@ -1,6 +1,6 @@
-"""`device`: where passes over rows are computed, and arrays that lie on a card.
+"""`device`: where passes over rows are computed, and arrays that lie on a GPU.
 
-There need not be a card: arrays that say they lie on one are made up, and go as far as the library's error.
+There need not be a GPU: arrays that say they lie on one are made up, and go as far as the library's error.
 """
 
 import inspect
@@ -43,7 +43,7 @@ def has_card():
     return True
 
 
-without_card = pytest.mark.skipif(has_card(), reason="there is a card")
+without_card = pytest.mark.skipif(has_card(), reason="there is a GPU")
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def any_card(monkeypatch):
 
 
 class Somewhere:
-    """An array that says it lies on a card; nobody can look at its numbers."""
+    """An array that says it lies on a GPU; nobody can look at its numbers."""
 
     def __init__(self, shape=(60, 3), typestr="<f8", strides=None):
         self.shape = shape
@@ -245,7 +245,7 @@ def test_a_card_that_is_not_there_is_an_error_with_a_hint_and_nothing_is_fitted(
 def test_auto_is_the_processor_with_one_warning_and_the_same_bits(kind):
     y = labels_of(kind)
     here, estimator = kind().fit(X, y), kind(device="auto")
-    with pytest.warns(UserWarning, match="^device = `auto`: computed on the processor, as there is no") as warned:
+    with pytest.warns(UserWarning, match="^device = `auto`: computed on the CPU, as there is no") as warned:
         estimator.fit(X, y)
     assert [warning.filename for warning in warned] == [__file__]
     if hasattr(here, "predict"):
@@ -341,7 +341,7 @@ def test_libraries_are_looked_for_once_in_the_packages_of_nvidia_and_of_pytorch(
     assert {str(tmp_path / "nvidia" / "cublas" / "lib"), str(tmp_path / "torch" / "lib")} <= set(looked[0])
 
 
-# Arrays that lie on a card.
+# Arrays that lie on a GPU.
 
 
 def test_what_lies_on_a_card(torch, cupy):
@@ -385,7 +385,7 @@ def test_rows_on_one_card_are_not_computed_with_on_another(any_card, cupy):
     assert device_for(Array(X, 1), "auto") == "cuda:1"
     assert device_for(Array(X, 1), "cpu", "cuda:1") == "cuda:1"
     assert device_for(Array(X), "cuda") == "cuda:0"
-    with pytest.raises(ValueError, match="device = `cuda`, but X lies on the card `cuda:1`\nhint: "):
+    with pytest.raises(ValueError, match="device = `cuda`, but X lies on the GPU `cuda:1`\nhint: "):
         mercer.GDA(device="cuda").fit(Array(X, 1), Y)
 
 
@@ -417,9 +417,9 @@ def test_names_of_columns_are_forgotten_with_rows_that_have_none(any_card, torch
 
 def test_matrices_that_cannot_be_read_as_they_are(any_card, no_libraries):
     for there in (Somewhere(typestr="<i8"), Somewhere(typestr=">f8"), Somewhere(strides=(8, 480))):
-        with pytest.raises(TypeError, match=r"a Somewhere on a card as .f8|i8.*\nhint: give float32 or float64"):
+        with pytest.raises(TypeError, match=r"a Somewhere on a GPU as .f8|i8.*\nhint: give float32 or float64"):
             mercer.GDA().fit(there, Y)
-    with pytest.raises(TypeError, match="a ByDlpack on a card cannot be read as it is\nhint: "):
+    with pytest.raises(TypeError, match="a ByDlpack on a GPU cannot be read as it is\nhint: "):
         mercer.GDA().fit(ByDlpack(), Y)
     for strides in (None, (24, 8)):
         assert CardRows.of(Somewhere(strides=strides)).shape == (60, 3)
@@ -502,7 +502,7 @@ def test_the_library_refuses_what_is_no_matrix_on_a_card():
         model.transform(rows)
     for shape, typestr, strides in (((60,), "<f8", None), ((60, 3), "<i8", None), ((60, 3), "<f8", (8, 480))):
         interface = Somewhere(shape, typestr, strides).__cuda_array_interface__
-        with pytest.raises(ValueError, match="a matrix of float64 or float32 in C order is needed on a card"):
+        with pytest.raises(ValueError, match="a matrix of float64 or float32 in C order is needed on a GPU"):
             model.transform(SimpleNamespace(__cuda_array_interface__=interface, card=0))
 
 

@@ -81,7 +81,7 @@ def test_features_are_eliminated_and_selected_by_importances(selector):
     left = RFE(clone(selector), n_features_to_select=3, step=1).fit(X, Y)
     assert left.get_support().sum() == 3
     best = clone(selector).fit(X, Y).ranking_.argmin()
-    # Three are left when the last of them is judged by the others.
+    # Three are left when the last of them is predicted from the others.
     assert left.get_support()[best] or isinstance(selector, LaplacianScore | RReliefF)
     kept = SelectFromModel(clone(selector)).fit(X, Y)
     expected = kept.estimator_.feature_importances_

@@ -358,6 +358,15 @@ def test_evaluators_differ_by_their_lines(frame):
     assert texts == ["klfe", "gda", "evaluator: knn", "evaluator: ridge", "rbf-svm", "raw, knn"]
 
 
+def test_the_legend_names_evaluators_of_methods_and_not_those_of_baselines_alone(frame):
+    more = pd.concat([frame, frame[frame.method == "raw"].assign(evaluator="linear-svm")])
+    more.attrs = frame.attrs
+    ax = plot.path(more)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["klfe", "gda", "rbf-svm", "raw, knn", "raw, linear-svm"]
+    assert ax.get_xticks().tolist() == [1, 2, 10, 100]  # the sizes, and not powers of ten
+
+
 def test_a_small_mean_squared_error_is_the_best(frame):
     frame.attrs = {"measure": "r2", "second": "mse"}
     klfe = plot.path(frame, measure="mse").containers[0]

@@ -1,4 +1,4 @@
-"""Single precision from rows to features: what stands on a basis computes in the basis' precision."""
+"""Single precision from rows to features: downstream methods compute in the precision of their basis."""
 
 import pickle
 import tracemalloc

@@ -87,7 +87,7 @@ EXPECTED_WARNINGS = [
     pytest.mark.filterwarnings("ignore:No features were selected"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:the means of .* classes span"),
-    pytest.mark.filterwarnings("ignore:no coordinate tells the labels apart"),
+    pytest.mark.filterwarnings("ignore:no coordinate separates the labels"),
     # SKFE wants all rows that are independent, of which float32 sees fewer.
     pytest.mark.filterwarnings("ignore:float32 cannot distinguish"),
 ]

@@ -330,7 +330,7 @@ fn compare() -> Command {
         )
         .arg(number("folds", "K", "5", "Number of folds, each the test part once").value_parser(value_parser!(u32).range(2..)))
         .arg(
-            number("repeats", "R", "1", "How often the rows are split anew")
+            number("repeats", "R", "1", "How many times the rows are split into folds")
                 .value_parser(value_parser!(u32).range(1..)),
         )
         .arg(
@@ -347,7 +347,7 @@ fn compare() -> Command {
                 .value_name("COL")
                 .allow_negative_numbers(true)
                 .conflicts_with("test-share")
-                .help("Keep rows with the same value of this column together in a fold; it is no input"),
+                .help("Keep rows with the same value of this column together in a fold; it is not used as an input"),
         )
         .arg(
             Arg::new("ordered")

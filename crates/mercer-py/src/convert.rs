@@ -71,8 +71,7 @@ impl<'py> FromPyObject<'_, 'py> for CardMatrix {
         let interface = object.getattr("__cuda_array_interface__")?;
         let interface = interface.cast::<PyDict>()?;
         let item = |name: &str| interface.get_item(name).map(|found| found.filter(|value| !value.is_none()));
-        let needed =
-            || PyValueError::new_err("a matrix of float64 or float32 in C order is needed on a card");
+        let needed = || PyValueError::new_err("a matrix of float64 or float32 in C order is needed on a GPU");
         let shape: (usize, usize) = item("shape")?.ok_or_else(needed)?.extract().map_err(|_| needed())?;
         let (address, _): (u64, bool) = item("data")?.ok_or_else(needed)?.extract()?;
         let precision = match item("typestr")?.ok_or_else(needed)?.extract::<String>()?.as_str() {
@@ -89,7 +88,7 @@ impl<'py> FromPyObject<'_, 'py> for CardMatrix {
             }
         }
         if item("mask")?.is_some() {
-            return Err(PyValueError::new_err("a matrix on a card must have no mask"));
+            return Err(PyValueError::new_err("a matrix on a GPU must have no mask"));
         }
         let card = object.getattr("card")?.extract()?;
         Ok(Self { address, shape, precision, card, owner: Arc::new(object.to_owned().unbind()) })

@@ -237,7 +237,7 @@ fn pipeline(
     let head = method.as_ref().map(|method| &method.head);
     let basis = match (name, head) {
         // The one for a given size.
-        (Some("usual"), _) => basis_of(Method::of_rows(n).name(), settings)?,
+        (Some("default"), _) => basis_of(Method::of_rows(n).name(), settings)?,
         (Some(name), _) => basis_of(name, settings)?,
         (None, Some(head)) => {
             let own = head.default_basis(n, warnings).map_or("kobl", Method::name);

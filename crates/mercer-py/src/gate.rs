@@ -35,7 +35,7 @@ pyo3::create_exception!(
     mercer,
     DeviceError,
     PyRuntimeError,
-    "A card that is not there, lacks a library, or failed."
+    "A GPU that is not there, lacks a library, or failed."
 );
 
 /// Bytes that a fit may take: what the environment says, else the default.

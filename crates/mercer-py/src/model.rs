@@ -256,7 +256,7 @@ impl Model {
         let rows = X.rows()?;
         let shape = (rows.n(), self.n_features());
         if out.shape() != shape || X.card() != Some(out.card()) {
-            let text = format!("the features are a matrix of {} × {} on the rows' card", shape.0, shape.1);
+            let text = format!("the features are a matrix of {} × {} on the rows' GPU", shape.0, shape.1);
             return Err(PyValueError::new_err(text));
         }
         run(py, verbose, |monitor| out.write(self.map(), &rows, monitor))

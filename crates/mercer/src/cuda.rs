@@ -116,25 +116,25 @@ impl Card {
             }
             failed(code, "starting the driver")?;
             let mut count = 0;
-            failed((driver.device_count)(&raw mut count), "counting cards")?;
+            failed((driver.device_count)(&raw mut count), "counting GPUs")?;
             if ordinal >= count.try_into().unwrap_or(0) {
                 return Err(no_card(count, ordinal));
             }
             let (mut device, mut context) = (0, std::ptr::null_mut());
-            failed((driver.device)(&raw mut device, int(ordinal)), "opening the card")?;
-            failed((driver.retain_context)(&raw mut context, device), "opening the card")?;
-            failed((driver.set_context)(context), "opening the card")?;
+            failed((driver.device)(&raw mut device, int(ordinal)), "opening the GPU")?;
+            failed((driver.retain_context)(&raw mut context, device), "opening the GPU")?;
+            failed((driver.set_context)(context), "opening the GPU")?;
             let mut text = [0 as c_char; 256];
-            failed((driver.device_name)(text.as_mut_ptr(), 255, device), "opening the card")?;
+            failed((driver.device_name)(text.as_mut_ptr(), 255, device), "opening the GPU")?;
             let attribute = |which: c_int| {
                 let mut value = 0;
-                failed((driver.attribute)(&raw mut value, which, device), "opening the card").map(|()| value)
+                failed((driver.attribute)(&raw mut value, which, device), "opening the GPU").map(|()| value)
             };
             let capability = 10 * attribute(CAPABILITY_MAJOR)? + attribute(CAPABILITY_MINOR)?;
             let multiprocessors = attribute(MULTIPROCESSORS)?.unsigned_abs();
             let (mut stream, mut copies) = (std::ptr::null_mut(), std::ptr::null_mut());
-            failed((driver.create_stream)(&raw mut stream, 1), "opening the card")?;
-            failed((driver.create_stream)(&raw mut copies, 1), "opening the card")?;
+            failed((driver.create_stream)(&raw mut stream, 1), "opening the GPU")?;
+            failed((driver.create_stream)(&raw mut copies, 1), "opening the GPU")?;
             let mut blas = std::ptr::null_mut();
             blas_check((libraries.blas.create)(&raw mut blas), "starting cuBLAS")?;
             blas_check((libraries.blas.set_stream)(blas, stream), "starting cuBLAS")?;
@@ -205,7 +205,7 @@ impl Card {
         }
         if code == OUT_OF_MEMORY {
             return Err(Error::Memory(format!(
-                "the card {} has no {} left\n\
+                "the GPU {} has no {} left\n\
                  hint: close what else uses it, or set MERCER_DEVICE_MEMORY lower, so that less is kept there at a time",
                 self.name,
                 bytes_for_people(bytes as u64)
@@ -270,7 +270,7 @@ impl Card {
         self.enter()?;
         // What others have begun on other streams is waited for.
         // SAFETY: it takes nothing.
-        self.check(unsafe { (self.libraries.driver.wait_for_all)() }, "waiting for the card")?;
+        self.check(unsafe { (self.libraries.driver.wait_for_all)() }, "waiting for the GPU")?;
         Ok(Buffer::new(self, address, len, Some(owner)))
     }
 
@@ -428,7 +428,7 @@ impl Card {
     /// Makes the card that of this thread.
     fn enter(&self) -> Result<()> {
         // SAFETY: the context lives as long as the process.
-        self.check(unsafe { (self.libraries.driver.set_context)(self.context) }, "turning to the card")
+        self.check(unsafe { (self.libraries.driver.set_context)(self.context) }, "turning to the GPU")
     }
 
     fn check(&self, code: c_int, doing: &str) -> Result<()> {
@@ -489,7 +489,7 @@ fn compiler_check(code: c_int, log: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::device(format!(
-        "CUDA's compiler (NVRTC) failed with code {code}\n{log}hint: CUDA 12 or newer is needed, and a card that it knows"
+        "CUDA's compiler (NVRTC) failed with code {code}\n{log}hint: CUDA 12 or newer is needed, and a GPU that it knows"
     )))
 }
 
@@ -497,11 +497,11 @@ fn blas_check(code: c_int, doing: &str) -> Result<()> {
     match code {
         0 => Ok(()),
         3 => Err(Error::Memory(format!(
-            "the card has no memory left for {doing}\n\
+            "the GPU has no memory left for {doing}\n\
              hint: close what else uses it, or set MERCER_DEVICE_MEMORY lower, so that less is kept there at a time"
         ))),
         _ => Err(Error::device(format!(
-            "cuBLAS failed with code {code} at {doing}\nhint: try again; the processor needs no card (device = cpu)"
+            "cuBLAS failed with code {code} at {doing}\nhint: try again, or compute on the CPU (device = cpu)"
         ))),
     }
 }
@@ -523,18 +523,16 @@ fn check(libraries: &Libraries, code: c_int, doing: &str) -> Result<()> {
     };
     let (name, why) = (text(libraries.driver.error_name), text(libraries.driver.error_text));
     Err(Error::device(format!(
-        "the card failed at {doing}: {name}, {why}\n\
-         hint: start the program again, as a card that has failed does no more work for it; the processor needs no card (device = cpu)"
+        "the GPU failed at {doing}: {name}, {why}\n\
+         hint: start the program again, as a GPU that has failed does no more work for it, or compute on the CPU (device = cpu)"
     )))
 }
 
 fn no_card(count: c_int, ordinal: usize) -> Error {
     let what = if count == 0 {
-        "the NVIDIA driver finds no card".to_owned()
+        "the NVIDIA driver finds no GPU".to_owned()
     } else {
-        format!("device = `cuda:{ordinal}`, but the NVIDIA driver finds {count} card(s), counted from 0")
+        format!("device = `cuda:{ordinal}`, but the NVIDIA driver finds {count} GPU(s), counted from 0")
     };
-    Error::device(format!(
-        "{what}\nhint: compute on the processor (device = cpu), or look at CUDA_VISIBLE_DEVICES"
-    ))
+    Error::device(format!("{what}\nhint: compute on the CPU (device = cpu), or look at CUDA_VISIBLE_DEVICES"))
 }

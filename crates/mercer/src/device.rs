@@ -64,7 +64,7 @@ impl Device {
     pub fn fallback(self) -> Option<String> {
         let why = Card::open(0).err().filter(|_| self == Self::Auto)?.to_string();
         let why = why.lines().next().unwrap_or_default().to_owned();
-        Some(format!("device = `auto`: computed on the processor, as {why}"))
+        Some(format!("device = `auto`: computed on the CPU, as {why}"))
     }
 }
 
@@ -78,7 +78,7 @@ impl FromStr for Device {
             ("auto", _) => Ok(Self::Auto),
             (_, Some(Ok(number))) => Ok(Self::Cuda(number)),
             _ => Err(Error::argument(format!(
-                "device = `{text}`, but it must be `cpu`, `cuda`, `cuda:1` (the card with that number) or `auto`"
+                "device = `{text}`, but it must be `cpu`, `cuda`, `cuda:1` (the GPU with that number) or `auto`"
             ))),
         }
     }

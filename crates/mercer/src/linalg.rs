@@ -291,7 +291,7 @@ fn interruptible<T: Send + 'static>(
             Ok(result) => return result,
             Err(RecvTimeoutError::Timeout) => monitor.check()?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::Numerical("the decomposition of a matrix broke off".into()));
+                return Err(Error::Numerical("the decomposition of a matrix failed".into()));
             }
         }
     }

@@ -361,7 +361,7 @@ impl System {
         if helpless || (idle > 0 && idle == selection.columns.len()) {
             weights = None;
             selection.warnings.push(format!(
-                "no coordinate tells the labels apart better than chance, by `{}`: {} are kept as they are, without weights",
+                "no coordinate separates the labels better than chance, by `{}`: {} are kept as they are, without weights",
                 self.selector.name(),
                 selection.columns.len()
             ));

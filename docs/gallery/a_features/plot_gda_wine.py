@@ -25,7 +25,7 @@ print("features:", model.transform(X_test).shape)
 # Nothing was chosen by hand: the width γ and the size of the basis come from left-out training rows.
 
 gda = model[-1]
-print(f"γ = {gda.basis_.gamma_:.4f}, {gda.basis_.n_components_} components, {gda.n_support_} kernel values a row")
+print(f"γ = {gda.basis_.gamma_:.4f}, {gda.basis_.n_components_} components, {gda.n_support_} kernel values per row")
 
 # %%
 # A nearest neighbour on the two features, and on the 13 scaled columns:

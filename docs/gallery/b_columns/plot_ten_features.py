@@ -2,7 +2,7 @@
 Ten features for a small model
 ==============================
 
-A model for a small device: ten numbers a row and a linear rule on them. Which ten? Here are ten columns as they are,
+A model for a small device: ten numbers per row and a linear rule on them. Which ten? Here are ten columns as they are,
 ten coordinates of a kernel basis that TAKES selects, and ten features that KLFE and KPLS combine from all
 coordinates.
 """
@@ -36,7 +36,7 @@ for name, features in candidates.items():
     means.append(100 * scores.mean())
     errors.append(100 * scores.std(ddof=1) / len(scores) ** 0.5)
     costs.append(getattr(model.fit(X, y)[1], "n_support_", 0))
-    print(f"{name:34} {means[-1]:.1f} ± {errors[-1]:.1f} %, {costs[-1]:3} kernel values a row")
+    print(f"{name:34} {means[-1]:.1f} ± {errors[-1]:.1f} %, {costs[-1]:3} kernel values per row")
 
 all_columns = 100 * cross_val_score(make_pipeline(StandardScaler(), LogisticRegression()), X, y, cv=5).mean()
 print(f"{'all 30 columns':34} {all_columns:.1f} %")
@@ -44,7 +44,7 @@ print(f"{'all 30 columns':34} {all_columns:.1f} %")
 # %%
 # Mean and standard error of five folds. The dashed line is logistic regression on all 30 columns. KLFE and KPLS, which
 # combine all coordinates, come within a point of it; ten columns, and ten coordinates that are kept as they are, are
-# three to four points below. A prediction costs one kernel value a landmark: with 50 landmarks KPLS is an eighth as
+# three to four points below. A prediction costs one kernel value per landmark: with 50 landmarks KPLS is an eighth as
 # expensive and hardly worse.
 
 figure, axes = plt.subplots(figsize=(7, 3))

@@ -74,13 +74,13 @@ pub(super) fn entries(model: &SelectedColumns) -> Vec<Value> {
     model.best().into_iter().map(entry).collect()
 }
 
-/// The heads, then one line a column: names and numbers for people, or for programs in full precision.
+/// The header, then one line per column: names and numbers for people, or for programs in full precision.
 fn lines(model: &SelectedColumns, columns: &[usize], full: bool) -> Vec<Vec<String>> {
     let (names, support) = (names(model), model.support());
-    let mut heads = vec!["rank", "column", "kept", "score"];
-    heads.extend(model.pvalues.is_some().then_some(if full { "p_value" } else { "p-value" }));
-    heads.extend(model.stability.is_some().then_some("stability"));
-    let mut lines = vec![heads.into_iter().map(String::from).collect::<Vec<_>>()];
+    let mut header = vec!["rank", "column", "kept", "score"];
+    header.extend(model.pvalues.is_some().then_some(if full { "p_value" } else { "p-value" }));
+    header.extend(model.stability.is_some().then_some("stability"));
+    let mut lines = vec![header.into_iter().map(String::from).collect::<Vec<_>>()];
     let number = |v: f64| if full { v.to_string() } else { short(v) };
     let share = |v: f64| if full { v.to_string() } else { format!("{v:.SHARE_DIGITS$}") };
     for &j in columns {

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     if let Some(output) = output {
         output.write_text(context, &ranking::formatted(&outcome, &shown, form)?)?;
     }
-    context.info(&format!("{}\n{:.2} s", ranking::best(&outcome, &shown), started.elapsed().as_secs_f64()));
+    context.info(&format!("{}\n{:.2} s", ranking::best(&outcome), started.elapsed().as_secs_f64()));
     if let Some(OutputTarget::File(file)) = output {
         context.info(&format!("wrote {file}"));
     }
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         let diagnostics = if outcome.interrupted {
             None
         } else {
-            diagnostics(&comparison, &shown, (&rows, &labels, &names), context)?
+            diagnostics(&comparison, &outcome, (&rows, &labels, &names), context)?
         };
         write_page(target, &report::comparison(&outcome, diagnostics.as_ref(), &about), context)?;
     }
@@ -217,11 +217,11 @@ pub(super) fn run_comparison(
 /// Diagnostics of the recommended candidate, fitted on all rows; None, with a warning, if that fails.
 pub(super) fn diagnostics(
     comparison: &Comparison,
-    entries: &[&Entry],
+    outcome: &Outcome,
     (rows, labels, names): (&Rows, &Labels, &[String]),
     context: &Context,
 ) -> Result<Option<FitDiagnostics>> {
-    let Some((entry, pipeline)) = best_pipeline(comparison, entries, labels, rows.n())? else {
+    let Some((entry, pipeline)) = best_pipeline(comparison, outcome, labels, rows.n())? else {
         return Ok(None);
     };
     let filled = source::filled(rows, comparison.fill_missing)?;
@@ -244,15 +244,12 @@ pub(super) fn diagnostics(
 /// The recommended entry, and how to fit it again; else the best one that is not a baseline.
 fn best_pipeline<'a>(
     comparison: &Comparison,
-    entries: &[&'a Entry],
+    outcome: &'a Outcome,
     labels: &Labels,
     n: usize,
 ) -> Result<Option<(&'a Entry, Pipeline)>> {
-    let shown = Outcome { entries: entries.iter().map(|e| (*e).clone()).collect(), ..Outcome::default() };
-    let recommended =
-        shown.recommended().and_then(|e| shown.entries.iter().position(|other| std::ptr::eq(e, other)));
-    let first = recommended.map(|at| entries[at]);
-    for entry in first.into_iter().chain(entries.iter().copied()).filter(|entry| entry.mean().is_some()) {
+    let first = outcome.recommended();
+    for entry in first.into_iter().chain(&outcome.entries).filter(|entry| entry.mean().is_some()) {
         if let Some(pipeline) = comparison.pipeline(entry, labels, n)? {
             return Ok(Some((entry, pipeline)));
         }
@@ -266,9 +263,9 @@ pub(super) fn settings(comparison: &Comparison) -> Vec<(String, String)> {
     let mut all = vec![
         ("gamma".to_string(), comparison.gammas.join(", ")),
         ("evaluators".to_string(), evaluators.join(", ")),
-        ("score".to_string(), comparison.score.map_or("usual", Measure::name).to_string()),
         ("scale".to_string(), source::scale_name(comparison.scale).to_string()),
     ];
+    all.extend(comparison.score.map(|score| ("score".to_string(), score.name().to_string())));
     match comparison.test_share {
         Some(share) => all.push(("test_share".into(), share.to_string())),
         None => all.push(("folds".into(), comparison.folds.to_string())),

@@ -70,7 +70,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
             return Err(Error::Interrupted);
         }
         if for_page {
-            let diagnostics = diagnostics(&comparison, &shown, (&made.rows, &labels, &made.names), context)?;
+            let diagnostics =
+                diagnostics(&comparison, &outcome, (&made.rows, &labels, &made.names), context)?;
             let mut about = about(args, Some(&labels), seed, settings(&comparison));
             about.source = source;
             page = Some(report::comparison(&outcome, diagnostics.as_ref(), &about));

@@ -165,10 +165,13 @@ pub(super) fn shares(map: &FeatureMap, most: usize) -> Option<String> {
     Some(format!("{}{all}", first(&each, most)))
 }
 
-/// First and last value of the alignment with the labels.
+/// First and last value of the alignment with the labels; the value alone where it was not climbed, as points were moved.
 pub(super) fn alignment(map: &FeatureMap) -> Option<String> {
     let path = &map.facts.alignment_path;
     let (from, to) = (path.first()?, path.last()?);
+    if path.len() == 1 {
+        return Some(short(*to));
+    }
     Some(format!("from {} to {} in {}", short(*from), short(*to), plural(path.len() - 1, "step")))
 }
 

@@ -112,7 +112,7 @@ fn summary(learned: &Learned, labels: &Labels, names: &[String]) -> String {
     let mut lines = vec![format!("predicts by ridge on {}", members.join(" and on "))];
     lines.push(match (labels, learned.missed, learned.log_loss) {
         (Labels::Classes { .. }, Some(missed), Some(loss)) => format!(
-            "{:.1} % of left-out rows are predicted right, log loss {} (a little too good: the choices were made by the same rows)",
+            "{:.1} % of left-out rows are predicted right, log loss {} (slightly optimistic: the choices were made by the same rows)",
             100.0 * (1.0 - missed),
             short(loss)
         ),

@@ -59,11 +59,11 @@ pub(super) fn lines(outcome: &Outcome, entries: &[&Entry]) -> Vec<Vec<String>> {
     let rules: Vec<_> = entries.iter().filter(|e| !e.is_baseline()).map(|e| &e.gamma_rule).collect();
     let several = rules.windows(2).any(|two| two[0] != two[1]);
     let words = |name: &str| name.replace('_', " ");
-    let heads =
+    let header =
         ["method", "basis", "evaluator", "features", &words(&outcome.measure), &words(&outcome.second)];
-    let mut heads = heads.map(String::from).to_vec();
-    heads.extend(["kernel values", "gamma", "seconds"].map(String::from));
-    let mut lines = vec![heads];
+    let mut header = header.map(String::from).to_vec();
+    header.extend(["kernel values", "gamma", "seconds"].map(String::from));
+    let mut lines = vec![header];
     for entry in entries.iter().filter(|entry| entry.mean().is_some()) {
         let number =
             |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| "-".into(), text);
@@ -109,7 +109,7 @@ pub(super) fn markdown(lines: &[Vec<String>]) -> String {
 
 /// All numbers in full precision; missing ones are empty.
 fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
-    let heads = [
+    let header = [
         "method",
         "basis",
         "evaluator",
@@ -125,7 +125,7 @@ fn csv(outcome: &Outcome, entries: &[&Entry]) -> Result<String> {
         "splits",
         "failed",
     ];
-    let mut lines = vec![heads.map(String::from).to_vec()];
+    let mut lines = vec![header.map(String::from).to_vec()];
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
     for entry in entries {
@@ -175,9 +175,8 @@ pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
 }
 
 /// The recommended features and the best, beside the best baseline and chance.
-pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
-    let shown = Outcome { entries: entries.iter().map(|e| (*e).clone()).collect(), ..outcome.clone() };
-    let Some((best, chosen)) = shown.best().zip(shown.recommended()) else {
+pub(super) fn best(outcome: &Outcome) -> String {
+    let Some((best, chosen)) = outcome.best().zip(outcome.recommended()) else {
         return "no method has a score on every split".into();
     };
     let mut lines = vec![if std::ptr::eq(best, chosen) {
@@ -189,7 +188,7 @@ pub(super) fn best(outcome: &Outcome, entries: &[&Entry]) -> String {
             described(outcome, best)
         )
     }];
-    let scored = shown.entries.iter().filter(|entry| entry.is_baseline() && entry.mean().is_some());
+    let scored = outcome.entries.iter().filter(|entry| entry.is_baseline() && entry.mean().is_some());
     if let Some(baseline) = scored.into_iter().next() {
         let relation = match chosen.clearly_better(baseline) {
             Some(true) => "clearly better than",
@@ -223,7 +222,8 @@ pub(super) fn described(outcome: &Outcome, entry: &Entry) -> String {
     let on = basis.map_or_else(String::new, |basis| format!(" on {basis}"));
     let features = match entry.features().filter(|q| *q > 0.0 && !entry.is_baseline()) {
         Some(1.0) => " from one feature".into(),
-        Some(q) => format!(" from {} features", count(q)),
+        Some(q) if q.fract() == 0.0 => format!(" from {q} features"),
+        Some(q) => format!(" from about {q:.0} features"),
         None => String::new(),
     };
     format!("{}{on}{evaluator}, {}{features}", entry.method, score(outcome, entry))

@@ -62,8 +62,7 @@ pub(super) fn reading() -> Vec<Arg> {
         .default_value("fill")
         .value_parser(PossibleValuesParser::new(Missing::NAMES.map(|(name, _)| name)))
         .help(
-            "Missing values (empty, NA, NaN, null, ?, None): fill: numbers by the median of the training rows, and a column says \
-             where; refuse: an error",
+            "Missing values (empty, NA, NaN, null, ?, None): fill: numbers by the median of the training rows, with an indicator column; refuse: an error",
         );
     let mut all = vec![
         scale,
@@ -73,7 +72,7 @@ pub(super) fn reading() -> Vec<Arg> {
         list("drop", "Columns to ignore").allow_negative_numbers(true),
         list(
             "categorical",
-            "Columns of numbers, or of text of many values, to use as categories: one column a value",
+            "Columns of numbers, or of text of many values, to use as categories: one column per value",
         ),
         missing,
     ];
@@ -111,19 +110,18 @@ pub(super) fn weights() -> [Arg; 2] {
         .long("weights")
         .value_name("COL")
         .allow_negative_numbers(true)
-        .help("Column that says what each row counts: 2 as two rows, 0 as none; it is no input");
+        .help("Column of sample weights: 2 counts as two rows, 0 as none; it is not used as an input");
     let by_class = Arg::new("class-weight")
         .long("class-weight")
         .value_name("HOW")
         .value_parser(PossibleValuesParser::new(["balanced"]))
-        .help("What the rows of a class count; balanced: every class counts the same");
+        .help("Weights of the classes; balanced: every class counts the same");
     [column, by_class]
 }
 
 pub(super) fn device() -> Arg {
     Arg::new("device").long("device").value_name("WHERE").env("MERCER_DEVICE").help(
-        "Where passes over the rows are computed: cpu, cuda (the first NVIDIA card), cuda:1, or auto (a card if there is one \
-         and it has the formulas) [default: cpu]",
+        "Where passes over the rows are computed: cpu, cuda (the first NVIDIA GPU), cuda:1, or auto (a GPU if there is one that supports the method) [default: cpu]",
     )
 }
 

@@ -16,7 +16,7 @@ fn has_card() -> bool {
 fn a_device_that_is_none_is_refused_before_rows_are_read() {
     let folder = folder();
     let expected =
-        "device = `gpu`, but it must be `cpu`, `cuda`, `cuda:1` (the card with that number) or `auto`";
+        "device = `gpu`, but it must be `cpu`, `cuda`, `cuda:1` (the GPU with that number) or `auto`";
     for command in [
         "fit nothing.csv --method kobl -o m.mercer",
         "fit nothing.csv --target kind --method auto -o m.mercer",

@@ -81,7 +81,7 @@ impl<'a> CardRows<'a> {
         limit: f64,
         monitor: &'a Monitor,
     ) -> Result<Self> {
-        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a card") };
+        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a GPU") };
         let card = Arc::clone(view.card());
         let (n, p) = (rows.n(), rows.p());
         let diagonal = gram.diagonal();
@@ -132,7 +132,7 @@ impl<'a> CardRows<'a> {
 
     /// The rows there.
     fn there(&self) -> CardView<'_> {
-        self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a card"))
+        self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a GPU"))
     }
 
     /// Rows of G at some rows, j×h.

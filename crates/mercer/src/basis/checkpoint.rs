@@ -106,7 +106,7 @@ impl BasisCheckpoint {
         })
     }
 
-    /// Keeps a basis that is done, if it is time: what comes on top of it need not wait for it again.
+    /// Keeps a basis that is done, if it is time: extractors and selectors need not wait for it again.
     pub(super) fn finish(&mut self, fitted: &FittedBasis) -> Result<()> {
         if !self.part.is_due() {
             return Ok(());
@@ -214,13 +214,13 @@ fn about(basis: &Basis, memory: u64, rows: &Rows, labels: Option<&Labels>) -> Re
     } = basis;
     if matches!(threshold, Some(Threshold::Function(_))) {
         return Err(Error::argument(
-            "threshold is a function, which a checkpoint cannot know again\n\
+            "threshold is a function, which a checkpoint cannot compare\n\
              hint: use a linear, a power or a constant threshold",
         ));
     }
     if shape.is_own() {
         return Err(Error::argument(format!(
-            "the kernel `{}` is a function, which a checkpoint cannot know again\n\
+            "the kernel `{}` is a function, which a checkpoint cannot compare\n\
              hint: leave the checkpoint out",
             shape.name()
         )));

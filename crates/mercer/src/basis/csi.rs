@@ -43,7 +43,7 @@ const TOL: Parameter = Parameter::share(
     "tol",
     false,
     false,
-    "mean squared residual, relative to what varies, at which it stops",
+    "mean squared residual, relative to the variance in the kernel's space, at which it stops",
 )
 .default("0.001");
 

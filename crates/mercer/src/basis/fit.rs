@@ -98,26 +98,25 @@ impl Basis {
 
     /// Why a card cannot fit this basis; None if it can.
     fn not_on_cards(&self, options: &Options) -> Option<String> {
-        let use_cpu =
-            "hint: compute on the processor (device = cpu), or let it be where a card cannot (device = auto)";
+        let use_cpu = "hint: compute on the CPU (device = cpu), or let mercer choose (device = auto)";
         let by_kernel = !self.shape.is_on_cards();
         let by_method =
             !self.method.is_on_cards() || (self.method == Method::Kfa && self.candidates.is_none());
         if by_kernel {
-            return Some(format!("the kernel `{}` is not computed on a card\n{use_cpu}", self.shape.name()));
+            return Some(format!("the kernel `{}` is not computed on a GPU\n{use_cpu}", self.shape.name()));
         }
         if by_method {
             let all = if self.method == Method::Kfa { " with candidates = all" } else { "" };
             return Some(format!(
-                "the basis `{}`{all} is not fitted on a card; `kobl`, `rpcholesky`, `nystrom`, `sparse` and `kfa` are\n{use_cpu}",
+                "the basis `{}`{all} is not fitted on a GPU; `kobl`, `rpcholesky`, `nystrom`, `sparse` and `kfa` are\n{use_cpu}",
                 self.method.name()
             ));
         }
         if options.weights.is_some() {
-            return Some(format!("sample weights are not taken by a card\n{use_cpu}"));
+            return Some(format!("sample weights are not taken by a GPU\n{use_cpu}"));
         }
         options.checkpoint.as_ref().map(|_| {
-            "a fit on a card keeps no checkpoint: it takes seconds\nhint: leave the checkpoint out, or compute on the processor (device = cpu)".into()
+            "a fit on a GPU keeps no checkpoint: it takes seconds\nhint: leave the checkpoint out, or compute on the CPU (device = cpu)".into()
         })
     }
 

@@ -84,8 +84,8 @@ impl Basis {
         }
         if rows.device() != Device::Cpu || matches!(options.device, Device::Cuda(_)) {
             return refused(
-                "a basis that grows batch by batch is not fitted on a card\n\
-                 hint: compute on the processor (device = cpu), or fit on all rows at once",
+                "a basis that grows batch by batch is not fitted on a GPU\n\
+                 hint: compute on the CPU (device = cpu), or fit on all rows at once",
             );
         }
         if self.landmarks.is_some() {

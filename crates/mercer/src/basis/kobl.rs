@@ -36,7 +36,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         PRECISION,
         SEED,
     ]),
-    help: "kernel orthogonal basis learner: the row farthest from the span so far, until little is left of what varies",
+    help: "kernel orthogonal basis learner: the row farthest from the span so far, until little of the variance is left",
 };
 
 const THRESHOLD: Parameter = Parameter::new(

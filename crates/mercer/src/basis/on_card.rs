@@ -126,7 +126,7 @@ pub(crate) fn upload_matrix(card: &Arc<Card>, matrix: MatRef<'_, f64>) -> Result
 impl<'a> Applied<'a> {
     /// The rows must lie on a card.
     pub(crate) fn new(expansion: &Expansion, rows: &'a Rows<'a>) -> Result<Self> {
-        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a card") };
+        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a GPU") };
         let Landmarks::Rows(landmarks) = &expansion.landmarks else {
             return Err(no_formula(expansion.kernel.shape));
         };
@@ -164,7 +164,7 @@ impl<'a> Applied<'a> {
 
     /// Features of the rows of a piece, q×count, into `out`.
     pub(crate) fn fill(&self, start: usize, count: usize, out: View) -> Result<()> {
-        let rows = self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a card"));
+        let rows = self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a GPU"));
         self.fill_of(rows.piece(start, count, &self.staging)?, out)
     }
 

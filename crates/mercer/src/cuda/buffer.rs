@@ -115,7 +115,7 @@ impl<T: Pod> Buffer<T> {
         card.enter()?;
         // SAFETY: both sides have so many bytes.
         let code = unsafe { (card.libraries.driver.from_card)(to.cast(), from, bytes, card.stream) };
-        card.check(code, "copying from the card")?;
+        card.check(code, "copying from the GPU")?;
         card.wait()
     }
 

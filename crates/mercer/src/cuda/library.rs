@@ -163,7 +163,7 @@ impl Libraries {
         let (driver, name) = open("cuda", &names("cuda", &["1"], "nvcuda.dll")).map_err(|why| {
             Error::device(format!(
                 "there is no NVIDIA driver on this machine: {why}\n\
-                 hint: compute on the processor (device = cpu), or install the driver of the card"
+                 hint: compute on the CPU (device = cpu), or install the driver of the GPU"
             ))
         })?;
         let driver_functions = Driver::of(&driver, &name)?;

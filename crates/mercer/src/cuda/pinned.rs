@@ -59,8 +59,8 @@ impl Pinned {
         let code = unsafe { (card.libraries.driver.allocate_here)(&raw mut start, 2 * HALF, 0) };
         if code == OUT_OF_MEMORY {
             return Err(Error::Memory(
-                "the system locks no 17 MB of memory for copies to the card\n\
-                 hint: close what else uses much memory, or compute on the processor (device = cpu)"
+                "the system could not lock 17 MB of memory for copies to the GPU\n\
+                 hint: close what else uses much memory, or compute on the CPU (device = cpu)"
                     .into(),
             ));
         }
@@ -98,7 +98,7 @@ impl Pinned {
                 (card.libraries.driver.to_card)(to + begun as u64, at.cast(), len, stream)
             };
             half.taken = (half.taken + len).next_multiple_of(ALIGNED);
-            card.check(code, "copying to the card")?;
+            card.check(code, "copying to the GPU")?;
             card.mark_in(self.lane, &half.done)?;
             begun += len;
         }
@@ -129,7 +129,7 @@ impl Pinned {
                     let stream = card.stream_of(self.lane);
                     (card.libraries.driver.from_card)(at.cast(), from, bytes(piece), stream)
                 };
-                card.check(code, "copying from the card")?;
+                card.check(code, "copying from the GPU")?;
                 card.mark_in(self.lane, &self.halves[piece % 2].done)?;
             }
             if let Some(before) = piece.checked_sub(1) {

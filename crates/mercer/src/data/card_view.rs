@@ -84,7 +84,7 @@ impl<'r> CardView<'r> {
                 single.write_beside(rows.values(), &room.free)?;
                 self.card.widen(single, &room.numbers)?;
             }
-            _ => unreachable!("rows on a card are dense"),
+            _ => unreachable!("rows on a GPU are dense"),
         }
         Ok(room.numbers.matrix(p, count))
     }
@@ -104,7 +104,7 @@ impl<'r> CardView<'r> {
         match rows {
             Rows::Dense(rows) => to.write(0, rows.values()),
             Rows::DenseF32(rows) => self.card.widen(&self.card.upload(rows.values())?, to),
-            Rows::Sparse(_) => unreachable!("rows on a card are dense"),
+            Rows::Sparse(_) => unreachable!("rows on a GPU are dense"),
         }
     }
 }

@@ -132,8 +132,8 @@ impl<'a> Rows<'a> {
         }
         if let (Self::Sparse(_), Device::Cuda(_)) = (&self, device) {
             return Err(Error::argument(format!(
-                "device = `{device}`, but the rows are sparse: a card computes with dense rows\n\
-                 hint: compute on the processor (device = cpu), or make the rows dense if they fit into memory"
+                "device = `{device}`, but the rows are sparse: a GPU computes with dense rows\n\
+                 hint: compute on the CPU (device = cpu), or make the rows dense if they fit into memory"
             )));
         }
         let Some(card) = device.card()? else { return Ok(self) };

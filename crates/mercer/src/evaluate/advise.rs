@@ -356,7 +356,7 @@ impl Adviser {
                 name: "rbf against laplacian".into(),
                 value: format!("leave-one-out R² {} against {}", r2(rbf.tried, seen), r2(laplacian.tried, seen)),
                 meaning: if better {
-                    "differences in single columns tell more than the distance as a whole: the laplacian kernel".into()
+                    "differences in single columns matter more than the Euclidean distance: the laplacian kernel".into()
                 } else {
                     "the laplacian kernel is not clearly better, so rbf, which is faster".into()
                 },
@@ -487,8 +487,8 @@ fn verdict(
     let least = linear.map_or(kernel.tried.error, |linear| linear.tried.error.min(kernel.tried.error));
     if least > SOMEWHAT * nothing {
         advice.reasons.push(format!(
-            "neither the columns nor the {name} kernel predict rows from all the others better than the mean of the labels \
-             does (leave-one-out R² {} at best): no features will help much",
+            "leave-one-out predictions from the columns or with the {name} kernel are no better than the mean of the labels \
+             (R² {} at best): no features will help much",
             four(1.0 - least / nothing.max(f64::MIN_POSITIVE))
         ));
         return (Verdict::MakesNoDifference, linear.unwrap_or(kernel));
@@ -498,11 +498,12 @@ fn verdict(
         return (Verdict::Helps, kernel);
     };
     let ratio = kernel.tried.error / linear.tried.error.max(f64::MIN_POSITIVE);
-    let margin = spread(linear.tried.missed, labels.len());
-    let gain = linear.tried.missed - kernel.tried.missed;
+    let [linear_missed, kernel_missed] = [linear, kernel].map(|choice| missed(choice.tried, seen));
+    let margin = spread(linear_missed, labels.len());
+    let gain = linear_missed - kernel_missed;
     let classes = matches!(labels, Labels::Classes { .. });
     let ridge_gains = ratio <= CLEARLY && (!classes || gain > margin);
-    let svm_gain = svm.map(|missed| missed - kernel.tried.missed);
+    let svm_gain = svm.map(|missed| missed - kernel_missed);
     let (verdict, choice, meaning) = if ridge_gains && svm_gain.is_some_and(|gain| gain < -margin) {
         (Verdict::Hurts, kernel, "a linear support vector machine on the columns does better than the kernel")
     } else if ridge_gains && svm_gain.is_some_and(|gain| gain <= margin) {
@@ -525,7 +526,7 @@ fn verdict(
                     "{:.1} % of rows missed on {LINEAR_FOLDS} folds of the columns",
                     100.0 * missed
                 ),
-                meaning: "the rival that the kernel has to beat".into(),
+                meaning: "the linear baseline that the kernel must beat".into(),
             },
         );
     }
@@ -538,8 +539,7 @@ fn verdict(
         },
     );
     advice.reasons.push(format!(
-        "predicted from all the others, rows have a leave-one-out R² of {} in the columns and of {} in the space of the \
-         {name} kernel ({}): {meaning}",
+        "the leave-one-out R² of ridge is {} in the columns and {} in the space of the {name} kernel ({}): {meaning}",
         r2(linear.tried, seen),
         r2(kernel.tried, seen),
         errors_text(linear.tried, kernel.tried, seen),
@@ -578,19 +578,38 @@ fn chance_finding(score: Score) -> Finding {
     }
 }
 
+/// The share of rows missed, at most that of guessing the largest class. Without skill ridge predicts the mean of the other
+/// rows, and of two equally large classes that is nearer to the one that the row is not of: leave-one-out misses them all.
+fn missed(tried: Tried, seen: Looked) -> f64 {
+    tried.missed.min(missed_by_guessing(seen))
+}
+
+fn missed_by_guessing(seen: Looked) -> f64 {
+    let Labels::Classes { codes, names } = seen.labels else { return 1.0 };
+    let mut sizes = vec![0.0; names.len()];
+    codes.iter().enumerate().for_each(|(i, &code)| sizes[code] += weight(seen.weights, i));
+    1.0 - sizes.into_iter().fold(0.0, f64::max) / total(seen.weights, codes.len())
+}
+
+/// The share of rows missed, as text.
+fn missed_text(tried: Tried, seen: Looked) -> String {
+    let by_guessing = if tried.missed > missed_by_guessing(seen) { " (as by guessing)" } else { "" };
+    format!("{:.1} %{by_guessing}", 100.0 * missed(tried, seen))
+}
+
 /// The leave-one-out error as people say it.
 fn error_text(tried: Tried, seen: Looked) -> String {
     match seen.labels {
-        Labels::Classes { .. } => format!("{:.1} % of left-out rows missed", 100.0 * tried.missed),
+        Labels::Classes { .. } => format!("{} of left-out rows missed", missed_text(tried, seen)),
         Labels::Numbers(_) | Labels::Several { .. } => format!("leave-one-out R² {}", r2(tried, seen)),
     }
 }
 
-/// Two of them.
+/// Two leave-one-out errors side by side.
 fn errors_text(one: Tried, other: Tried, seen: Looked) -> String {
     match seen.labels {
         Labels::Classes { .. } => {
-            format!("{:.1} % against {}", 100.0 * one.missed, error_text(other, seen))
+            format!("{} against {}", missed_text(one, seen), error_text(other, seen))
         }
         Labels::Numbers(_) | Labels::Several { .. } => {
             format!("{} against {}", error_text(one, seen), r2(other, seen))

@@ -218,7 +218,7 @@ impl Comparison {
         self.score.map_or(Ok(()), |score| score.check(labels, &self.evaluators))?;
         if self.sizes.is_empty() || self.sizes.contains(&Some(0)) {
             return Err(Error::argument(
-                "numbers of features must be at least 1, and one of them, or the method's own, must be asked for",
+                "numbers of features must be at least 1, and at least one of them, or the method's own number, must be given",
             ));
         }
         let (splits, mut warnings) = match (&self.splits, self.test_share) {

@@ -59,7 +59,9 @@ pub struct HeldOut {
     pub n_train: usize,
     /// The rows that were held out.
     pub rows: Vec<usize>,
-    /// How well ridge on the features predicts them.
+    /// What ridge on the features predicts for them.
+    pub predictions: Predictions,
+    /// How well it predicts them.
     pub score: Score,
     /// Inputs that matter most, kept alone and left out; None: a single input, or none has slopes.
     pub inputs: Option<InputsScore>,
@@ -204,7 +206,8 @@ impl Trial {
         let score = Score::of_by(measure, &parts.test.1, &predicted, tested, seed)?;
         let importance = parts.importance(&fitted.map, &options.monitor)?;
         let inputs = parts.inputs(pipeline, &importance, measure, seed, options)?;
-        let held_out = HeldOut { n_train: parts.train.1.len(), rows: test, score, inputs };
+        let held_out =
+            HeldOut { n_train: parts.train.1.len(), rows: test, predictions: predicted, score, inputs };
         Ok(Self { held_out, fitted, test: parts.test.0, importance })
     }
 }

@@ -272,7 +272,7 @@ impl Space<'_> {
 
 /// Rows in float32 about the frame's origin, in this order.
 fn framed(there: &Rows, frame: &Frame, metric: Metric, order: &[usize]) -> Result<There> {
-    let Some(view) = there.card_rows() else { unreachable!("the rows are on a card") };
+    let Some(view) = there.card_rows() else { unreachable!("the rows are on a GPU") };
     let (card, p) = (view.card(), there.p());
     let (shift, unit) = frame.origin();
     let shift = card.upload(shift)?;

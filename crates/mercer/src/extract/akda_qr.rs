@@ -51,7 +51,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Xiong et al. 2005",
     cost: "n·c kernel values, n·c² flops",
     parameters: &with_kernel::<3, 9>([
-        N_COMPONENTS.none("one less than there are classes; at most one a class"),
+        N_COMPONENTS.none("one less than there are classes; at most one per class"),
         REG.default("1e-3"),
         SEED,
     ]),

@@ -48,7 +48,7 @@ impl<'a> CardSource<'a> {
         features: Option<&'a Rows<'a>>,
         options: &'a Options,
     ) -> Self {
-        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a card") };
+        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a GPU") };
         let card = Arc::clone(view.card());
         let features = features.filter(|features| features.card_rows().is_some());
         let here = Source::with(rows, labels, expansion, super::coordinates::Given::Nothing, options);

@@ -46,7 +46,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Baudat & Anouar 2000; Mika et al. 1999",
     cost: "n·m² flops, m³/3",
     parameters: &[
-        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
+        BASIS.none("kfa, sized by the leave-one-out error; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("one less than there are classes"),
         BASIS_COMPONENTS,
         REG.default("0.1"),

@@ -42,7 +42,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Wang & Zhang 2007",
     cost: "n² distances, n·m² flops, m³",
     parameters: &[
-        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
+        BASIS.none("kfa, sized by the leave-one-out error; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("all with a positive eigenvalue"),
         BASIS_COMPONENTS,
         N_NEIGHBORS.default("5"),

@@ -55,7 +55,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Yan et al. 2007",
     cost: "n² distances, n·m² flops, m³/3",
     parameters: &[
-        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
+        BASIS.none("kfa, sized by the leave-one-out error; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("at most 10"),
         BASIS_COMPONENTS,
         Parameter::whole("k_within", 1, "nearest rows of its own class that a row is kept together with")

@@ -50,7 +50,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Kim, Howland & Park 2005",
     cost: "n·m² flops, m·c²",
     parameters: &[
-        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
+        BASIS.none("kfa, sized by the leave-one-out error; beyond 5000 rows rpcholesky"),
         BASIS_COMPONENTS,
         Parameter::whole("n_clusters", 1, "clusters of every class whose centroids are taken").default("1"),
         SEED,

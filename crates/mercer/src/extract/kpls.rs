@@ -56,8 +56,8 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     source: "Rosipal & Trejo 2001",
     cost: "n·m² flops, m²·q",
     parameters: &[
-        BASIS.none("kfa, as large as the labels ask for; beyond 5000 rows rpcholesky"),
-        N_COMPONENTS.none("two a class; 10 for numbers; two a target, at least 10, for several"),
+        BASIS.none("kfa, sized by the leave-one-out error; beyond 5000 rows rpcholesky"),
+        N_COMPONENTS.none("two per class; 10 for numbers; two per target, at least 10, for several"),
         BASIS_COMPONENTS,
     ],
     help: "kernel partial least squares: directions of largest covariance with the labels, classes or numbers",

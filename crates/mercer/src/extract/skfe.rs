@@ -138,10 +138,10 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     stage: SpecStage::Extract,
     file: "extract/skfe.rs",
     source: "SKFE",
-    cost: "n·m² flops, then m²·q a step",
+    cost: "n·m² flops, then m²·q per step",
     parameters: &[
         BASIS.none("kobl of all rows; beyond 5000 rpcholesky"),
-        N_COMPONENTS.none("one a class"),
+        N_COMPONENTS.none("one per class"),
         BASIS_COMPONENTS,
         Parameter::new("criterion", Kind::Choice(&Criterion::NAMES), "what the subspace maximises")
             .default("alignment"),
@@ -333,7 +333,7 @@ impl Skfe {
             && last - before > RISING * last.abs()
         {
             directions.warnings.push(format!(
-                "`skfe` ended after max_iter = {} steps while the alignment, {last:.6}, still rose by {:.1e} a step\n\
+                "`skfe` ended after max_iter = {} steps while the alignment, {last:.6}, still rose by {:.1e} per step\n\
                  hint: raise max_iter",
                 self.max_iter,
                 last - before

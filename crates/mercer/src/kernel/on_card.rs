@@ -46,8 +46,8 @@ impl Shape {
 /// Rows on a card, but a kernel that has no formula there.
 pub(crate) fn no_formula(shape: Shape) -> Error {
     Error::argument(format!(
-        "the kernel `{}` is not computed on a card\n\
-         hint: use rows in memory and the processor (device = cpu), or another kernel (`rbf`, `laplacian`, `linear`, `poly`, `cosine`, …)",
+        "the kernel `{}` is not computed on a GPU\n\
+         hint: use rows in memory and the CPU (device = cpu), or another kernel (`rbf`, `laplacian`, `linear`, `poly`, `cosine`, …)",
         shape.name()
     ))
 }

@@ -15,7 +15,7 @@ fn scaled<'r>(map: &FeatureMap, rows: &'r Rows<'r>) -> Result<Option<Rows<'r>>> 
     let names = map.input_names.as_deref();
     match &map.scaling {
         _ if rows.card_rows().is_none() => {
-            Err(Error::argument("the rows do not lie on a card\nhint: transform them, or put them there"))
+            Err(Error::argument("the rows do not lie on a GPU\nhint: transform them, or put them there"))
         }
         Some(scaling) if rows.p() == scaling.factor.len() => {
             rows.check_finite(names)?;

@@ -1,7 +1,7 @@
 //! Scores of columns, or of a basis' coordinates, over rows in partitions.
 //!
 //!   f        sums, merged
-//!   kffs     moments, then every feature's votes as bits that stay with the rows, and m counts a round
+//!   kffs     moments, then every feature's bit-packed votes, which stay with the rows, and m counts a round
 //!   relief   the nearest rows of n_queries rows, merged; the rows involved are few and come here
 //!
 //! Other selectors look at all rows at once and are refused by name.

@@ -87,8 +87,8 @@ impl ColumnSelection {
             return Ok(());
         }
         Err(Error::argument(format!(
-            "the selector `{}` is not computed on a card; {} are, by their neighbours\n\
-             hint: compute on the processor (device = cpu), or let it be where a card cannot (device = auto)",
+            "the selector `{}` is not computed on a GPU; {} are, by their neighbours\n\
+             hint: compute on the CPU (device = cpu), or let mercer choose (device = auto)",
             self.selector.name(),
             ON_CARDS.map(|name| format!("`{name}`")).join(", ")
         )))

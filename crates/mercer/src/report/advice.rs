@@ -2,6 +2,7 @@
 
 use crate::evaluate::advice::{Advice, Verdict};
 use crate::evaluate::diagnostics::FitDiagnostics;
+use crate::evaluate::measures::Measure;
 
 use super::About;
 use super::axis::{Axis, Spacing};
@@ -9,7 +10,8 @@ use super::chart::{Chart, Layer};
 use super::features;
 use super::ink::Ink;
 use super::page::{Page, table};
-use super::text::{counted, escaped, joined, name, shell_word, short};
+use super::sizes::capital;
+use super::text::{counted, escaped, joined, name, prose, shell_word, short};
 
 /// A page about a recommendation: whether a kernel helps, what to use and why, the command to run, and the curves behind it.
 ///
@@ -37,7 +39,11 @@ pub fn advice(advice: &Advice, diagnostics: Option<&FitDiagnostics>, about: &Abo
     if let Some(diagnostics) = diagnostics {
         page.section(&format!("A closer look at {}", escaped(&diagnostics.method)));
         features::facts(&mut page, diagnostics);
-        page.below(|page| features::charts(page, diagnostics));
+        features::score(&mut page, diagnostics);
+        page.below(|page| {
+            features::predictions(page, diagnostics, &about.target);
+            features::charts(page, diagnostics, &about.target);
+        });
     }
     page.repeat(about);
     page.finish("Advice", &answer(advice), about)
@@ -75,7 +81,7 @@ fn recommendation(page: &mut Page, advice: &Advice, about: &About) {
         page.add(&format!("<pre><code>{}</code></pre>", escaped(&command)));
     }
     if !advice.reasons.is_empty() {
-        let reasons = joined(advice.reasons.iter().map(|why| format!("<li>{}</li>", escaped(why))));
+        let reasons = joined(advice.reasons.iter().map(|why| format!("<li>{}</li>", prose(why))));
         page.add(&format!("<h3>Why</h3><ul>{reasons}</ul>"));
     }
 }
@@ -87,13 +93,13 @@ fn findings(page: &mut Page, advice: &Advice) {
     page.section("Findings");
     let rows = joined(advice.findings.iter().map(|finding| {
         format!(
-            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"wide\">{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td class=\"wide\">{}</td><td class=\"wide\">{}</td></tr>",
             escaped(&finding.name),
-            escaped(&finding.value),
-            escaped(&finding.meaning)
+            prose(&finding.value),
+            prose(&finding.meaning)
         )
     }));
-    page.add(&table("", &[("Finding", false), ("Value", true), ("What it means", false)], &rows));
+    page.add(&table("", &[("Finding", false), ("Value", false), ("What it means", false)], &rows));
 }
 
 fn curves(page: &mut Page, advice: &Advice) {
@@ -175,15 +181,21 @@ fn inner(page: &mut Page, advice: &Advice) {
         return;
     }
     page.section("Results on inner folds");
+    let measure = match (advice.score, advice.classes) {
+        (Some(score), _) => score.measure,
+        (None, Some(_)) => Measure::Accuracy,
+        (None, None) => Measure::R2,
+    };
     let rows = joined(advice.inner.iter().map(|(candidate, mean, error)| {
         format!(
             "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escaped(candidate),
-            short(*mean),
-            short(*error)
+            features::of_measure(measure, *mean),
+            features::of_measure(measure, *error)
         )
     }));
-    let head = [("Candidate", false), ("Mean score", true), ("± standard error", true)];
+    let title = capital(measure.words());
+    let head = [("Candidate", false), (title.as_str(), true), ("± standard error", true)];
     page.add(&table("", &head, &rows));
     page.add(&format!(
         "<p class=\"soft\">{}, best first; high is good. Differences smaller than the standard errors are not significant.</p>",

@@ -8,7 +8,7 @@ use crate::evaluate::outcome::{Chance, Entry, Outcome};
 
 use super::About;
 use super::page::{Page, folded, table};
-use super::text::{MISSING, count, counted, escaped, joined, minus, name, seconds, short};
+use super::text::{MISSING, count, counted, escaped, joined, minus, name, prose, seconds, short};
 use super::{confusion, features, sizes};
 
 /// A page about a comparison: the best candidate and whether its lead is clear, a table of all candidates, scores by number of
@@ -45,7 +45,14 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
         page.section(&format!("A closer look at {}", escaped(&diagnostics.method)));
         page.add("<p class=\"soft\">The recommended method; what is drawn are rows that were held out.</p>");
         features::facts(&mut page, diagnostics);
-        page.below(|page| features::charts(page, diagnostics));
+        features::score(&mut page, diagnostics);
+        page.below(|page| {
+            // The confusion of classes is above, from all splits.
+            if outcome.classes.is_empty() {
+                features::predictions(page, diagnostics, &about.target);
+            }
+            features::charts(page, diagnostics, &about.target);
+        });
     }
     page.repeat(about);
     page.finish("Comparison", &answer(outcome, &listed), about)
@@ -68,14 +75,19 @@ pub(super) fn candidate(outcome: &Outcome, entry: &Entry) -> String {
     if let Some(basis) = entry.basis.as_deref().filter(|basis| *basis != entry.method && !basis.is_empty()) {
         let _ = write!(who, " on {basis}");
     }
-    let other = |e: &Entry| e.gamma_rule.is_some() && e.gamma_rule != entry.gamma_rule;
-    if let Some(rule) = entry.gamma_rule.as_ref().filter(|_| outcome.entries.iter().any(other)) {
+    if let Some(rule) = entry.gamma_rule.as_ref().filter(|_| several_rules(outcome)) {
         let _ = write!(who, ", γ {rule}");
     }
     if !entry.evaluator.is_empty() {
         let _ = write!(who, ", {}", entry.evaluator);
     }
     who
+}
+
+// Whether methods were compared at several rules for γ; baselines have their own.
+fn several_rules(outcome: &Outcome) -> bool {
+    let mut rules = outcome.entries.iter().filter(|e| !is_baseline(e)).filter_map(|e| e.gamma_rule.as_ref());
+    rules.next().is_some_and(|first| rules.any(|rule| rule != first))
 }
 
 /// Whether a measure is a share, to be shown as percent.
@@ -88,6 +100,16 @@ pub(super) fn measure_name(measure: &str) -> &str {
     match Measure::named(measure) {
         Ok(measure) => measure.words(),
         Err(_) => measure,
+    }
+}
+
+// A long name as it stands above a column.
+fn abbreviated(measure: &str) -> Option<&'static str> {
+    match measure {
+        "rmse" => Some("RMSE"),
+        "mse" => Some("MSE"),
+        "mae" => Some("MAE"),
+        _ => None,
     }
 }
 
@@ -148,7 +170,9 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
     if outcome.entries.is_empty() {
         return "Nothing was compared.".to_string();
     }
-    let Some(first) = listed.first() else {
+    // Of all candidates, those with a given number of features too.
+    let scored = |e: &&Entry| e.failed.is_none() && e.mean().is_some_and(f64::is_finite);
+    let Some(first) = outcome.entries.iter().find(scored).or_else(|| listed.first().copied()) else {
         return "No candidate has a score; the reasons are below.".to_string();
     };
     let Some(best) = outcome.recommended().or_else(|| listed.iter().find(|e| !is_baseline(e)).copied())
@@ -165,7 +189,7 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
         format!("Recommended: {}", described(outcome, best))
     };
     let rivals = [
-        (Some(*first).filter(|top| !std::ptr::eq(*top, best) && !is_baseline(top)), None),
+        (Some(first).filter(|top| !std::ptr::eq(*top, best) && !is_baseline(top)), None),
         (listed.iter().find(|e| e.method == "raw").copied(), Some("the plain columns")),
         (listed.iter().find(|e| e.method == "rbf-svm").copied(), Some("an SVM with an rbf kernel")),
     ];
@@ -176,9 +200,9 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
             let called = called.map_or_else(
                 || {
                     format!(
-                        "the best, <b>{}</b> with {} features",
+                        "the best, <b>{}</b> with {}",
                         escaped(&candidate(outcome, rival)),
-                        count(rival.features())
+                        features_text(rival.features().unwrap_or(0.0))
                     )
                 },
                 |called| match rival.evaluator.as_str() {
@@ -211,13 +235,18 @@ fn described(outcome: &Outcome, entry: &Entry) -> String {
         score(measure, entry.mean()),
     );
     if let Some(q) = entry.features().filter(|_| !is_baseline(entry)) {
-        let _ = write!(
-            text,
-            " from {}",
-            if q == 1.0 { "one feature".into() } else { format!("{} features", count(Some(q))) }
-        );
+        let _ = write!(text, " from {}", features_text(q));
     }
     text
+}
+
+// A mean number of features in a sentence.
+fn features_text(mean: f64) -> String {
+    match mean {
+        1.0 => "one feature".into(),
+        whole if whole.fract() == 0.0 => format!("{whole:.0} features"),
+        other => format!("about {other:.0} features"),
+    }
 }
 
 // What shuffled labels give.
@@ -267,7 +296,8 @@ fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
         page.add(&format!(
             "<p class=\"soft\">Best first. ± is the standard error over {}; the splits share rows, so it is somewhat too \
              small, and the best of many candidates looks a little better than it is. <i>Kernel values</i> is the cost of \
-             one prediction; <i>time</i> is that of one fit and evaluation. Italic: baselines without kernel features.</p>",
+             one prediction; <i>time</i> is that of one fit and evaluation; both and the number of features are means over the \
+             splits. Italic: baselines without kernel features.</p>",
             counted(outcome.n_finished(), "split", "splits"),
         ));
     }
@@ -289,6 +319,7 @@ fn candidates(outcome: &Outcome, entries: &[&Entry]) -> String {
     let scale = scale(entries);
     let rows = joined(entries.iter().enumerate().map(|(k, e)| row(outcome, e, k == 0, widths, scale)));
     let (first, second) = (measure_name(&outcome.measure), measure_name(&outcome.second));
+    let second = abbreviated(&outcome.second).unwrap_or(second);
     let (first, second) = (escaped(&sizes::capital(first)), escaped(&sizes::capital(second)));
     let mut head = vec![
         ("Method", false),
@@ -364,14 +395,13 @@ fn row(outcome: &Outcome, entry: &Entry, best: bool, widths: bool, scale: (f64, 
         dot(entry, scale),
         escaped(&entry.evaluator),
         score(&outcome.second, entry.second_mean()),
-        count(entry.features()),
+        count(entry.features().filter(|q| *q > 0.0)),
         count(entry.kernel_values()),
         seconds(entry.fit_seconds()),
     );
     if widths {
-        let several =
-            outcome.entries.iter().any(|e| e.gamma_rule.is_some() && e.gamma_rule != entry.gamma_rule);
-        let rule = entry.gamma_rule.as_ref().filter(|rule| several && rule.parse::<f64>().is_err());
+        let named = |rule: &&String| several_rules(outcome) && rule.parse::<f64>().is_err();
+        let rule = entry.gamma_rule.as_ref().filter(named);
         let rule =
             rule.map_or_else(String::new, |rule| format!(" <span class=\"soft\">{}</span>", escaped(rule)));
         let width = entry.gamma().map_or_else(|| MISSING.to_string(), short);
@@ -390,12 +420,13 @@ fn failures(page: &mut Page, outcome: &Outcome) {
         return;
     }
     let rows = joined(failed.iter().map(|entry| {
-        let size = entry.asked.map_or_else(String::new, |q| format!(", {q} features"));
+        let size =
+            entry.asked.map_or_else(String::new, |q| format!(", {}", counted(q, "feature", "features")));
         let reason = entry.failed.as_deref().unwrap_or("its scores are not finite");
         format!(
             "<tr><th scope=\"row\">{}{size}</th><td class=\"wide\">{}</td></tr>",
             escaped(&candidate(outcome, entry)),
-            escaped(reason)
+            prose(reason)
         )
     }));
     let summary = format!("{} without a full result", counted(failed.len(), "candidate", "candidates"));

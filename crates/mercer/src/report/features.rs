@@ -11,6 +11,7 @@ use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer};
 use super::ink::Ink;
 use super::page::{Page, folded, table};
+use super::predicted::predicted;
 use super::scatter;
 use super::text::{counted, escaped, joined, name, short, width};
 
@@ -20,6 +21,10 @@ const INPUTS_SHOWN: usize = 20;
 const ROWS_SHOWN: usize = 10;
 /// Longer names are wrapped, so that bars have room on a phone.
 const NAME_WIDTH: usize = 16;
+/// Smaller shares are not told apart in a sentence.
+const LEAST_SHARE: f64 = 1e-5;
+/// A line through fewer values says less than the values.
+const LEAST_VALUES: usize = 3;
 /// The most points of a line; more would not be visible.
 const POINTS_SHOWN: usize = 400;
 
@@ -59,12 +64,33 @@ pub(super) fn score_text(held_out: &HeldOut) -> String {
 
 /// A score with its measure.
 pub(super) fn measured(measure: Measure, value: f64) -> String {
-    format!("{} {}", measure.words(), if measure.is_share() { percent(value) } else { short(value) })
+    format!("{} {}", measure.words(), of_measure(measure, value))
+}
+
+/// A score alone.
+pub(super) fn of_measure(measure: Measure, value: f64) -> String {
+    if measure.is_share() { percent(value) } else { short(value) }
+}
+
+/// How well rows are predicted that were held out, where it is not the page's first sentence.
+pub(super) fn score(page: &mut Page, diagnostics: &FitDiagnostics) {
+    if let Some(held_out) = &diagnostics.held_out {
+        page.add(&format!("<p>{}</p>", score_text(held_out)));
+    }
+}
+
+/// What is predicted for the rows held out.
+pub(super) fn predictions(page: &mut Page, diagnostics: &FitDiagnostics, target: &str) {
+    if let (Some(held_out), Some(truth)) = (&diagnostics.held_out, &diagnostics.point_labels) {
+        let whose =
+            format!("Ridge on the features, {} held out.", counted(held_out.rows.len(), "row", "rows"));
+        predicted(page, truth, &held_out.predictions, &whose, target);
+    }
 }
 
 /// All charts for which there is data.
-pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics) {
-    scatter::best_features(page, diagnostics);
+pub(super) fn charts(page: &mut Page, diagnostics: &FitDiagnostics, target: &str) {
+    scatter::best_features(page, diagnostics, target);
     let curves =
         [residuals(diagnostics), pivot_norms(diagnostics), spectrum(diagnostics), scores(diagnostics)];
     let curves: Vec<(Chart, String)> = curves.into_iter().flatten().collect();
@@ -116,12 +142,16 @@ fn residuals(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
         "<b>Residual of the basis.</b> Share of the kernel's trace that the first coordinates of {} do not explain: a line \
          that falls fast means that few coordinates are enough. {} remain at the end.",
         escaped(basis),
-        percent(*last),
+        if *last > 0.0 && *last < LEAST_SHARE { "Less than 0.001\u{a0}%".into() } else { percent(*last) },
     );
     Some((named(curve, "Residual of the basis", &diagnostics.residuals), caption))
 }
 
+// Only where each pivot is the farthest row: in an order by chance the norms jump, and show nothing.
 fn pivot_norms(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
+    if diagnostics.pivot_norms.windows(2).any(|two| two[1] > two[0]) {
+        return None;
+    }
     let curve = curve("Norm", "pivot, in the order chosen", 1, &diagnostics.pivot_norms, Ink::Series(2))?;
     let caption = "<b>Norms of the pivots.</b> Norm of the part of each chosen row that the rows before it do not \
                    span. Where it levels off near 0, more pivots add little.";
@@ -148,10 +178,10 @@ fn scores(diagnostics: &FitDiagnostics) -> Option<(Chart, String)> {
     Some((named(curve, "Scores of the features", &sorted), caption.to_string()))
 }
 
-/// A line through a sequence of numbers; None if none is finite.
+/// A line through a sequence of numbers; None if fewer than [`LEAST_VALUES`] are finite.
 fn curve(y_title: &str, x_title: &str, first: usize, values: &[f64], ink: Ink) -> Option<Chart> {
     let all: Vec<(f64, f64)> = values.iter().enumerate().map(|(i, v)| ((i + first) as f64, *v)).collect();
-    if !all.iter().any(|(_, v)| v.is_finite()) {
+    if all.iter().filter(|(_, v)| v.is_finite()).count() < LEAST_VALUES {
         return None;
     }
     let points = thinned(&all);
@@ -251,7 +281,7 @@ pub(super) fn weights(page: &mut Page, weights: &[(String, f64)]) {
     bars(page, weights, short, caption);
 }
 
-/// One bar an input, the longest first; those beyond [`INPUTS_SHOWN`] are folded.
+/// One bar per input, the longest first; those beyond [`INPUTS_SHOWN`] are folded.
 fn bars(page: &mut Page, mut inputs: Vec<(&str, f64)>, text: fn(f64) -> String, caption: &str) {
     inputs.sort_by(|a, b| b.1.total_cmp(&a.1));
     let most = inputs[0].1.max(f64::MIN_POSITIVE);

@@ -21,7 +21,10 @@ const MUTED: Pair = ([89, 96, 105], [160, 168, 178]);
 const GRID: Pair = ([226, 229, 233], [48, 54, 61]);
 const FAINT: Pair = ([184, 190, 198], [86, 94, 104]);
 
-const SERIES: [Pair; 7] = [
+/// Colours of classes and lines.
+pub(super) const SERIES_COLOURS: usize = 10;
+
+const SERIES: [Pair; SERIES_COLOURS] = [
     ([0, 114, 178], [86, 180, 233]),
     ([203, 85, 0], [255, 140, 80]),
     ([0, 133, 96], [43, 199, 154]),
@@ -29,6 +32,9 @@ const SERIES: [Pair; 7] = [
     ([150, 105, 0], [230, 179, 53]),
     ([74, 80, 88], [205, 210, 216]),
     ([91, 84, 214], [158, 154, 255]),
+    ([178, 24, 43], [255, 105, 115]),
+    ([96, 130, 0], [178, 214, 70]),
+    ([0, 128, 150], [70, 210, 225]),
 ];
 
 const STEPS: [Pair; 9] = [
@@ -46,7 +52,7 @@ const STEPS: [Pair; 9] = [
 /// The colour of a mark.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
-    /// Class or line k; colours repeat after seven.
+    /// Class or line k; colours repeat after [`SERIES_COLOURS`].
     Series(usize),
     /// Step k of [`STEPS_OF_SCALE`], from low to high.
     Step(usize),

@@ -13,6 +13,7 @@ mod features;
 mod scatter;
 mod sizes;
 mod confusion;
+mod predicted;
 mod comparison;
 mod model;
 mod advice;

@@ -22,7 +22,8 @@ use super::text::{counted, escaped};
 pub fn model(diagnostics: &FitDiagnostics, about: &About) -> String {
     let mut page = Page::default();
     features::facts(&mut page, diagnostics);
-    features::charts(&mut page, diagnostics);
+    features::predictions(&mut page, diagnostics, &about.target);
+    features::charts(&mut page, diagnostics, &about.target);
     page.repeat(about);
     let below = if diagnostics.basis.is_empty() || diagnostics.basis == diagnostics.method {
         String::new()

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::About;
 use super::chart::Chart;
 use super::ink::style_sheet;
-use super::text::{escaped, joined, name};
+use super::text::{escaped, joined, name, prose};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -61,7 +61,7 @@ impl Page {
             texts
                 .iter()
                 .filter(|text| !text.trim().is_empty())
-                .map(|text| format!("<li>{}</li>", escaped(text))),
+                .map(|text| format!("<li>{}</li>", prose(text))),
         );
         self.add(&format!("<div class=\"note\" role=\"note\"><ul>{items}</ul></div>"));
     }

@@ -5,8 +5,7 @@ use crate::evaluate::diagnostics::FitDiagnostics;
 
 use super::axis::{Axis, Spacing};
 use super::chart::{Chart, Layer, key, title};
-use super::features::score_text;
-use super::ink::{Ink, STEPS_OF_SCALE};
+use super::ink::{Ink, SERIES_COLOURS, STEPS_OF_SCALE};
 use super::page::{Page, folded};
 use super::text::{counted, joined, name, short};
 
@@ -21,7 +20,7 @@ struct Group {
 }
 
 /// Two or three features: one panel per pair. One feature: a lane per class, or the target against the feature.
-pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
+pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics, target: &str) {
     let width = diagnostics.point_names.len().min(3);
     let finite = diagnostics
         .points
@@ -31,7 +30,9 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
     if width == 0 || drawn == 0 {
         return;
     }
-    let what = if width == 1 { "The feature" } else { "The best features" };
+    // The coordinates of a basis are in the order in which it found them, which labels had no part in.
+    let order = if diagnostics.method == diagnostics.basis { "first" } else { "best" };
+    let what = if width == 1 { "The feature".to_string() } else { format!("The {order} features") };
     let of = match (&diagnostics.held_out, &diagnostics.point_labels) {
         (Some(_), _) => " of rows held out",
         (None, Some(_)) => " of the rows that they were learned from",
@@ -41,14 +42,11 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
         "{what}{}",
         if width == 1 { of.replace("they were", "it was") } else { of.into() }
     ));
-    match (&diagnostics.held_out, &diagnostics.point_labels) {
-        (Some(held_out), _) => page.add(&format!("<p>{}</p>", score_text(held_out))),
-        (None, Some(_)) => {
-            page.add("<p>These rows were used to learn the features: new rows will lie less far apart.</p>");
-        }
-        (None, None) => {}
+    if diagnostics.held_out.is_none() && diagnostics.point_labels.is_some() {
+        page.add("<p>These rows were used to learn the features: new rows will lie less far apart.</p>");
     }
-    let (groups, legend) = groups(diagnostics);
+    let target = if target.trim().is_empty() { "target" } else { target };
+    let (groups, legend) = groups(diagnostics, target);
     page.add(&legend);
     let (coloured, reading) = match &diagnostics.point_labels {
         Some(Labels::Classes { .. }) => {
@@ -57,12 +55,12 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
         Some(Labels::Several { .. }) => ("drawn alike", "There are several targets, of which none is shown."),
         Some(Labels::Numbers(_)) => (
             "coloured by the target",
-            "Where the colour changes smoothly, the target can be predicted from these features.",
+            "Where the colour changes smoothly, these features predict the target.",
         ),
         None => ("without labels", "Clusters are rows that are similar in the kernel's space."),
     };
     if width == 1 {
-        let (chart, caption) = single(diagnostics, &groups, drawn);
+        let (chart, caption) = single(diagnostics, &groups, drawn, target);
         page.panels(|page| page.figure(&chart, &caption));
         return;
     }
@@ -94,7 +92,7 @@ pub(super) fn best_features(page: &mut Page, diagnostics: &FitDiagnostics) {
         }
     });
     page.add(&format!(
-        "<p class=\"soft\">{} by their best {} features, {coloured}. {reading}</p>",
+        "<p class=\"soft\">{} by their {order} {} features, {coloured}. {reading}</p>",
         counted(drawn, "row", "rows"),
         if width == 2 { "two" } else { "three" },
     ));
@@ -111,9 +109,9 @@ fn cloud(
     let clouds: Vec<Vec<(f64, f64)>> = groups.iter().map(of).collect();
     let n: usize = clouds.iter().map(Vec::len).sum();
     let size = if n > 600 {
-        1.7
+        1.9
     } else if n > 150 {
-        2.2
+        2.6
     } else {
         3.0
     };
@@ -171,14 +169,14 @@ fn outliers(count: usize) -> String {
     }
 }
 
-fn single(diagnostics: &FitDiagnostics, groups: &[Group], drawn: usize) -> (Chart, String) {
+fn single(diagnostics: &FitDiagnostics, groups: &[Group], drawn: usize, target: &str) -> (Chart, String) {
     let feature = &diagnostics.point_names[0];
     let value = |row: usize| diagnostics.points.get(row)?.first().copied();
     let description = counted(drawn, "row", "rows");
     if let Some(Labels::Numbers(targets)) = &diagnostics.point_labels {
         let at = |row: usize| Some((value(row)?, *targets.get(row)?));
         let called = format!("Target against feature {feature}");
-        let (chart, outside) = cloud(&called, &description, (&title(feature), "target"), groups, at);
+        let (chart, outside) = cloud(&called, &description, (&title(feature), &title(target)), groups, at);
         let caption = format!("The target against {}: a narrow band is a good feature.", name(feature));
         return (chart, caption + &outliers(outside));
     }
@@ -208,41 +206,45 @@ fn single(diagnostics: &FitDiagnostics, groups: &[Group], drawn: usize) -> (Char
     (chart, text + &outliers(outside))
 }
 
+// Five shapes and ten colours: the shapes move on where the colours begin again.
+fn shape_of(class: usize) -> usize {
+    class + class / SERIES_COLOURS
+}
+
 // Groups of rows that are drawn alike, and the legend.
-fn groups(diagnostics: &FitDiagnostics) -> (Vec<Group>, String) {
+fn groups(diagnostics: &FitDiagnostics, target: &str) -> (Vec<Group>, String) {
     let n = diagnostics.points.len();
     match &diagnostics.point_labels {
         None | Some(Labels::Several { .. }) => {
             (vec![Group { ink: Ink::Series(0), shape: 0, rows: (0..n).collect() }], String::new())
         }
         Some(Labels::Classes { codes, names }) => {
-            let mut groups: Vec<Group> =
-                (0..names.len()).map(|k| Group { ink: Ink::Series(k), shape: k, rows: Vec::new() }).collect();
+            let mut groups: Vec<Group> = (0..names.len())
+                .map(|k| Group { ink: Ink::Series(k), shape: shape_of(k), rows: Vec::new() })
+                .collect();
             for (row, &code) in codes.iter().enumerate().take(n) {
                 if let Some(group) = groups.get_mut(code) {
                     group.rows.push(row);
                 }
             }
-            let items = joined(
-                names
-                    .iter()
-                    .enumerate()
-                    .map(|(k, class)| format!("<li>{}{}</li>", key(Ink::Series(k), k), name(class))),
-            );
+            let items =
+                joined(names.iter().enumerate().map(|(k, class)| {
+                    format!("<li>{}{}</li>", key(Ink::Series(k), shape_of(k)), name(class))
+                }));
             let list = format!("<ul class=\"legend\">{items}</ul>");
             let legend = if names.len() > CLASSES_SHOWN {
-                folded(&format!("Legend: {} classes; colours and shapes repeat after 35", names.len()), &list)
+                folded(&format!("Legend: {} classes; colours and shapes repeat after 50", names.len()), &list)
             } else {
                 list
             };
             (groups, legend)
         }
-        Some(Labels::Numbers(values)) => numbers(values, n),
+        Some(Labels::Numbers(values)) => numbers(values, n, target),
     }
 }
 
 // Nine steps between the 5 % and the 95 % quantile, so that an outlier does not use up the colour scale.
-fn numbers(values: &[f64], n: usize) -> (Vec<Group>, String) {
+fn numbers(values: &[f64], n: usize, target: &str) -> (Vec<Group>, String) {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let mut groups: Vec<Group> =
@@ -259,7 +261,8 @@ fn numbers(values: &[f64], n: usize) -> (Vec<Group>, String) {
     let clipped = last >= 20;
     let (below, above) = if clipped { ("≤ ", "≥ ") } else { ("", "") };
     let legend = format!(
-        "<div class=\"ramp\"><span>target {below}{}</span><span class=\"bar\"></span><span>{above}{}</span></div>",
+        "<div class=\"ramp\"><span>{} {below}{}</span><span class=\"bar\"></span><span>{above}{}</span></div>",
+        name(target),
         short(low),
         short(high)
     );

@@ -20,6 +20,18 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
+/// A sentence, escaped; what stands between backticks is set as code.
+pub(super) fn prose(text: &str) -> String {
+    let pieces: Vec<String> = text.split('`').map(escaped).collect();
+    if pieces.len() % 2 == 0 {
+        return pieces.join("`");
+    }
+    let code = |(k, piece): (usize, &String)| {
+        if k % 2 == 1 { format!("<code>{piece}</code>") } else { piece.clone() }
+    };
+    joined(pieces.iter().enumerate().map(code))
+}
+
 /// The name of a class or a column, which may be empty and may be written from right to left.
 pub(super) fn name(text: &str) -> String {
     if text.trim().is_empty() {
@@ -158,6 +170,12 @@ mod tests {
     fn marks_and_controls_do_not_survive() {
         assert_eq!(escaped("<b a='1'>&\u{0}\u{202e}"), "&lt;b a=&#39;1&#39;&gt;&amp;\u{fffd}\u{fffd}");
         assert_eq!(name(" "), "<i>(empty)</i>");
+    }
+
+    #[test]
+    fn code_stands_between_pairs_of_backticks() {
+        assert_eq!(prose("use `gda` & `kpls`"), "use <code>gda</code> &amp; <code>kpls</code>");
+        assert_eq!(prose("a ` alone"), "a ` alone");
     }
 
     #[test]

@@ -22,10 +22,10 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         Parameter::new(
             "kernel",
             Kind::Choice(&["rbf", "laplacian", "matern12", "matern32", "matern52", "rq"]),
-            "kernel whose predictions are looked at",
+            "kernel of the predictions whose slopes make the weights",
         )
         .default("rbf"),
-        Parameter::whole("rounds", 0, "the most rounds of weighting and fitting anew").default("3"),
+        Parameter::whole("rounds", 0, "the most rounds of weighting and refitting").default("3"),
         SEED,
     ],
     help: "how steep kernel ridge predictions are along a column; for `mercer select` alone",

@@ -56,7 +56,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     stage: Stage::Select,
     file: "select/irelief.rs",
     source: "Sun 2007",
-    cost: "n²·p a round",
+    cost: "n²·p per round",
     parameters: &[N_FEATURES, WIDTH, N_QUERIES, SEED],
     help: "iterative Relief: neighbours are hidden variables, in a distance that uses the weights found",
 };
@@ -124,7 +124,7 @@ impl IRelief {
             if round == ROUNDS {
                 warnings.push(format!(
                     "irelief: the weights still moved by {moved:.1e} in round {ROUNDS}, and the scores are those of that round; a larger \
-                     width than {width:.3e} makes them settle"
+                     width than {width:.3e} makes them converge"
                 ));
                 break;
             }

@@ -57,7 +57,7 @@ pub struct Lasso {
     pub n_resamples: usize,
     /// Share of the rows in each of them.
     pub sample_fraction: f64,
-    /// Columns are multiplied by random numbers between 1 less this and 1.
+    /// Columns are multiplied by random numbers between 1 − scaling and 1.
     pub scaling: f64,
     /// Share of them that must choose a column for it to be kept.
     pub threshold: f64,
@@ -93,7 +93,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
             "scaling",
             false,
             true,
-            "columns of a random part are multiplied by random numbers between 1 less this and 1",
+            "columns of a random part are multiplied by random numbers between 1 − scaling and 1",
         )
         .default("0.5"),
         Parameter::positive("penalty", "the penalty, which scikit-learn calls alpha")
@@ -186,7 +186,7 @@ impl Lasso {
         let largest = fit.largest_penalty();
         let size = folded.x.col_iter().fold(0.0, |m: f64, x| m.max(x.norm_l2())) * folded.y.norm_l2();
         if largest <= ROUNDING * size / folded.x.nrows() as f64 {
-            let warnings = vec!["no column goes with the target; none is chosen".into()];
+            let warnings = vec!["no column is correlated with the target; none is chosen".into()];
             let (scores, chosen) = (vec![0.0; p], Some(vec![false; p]));
             return Ok(Scores { scores, chosen, penalty: Some(0.0), warnings, ..Scores::default() });
         }
@@ -203,7 +203,7 @@ impl Lasso {
             let broken = follow(&mut fit, &path, monitor)? / largest;
             if broken > TOO_FAR {
                 warnings.push(format!(
-                    "the coefficients have not settled: the optimality conditions are broken by {broken:.0e} of the \
+                    "the coefficients have not converged: the optimality conditions are broken by {broken:.0e} of the \
                      largest penalty; columns may be nearly dependent"
                 ));
             }
@@ -369,7 +369,7 @@ fn cross_validate(folded: &Folded, penalties: &[f64], monitor: &Monitor) -> Resu
     let unsettled: usize = paths.iter().map(|(_, unsettled)| unsettled).sum();
     let warnings = if unsettled > 0 {
         vec![format!(
-            "{unsettled} of {} fits of the cross-validation stopped before they had settled; columns may be nearly \
+            "{unsettled} of {} fits of the cross-validation stopped before they converged; columns may be nearly \
              dependent",
             cv * penalties.len()
         )]

@@ -87,7 +87,7 @@ pub(crate) const MULTISURF: MethodSpec = MethodSpec {
     source: "Urbanowicz et al. 2018",
     cost: "n²·p",
     parameters: &[N_FEATURES, METRIC.none(MANHATTAN), N_QUERIES, SEED],
-    help: "MultiSURF: ReliefF with every row nearer than usual as a neighbour",
+    help: "MultiSURF: ReliefF with every row clearly nearer than average as a neighbour",
 };
 
 pub(crate) const MULTISURF_STAR: MethodSpec = MethodSpec {

@@ -425,19 +425,19 @@ fn what_a_card_cannot_do_is_refused_by_name() {
     let refused = text(Basis::kobl(rbf).fit_with(&sparse, None, &there(device)));
     assert!(refused.contains("the rows are sparse"), "{refused}");
     let refused = text(named("gram-schmidt", rbf).fit_with(&rows, None, &there(device)));
-    assert!(refused.contains("the basis `gram-schmidt` is not fitted on a card"), "{refused}");
+    assert!(refused.contains("the basis `gram-schmidt` is not fitted on a GPU"), "{refused}");
     let chi2 = Kernel { shape: Shape::Chi2, gamma: 1.0 };
     let refused = text(Basis::kobl(chi2).fit_with(&rows, None, &there(device)));
-    assert!(refused.contains("the kernel `chi2` is not computed on a card"), "{refused}");
+    assert!(refused.contains("the kernel `chi2` is not computed on a GPU"), "{refused}");
     assert!(named("gram-schmidt", rbf).fit_with(&rows, None, &there(Device::Auto)).is_ok());
     let grown = named("sparse", rbf).grow(None, &rows, &there(device)).expect_err("refused").to_string();
-    assert!(grown.contains("batch by batch is not fitted on a card"), "{grown}");
+    assert!(grown.contains("batch by batch is not fitted on a GPU"), "{grown}");
     let labels = Labels::classes(&(0..50).map(|i| if i % 2 == 0 { "a" } else { "b" }).collect::<Vec<_>>());
     let of = |name: &str| {
         ColumnSelection::new::<&str>(name, &[]).expect("known").fit(&rows, Some(&labels), &there(device))
     };
     let refused = of("f").expect_err("refused").to_string();
-    assert!(refused.contains("the selector `f` is not computed on a card"), "{refused}");
+    assert!(refused.contains("the selector `f` is not computed on a GPU"), "{refused}");
     assert!(of("relieff").is_ok());
     let far = text(Basis::kobl(rbf).fit_with(&rows, None, &there(Device::Cuda(99))));
     assert!(far.contains("cuda:99") && far.contains("hint"), "{far}");

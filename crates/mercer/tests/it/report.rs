@@ -4,6 +4,8 @@ mod samples;
 
 use mercer::data::Labels;
 use mercer::evaluate::diagnostics::FitDiagnostics;
+use mercer::evaluate::held_out::{HeldOut, Score};
+use mercer::evaluate::measures::{Measure, Predictions};
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::map::ImportantPoints;
 use mercer::report::{About, comparison, model};
@@ -172,6 +174,20 @@ fn the_answer_says_so_where_the_plain_columns_are_best() {
 }
 
 #[test]
+fn the_answer_is_about_candidates_of_a_given_size_too() {
+    let sized = Entry { asked: Some(5), n_features: vec![5; 3], ..candidate("gda", &[0.95, 0.95, 0.95]) };
+    let entries = vec![candidate("raw", &[0.9, 0.9, 0.9]), candidate("gda", &[0.7, 0.7, 0.7]), sized];
+    let text = answer(&outcome(entries));
+    assert!(
+        text.starts_with("Recommended: gda, knn with an accuracy of 95.0 % ± 0.0 from 5 features"),
+        "{text}"
+    );
+    let mut several = candidate("gda", &[0.9, 0.9, 0.9]);
+    several.n_features = vec![10, 11, 12, 12];
+    assert!(answer(&outcome(vec![several])).contains("from about 11 features"));
+}
+
+#[test]
 fn one_split_and_no_split_have_answers_too() {
     let text = answer(&outcome(vec![candidate("gda", &[0.9]), candidate("raw", &[0.8])]));
     assert!(
@@ -271,6 +287,63 @@ fn rows_far_off_do_not_press_the_others_into_a_corner() {
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), 11, "{places:?}");
+}
+
+/// Rows that were held out, and what was predicted for them.
+fn held_out(predictions: Predictions, measure: Measure) -> HeldOut {
+    let score = Score { measure, value: 0.9, chance: 0.1, p_value: 0.005 };
+    HeldOut { n_train: 6, rows: vec![0, 3, 6], predictions, score, inputs: None }
+}
+
+#[test]
+fn predictions_of_rows_held_out_are_shown_beside_the_truth() {
+    let mut diagnostics = FitDiagnostics {
+        method: "kpls".into(),
+        point_names: vec!["a".into(), "b".into()],
+        points: vec![vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]],
+        point_labels: Some(Labels::Numbers(vec![0.0, 0.5, 1.0])),
+        held_out: Some(held_out(Predictions::Numbers(vec![0.1, 0.5, 0.8]), Measure::R2)),
+        ..FitDiagnostics::default()
+    };
+    let page = model(&diagnostics, &About { target: "price".into(), ..About::default() });
+    for text in
+        ["Predicted against true values", "Residuals", "predicted price", "true price", "<bdi>price</bdi>"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<svg class=\"chart\"").count(), 3, "two of predictions and one of features");
+    diagnostics.point_labels = Some(Labels::classes(&["x", "y", "x"]));
+    diagnostics.held_out = Some(held_out(Predictions::Classes(vec![0, 1, 1]), Measure::Accuracy));
+    let page = model(&diagnostics, &About::default());
+    assert!(
+        page.contains("Which classes are confused")
+            && page.contains("Ridge on the features, 3\u{a0}rows held out.")
+    );
+}
+
+#[test]
+fn charts_that_show_nothing_are_left_out() {
+    let mut diagnostics = FitDiagnostics {
+        method: "gda".into(),
+        basis: "kfa".into(),
+        spectrum: vec![0.9, 0.8, 0.1],
+        pivot_norms: vec![1.0, 0.5, 0.4],
+        ..FitDiagnostics::default()
+    };
+    let page = model(&diagnostics, &About::default());
+    assert!(page.contains("<b>Spectrum.</b>") && page.contains("<b>Norms of the pivots.</b>"));
+    diagnostics.spectrum.truncate(2);
+    diagnostics.pivot_norms = vec![1.0, 0.3, 0.9];
+    assert!(!model(&diagnostics, &About::default()).contains("How the features were found"));
+}
+
+#[test]
+fn coordinates_of_a_basis_are_the_first_and_not_the_best() {
+    let mut diagnostics = ringnorm();
+    assert!(model(&diagnostics, &about()).contains("The best features"));
+    diagnostics.method.clone_from(&diagnostics.basis);
+    let page = model(&diagnostics, &about());
+    assert!(page.contains("The first features") && page.contains("by their first three features"));
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl<R: Read> Array<R> {
     /// As a target: integers stay integers, booleans become text.
     pub(super) fn column(self) -> Reasoned<Column> {
         if self.file.shape().iter().filter(|d| **d != 1).count() > 1 {
-            return Err("a target has one value a row".into());
+            return Err("a target has one value per row".into());
         }
         match self.kind.0 {
             TypeChar::Int | TypeChar::Uint => self.integers().map(Column::Integers),

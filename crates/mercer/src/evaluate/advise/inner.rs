@@ -237,9 +237,9 @@ fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: Measure) {
         name: "nearest neighbour".into(),
         value: format!("{measure} {} on the columns, {} on the features", text(near_raw), text(near)),
         meaning: if near > near_raw {
-            "near rows are more alike in the features".into()
+            "a nearest neighbour does better on the features".into()
         } else {
-            "the columns' own distances serve a nearest neighbour as well".into()
+            "a nearest neighbour does as well on the columns".into()
         },
     });
     let (ridge_raw, ridge) = (average(&raw.ridge), average(&best.ridge));
@@ -247,7 +247,7 @@ fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: Measure) {
         name: "ridge".into(),
         value: format!("{measure} {} on the columns, {} on the features", text(ridge_raw), text(ridge)),
         meaning: if ridge > ridge_raw {
-            "the features are nearer to linear in the labels".into()
+            "the labels are closer to linear in the features".into()
         } else {
             "a linear model gains nothing from the features".into()
         },

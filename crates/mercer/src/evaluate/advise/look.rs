@@ -98,9 +98,9 @@ impl Adviser {
                 name: "alignment with the labels".into(),
                 value: format!("at most {} at gamma = {}", four(alignment), four(gamma)),
                 meaning: if alignment > 0.3 {
-                    "rows of one kind are near each other in the kernel's space".into()
+                    "rows with similar labels are near each other in the kernel's space".into()
                 } else {
-                    "the kernel as a whole knows little of the labels; features that look at them are needed"
+                    "the kernel as a whole is hardly aligned with the labels; use features that are learned from them"
                         .into()
                 },
             });
@@ -118,9 +118,9 @@ impl Adviser {
                     name: "relevant dimension".into(),
                     value: format!("{dimension} of {n}, noise {}", four(noise)),
                     meaning: if 3 * dimension < n {
-                        "the labels live in few directions of the kernel's space".into()
+                        "few directions of the kernel's space carry the labels".into()
                     } else {
-                        "no few directions stand out: the labels are noisy, or the kernel is too narrow for them".into()
+                        "no small number of directions stands out: the labels are noisy, or the kernel is too narrow for them".into()
                     },
                 });
                 Ok(())
@@ -144,11 +144,11 @@ pub(super) fn residual_finding(basis: &FittedBasis, z: &[f64], n: usize, advice:
         name: "residual of the kernel".into(),
         value: parts.join(", "),
         meaning: if left(m.min(n / 4)) < 5.0 {
-            "few coordinates hold nearly all that the kernel sees".into()
+            "few coordinates explain nearly all of the kernel".into()
         } else if left(m) < 5.0 {
-            "it takes many coordinates to hold what the kernel sees".into()
+            "many coordinates are needed to explain the kernel".into()
         } else {
-            "the kernel sees more than these coordinates hold".into()
+            "these coordinates do not explain all of the kernel".into()
         },
     });
 }

@@ -9,7 +9,7 @@ use crate::data::rows::Rows;
 use crate::evidence::moments::Moments;
 use crate::random;
 
-/// Votes as bits and votes as classes are two ways to the same ensemble, beyond what one thread takes at a time, too.
+/// Bit-packed votes and votes as classes are two ways to the same ensemble, beyond what one thread takes at a time, too.
 #[test]
 fn two_classes_are_many_classes_of_two() {
     for (n, theta) in [(1, 1), (64, 2), (WORDS * BITS + 1, 1), (9_001, 1), (9_001, 3)] {

@@ -301,7 +301,7 @@ fn check_classes(c: usize) -> Result<()> {
     match c {
         0 | 1 => Err(Error::data("`kffs` needs at least 2 classes")),
         _ if c > usize::from(u16::MAX) => Err(Error::data(format!(
-            "{c} classes are more than `kffs` can tell apart; at most 65535 are allowed"
+            "{c} classes are more than `kffs` can distinguish; at most 65535 are allowed"
         ))),
         _ => Ok(()),
     }

@@ -29,6 +29,21 @@ fn a_ball_in_a_ball_needs_a_kernel_and_two_balls_side_by_side_do_not() {
 }
 
 #[test]
+fn a_linear_model_without_skill_misses_as_many_rows_as_guessing() {
+    // Two rings of 40 rows: what is left of a class without one row is the smaller one, and leave-one-out misses them all.
+    let angle = |i: usize| i as f64 * std::f64::consts::TAU / 40.0;
+    let at = |i: usize| if i < 40 { 1.0 } else { 3.0 };
+    let values: Vec<f64> = (0..80).flat_map(|i| [at(i) * angle(i).cos(), at(i) * angle(i).sin()]).collect();
+    let rows = Rows::dense(values, 80, 2).expect("rows");
+    let labels =
+        Labels::classes(&(0..80).map(|i| if i < 40 { "inner" } else { "outer" }).collect::<Vec<_>>());
+    let advice = small().advise(&rows, &labels).expect("advice");
+    assert_eq!(advice.verdict, Verdict::Helps);
+    let found = &advice.findings[0].value;
+    assert!(found.starts_with("50.0 % (as by guessing) against 0.0 %"), "{found}");
+}
+
+#[test]
 fn the_settings_are_those_of_a_pipeline_and_the_arguments_of_a_fit() {
     for spec in ["ringnorm?n=200&seed=1", "friedman?n=150&seed=1", "twonorm?n=150&seed=2"] {
         let (rows, labels) = table(spec);

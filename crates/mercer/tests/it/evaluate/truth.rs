@@ -1,4 +1,4 @@
-//! What is said about data must be so: noise is called noise, and features are judged by rows that they have not seen.
+//! What is said about data must be so: noise is called noise, and features are evaluated on rows that they have not seen.
 
 use mercer::data::synth;
 use mercer::evaluate::diagnostics::FitDiagnostics;
