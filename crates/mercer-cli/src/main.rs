@@ -17,6 +17,7 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
+use mercer::options::allowed_threads;
 use mercer::{Error, Result};
 
 use crate::context::Context;
@@ -68,13 +69,20 @@ fn hint_to_resume(matches: &ArgMatches) {
     }
 }
 
+/// Starts as many threads as were asked for, here or of rayon, but not more than are of use.
+fn start_threads(matches: &ArgMatches) -> Result<()> {
+    let of_rayon = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|n| *n > 0);
+    let asked = matches.get_one::<u16>("threads").map(|&threads| threads.into()).or_else(of_rayon);
+    let Some((threads, warning)) = asked.map(allowed_threads) else { return Ok(()) };
+    warning.iter().for_each(|text| stderr::warn(text));
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(|e| Error::Argument(format!("threads = {threads}: {e}")))
+}
+
 fn start(matches: &ArgMatches) -> Result<()> {
-    if let Some(&threads) = matches.get_one::<u16>("threads") {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
-            .build_global()
-            .map_err(|e| Error::Argument(format!("threads = {threads}: {e}")))?;
-    }
+    start_threads(matches)?;
     let context = Context::new(matches.get_flag("quiet"));
     match matches.subcommand() {
         Some(("fit", args)) => commands::fit::run(args, &context),

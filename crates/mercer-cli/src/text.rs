@@ -2,6 +2,8 @@
 
 use std::ops::RangeBounds;
 
+use mercer::data::table::shown;
+
 /// A number to about four digits, for people.
 pub(crate) fn short(v: f64) -> String {
     match v.abs() {
@@ -28,20 +30,29 @@ pub(crate) fn plural(count: usize, what: &str) -> String {
 
 /// The first few items, in one line.
 pub(crate) fn first<T: ToString>(items: &[T], most: usize) -> String {
-    let mut text = items.iter().take(most).map(T::to_string).collect::<Vec<_>>().join(", ");
+    let shown = |item: &T| shown(&item.to_string()).into_owned();
+    let mut text = items.iter().take(most).map(shown).collect::<Vec<_>>().join(", ");
     if items.len() > most {
         text.push_str(", …");
     }
     text
 }
 
+/// The most characters of a cell; more are cut.
+const CELL_CHARACTERS: usize = 2_000;
+
 /// A table with aligned columns; those in `right` are numbers and right-aligned.
 pub(crate) fn table(lines: &[Vec<String>], right: impl RangeBounds<usize>) -> String {
+    let cut = |cell: &String| match cell.char_indices().nth(CELL_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &cell[..end]),
+        None => cell.clone(),
+    };
+    let lines: Vec<Vec<String>> = lines.iter().map(|line| line.iter().map(cut).collect()).collect();
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |j: usize| lines.iter().filter_map(|line| line.get(j)).map(|s| s.chars().count()).max();
     let widths: Vec<usize> = (0..columns).filter_map(width).collect();
     let mut text = String::new();
-    for line in lines {
+    for line in &lines {
         let cells = line.iter().zip(&widths).enumerate().map(|(j, (cell, &width))| {
             if right.contains(&j) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
         });

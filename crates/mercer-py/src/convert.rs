@@ -140,6 +140,8 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
             });
         }
         let (_, p): (usize, usize) = object.getattr("shape")?.extract()?;
+        // Refuses too many columns before their indices are cut to 32 bits.
+        Rows::sparse(vec![0], Vec::new(), Vec::new(), p).map_err(exception)?;
         Ok(Self::Sparse {
             indptr: object.getattr("indptr")?.extract::<Indices>()?.to()?,
             indices: object.getattr("indices")?.extract::<Indices>()?.to()?,

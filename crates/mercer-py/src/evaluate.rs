@@ -13,6 +13,7 @@ use crate::convert::{PyRows, Target, weights_of, whole};
 use crate::device::device_named;
 use crate::gate::{self, exception, run, run_or_part};
 use crate::model::Model;
+use crate::pool;
 
 /// Indices of the rows to learn from and of those to be asked about.
 type Sides<'py> = (Bound<'py, PyArray1<isize>>, Bound<'py, PyArray1<isize>>);
@@ -183,7 +184,10 @@ pub(crate) fn compare<'py>(
         score: score.map(Measure::named).transpose().map_err(exception)?,
         keep_predictions,
         seed,
-        options: Options { threads: n_threads, ..options(memory, device)? },
+        options: Options {
+            threads: n_threads.map(|threads| pool::allowed(py, threads)).transpose()?,
+            ..options(memory, device)?
+        },
     };
     if let Some(split) = split {
         return run(py, verbose, move |monitor| {

@@ -11,6 +11,7 @@ use mercer::data::Scaling;
 use mercer::evaluate::diagnostics;
 use mercer::kernel::own::with_functions;
 use mercer::map::{Predictor, PreparedMap, Weighting};
+use mercer::options::check_available;
 use mercer::{Error, FeatureMap, FittedBasis, Monitor, Result, Rows, Shape};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
@@ -650,6 +651,8 @@ fn written<T: Element + Send + Sync>(
     (n, q): (usize, usize),
     work: impl FnOnce(MatMut<'_, T>, &Monitor) -> Result<()> + Send,
 ) -> PyResult<Bound<'_, PyAny>> {
+    let needed = (n as u64).saturating_mul((size_of::<T>() * q) as u64);
+    check_available(needed, || format!("{q} features of {n} rows")).map_err(exception)?;
     let features = PyArray2::zeros(py, [n, q], false);
     let mut memory = features.readwrite();
     let out = MatMut::from_row_major_slice_mut(memory.as_slice_mut()?, n, q);

@@ -1,9 +1,11 @@
 //! One pool of threads a process.
 
+use std::ffi::CString;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use mercer::options::allowed_threads;
+use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -15,7 +17,7 @@ const VARIABLES: [&str; 3] = ["MERCER_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NU
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// The pool of this process. Asking for `py` keeps the lock inside the GIL, so no fork can happen while it is held.
-pub(crate) fn current(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+pub(crate) fn current(py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if let Some((owner, pool)) = &*pool
@@ -23,10 +25,25 @@ pub(crate) fn current(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     {
         return Ok(pool.clone());
     }
-    let fresh = started(wanted())?;
+    let (threads, warning) = allowed_threads(wanted());
+    let fresh = started(threads)?;
     // After a fork the old pool has no threads left, and locks that may never open: it must not be dropped.
     mem::forget(pool.replace((process, fresh.clone())));
+    // What a warning calls may ask for the pool.
+    drop(pool);
+    tell(py, warning)?;
     Ok(fresh)
+}
+
+/// The threads to start where so many were asked for; a warning says if these are fewer.
+pub(crate) fn allowed(py: Python<'_>, asked: usize) -> PyResult<usize> {
+    let (threads, warning) = allowed_threads(asked);
+    tell(py, warning).map(|()| threads)
+}
+
+fn tell(py: Python<'_>, warning: Option<String>) -> PyResult<()> {
+    let Some(text) = warning else { return Ok(()) };
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
 }
 
 /// A pool of so many threads.
@@ -52,6 +69,7 @@ pub(crate) fn set_threads(py: Python<'_>, n_threads: usize) -> PyResult<()> {
     if n_threads == 0 {
         return Err(PyValueError::new_err("n_threads = 0, but at least 1 is needed"));
     }
+    let n_threads = allowed(py, n_threads)?;
     if current(py)?.current_num_threads() == n_threads {
         return Ok(());
     }

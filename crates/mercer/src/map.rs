@@ -31,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::extract::Directions;
 use crate::kernel::on_card::no_formula;
 use crate::monitor::Monitor;
+use crate::size::{check_available, matrix_bytes};
 use crate::whole_file::temporary;
 
 pub use columns::{COLUMNS_FORMAT_VERSION, SelectedColumns};
@@ -284,7 +285,9 @@ impl FeatureMap {
 
     /// Features of every row, n×q.
     pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
-        let mut out = Mat::zeros(rows.n(), self.n_features());
+        let (n, q) = (rows.n(), self.n_features());
+        check_available(matrix_bytes(n, q), || format!("{q} features of {n} rows"))?;
+        let mut out = Mat::zeros(n, q);
         self.transform_into(rows, out.as_mut(), &Monitor::default())?;
         Ok(out)
     }

@@ -9,10 +9,43 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-pub use crate::size::{bytes, size_in_bytes};
+pub use crate::size::{bytes, check_available, size_in_bytes};
 
 /// Bytes that a job may take unless told otherwise.
 pub const DEFAULT_MEMORY: u64 = 8 << 30;
+
+/// Threads that a core has at most.
+const THREADS_PER_CORE: usize = 4;
+
+/// Threads that may be asked for on any machine.
+const THREADS_ANYWHERE: usize = 16;
+
+/// The most threads that are started: four a core, and 16 where cores are few. More of them would wait for each other.
+///
+/// ```
+/// use mercer::options::{allowed_threads, most_threads};
+///
+/// assert_eq!(allowed_threads(3), (3, None));
+/// let (threads, warning) = allowed_threads(99_999);
+/// assert_eq!(threads, most_threads());
+/// assert!(warning.unwrap().starts_with("99999 threads were asked for"));
+/// ```
+pub fn most_threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (THREADS_PER_CORE * cores).max(THREADS_ANYWHERE)
+}
+
+/// The threads to start where so many were asked for, and a warning if these are fewer.
+pub fn allowed_threads(asked: usize) -> (usize, Option<String>) {
+    let most = most_threads();
+    if asked <= most {
+        return (asked, None);
+    }
+    (
+        most,
+        Some(format!("{asked} threads were asked for, but {most} are the most that this machine is given")),
+    )
+}
 
 /// How a fit, a comparison or advice is run.
 ///
@@ -29,7 +62,7 @@ pub const DEFAULT_MEMORY: u64 = 8 << 30;
 pub struct Options {
     /// Most bytes that the job may take beside the rows.
     pub memory: u64,
-    /// Threads; None: those of the current pool. Results do not depend on it.
+    /// Threads, at most [`most_threads`]; None: those of the current pool. Results do not depend on it.
     pub threads: Option<usize>,
     /// Where passes over the rows are computed.
     pub device: Device,
@@ -112,6 +145,7 @@ impl Options {
     /// Does work on the number of threads asked for.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let Some(threads) = self.threads else { return work() };
+        let threads = threads.min(most_threads());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.map_err(|e| Error::Numerical(format!("{threads} threads could not be started: {e}")))?
             .install(work)

@@ -24,6 +24,7 @@ use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, MethodSpec, Stage};
 use crate::options::{Options, bytes};
+use crate::select::kffs::votes::table_bytes;
 use crate::select::{Keep, Scores, Selection};
 use crate::spec::{Parameter, Values, parameters_of};
 use crate::systems::{System, weighting};
@@ -386,6 +387,7 @@ impl Pipeline {
             let rows = placed.as_ref().unwrap_or(rows);
             let options = &Options { device: rows.device(), ..options.clone() };
             self.check_memory(&basis, rows.n(), options)?;
+            self.check_class_memory(&basis, rows.n(), labels, options)?;
             let keep = options.coordinates || self.hands_on_coordinates(&basis, rows.n(), options);
             let own = Options { coordinates: keep, threads: None, ..options.clone() };
             let (fitted, coordinates) = basis.fit_with(rows, labels, &own)?;
@@ -518,6 +520,39 @@ impl Pipeline {
                     }
             }
         }
+    }
+
+    /// An error with the estimate unless what is kept of every class keeps to the budget.
+    fn check_class_memory(
+        &self,
+        basis: &Basis,
+        n: usize,
+        labels: Option<&Labels>,
+        options: &Options,
+    ) -> Result<()> {
+        let Some(c) = labels.and_then(Labels::n_classes) else { return Ok(()) };
+        let m = basis.most_components(basis.landmarks.as_ref().map_or(n, Rows::n));
+        let needed = match &self.head {
+            Head::Coordinates => 0,
+            Head::Select(system) if system.selector.name() == "kffs" => table_bytes(n, c),
+            Head::Select(_) => 0,
+            // Sums over rows of their coordinates and classes, and as many that wait for their turn.
+            Head::Extract(extractor) if extractor.needs() == Needs::Nothing => 0,
+            Head::Extract(_) => {
+                let sums = 8 * (c as u64).saturating_mul((2 * m + c) as u64);
+                sums.saturating_mul(1 + waiting(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c)) as u64)
+            }
+        };
+        if needed <= options.memory {
+            return Ok(());
+        }
+        Err(Error::Memory(format!(
+            "{} with {c} classes of {n} rows needs {}, but the budget is {}\n\
+             hint: merge classes or leave out those with few rows, or raise the budget (`memory`)",
+            self.title(basis),
+            bytes(needed),
+            bytes(options.memory)
+        )))
     }
 
     /// An error with the estimate unless a fit on n rows keeps to the budget.

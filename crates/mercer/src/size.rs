@@ -1,4 +1,4 @@
-//! Numbers of bytes, for people and from them.
+//! Numbers of bytes: for people, from them, and whether the system has them.
 
 use crate::error::{Error, Result};
 
@@ -50,4 +50,40 @@ pub fn size_in_bytes(text: &str) -> Result<u64> {
         Ok(count) if count > 0.0 && count.is_finite() => Ok((count * unit as f64) as u64),
         _ => Err(Error::argument("it must be a number above 0 with a unit, such as 500MB or 4GB")),
     }
+}
+
+/// Less than this is not asked for beforehand: asking takes a call of the system.
+const ASKED_FOR: u64 = 64 << 20;
+
+/// An error with the estimate unless the system gives so many bytes in one piece. They are given back at once: who needs them
+/// then allocates them where an allocation that fails would end the process.
+///
+/// ```
+/// use mercer::options::check_available;
+///
+/// assert!(check_available(1 << 20, || "a million numbers".into()).is_ok());
+/// let refused = check_available(1 << 60, || "features of all rows".into()).unwrap_err();
+/// assert!(refused.to_string().starts_with("features of all rows need 1152921504.6 GB"));
+/// ```
+pub fn check_available(needed: u64, what: impl FnOnce() -> String) -> Result<()> {
+    if needed < ASKED_FOR {
+        return Ok(());
+    }
+    let mut memory: Vec<u8> = Vec::new();
+    let given = usize::try_from(needed).is_ok_and(|needed| memory.try_reserve_exact(needed).is_ok());
+    // An allocation that nobody looks at would be optimised away.
+    std::hint::black_box(&memory);
+    if given {
+        return Ok(());
+    }
+    Err(Error::Memory(format!(
+        "{} need {}, which the system does not give\nhint: free some memory, or use fewer rows, columns or components",
+        what(),
+        bytes(needed)
+    )))
+}
+
+/// Bytes of a matrix of float64 numbers; as many as can be counted where that is more.
+pub(crate) fn matrix_bytes(rows: usize, columns: usize) -> u64 {
+    (rows as u64).saturating_mul(columns as u64).saturating_mul(8)
 }

@@ -70,7 +70,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
             return model.input_importance(&Rows::dense(Vec::new(), 0, *n)?, &context.monitor).map(|_| ());
         }
         _ => {
-            let data = read::read(source, &super::options_for(args, model))?;
+            let data = read::read(source, &super::options_for(args, model)?)?;
             super::source::tell(&data, context);
             model.expansion.check_importance(data.rows.n(), memory)?;
             let table = context.work(|monitor| model.input_importance(&data.rows, monitor))?;

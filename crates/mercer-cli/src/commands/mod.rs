@@ -23,8 +23,7 @@ use std::fs;
 use std::io::Read;
 
 use clap::ArgMatches;
-use mercer::data::read::{EncodeMode, ReadOptions};
-use mercer::data::table::plain_names;
+use mercer::data::read::{EncodeMode, MOST_COLUMNS, ReadOptions};
 use mercer::map::Model;
 use mercer::methods::{self as catalogue, Stage};
 use mercer::{Error, FeatureMap, Result};
@@ -32,25 +31,32 @@ use mercer::{Error, FeatureMap, Result};
 use crate::{args, quote};
 
 /// How rows for a model are read: its inputs by name, or by position where it has no names; encoded as its training rows were.
-fn options_for(args: &ArgMatches, model: &FeatureMap) -> ReadOptions {
+fn options_for(args: &ArgMatches, model: &FeatureMap) -> Result<ReadOptions> {
     if let Some(encoder) = &model.encoder {
-        return ReadOptions {
+        return Ok(ReadOptions {
             by_place: encoder.by_place,
             columns: Some(encoder.inputs()),
             encode: EncodeMode::Apply(encoder.clone()),
             ..args::text_options(args)
-        };
+        });
     }
     options_for_inputs(args, model.input_names.clone(), model.expansion.landmarks.p())
 }
 
 /// How rows of these inputs are read: by name, or p of them by position.
-fn options_for_inputs(args: &ArgMatches, inputs: Option<Vec<String>>, p: usize) -> ReadOptions {
-    ReadOptions {
-        by_place: inputs.is_none(),
-        columns: Some(inputs.unwrap_or_else(|| plain_names(p))),
-        ..args::text_options(args)
+fn options_for_inputs(args: &ArgMatches, inputs: Option<Vec<String>>, p: usize) -> Result<ReadOptions> {
+    if p > MOST_COLUMNS {
+        return Err(Error::Argument(format!(
+            "the model has {p} input columns, but at most {MOST_COLUMNS} can be read from a file\n\
+             hint: use it in Python, where sparse rows have up to 4294967296 columns"
+        )));
     }
+    Ok(ReadOptions {
+        by_place: inputs.is_none(),
+        // By position only their number counts.
+        columns: Some(inputs.unwrap_or_else(|| vec![String::new(); p])),
+        ..args::text_options(args)
+    })
 }
 
 /// A model and its size in bytes, from a file or from standard input (`-`).

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         ));
     }
     let device = args::device(args, context)?;
-    let options = ReadOptions { keep, ..super::options_for(args, &model) };
+    let options = ReadOptions { keep, ..super::options_for(args, &model)? };
     let table = read::read(data, &options)?;
     source::tell(&table, context);
     let Table { rows, mut kept, .. } = table;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         Model::Columns(selected) => {
             super::options_for_inputs(args, selected.input_names.clone(), selected.n_inputs)
         }
-    };
+    }?;
     let table = read::read(data, &ReadOptions { keep, ..options })?;
     source::tell(&table, context);
     let memory = args::memory(args) / 2;

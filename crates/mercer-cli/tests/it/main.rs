@@ -18,6 +18,7 @@ mod demo;
 mod device;
 mod complete;
 mod memory;
+mod limits;
 mod checkpoint;
 mod shell;
 mod refusals;

@@ -19,6 +19,7 @@ use crate::kernel::block::PANEL;
 use crate::linalg::{lower_product, mirror, sum_in_order};
 use crate::monitor::Monitor;
 use crate::real::Real;
+use crate::size::check_available;
 
 /// n×width, row-major, of which as many columns are filled as there are pivots.
 pub(crate) struct Columns<T> {
@@ -40,9 +41,12 @@ pub(super) struct New<'a> {
 
 impl<T: Real> Columns<T> {
     /// Room for `width` columns of n numbers.
-    pub(super) fn new(n: usize, width: usize, last: bool) -> Self {
+    pub(super) fn new(n: usize, width: usize, last: bool) -> Result<Self> {
+        check_available((size_of::<T>() * n) as u64 * width as u64, || {
+            format!("{width} coordinates of {n} rows")
+        })?;
         let g = if last { Zeros::lasting(n * width) } else { Zeros::passing(n * width) };
-        Self { g, width, last }
+        Ok(Self { g, width, last })
     }
 
     /// The first j numbers of row i.
@@ -51,15 +55,16 @@ impl<T: Real> Columns<T> {
     }
 
     /// Makes room for so many columns, of at most `cap`.
-    pub(super) fn grow(&mut self, n: usize, needed: usize, cap: usize) {
+    pub(super) fn grow(&mut self, n: usize, needed: usize, cap: usize) -> Result<()> {
         if needed <= self.width {
-            return;
+            return Ok(());
         }
-        let mut wider = Self::new(n, (2 * self.width).max(needed).min(cap.max(needed)), self.last);
+        let mut wider = Self::new(n, (2 * self.width).max(needed).min(cap.max(needed)), self.last)?;
         for (new, old) in wider.g.chunks_exact_mut(wider.width).zip(self.g.chunks_exact(self.width)) {
             new[..old.len()].copy_from_slice(old);
         }
         *self = wider;
+        Ok(())
     }
 
     /// Adds the columns of new pivots and takes them out of the residuals. `fill` computes kernel values of a range of rows

@@ -271,8 +271,8 @@ impl<'a> LocalRows<'a> {
         let last = storage == FactorStorage::Returned;
         let g = match (storage, gram.precision()) {
             (FactorStorage::Recomputed, _) => Factor::Recomputed,
-            (_, Precision::Double) => Factor::F64(Columns::new(n, width, last)),
-            (_, Precision::Single) => Factor::F32(Columns::new(n, width, last)),
+            (_, Precision::Double) => Factor::F64(Columns::new(n, width, last)?),
+            (_, Precision::Single) => Factor::F32(Columns::new(n, width, last)?),
         };
         Self { cap, ..Self::begin(gram, 0, g, monitor) }.checked()
     }
@@ -544,12 +544,12 @@ impl<'a> LocalRows<'a> {
     }
 
     /// Makes room for b more columns after j.
-    fn grow(&mut self, j: usize, b: usize) {
+    fn grow(&mut self, j: usize, b: usize) -> Result<()> {
         let (n, needed, cap) = (self.n(), j + b, self.cap);
         match &mut self.g {
             Factor::F64(columns) => columns.grow(n, needed, cap),
             Factor::F32(columns) => columns.grow(n, needed, cap),
-            Factor::Shared(_) | Factor::Recomputed => {}
+            Factor::Shared(_) | Factor::Recomputed => Ok(()),
         }
     }
 
@@ -573,7 +573,7 @@ impl<'a> LocalRows<'a> {
 
     /// Adds the j-th pivot by its column of G.
     pub(super) fn push(&mut self, pivot: usize, j: usize, column: &[f64]) -> Result<()> {
-        self.grow(j, 1);
+        self.grow(j, 1)?;
         let Factor::F64(Columns { g, width, .. }) = &mut self.g else {
             unreachable!("`csi` keeps its factor in float64")
         };
@@ -719,7 +719,7 @@ impl FactorRows for LocalRows<'_> {
     }
 
     fn advance(&mut self, new: &NewPivots, pivots: &[usize], coefficients: &[Vec<f64>]) -> Result<()> {
-        self.grow(pivots.len(), new.places.len());
+        self.grow(pivots.len(), new.places.len())?;
         if !matches!(self.g, Factor::Recomputed) {
             return self.add(new, None);
         }

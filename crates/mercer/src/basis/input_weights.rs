@@ -27,7 +27,12 @@ use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
 use crate::options::Options;
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::random;
+use crate::size::matrix_bytes;
+
+/// Numbers that are kept of every column at least: slopes of a panel of rows, and weights of every round.
+const NUMBERS_PER_COLUMN: usize = 100;
 
 /// Rows looked at.
 const ROWS: usize = 2_000;
@@ -171,6 +176,16 @@ impl InputWeights {
                 rows.n(),
                 rows.p(),
                 2 * FOLDS
+            )));
+        }
+        let needed = matrix_bytes(NUMBERS_PER_COLUMN, rows.p());
+        if needed > DEFAULT_MEMORY {
+            return Err(Error::Memory(format!(
+                "weights of {} columns need {}, but the budget is {}\n\
+                 hint: leave input_weights out, or leave out columns that no row has",
+                rows.p(),
+                bytes(needed),
+                bytes(DEFAULT_MEMORY)
             )));
         }
         rows.check_finite(None)?;

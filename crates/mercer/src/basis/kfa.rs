@@ -104,7 +104,8 @@ pub(crate) fn grow<R: FactorRows>(
         let (rows, least) = match candidates.map(|count| count.min(n)) {
             None => ((0..n).collect(), 1),
             Some(count) => {
-                let size = (3 * count * factor.pivots.len() / 2 + count - drawn).clamp(count, 4 * count);
+                let wanted = (3 * count * factor.pivots.len() / 2 + count).saturating_sub(drawn);
+                let size = wanted.clamp(count, 4 * count);
                 let uniform: Vec<f64> = (0..size).map(|_| random::uniform(&mut generator)).collect();
                 let mut rows = factor.rows.draw(&uniform, floor, &retired)?;
                 rows.sort_unstable();
@@ -142,7 +143,17 @@ pub(crate) fn grow<R: FactorRows>(
         while block.eliminated.len() < factor.room().min(PENDING)
             && (block.eliminated.is_empty() || live.len() >= least)
         {
-            let Some(best) = scores.best(&block, &live) else { break };
+            let best = match scores.best(&block, &live) {
+                Some(best) => best,
+                None if live.is_empty() => break,
+                None => {
+                    return Err(Error::Numerical(
+                        "`kfa`: squares of the kernel's values are too large to be added up\n\
+                         hint: scale the columns, divide a precomputed matrix by its largest value, or use method = `kobl`"
+                            .into(),
+                    ));
+                }
+            };
             live.retain(|&at| at != best);
             if !block.is_sound(factor, best)? {
                 retired.insert(block.rows[best]);

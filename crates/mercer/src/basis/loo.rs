@@ -7,7 +7,7 @@
 //!         are computed once for all widths (n² numbers)
 //! source  Allen 1974 (PRESS)
 //! differs classes are one-hot columns and the error is squared; all n left-out predictions are exact given the basis,
-//!         whose pivots were chosen without the labels
+//!         whose pivots were chosen without the labels; of more than 128 classes the error is that of 128 random signs
 
 use faer::MatRef;
 
@@ -17,7 +17,7 @@ use super::ridge::Ridge;
 use super::rpcholesky;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::data::weights::Weights;
+use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 use crate::kernel::gamma::{RowSample, grid_of, require_labels, require_target};
 use crate::kernel::widths::Widths;
@@ -30,6 +30,9 @@ const LOO_COMPONENTS: usize = 300;
 
 /// Rows looked at.
 const LOO_ROWS: usize = 5_000;
+
+/// The most columns of labels that are predicted; more classes are told apart by so many random signs each.
+const MOST_TARGETS: usize = 128;
 
 /// Up to so many rows, of at least so many columns, the distances are computed once for all widths.
 const SHARED_ROWS: usize = 4_000;
@@ -171,12 +174,37 @@ pub(crate) fn best_penalty(
     weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<Tried> {
-    let (y, c, _) = labels.centered_by(weights);
-    let y = MatRef::from_row_major_slice(&y, features.n(), c);
+    let sketch = sketched(labels, weights);
+    let y = sketch.as_ref().map_or_else(|| labels.centered_by(weights).0, Clone::clone);
+    let y = MatRef::from_row_major_slice(&y, features.n(), y.len() / features.n().max(1));
     let ridge = Ridge::new(features, y, weights, monitor)?;
     let penalties = ridge.penalties();
-    let found = ridge.left_out(features, y, labels, &penalties, monitor)?;
+    let found = match sketch {
+        None => ridge.left_out(features, y, labels, &penalties, monitor)?,
+        Some(_) => ridge.errors(features, y, &penalties, monitor)?.into_iter().map(|e| (e, 0.0)).collect(),
+    };
     Ok(best_of(&ridge, &penalties, &found))
+}
+
+/// Where classes are many, random signs of each in place of its column, row-major and centred: squared errors of fits to them
+/// are, on average, those of fits to all columns.
+fn sketched(labels: &Labels, weights: Option<&Weights>) -> Option<Vec<f64>> {
+    let Labels::Classes { codes, names } = labels else { return None };
+    let c = names.len();
+    if c <= MOST_TARGETS {
+        return None;
+    }
+    let mut generator = random::generator(0);
+    let size = 1.0 / (c as f64).sqrt();
+    let mut sign = || if random::uniform(&mut generator) < 0.5 { size } else { -size };
+    let signs: Vec<f64> = (0..c * MOST_TARGETS).map(|_| sign()).collect();
+    let of = |code: usize| &signs[code * MOST_TARGETS..(code + 1) * MOST_TARGETS];
+    let (mut means, all) = (vec![0.0; MOST_TARGETS], total(weights, codes.len()));
+    for (i, &code) in codes.iter().enumerate() {
+        let share = weight(weights, i) / all;
+        means.iter_mut().zip(of(code)).for_each(|(mean, v)| *mean += share * v);
+    }
+    Some(codes.iter().flat_map(|&code| of(code).iter().zip(&means).map(|(v, mean)| v - mean)).collect())
 }
 
 /// The penalty with the smallest squared error, of those with their errors and shares of rows missed.

@@ -19,6 +19,7 @@ use crate::kernel::block::PANEL;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::{product, pseudo_inverse};
 use crate::monitor::Monitor;
+use crate::size::{check_available, matrix_bytes};
 
 const ITERATIONS: usize = 200;
 
@@ -46,6 +47,9 @@ impl Expansion {
         if landmarks.n() == 0 || p == 0 || self.n_features() == 0 {
             return Err(Error::data("a map without landmarks, inputs or features has no pre-images"));
         }
+        check_available(matrix_bytes(n.saturating_add(landmarks.n()), p), || {
+            format!("{n} pre-images of {p} columns, and {} landmarks,", landmarks.n())
+        })?;
         monitor.begin("searching pre-images", n);
         let k = self.kernel.matrix(landmarks, landmarks)?;
         let own = product(product(self.matrix.as_ref(), k.as_ref()).as_ref(), self.matrix.transpose());

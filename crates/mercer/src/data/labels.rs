@@ -19,6 +19,9 @@ const FEW_VALUES: usize = 20;
 /// A class has at least this many rows to learn from. Numbers become rare towards their ends.
 const ROWS_OF_A_CLASS: usize = 5;
 
+/// More classes than this, with fewer than [`ROWS_OF_A_CLASS`] rows each on average, are names of rows rather than classes.
+const MOST_SMALL_CLASSES: usize = 500;
+
 /// Whole numbers with more distinct values than this are read as numbers without a warning.
 const MANY_VALUES: usize = 100;
 
@@ -165,6 +168,19 @@ impl Column {
 /// The target at this row is not a finite number.
 pub(crate) fn target_not_finite(row: usize) -> Error {
     Error::data(format!("the target is not a finite number at row {}", row + 1))
+}
+
+/// An error, naming the method, if c classes of n rows look like an identifier of the rows.
+pub(crate) fn refuse_identifier(method: &str, n: usize, c: usize) -> Result<()> {
+    if c <= MOST_SMALL_CLASSES || n / ROWS_OF_A_CLASS >= c {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "`{method}` looks at the target, but its {n} rows have {c} classes, fewer than {ROWS_OF_A_CLASS} rows each: it looks like an \
+         identifier of the rows\n\
+         hint: choose another target; if its values are amounts, override the choice (task = regression); if they are classes, \
+         leave out or merge those with few rows"
+    )))
 }
 
 /// What to know of classes that are all written as numbers.
@@ -560,6 +576,11 @@ impl Labels {
             Self::Several { count, .. } => Err(several(method, *count)),
             Self::Classes { .. } | Self::Numbers(_) => Ok(()),
         }
+    }
+
+    /// An error, naming the method, if classes are so many and so small that they look like an identifier of the rows.
+    pub(crate) fn refuse_identifier(&self, method: &str) -> Result<()> {
+        self.n_classes().map_or(Ok(()), |c| refuse_identifier(method, self.len(), c))
     }
 
     /// An error if all rows have the same label.

@@ -21,6 +21,15 @@ pub enum Needs {
 impl Needs {
     /// An error that names the method unless such labels will do.
     pub(crate) fn check(self, method: &str, labels: Option<&Labels>) -> Result<()> {
+        self.check_kind(method, labels)?;
+        match labels {
+            Some(labels) if self != Self::Nothing => labels.refuse_identifier(method),
+            _ => Ok(()),
+        }
+    }
+
+    /// [`check`](Self::check) of what labels are, whatever their number.
+    pub(super) fn check_kind(self, method: &str, labels: Option<&Labels>) -> Result<()> {
         match (self, labels) {
             (Self::Nothing, _) => Ok(()),
             (_, None) => Err(missing_labels(method)),

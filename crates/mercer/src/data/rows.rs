@@ -23,6 +23,9 @@ use crate::real::Precision;
 /// The share of a card's memory that rows may take; more of them are copied there piece by piece.
 const ROWS_SHARE: f64 = 0.7;
 
+/// The most columns of sparse rows, whose indices have 32 bits.
+pub(crate) const MOST_SPARSE_COLUMNS: u64 = 1 << 32;
+
 /// n rows of p numbers.
 ///
 /// ```
@@ -595,12 +598,17 @@ pub(crate) fn not_finite(found: (usize, usize, f64), names: Option<&[String]>) -
     bad_value(found, names, "only finite numbers are allowed")
 }
 
+/// The column at a place of a sparse row; beyond its end one that is larger than any.
+#[inline(always)]
+pub(crate) fn index_or_end(columns: &[u32], at: usize) -> u64 {
+    columns.get(at).map_or(u64::MAX, |&j| u64::from(j))
+}
+
 /// Calls f(column, a, b) for the columns in which either of two sparse rows has a value, in their order.
 fn walk((a, x): (&[u32], &[f64]), (b, y): (&[u32], &[f64]), mut f: impl FnMut(usize, f64, f64)) {
     let (mut at, mut other) = (0, 0);
     while at < a.len() || other < b.len() {
-        let left = a.get(at).copied().unwrap_or(u32::MAX);
-        let right = b.get(other).copied().unwrap_or(u32::MAX);
+        let (left, right) = (index_or_end(a, at), index_or_end(b, other));
         let u = if left <= right { x[at] } else { 0.0 };
         let v = if right <= left { y[other] } else { 0.0 };
         f(left.min(right) as usize, u, v);
@@ -704,6 +712,13 @@ impl Csr<'_> {
     }
 
     fn check(&self) -> Result<()> {
+        if self.p as u64 > MOST_SPARSE_COLUMNS {
+            return Err(Error::data(format!(
+                "sparse rows of {} columns; at most {MOST_SPARSE_COLUMNS} are possible\n\
+                 hint: leave out the columns that no row has, or hash their names to fewer",
+                self.p
+            )));
+        }
         let shapes_fit = self.indptr.first() == Some(&0)
             && self.indptr.last() == Some(&self.indices.len())
             && self.indices.len() == self.values.len()

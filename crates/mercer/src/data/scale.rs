@@ -7,6 +7,7 @@
 use super::rows::{F64Rows, Rows};
 use super::store::Growing;
 use crate::error::{Error, Result};
+use crate::size::{check_available, matrix_bytes};
 
 /// The kind of scaling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +108,12 @@ impl Scaling {
             }
         };
         (Some(scaling.with_plain_factors(&constant)), constant)
+    }
+
+    /// An error with the estimate unless the system has memory for [`fit`](Self::fit) of so many columns.
+    pub(crate) fn check_width(rows: &Rows) -> Result<()> {
+        let p = rows.p();
+        check_available(matrix_bytes(6, p), || format!("ranges, means and deviations of {p} columns"))
     }
 
     /// Constant columns, and ranges too small or too large for a reciprocal, are not multiplied.

@@ -16,6 +16,7 @@ use memmap2::{Mmap, MmapMut};
 use crate::cuda::{Buffer, Card};
 use crate::error::{Error, Result};
 use crate::real::Real;
+use crate::size::check_available;
 
 /// Read-only numbers.
 #[derive(Clone)]
@@ -210,6 +211,7 @@ impl Scratch {
     pub(crate) fn zeros(len: usize, most_bytes: u64) -> Result<Self> {
         let bytes = (len * size_of::<f64>()) as u64;
         if bytes <= most_bytes || len == 0 {
+            check_available(bytes, || format!("{len} numbers"))?;
             return Ok(Self::Memory(vec![0.0; len]));
         }
         let file = tempfile::tempfile().map_err(|e| temporary_file_error(&e))?;

@@ -1,5 +1,7 @@
 //! Named rows with a target: the result of a reader or a generator.
 
+use std::borrow::Cow;
+
 use super::encode::Encoder;
 use super::labels::Column;
 use super::rows::Rows;
@@ -36,4 +38,22 @@ impl Table {
 /// The names of p columns without names.
 pub fn plain_names(p: usize) -> Vec<String> {
     (1..=p).map(|j| format!("x{j}")).collect()
+}
+
+/// The characters of a name that are shown.
+const SHOWN_CHARACTERS: usize = 80;
+
+/// A name as it is shown: what is beyond 80 characters is cut.
+///
+/// ```
+/// use mercer::data::table::shown;
+///
+/// assert_eq!(shown("width"), "width");
+/// assert_eq!(shown(&"é".repeat(1_000)).chars().count(), 81);
+/// ```
+pub fn shown(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::labels::{Column, Labels, Task, number_in};
+use super::labels::{Column, Labels, Task, number_in, refuse_identifier};
 use super::needs::Needs;
 use crate::error::{Error, Result};
 
@@ -101,7 +101,13 @@ impl TargetSummary {
 
     /// An error that names the method unless such labels will do.
     pub(crate) fn check(&self, needs: Needs, method: &str) -> Result<()> {
-        needs.check(method, Some(&self.sample()))
+        needs.check_kind(method, Some(&self.sample()))?;
+        match self {
+            Self::Classes { names, sizes } if needs != Needs::Nothing => {
+                refuse_identifier(method, sizes.iter().sum(), names.len())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The names and sizes of the classes; an error, naming the method, unless rows are of at least two.

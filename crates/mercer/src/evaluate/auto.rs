@@ -87,6 +87,7 @@ impl Adviser {
     /// What is done to rows first: the scaling, and then weights of the columns where they help.
     fn preparation(&self, rows: &Rows, labels: &Labels) -> Result<(Option<Scaling>, Option<FoundWeights>)> {
         self.check(&rows.to_f64(), labels)?;
+        Scaling::check_width(rows)?;
         let scaling = Scaling::fit(self.scale, rows).0;
         if !self.input_weights || rows.p() < 2 {
             return Ok((scaling, None));

@@ -209,6 +209,7 @@ impl Learner {
             }
         }
         self.options.run(|| {
+            Scaling::check_width(rows)?;
             let scaling = Scaling::fit(self.scale, rows).0;
             let scaled = scaling.as_ref().map(|scaling| scaling.apply(rows)).transpose()?;
             // Several targets are learned in their standard deviations, so that all count the same.

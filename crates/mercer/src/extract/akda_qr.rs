@@ -185,23 +185,22 @@ pub(crate) fn class_means(
     codes.iter().enumerate().for_each(|(i, &code)| members[code].push(i));
     members.retain(|members| !members.is_empty());
     let p = rows.p();
-    let mut sums = vec![0.0; p];
     match rows {
         Rows::Sparse(rows) => {
             let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
             for members in &members {
-                let mut columns: Vec<u32> = members.iter().flat_map(|&i| rows.row(i).0).copied().collect();
-                columns.sort_unstable();
-                columns.dedup();
-                for &i in members {
+                let pairs = |&i: &usize| {
                     let (columns, stored) = rows.row(i);
-                    columns.iter().zip(stored).for_each(|(&j, v)| sums[j as usize] += count(i) * v);
-                }
+                    columns.iter().zip(stored).map(move |(&j, v)| (j, count(i) * v))
+                };
+                let mut pairs: Vec<(u32, f64)> = members.iter().flat_map(pairs).collect();
+                // Stable: the rows of a column are added up in their order.
+                pairs.sort_by_key(|(j, _)| *j);
                 let size: f64 = members.iter().map(|&i| count(i)).sum();
-                for j in columns {
-                    let mean = std::mem::take(&mut sums[j as usize]) / size;
+                for column in pairs.chunk_by(|a, b| a.0 == b.0) {
+                    let mean = column.iter().fold(0.0, |sum, (_, v)| sum + v) / size;
                     if mean != 0.0 {
-                        indices.push(j);
+                        indices.push(column[0].0);
                         values.push(mean);
                     }
                 }
@@ -210,6 +209,7 @@ pub(crate) fn class_means(
             Rows::sparse(indptr, indices, values, p)
         }
         Rows::Dense(_) | Rows::DenseF32(_) => {
+            let mut sums = vec![0.0; p];
             let mut means = Vec::with_capacity(members.len() * p);
             for members in &members {
                 sums.fill(0.0);

@@ -193,7 +193,7 @@ impl Panel {
             let (columns, values) = rows.row(i);
             out.fill(0.0);
             for (&j, &x) in columns.iter().zip(values) {
-                let range = index.start[j as usize]..index.start[j as usize + 1];
+                let range = index.range(j as usize);
                 let x = x * unit.root_gamma;
                 for (&at, &y) in index.landmark[range.clone()].iter().zip(&index.value[range]) {
                     out[at as usize] += unit.shared(x, y);

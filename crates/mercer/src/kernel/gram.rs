@@ -17,6 +17,10 @@ use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::real::{Precision, Real};
+use crate::size::{check_available, matrix_bytes};
+
+/// What to do with a matrix of values that are too large.
+const DIVIDE_MATRIX: &str = "divide the matrix by its largest value";
 
 /// The kernel matrix of training rows, never whole: columns on demand, every value counted.
 #[derive(Debug)]
@@ -51,8 +55,22 @@ impl<'a> Gram<'a> {
         if kernel.shape.is_own() {
             own::check_symmetric(kernel, rows)?;
         }
-        if diagonal(kernel, rows).iter().all(|v| *v == 0.0) {
+        let diagonal = diagonal(kernel, rows);
+        if diagonal.iter().all(|v| *v == 0.0) {
             return Err(all_zero());
+        }
+        if !diagonal.iter().sum::<f64>().is_finite() {
+            return Err(Error::data(format!(
+                "the sum of k(x,x) over the {} rows is too large for a number: the kernel `{}` overflows\n\
+                 hint: {}",
+                rows.n(),
+                kernel.shape.name(),
+                if kernel.shape == Shape::Precomputed {
+                    DIVIDE_MATRIX
+                } else {
+                    "scale the columns, or lower gamma, coef0 and degree"
+                }
+            )));
         }
         Ok(Self { kernel, rows, rounding, precision: Precision::Double, evaluations: AtomicU64::new(0) })
     }
@@ -212,6 +230,7 @@ impl<'a> Gram<'a> {
     /// All n² values, row-major.
     pub(crate) fn whole(&self, monitor: &Monitor) -> Result<Vec<f64>> {
         let n = self.n();
+        check_available(matrix_bytes(n, n), || format!("kernel values of all pairs of {n} rows"))?;
         let all: Vec<usize> = (0..n).collect();
         let panel = self.panel(&all);
         let mut out = vec![0.0; n * n];
@@ -330,6 +349,11 @@ fn check_symmetric(rows: &Rows, tolerance: f64) -> Result<()> {
 fn check_halves<T: Real>(values: &[T], n: usize, tolerance: f64) -> Result<()> {
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.double().abs()));
     let at = |i: usize, j: usize| values[i * n + j].double();
+    if !(largest * n as f64).is_finite() {
+        return Err(Error::data(format!(
+            "the precomputed kernel holds numbers up to {largest:.1e}, of which {n} cannot be added up\nhint: {DIVIDE_MATRIX}"
+        )));
+    }
     for i in 0..n {
         for j in 0..i {
             if (at(i, j) - at(j, i)).abs() > tolerance * largest {

@@ -3,14 +3,22 @@
 //!
 //! cost    the columns that both rows have, by an index of the landmarks; or both rows walked side by side
 
+use std::ops::Range;
+
 use super::kernel::{Kernel, Shape, Statistic};
-use crate::data::rows::{Csr, F64Rows, Rows};
+use crate::data::rows::{Csr, F64Rows, Rows, index_or_end};
 use crate::real::Real;
+
+/// Up to so many columns are all indexed; of more only those that a landmark has, unless most have one.
+const MOST_INDEXED: usize = 1 << 20;
 
 /// For each input column the landmarks that have it, with their values.
 #[derive(Debug)]
 pub(crate) struct Inverted {
-    pub(crate) start: Vec<usize>,
+    /// The columns that are indexed, ascending; None: all.
+    columns: Option<Vec<u32>>,
+    /// Where the landmarks of every indexed column start.
+    start: Vec<usize>,
     pub(crate) landmark: Vec<u32>,
     pub(crate) value: Vec<f64>,
 }
@@ -72,8 +80,7 @@ impl Unit {
     pub(super) fn direct(self, (a, x): (&[u32], &[f64]), (b, y): (&[u32], &[f64])) -> f64 {
         let (mut i, mut j, mut sum) = (0, 0, 0.0);
         while i < a.len() || j < b.len() {
-            let left = a.get(i).copied().unwrap_or(u32::MAX);
-            let right = b.get(j).copied().unwrap_or(u32::MAX);
+            let (left, right) = (index_or_end(a, i), index_or_end(b, j));
             let (u, v) = (if left <= right { x[i] } else { 0.0 }, if right <= left { y[j] } else { 0.0 });
             i += usize::from(left <= right);
             j += usize::from(right <= left);
@@ -126,27 +133,50 @@ pub(crate) fn pair_statistic(kernel: Kernel, rows: &Rows, i: usize, j: usize) ->
 
 impl Inverted {
     pub(crate) fn new(csr: &Csr, l: usize, factor: f64) -> Self {
-        let p = csr.p();
-        let mut start = vec![0usize; p + 1];
-        for i in 0..l {
-            csr.row(i).0.iter().for_each(|&j| start[j as usize + 1] += 1);
+        let stored: usize = (0..l).map(|i| csr.row(i).0.len()).sum();
+        let columns = (csr.p() > MOST_INDEXED.max(stored)).then(|| {
+            let mut columns: Vec<u32> = (0..l).flat_map(|i| csr.row(i).0).copied().collect();
+            columns.sort_unstable();
+            columns.dedup();
+            columns
+        });
+        let p = columns.as_ref().map_or(csr.p(), Vec::len);
+        let mut index =
+            Self { columns, start: vec![0; p + 1], landmark: vec![0; stored], value: vec![0.0; stored] };
+        for &j in (0..l).flat_map(|i| csr.row(i).0) {
+            if let Some(at) = index.place(j as usize) {
+                index.start[at + 1] += 1;
+            }
         }
-        for j in 0..p {
-            start[j + 1] += start[j];
+        for at in 0..p {
+            index.start[at + 1] += index.start[at];
         }
-        let mut next = start.clone();
-        let mut landmark = vec![0; start[p]];
-        let mut value = vec![0.0; start[p]];
+        let mut next = index.start.clone();
         for i in 0..l {
             let (columns, values) = csr.row(i);
             for (&j, &v) in columns.iter().zip(values) {
-                let at = &mut next[j as usize];
-                landmark[*at] = i as u32;
-                value[*at] = v * factor;
-                *at += 1;
+                let Some(at) = index.place(j as usize) else { continue };
+                index.landmark[next[at]] = i as u32;
+                index.value[next[at]] = v * factor;
+                next[at] += 1;
             }
         }
-        Self { start, landmark, value }
+        index
+    }
+
+    /// Where a column stands among those that are indexed.
+    #[inline(always)]
+    fn place(&self, column: usize) -> Option<usize> {
+        match &self.columns {
+            None => Some(column),
+            Some(columns) => columns.binary_search(&(column as u32)).ok(),
+        }
+    }
+
+    /// Where the landmarks that have a column stand, and their values.
+    #[inline(always)]
+    pub(crate) fn range(&self, column: usize) -> Range<usize> {
+        self.place(column).map_or(0..0, |at| self.start[at]..self.start[at + 1])
     }
 }
 

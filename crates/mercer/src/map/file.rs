@@ -21,7 +21,7 @@ use super::{
 };
 use crate::basis::{Expansion, Landmarks};
 use crate::data::encode::Encoder;
-use crate::data::rows::Rows;
+use crate::data::rows::{MOST_SPARSE_COLUMNS, Rows};
 use crate::data::scale::Scaling;
 use crate::kernel::{Kernel, Shape};
 
@@ -141,7 +141,7 @@ impl FeatureMap {
 
     fn from_section(file: &Section) -> Doubt<Self> {
         let kernel = file.kernel()?;
-        let p = file.number("n_inputs")? as usize;
+        let p = file.n_inputs()?;
         let landmarks = file.landmarks(kernel, p)?;
         let (shape, matrix) = file.floats("matrix")?;
         let [q, l] = shape[..] else { return Err(format!("`matrix` has {} dimensions, not 2", shape.len())) };
@@ -236,7 +236,7 @@ impl SelectedColumns {
     }
 
     fn from_section(file: &Section) -> Doubt<Self> {
-        let p = file.number("n_inputs")? as usize;
+        let p = file.n_inputs()?;
         let selected = Self {
             method: file.text("method")?,
             n_inputs: p,
@@ -474,6 +474,17 @@ impl<'a> Section<'_, 'a> {
             .get(key)
             .and_then(Value::as_u64)
             .ok_or_else(|| format!("the header has no number `{key}`"))
+    }
+
+    /// The number of input columns, of which rows cannot have more than sparse ones have.
+    fn n_inputs(&self) -> Doubt<usize> {
+        let p = self.number("n_inputs")?;
+        match usize::try_from(p) {
+            Ok(inputs) if p <= MOST_SPARSE_COLUMNS => Ok(inputs),
+            _ => Err(format!(
+                "the header says that rows have {p} columns, but at most {MOST_SPARSE_COLUMNS} are possible: the file is damaged"
+            )),
+        }
     }
 
     fn text(&self, key: &str) -> Doubt<String> {

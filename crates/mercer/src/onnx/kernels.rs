@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Shape};
 use crate::real::{Precision, Real};
+use crate::size::{bytes, matrix_bytes};
 
 /// Pairs whose distances are computed from differences at a time.
 const PAIRS: u16 = 4096;
@@ -28,8 +29,23 @@ fn cancelled(precision: Precision) -> f64 {
     }
 }
 
-/// An error, naming the kernel, unless a graph can compute it.
-pub(super) fn check(kernel: Kernel) -> Result<()> {
+/// The most bytes of landmarks: a graph of ONNX holds less than 2 GiB.
+const LANDMARK_BYTES: u64 = 1 << 31;
+
+/// An error, naming the kernel, unless a graph can compute it, and has room for the landmarks.
+pub(super) fn check(kernel: Kernel, landmarks: &Landmarks) -> Result<()> {
+    if let Landmarks::Rows(rows) = landmarks
+        && matrix_bytes(rows.n(), rows.p()) >= LANDMARK_BYTES
+    {
+        return Err(Error::Memory(format!(
+            "an ONNX graph holds {} landmarks of {} columns densely, in {}, but it has room for less than {}\n\
+             hint: fit fewer landmarks or columns, or use the model file",
+            rows.n(),
+            rows.p(),
+            bytes(matrix_bytes(rows.n(), rows.p())),
+            bytes(LANDMARK_BYTES)
+        )));
+    }
     match kernel.shape {
         Shape::AdditiveChi2 | Shape::Match | Shape::Composite(_) | Shape::Own(_) => {
             Err(Error::argument(format!(

@@ -38,7 +38,7 @@ pub(super) fn columns(export: &Export, selected: &SelectedColumns) -> Result<Vec
 
 /// Features of rows, or predictions where the model has a predictor.
 pub(super) fn map(export: &Export, map: &FeatureMap) -> Result<Vec<u8>> {
-    kernels::check(map.expansion.kernel)?;
+    kernels::check(map.expansion.kernel, &map.expansion.landmarks)?;
     let mut graph = Graph::new(export.opset, export.precision);
     let element = export.precision.into();
     let encoder = map.encoder.as_ref().filter(|_| !export.encoded);

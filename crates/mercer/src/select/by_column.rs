@@ -100,7 +100,7 @@ pub(super) fn each_column<T: Send>(
                 }
                 (_, Some(index)) => block
                     .map(|j| {
-                        let range = index.start[j]..index.start[j + 1];
+                        let range = index.range(j);
                         f(j, Column::Sparse(&index.landmark[range.clone()], &index.value[range]))
                     })
                     .collect(),

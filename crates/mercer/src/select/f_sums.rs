@@ -12,8 +12,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Columns;
 use super::by_column::{Column, each_column};
+use super::{Columns, check_width};
 use crate::data::labels::Labels;
 use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
@@ -118,6 +118,7 @@ impl FSums {
                 labels.len()
             )));
         }
+        check_width(columns.rows, Some(labels), "f")?;
         columns.rows.check_finite(None)?;
         let weights = columns.weights;
         match labels {

@@ -54,6 +54,7 @@ use crate::evidence::ranges::Ranges;
 use crate::kernel::gram::check_rows;
 use crate::kernel::{Kernel, Shape};
 use crate::monitor::Monitor;
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Registered, Values};
 
 /// What a selector looks at.
@@ -340,7 +341,9 @@ impl<'a> Columns<'a> {
             if let Some(row) = labels.first_not_finite() {
                 return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
             }
+            labels.refuse_identifier(selector)?;
         }
+        check_width(self.rows, self.labels, selector)?;
         if let Some((_, rows)) = self.space
             && rows.n() != n
         {
@@ -360,6 +363,29 @@ impl<'a> Columns<'a> {
         }
         if relief_family { self.rows.check_no_infinity(None) } else { self.rows.check_finite(None) }
     }
+}
+
+/// Bytes that scores, places and sums of a column take, without those of its classes.
+const COLUMN_BYTES: u64 = 64;
+
+/// Bytes that the spread of a column in one class takes.
+const CLASS_BYTES: u64 = 32;
+
+/// An error with the estimate unless what is known of every column, and of its classes, fits into the usual memory.
+pub(super) fn check_width(rows: &Rows, labels: Option<&Labels>, selector: &str) -> Result<()> {
+    let c = if selector == "f" { labels.and_then(Labels::n_classes).unwrap_or(0) } else { 0 };
+    let needed = (rows.p() as u64).saturating_mul(COLUMN_BYTES + CLASS_BYTES * c as u64);
+    if needed <= DEFAULT_MEMORY {
+        return Ok(());
+    }
+    let of_classes = if c > 0 { format!(" in {c} classes") } else { String::new() };
+    Err(Error::Memory(format!(
+        "`{selector}` scores {} columns{of_classes}, which takes {}, but the budget is {}\n\
+         hint: leave out columns that no row has, or hash their names to fewer",
+        rows.p(),
+        bytes(needed),
+        bytes(DEFAULT_MEMORY)
+    )))
 }
 
 /// How the columns of two rows differ, where neighbours are sought elsewhere and only pairs of rows are looked at. `ranges`:

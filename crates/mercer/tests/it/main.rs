@@ -32,3 +32,4 @@ mod pipeline;
 mod partitions;
 mod device;
 mod rows_f32;
+mod limits;

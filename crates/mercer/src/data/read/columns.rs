@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ReadOptions;
 use crate::data::rows::F64Rows;
 use crate::data::store::Growing;
-use crate::data::table::plain_names;
+use crate::data::table::{plain_names, shown};
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
 /// The most columns of a source; the names of more would fill the memory.
-pub(super) const MOST_COLUMNS: usize = 1 << 24;
+pub const MOST_COLUMNS: usize = 1 << 24;
 
 /// The role of each column of a source.
 #[derive(Debug)]
@@ -79,6 +79,16 @@ impl Choice {
     pub(super) fn input_names(&self) -> Vec<String> {
         self.inputs.iter().map(|&j| self.names[j].clone()).collect()
     }
+
+    /// [`input_names`](Self::input_names), without a copy where every column is an input.
+    fn into_input_names(mut self) -> Vec<String> {
+        let p = self.inputs.len();
+        if self.inputs.iter().copied().ne(0..p) {
+            return self.input_names();
+        }
+        self.names.truncate(p);
+        self.names
+    }
 }
 
 fn check_names(path: &str, names: &[String]) -> Result<()> {
@@ -86,7 +96,7 @@ fn check_names(path: &str, names: &[String]) -> Result<()> {
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(name) => Err(Error::file(
             path,
-            format!("two columns are called `{name}`; every column needs a name of its own"),
+            format!("two columns are called `{}`; every column needs a name of its own", shown(name)),
         )),
         None => Ok(()),
     }
@@ -106,7 +116,10 @@ fn chosen(
         let j = find(path, names, named, name)?;
         if aside.contains(&j) {
             let use_ = if target == Some(j) { "the target" } else { "dropped" };
-            return Err(Error::file(path, format!("column `{name}` is {use_}, but it is named as an input")));
+            return Err(Error::file(
+                path,
+                format!("column `{}` is {use_}, but it is named as an input", shown(name)),
+            ));
         }
         if !inputs.contains(&j) {
             inputs.push(j);
@@ -124,10 +137,15 @@ fn by_name(
 ) -> Result<Vec<usize>> {
     let places: BTreeMap<&str, usize> = names.iter().enumerate().map(|(j, n)| (n.as_str(), j)).collect();
     let found = |name: &String| match places.get(name.as_str()).copied() {
-        None => Err(Error::file(path, format!("column `{name}` is missing; {}", nearest(names, name)))),
+        None => {
+            Err(Error::file(path, format!("column `{}` is missing; {}", shown(name), nearest(names, name))))
+        }
         Some(j) if aside.contains(&j) => {
             let use_ = if target == Some(j) { "the target" } else { "dropped" };
-            Err(Error::file(path, format!("column `{name}` is {use_}, but it is needed as an input")))
+            Err(Error::file(
+                path,
+                format!("column `{}` is {use_}, but it is needed as an input", shown(name)),
+            ))
         }
         Some(j) => Ok(j),
     };
@@ -165,16 +183,15 @@ fn find(path: &str, names: &[String], named: bool, name: &str) -> Result<usize> 
         };
         (j < names.len()).then_some(j)
     };
-    names
-        .iter()
-        .position(|n| n == name)
-        .or_else(by_place)
-        .ok_or_else(|| Error::file(path, format!("there is no column `{name}`; {}", nearest(names, name))))
+    names.iter().position(|n| n == name).or_else(by_place).ok_or_else(|| {
+        Error::file(path, format!("there is no column `{}`; {}", shown(name), nearest(names, name)))
+    })
 }
 
 /// Suggestions for an error: all columns of a narrow source, the three most similar names of a wide one.
 fn nearest(names: &[String], name: &str) -> String {
-    let quoted = |names: &[&String]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let quoted =
+        |names: &[&String]| names.iter().map(|n| format!("`{}`", shown(n))).collect::<Vec<_>>().join(", ");
     if names.len() <= 8 {
         return format!("the columns are {}", quoted(&names.iter().collect::<Vec<_>>()));
     }
@@ -240,7 +257,6 @@ impl<'a> Source<'a> {
         let choice = self.choose(options)?;
         let kept = choice.kept.iter().map(|&j| (choice.names[j].clone(), self.text(j))).collect();
         let target = choice.target.map(|j| self.column(j));
-        let names = choice.input_names();
         let rows = if choice.inputs.iter().copied().eq(0..p) {
             self.rows
         } else {
@@ -256,13 +272,14 @@ impl<'a> Source<'a> {
             }
         };
         check_target(self.path, target.as_ref())?;
-        let table = if let Some(table) = options.encoded_array(self.path, &rows, &names, choice.named)? {
+        let (named, names) = (choice.named, choice.into_input_names());
+        let table = if let Some(table) = options.encoded_array(self.path, &rows, &names, named)? {
             table
         } else {
             rows.check_finite(Some(&names)).map_err(|e| Error::file(self.path, e.to_string()))?;
             Table::of_rows(rows, names)
         };
-        Ok(Table { named: choice.named, target, kept, ..table })
+        Ok(Table { named, target, kept, ..table })
     }
 
     fn choose(&self, options: &ReadOptions) -> Result<Choice> {

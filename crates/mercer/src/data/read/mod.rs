@@ -18,6 +18,7 @@ use std::panic::AssertUnwindSafe;
 use bytemuck::Pod;
 use flate2::bufread::MultiGzDecoder;
 
+pub use self::columns::MOST_COLUMNS;
 use self::columns::Source;
 use super::encode::{EncodeSettings, Encoder};
 use super::format::Format;

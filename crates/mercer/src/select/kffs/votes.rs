@@ -14,6 +14,7 @@ use super::lines::{Line, Lines};
 use crate::data::weights::{total, weight};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::select::Columns;
 use crate::select::by_column::{Column, each_column};
 
@@ -51,7 +52,7 @@ impl PartVotes {
     /// The votes of rows that lie together, all columns at hand; none is taken yet.
     pub(super) fn of_columns(columns: &Columns, codes: &[usize], c: usize, theta: usize) -> Result<Self> {
         let (n, p) = (columns.rows.n(), columns.rows.p());
-        check_classes(c)?;
+        check_classes(n, c)?;
         columns.monitor.begin("fitting weak classifiers", p);
         let weights = columns.weights;
         let mut share = vec![0.0; c];
@@ -87,7 +88,7 @@ impl PartVotes {
         features: impl Fn(Range<usize>) -> Result<Mat<f64>>,
     ) -> Result<Self> {
         let c = lines.share.len();
-        check_classes(c)?;
+        check_classes(n, c)?;
         if codes.len() != n || lines.columns.len() != m || codes.iter().any(|&class| class >= c) {
             return Err(Error::argument(format!(
                 "{n} rows and {m} columns with {} classes of rows and {} lines do not fit together",
@@ -287,32 +288,36 @@ impl ManyClasses {
         let voted = self.codes.par_iter().zip(&self.votes[column]);
         rows.zip(voted).with_min_len(WORDS * BITS).for_each(|((counts, wrong), (&class, &vote))| {
             counts[usize::from(vote)] += 1;
-            wrong
-                .iter_mut()
-                .enumerate()
-                .for_each(|(vote, wrong)| *wrong = winner(counts, vote, theta) != usize::from(class));
+            let most = counts.iter().copied().max().unwrap_or(0);
+            let leader = counts.iter().position(|&n| n == most).unwrap_or(0);
+            // The class that wins when one more votes: its own, if it then comes within theta of the lead.
+            for (vote, (wrong, &own)) in wrong.iter_mut().zip(&*counts).enumerate() {
+                let wins = if (own + 1).saturating_add(theta) > most { vote } else { leader };
+                *wrong = wins != usize::from(class);
+            }
         });
         mistakes
     }
 }
 
-/// An error unless there are two classes or more, and a vote has room for them.
-fn check_classes(c: usize) -> Result<()> {
+/// Bytes that the table of n rows' votes for c classes takes.
+pub(crate) fn table_bytes(n: usize, c: usize) -> u64 {
+    if c == 2 { 5 * n as u64 } else { 5 * n as u64 * c as u64 }
+}
+
+/// An error unless there are two classes or more, a vote has room for them, and the table of votes has some in memory.
+fn check_classes(n: usize, c: usize) -> Result<()> {
     match c {
         0 | 1 => Err(Error::data("`kffs` needs at least 2 classes")),
         _ if c > usize::from(u16::MAX) => Err(Error::data(format!(
             "{c} classes are more than `kffs` can distinguish; at most 65535 are allowed"
         ))),
+        _ if table_bytes(n, c) > DEFAULT_MEMORY => Err(Error::Memory(format!(
+            "`kffs` counts the votes for {c} classes of {n} rows, which takes {}, but the budget is {}\n\
+             hint: merge classes, or fit on a sample of the rows",
+            bytes(table_bytes(n, c)),
+            bytes(DEFAULT_MEMORY)
+        ))),
         _ => Ok(()),
-    }
-}
-
-/// The class that wins when one more votes.
-fn winner(counts: &[u32], vote: usize, theta: u32) -> usize {
-    let most = counts.iter().copied().max().unwrap_or(0);
-    if (counts[vote] + 1).saturating_add(theta) > most {
-        vote
-    } else {
-        counts.iter().position(|&n| n == most).unwrap_or(0)
     }
 }
