@@ -22,3 +22,4 @@ mod checkpoint;
 mod shell;
 mod refusals;
 mod weights;
+mod fuzz;
