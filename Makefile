@@ -15,7 +15,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers check check-all check-browser check-docs clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-docs clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -130,6 +130,11 @@ instructions: build ## Compare the instructions of small jobs with bench/instruc
 papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minutes; PAPER=takes; DATA=DIR)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/python experiments/run.py $(PAPER) $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)")
+
+# Coverage needs a nightly toolchain; what was found before is replayed by the tests.
+fuzz: ## Fuzz every reader, models, checkpoints and texts (nightly; SECONDS=60 each; TARGETS=csv,npz)
+	cd fuzz && cargo +nightly build --release
+	$(PYTHON) tools/fuzz.py --program $(or $(CARGO_TARGET_DIR),fuzz/target)/release/targets --seconds $(or $(SECONDS),60) --jobs $(THREADS) $(if $(TARGETS),--targets $(TARGETS))
 
 check: lint test kernels test-stand-in instructions ## All that continuous integration runs
 

@@ -31,8 +31,7 @@ impl Context {
     /// Installs the Ctrl-C handler: while work is running the first Ctrl-C stops it cleanly; otherwise, and the second time,
     /// the program ends at once.
     pub(crate) fn new(quiet: bool) -> Self {
-        let context =
-            Self { quiet, monitor: Monitor::default(), busy: Arc::default(), stopped: Arc::default() };
+        let context = Self::without_handler(quiet);
         let (monitor, busy, stopped) =
             (context.monitor.clone(), context.busy.clone(), context.stopped.clone());
         let handler = move || {
@@ -46,6 +45,11 @@ impl Context {
             stderr::warn(&format!("Ctrl-C cannot be handled, so it will end the program at once: {e}"));
         }
         context
+    }
+
+    /// The state of a command that runs nothing.
+    pub(crate) fn without_handler(quiet: bool) -> Self {
+        Self { quiet, monitor: Monitor::default(), busy: Arc::default(), stopped: Arc::default() }
     }
 
     /// Runs long work under a progress bar (on a terminal). If it was stopped, the result is [`Error::Interrupted`], even if

@@ -268,24 +268,26 @@ impl Part {
         fs::rename(unfinished, &self.path)
     }
 
+    /// The error for contents that do not fit together.
+    pub(crate) fn damaged(&self) -> Error {
+        self.refused("the checkpoint is damaged")
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        let hint = "remove this file to start again, or name another folder for the checkpoint";
+        Error::file(&self.path, format!("{why}\nhint: {hint}"))
+    }
+
     fn load(&self) -> Result<Option<Content>> {
         if !self.path.exists() {
             return Ok(None);
         }
-        let refused = |why: &str| {
-            Error::file(
-                &self.path,
-                format!(
-                    "{why}\nhint: remove this file to start again, or name another folder for the checkpoint"
-                ),
-            )
-        };
         let (about, content) = self.read().map_err(|e| match e.kind() {
-            ErrorKind::InvalidData | ErrorKind::UnexpectedEof => refused("the checkpoint is damaged"),
+            ErrorKind::InvalidData | ErrorKind::UnexpectedEof => self.damaged(),
             _ => Error::io(&self.path, e),
         })?;
         match self.about.difference(&about) {
-            Some(difference) => Err(refused(&format!("the checkpoint is of another job: {difference}"))),
+            Some(difference) => Err(self.refused(&format!("the checkpoint is of another job: {difference}"))),
             None => Ok(Some(content)),
         }
     }

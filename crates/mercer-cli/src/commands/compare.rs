@@ -87,6 +87,13 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// What is checked without rows.
+pub(crate) fn check(args: &ArgMatches, context: &Context) -> Result<()> {
+    source::check_target(args)?;
+    ranking::Form::of(args::text(args, "format"), None)?;
+    from_args(args, context).map(drop)
+}
+
 /// Warnings about requested numbers of features that a method cannot provide.
 fn skipped_sizes(comparison: &Comparison, labels: &Labels, outcome: &Outcome) -> Vec<String> {
     let all = Comparison::all(labels);

@@ -98,6 +98,15 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// What is checked without rows.
+pub(crate) fn check(args: &ArgMatches, context: &Context) -> Result<()> {
+    source::scale(args)?;
+    if args::required(args, "method")? == learn::NAME {
+        return learn::learner(args, context).map(drop);
+    }
+    read_pipeline(args, &[])?.check(None)
+}
+
 /// The pipeline that `--method` and the parameters' flags describe, with the kernel's columns looked up where names are known.
 fn read_pipeline(args: &ArgMatches, names: &[String]) -> Result<Pipeline> {
     let method = args::required(args, "method")?;

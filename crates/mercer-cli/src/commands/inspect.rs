@@ -35,24 +35,33 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let data = args::text(args, "importance");
     super::one_from_input(file, data.unwrap_or_default())?;
     let (model, size) = super::load(file)?;
-    let model = match model {
-        Model::Features(model) => model,
-        Model::Columns(selected) if data.is_some() => {
-            return Err(Error::Argument(format!(
-                "--importance is given, but the model keeps columns by `{}` as they are\n\
-                 hint: leave it out: the columns are shown with their scores",
-                selected.method
-            )));
-        }
-        Model::Columns(selected) => {
-            let json = || format!("{:#}\n", selected_json(&selected, size));
-            return print(&if args::is_json(args) { json() } else { selected_text(&selected, size) });
-        }
-    };
-    if let Some(source) = data {
-        return importance(args, &model, source, context);
+    match (&model, data) {
+        (_, None) if args::is_json(args) => print(&as_json(&model, size)),
+        (_, None) => print(&as_text(&model, size)),
+        (Model::Features(model), Some(source)) => importance(args, model, source, context),
+        (Model::Columns(selected), Some(_)) => Err(Error::Argument(format!(
+            "--importance is given, but the model keeps columns by `{}` as they are\n\
+             hint: leave it out: the columns are shown with their scores",
+            selected.method
+        ))),
     }
-    print(&if args::is_json(args) { format!("{:#}\n", json(&model, size)) } else { text(&model, size) })
+}
+
+/// The contents of a model as text; `size` is that of its file.
+pub(crate) fn as_text(model: &Model, size: u64) -> String {
+    match model {
+        Model::Features(model) => text(model, size),
+        Model::Columns(selected) => selected_text(selected, size),
+    }
+}
+
+/// The contents of a model as JSON; `size` is that of its file.
+pub(crate) fn as_json(model: &Model, size: u64) -> String {
+    let all = match model {
+        Model::Features(model) => json(model, size),
+        Model::Columns(selected) => selected_json(selected, size),
+    };
+    format!("{all:#}\n")
 }
 
 /// How much the features depend on the inputs; `source` is empty if no data was given.

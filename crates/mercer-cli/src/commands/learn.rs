@@ -76,7 +76,7 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
 }
 
 /// The settings; an error for flags that mean nothing here.
-fn learner(args: &ArgMatches, context: &Context) -> Result<Learner> {
+pub(super) fn learner(args: &ArgMatches, context: &Context) -> Result<Learner> {
     let default = Learner::default();
     let settings = args::settings(args);
     if let Some((name, value)) =

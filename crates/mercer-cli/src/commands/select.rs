@@ -90,6 +90,13 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// What is checked without rows.
+pub(crate) fn check(args: &ArgMatches) -> Result<()> {
+    source::scale(args)?;
+    Form::of(args::text(args, "format"), None)?;
+    selection(args)?.check(None)
+}
+
 /// What is kept, and why there is no stability if there is none.
 fn summary(model: &SelectedColumns, resamples: usize) -> String {
     let (kept, p) = (model.feature_names(), model.n_inputs);

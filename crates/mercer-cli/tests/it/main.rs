@@ -23,3 +23,4 @@ mod checkpoint;
 mod shell;
 mod refusals;
 mod weights;
+mod fuzz;

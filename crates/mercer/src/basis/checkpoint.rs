@@ -16,7 +16,7 @@ use crate::checkpoint::{About, Content, Part, digest_of_rows, indices, numbers};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::gram::diagonal;
+use crate::kernel::gram::{check_rows, diagonal};
 use crate::kernel::{Kernel, Shape};
 use crate::options::Options;
 
@@ -48,7 +48,14 @@ impl BasisCheckpoint {
         let gamma = found.as_ref().and_then(|found| number(&found.facts, "gamma"));
         let formula = found.as_ref().and_then(|found| found.facts.get("kernel")).and_then(Value::as_str);
         let formula = formula.map(String::from);
-        Ok(Some(Self { part, found, gamma, formula }))
+        let opened = Self { part, found, gamma, formula };
+        if let Some(kernel) = opened.kernel(basis) {
+            let width_is_sound = kernel.gamma > 0.0 && kernel.gamma.is_finite();
+            if !width_is_sound || (opened.formula.is_some() && check_rows(kernel, rows, 0).is_err()) {
+                return Err(opened.part.damaged());
+            }
+        }
+        Ok(Some(opened))
     }
 
     /// The kernel that an earlier run found.
@@ -67,41 +74,62 @@ impl BasisCheckpoint {
     }
 
     /// The basis, if an earlier run came to its end.
-    pub(super) fn finished(&mut self, basis: &Basis, rows: &Rows) -> Option<FittedBasis> {
-        let mut found = self.found.take_if(|found| found.facts.contains_key("stop"))?;
+    pub(super) fn finished(&mut self, basis: &Basis, rows: &Rows) -> Result<Option<FittedBasis>> {
+        let Some(found) = self.found.take_if(|found| found.facts.contains_key("stop")) else {
+            return Ok(None);
+        };
+        self.fitted(found, basis, rows).map(Some).ok_or_else(|| self.part.damaged())
+    }
+
+    /// The basis that a file holds; None if its parts do not fit together.
+    fn fitted(&self, mut found: Content, basis: &Basis, rows: &Rows) -> Option<FittedBasis> {
         let given = basis.landmarks.as_ref().unwrap_or(rows);
         let pivots = found.indices("pivots");
         let flag = |name: &str| found.facts.get(name) == Some(&Value::Bool(true));
         let (every, has_origin, has_values) = (flag("every row"), flag("origin"), flag("eigenvalues"));
         let landmarks = if every { (0..given.n()).collect() } else { pivots.clone() };
+        if pivots.iter().any(|&i| i >= given.n()) {
+            return None;
+        }
         let landmarks = match basis.method {
             Method::Kmeans => Landmarks::Rows(kmeans::like(given, found.numbers("centres")).ok()?),
             _ => basis.landmarks_at(given, landmarks),
         };
         let facts = std::mem::take(&mut found.facts);
         let (matrix, offset) = (found.numbers("matrix"), found.numbers("offset"));
-        let warnings = facts["warnings"].as_array().into_iter().flatten();
+        let (norms, origin) = (found.numbers("norms"), has_origin.then(|| found.numbers("origin")));
+        let eigenvalues = has_values.then(|| found.numbers("eigenvalues"));
+        let (residual, kernel) = (number(&facts, "residual")?, self.kernel(basis)?);
+        let lists = [&matrix, &offset, &norms].into_iter().chain(&origin).chain(&eigenvalues);
+        if offset.len().checked_mul(landmarks.len()) != Some(matrix.len())
+            || origin.as_ref().is_some_and(|origin| origin.len() != landmarks.len())
+            || !lists.flatten().all(|v| v.is_finite())
+            || !residual.is_finite()
+        {
+            return None;
+        }
+        let warnings = facts.get("warnings").and_then(Value::as_array).into_iter().flatten();
         Some(FittedBasis {
             method: basis.method,
             expansion: Expansion {
-                kernel: self.kernel(basis)?,
+                kernel,
                 matrix: MatRef::from_row_major_slice(&matrix, offset.len(), landmarks.len()).to_owned(),
                 landmarks,
                 offset,
-                origin: has_origin.then(|| found.numbers("origin")),
+                origin,
             },
             pivots,
             landmarks_given: basis.landmarks.is_some(),
-            pivot_norms: found.numbers("norms"),
-            eigenvalues: has_values.then(|| found.numbers("eigenvalues")),
-            residual: number(&facts, "residual")?,
-            trace: diagonal(self.kernel(basis)?, rows).iter().sum(),
+            pivot_norms: norms,
+            eigenvalues,
+            residual,
+            trace: diagonal(kernel, rows).iter().sum(),
             n_kernel_evaluations: facts.get("evaluations")?.as_u64()?,
             n_rows: rows.n(),
             // With a checkpoint a basis is fitted in float64.
             precision: Precision::Double,
             rounding_error: None,
-            stop: facts["stop"].as_str().and_then(Stop::named)?,
+            stop: facts.get("stop").and_then(Value::as_str).and_then(Stop::named)?,
             warnings: warnings.filter_map(Value::as_str).map(String::from).collect(),
         })
     }
@@ -145,24 +173,50 @@ impl BasisCheckpoint {
 impl Pivoted<'_> {
     /// Goes on from what an earlier run kept, and keeps what is found from here on.
     pub(super) fn resume(&mut self, mut checkpoint: Option<BasisCheckpoint>) -> Result<()> {
-        if let Some(mut found) = checkpoint.as_mut().and_then(|checkpoint| checkpoint.found.take()) {
-            (self.pivots, self.norms) = (found.indices("pivots"), found.numbers("norms"));
-            self.rows.residual = found.numbers("residual");
-            self.place = found.whole("place");
-            let mut rest = &found.numbers("coefficients")[..];
-            for j in 0..self.pivots.len() {
-                let (row, after) = rest.split_at(j + 1);
-                self.coefficients.push(row.to_vec());
-                rest = after;
-            }
-            self.pivots.iter().for_each(|&i| self.rows.is_pivot[i] = true);
-            self.rows
-                .gram
-                .set_evaluations(found.facts.get("evaluations").and_then(Value::as_u64).unwrap_or(0));
+        if let Some(checkpoint) = &mut checkpoint
+            && let Some(found) = checkpoint.found.take()
+            && self.go_on_from(found).is_none()
+        {
+            return Err(checkpoint.part.damaged());
         }
         self.checkpoint = checkpoint;
         // A rule for γ may have taken long.
         if self.place.is_empty() { self.save(Vec::new) } else { Ok(()) }
+    }
+}
+
+impl Pivoted<'_> {
+    /// Takes over what a file holds; None if its parts do not fit together.
+    fn go_on_from(&mut self, mut found: Content) -> Option<()> {
+        let (pivots, norms) = (found.indices("pivots"), found.numbers("norms"));
+        let (residual, coefficients) = (found.numbers("residual"), found.numbers("coefficients"));
+        let m = pivots.len();
+        let lists = [&norms, &residual, &coefficients];
+        if m > self.room()
+            || norms.len() != m
+            || coefficients.len() != m * (m + 1) / 2
+            || residual.len() != self.n()
+            || !lists.into_iter().flatten().all(|v| v.is_finite())
+        {
+            return None;
+        }
+        for &i in &pivots {
+            // Each row once.
+            if std::mem::replace(self.rows.is_pivot.get_mut(i)?, true) {
+                return None;
+            }
+        }
+        let mut rest = &coefficients[..];
+        for j in 0..m {
+            let (row, after) = rest.split_at(j + 1);
+            self.coefficients.push(row.to_vec());
+            rest = after;
+        }
+        let evaluations = found.facts.get("evaluations").and_then(Value::as_u64).unwrap_or(0);
+        self.rows.gram.set_evaluations(evaluations);
+        self.place = found.whole("place");
+        (self.pivots, self.norms, self.rows.residual) = (pivots, norms, residual);
+        Some(())
     }
 }
 

@@ -158,11 +158,11 @@ impl<'a> Fit<'a> {
             self.settings.check_weights(weights, self.rows.n())?;
         }
         let mut checkpoint = BasisCheckpoint::open(self.settings, self.options, self.rows, self.labels)?;
-        let (fitted, coordinates) =
-            match checkpoint.as_mut().and_then(|c| c.finished(self.settings, self.rows)) {
-                Some(fitted) => (fitted, None),
-                None => self.search(&mut checkpoint)?,
-            };
+        let finished = checkpoint.as_mut().map(|c| c.finished(self.settings, self.rows)).transpose()?;
+        let (fitted, coordinates) = match finished.flatten() {
+            Some(fitted) => (fitted, None),
+            None => self.search(&mut checkpoint)?,
+        };
         let shrinks = self.settings.shrinks(self.rows.n(), self.labels);
         if let Some(labels) = self.labels.filter(|_| shrinks || self.settings.relevant) {
             let all = match coordinates {

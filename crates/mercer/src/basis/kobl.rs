@@ -184,7 +184,8 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, rule: &StopRule) -> R
     let mut active = first_active.min(2 * n / 5).max(1);
     let most_active = (n / 128).clamp(first_active, 4_096).min(2 * n / 5).max(1);
     if let [square, count] = factor.place[..] {
-        (first, active) = (Some(f64::from_bits(square)).filter(|square| !square.is_nan()), count as usize);
+        first = Some(f64::from_bits(square)).filter(|square| !square.is_nan());
+        active = (count as usize).clamp(1, most_active.max(active));
     }
     loop {
         factor.check()?;

@@ -39,7 +39,9 @@ pub(crate) fn grow<R: FactorRows>(
         Some(weights) => random::weighted_sample(weights, size, seed),
     };
     let (mut done, mut stop) = match factor.place[..] {
-        [done, left_out] => (done as usize, if left_out == 0 { Stop::Cap } else { Stop::Rank }),
+        [done, left_out] => {
+            ((done as usize).min(drawn.len()), if left_out == 0 { Stop::Cap } else { Stop::Rank })
+        }
         _ => (0, Stop::Cap),
     };
     let (pending, floor) = (factor.rows.pending_in_order(), factor.floor());

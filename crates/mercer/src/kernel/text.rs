@@ -18,6 +18,12 @@ use super::kernel::{Kernel, Shape};
 use super::own;
 use crate::error::{Error, Result};
 
+/// The most parentheses within each other.
+const MOST_NESTED: usize = 50;
+
+/// The most columns of all factors together, once parentheses are multiplied out.
+const MOST_COLUMNS: usize = 1 << 20;
+
 /// What a factor's settings are where the text does not give them.
 #[derive(Clone, Copy)]
 pub(super) struct Defaults {
@@ -28,7 +34,7 @@ pub(super) struct Defaults {
 
 /// The formula of a text.
 pub(super) fn read(text: &str, defaults: Defaults) -> Result<Shape> {
-    let mut reader = Reader { text, rest: text.trim_start(), defaults };
+    let mut reader = Reader { text, rest: text.trim_start(), defaults, nested: 0 };
     let terms = reader.sum()?;
     if !reader.rest.is_empty() {
         return Err(reader.error("`+` or `*` between kernels, or the end"));
@@ -74,6 +80,8 @@ struct Reader<'t> {
     text: &'t str,
     rest: &'t str,
     defaults: Defaults,
+    /// Parentheses that are open.
+    nested: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -109,22 +117,30 @@ impl<'t> Reader<'t> {
         is
     }
 
-    fn few(&self, terms: Vec<Term>) -> Result<Vec<Term>> {
-        if terms.len() <= MOST_TERMS {
-            return Ok(terms);
+    /// An error if a kernel would have more terms, or more columns in its factors, than are allowed.
+    fn few(&self, terms: usize, columns: usize) -> Result<()> {
+        if terms > MOST_TERMS {
+            return Err(Error::argument(format!(
+                "kernel = `{}` has {terms} terms once its parentheses are multiplied out; at most {MOST_TERMS} are allowed",
+                self.text
+            )));
         }
-        Err(Error::argument(format!(
-            "kernel = `{}` has {} terms once its parentheses are multiplied out; at most {MOST_TERMS} are allowed",
-            self.text,
-            terms.len()
-        )))
+        if columns > MOST_COLUMNS {
+            return Err(Error::argument(format!(
+                "kernel = `{}` has {columns} columns in its parts; at most {MOST_COLUMNS} are allowed\n\
+                 hint: leave `columns` out where a part is on all of them",
+                self.text
+            )));
+        }
+        Ok(())
     }
 
     fn sum(&mut self) -> Result<Vec<Term>> {
         let mut terms = self.product()?;
         while self.took('+') {
-            terms.extend(self.product()?);
-            terms = self.few(terms)?;
+            let more = self.product()?;
+            self.few(terms.len() + more.len(), n_columns(&terms) + n_columns(&more))?;
+            terms.extend(more);
         }
         Ok(terms)
     }
@@ -132,15 +148,24 @@ impl<'t> Reader<'t> {
     fn product(&mut self) -> Result<Vec<Term>> {
         let mut terms = self.part()?;
         while self.took('*') {
-            terms = multiplied(&terms, &self.part()?);
-            terms = self.few(terms)?;
+            let more = self.part()?;
+            let columns = n_columns(&terms) * more.len() + n_columns(&more) * terms.len();
+            self.few(terms.len() * more.len(), columns)?;
+            terms = multiplied(&terms, &more);
         }
         Ok(terms)
     }
 
     fn part(&mut self) -> Result<Vec<Term>> {
         if self.took('(') {
+            self.nested += 1;
+            if self.nested > MOST_NESTED {
+                return Err(Error::argument(format!(
+                    "a kernel has more than {MOST_NESTED} parentheses within each other\nhint: multiply some of them out"
+                )));
+            }
             let terms = self.sum()?;
+            self.nested -= 1;
             return if self.took(')') { Ok(terms) } else { Err(self.error("`)`")) };
         }
         match self.rest.chars().next() {
@@ -266,7 +291,10 @@ impl<'t> Reader<'t> {
                 let end = self.rest.find([',', ')', '=', '"', '(']).unwrap_or(self.rest.len());
                 let piece = self.rest[..end].trim();
                 match range(piece) {
-                    Some(range) => places.extend(range),
+                    Some(range) => {
+                        self.few(1, range.len().saturating_add(places.len()))?;
+                        places.extend(range);
+                    }
                     None if piece.is_empty() || piece.contains(':') || piece.starts_with('-') => {
                         return Err(Error::argument(format!(
                             "kernel = `{}`: columns = `{piece}`, but columns are places (3), places from one up to and \
@@ -318,12 +346,18 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// Columns that the factors of these terms name by their places.
+fn n_columns(terms: &[Term]) -> usize {
+    let factors = terms.iter().flat_map(|term| &term.factors);
+    factors.filter_map(|factor| Some(factor.columns.places()?.len())).sum()
+}
+
 /// The places of `3` or `0:5`.
 fn range(piece: &str) -> Option<std::ops::Range<usize>> {
     if let Ok(place) = piece.parse::<usize>() {
-        return Some(place..place + 1);
+        return Some(place..place.checked_add(1)?);
     }
     let (first, end) = piece.split_once(':')?;
     let (first, end) = (first.trim().parse::<usize>().ok()?, end.trim().parse::<usize>().ok()?);
-    (first < end && end <= 100_000_000).then_some(first..end)
+    (first < end).then_some(first..end)
 }

@@ -4,6 +4,8 @@ mod naive;
 mod architecture;
 #[cfg(feature = "formats")]
 mod data;
+#[cfg(feature = "formats")]
+mod hostile;
 mod encode;
 #[cfg(feature = "formats")]
 mod targets;

@@ -66,6 +66,8 @@ pub(crate) struct RawColumn {
     /// The distinct texts by their place.
     pub(super) distinct: Vec<String>,
     places: BTreeMap<String, usize>,
+    /// Bytes that the distinct texts take, about.
+    text_bytes: usize,
     /// What a column that cannot be read holds.
     pub(super) unusable: Option<String>,
 }
@@ -99,6 +101,12 @@ impl RawColumn {
     #[cfg(feature = "formats")]
     pub(crate) fn takes_numbers(&self) -> bool {
         !self.dates
+    }
+
+    /// Bytes that the distinct texts take, about.
+    #[cfg(feature = "formats")]
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.text_bytes
     }
 
     /// The cell for a missing value.
@@ -136,6 +144,7 @@ impl RawColumn {
             None => {
                 self.places.insert(text.into(), self.distinct.len());
                 self.distinct.push(text.into());
+                self.text_bytes += 2 * (size_of::<String>() + text.len());
                 self.distinct.len() - 1
             }
         };

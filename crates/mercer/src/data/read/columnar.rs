@@ -1,6 +1,6 @@
 //! Parquet and Arrow IPC: typed columns, read batch by batch.
 //!
-//! cost    one pass; memory for one batch and the matrix, which goes to a file if it is too large. Unused columns are not decoded
+//! cost    one pass; memory for one batch, text and the matrix, which goes to a file if it is too large. Unused columns are not decoded
 //! differs booleans are 0 and 1 as inputs and text as a target; dictionaries are text, or categories where columns are encoded
 
 use std::fs::File;
@@ -15,12 +15,20 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use super::arrow_size::ArrowSize;
+use super::budget::Budget;
 use super::columns::Choice;
-use super::{ReadOptions, caught, not_finite, text_inputs};
+use super::{ReadOptions, caught, not_finite, parquet_size, text_inputs};
 use crate::data::encode::{RawColumn, is_missing};
 use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
+
+/// Values of a batch that are converted at a time, about.
+const PIECE_VALUES: usize = 1 << 18;
+
+/// What texts are called where they take too much memory.
+const TEXTS: &str = "columns of text";
 
 /// The first bytes of an Arrow file; a stream has none.
 const ARROW_FILE_MAGIC: &[u8] = b"ARROW1";
@@ -30,8 +38,11 @@ pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Res
         let broken = |e: &dyn std::fmt::Display| {
             Error::file(path, format!("it cannot be read as Parquet: {e}\nhint: is the file whole?"))
         };
+        parquet_size::check_schema(path, &file)?;
+        let pages = file.try_clone().map_err(|e| broken(&e))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(&e))?;
         let mut batches = Batches::new(path, builder.schema(), options)?;
+        parquet_size::check(path, &pages, builder.metadata(), &batches.wanted, &batches.budget)?;
         let mask = ProjectionMask::roots(builder.parquet_schema(), batches.wanted.iter().copied());
         let reader = builder.with_projection(mask).build().map_err(|e| broken(&e))?;
         batches.extend(reader, &broken)?;
@@ -50,6 +61,9 @@ pub(super) fn read_arrow(path: &str, mut file: File, options: &ReadOptions) -> R
         if start.starts_with(b"FEA1") {
             return Err(Error::file(path, "Feather version 1; write it again as version 2 (Arrow IPC)"));
         }
+        let size = ArrowSize::new(path, &file, Budget::new(path, options))?;
+        if start == ARROW_FILE_MAGIC { size.check_file() } else { size.check_stream() }?;
+        file.rewind().map_err(|e| broken(&e))?;
         let input = BufReader::new(&file);
         if start == ARROW_FILE_MAGIC {
             let schema = FileReader::try_new(input, None).map_err(|e| broken(&e))?.schema();
@@ -90,6 +104,7 @@ struct Batches<'a> {
     /// What is known of the inputs, where they are encoded.
     raw: Option<Vec<RawColumn>>,
     refuses_missing: bool,
+    budget: Budget<'a>,
 }
 
 impl<'a> Batches<'a> {
@@ -133,7 +148,8 @@ impl<'a> Batches<'a> {
         wanted.dedup();
         let kept = vec![Vec::new(); choice.kept.len()];
         let (values, refuses_missing) = (options.growing(), options.refuses_missing());
-        Ok(Self { path, choice, wanted, n: 0, values, target, is_u64, kept, raw, refuses_missing })
+        let budget = Budget::new(path, options);
+        Ok(Self { path, choice, wanted, n: 0, values, target, is_u64, kept, raw, refuses_missing, budget })
     }
 
     fn extend(
@@ -146,7 +162,11 @@ impl<'a> Batches<'a> {
             if batch.num_columns() != self.wanted.len() {
                 return Err(broken(&format!("{} columns in a batch of rows", batch.num_columns())));
             }
-            self.push(&batch, broken)?;
+            // A batch may have any number of rows, and what is made of them is larger.
+            let most = (PIECE_VALUES / self.wanted.len().max(1)).max(1);
+            for start in (0..batch.num_rows()).step_by(most) {
+                self.push(&batch.slice(start, most.min(batch.num_rows() - start)), broken)?;
+            }
         }
         Ok(())
     }
@@ -162,9 +182,11 @@ impl<'a> Batches<'a> {
                 broken,
             })
         };
+        let raw_bytes = self.raw.iter().flatten().map(RawColumn::text_bytes).sum::<usize>();
         let p = self.choice.inputs.len();
         let mut rows = vec![0.0; batch.num_rows() * p];
-        let mut raw = self.raw.take();
+        let (mut raw, mut budget) = (self.raw.take(), self.budget.clone());
+        let mut take = |text: &str| budget.take(size_of::<String>() + text.len(), TEXTS);
         for (at, &j) in self.choice.inputs.iter().enumerate().filter(|_| batch.num_rows() > 0) {
             let places = rows[at..].iter_mut().step_by(p);
             match &mut raw {
@@ -181,16 +203,28 @@ impl<'a> Batches<'a> {
             }
             (Some(j), Some(Column::Text(values))) => {
                 let texts = column(j)?;
-                for (i, text) in texts.texts()?.into_iter().enumerate() {
-                    values.push(text.ok_or_else(|| texts.missing(i))?);
-                }
+                texts.each_text(|i, text| {
+                    let text = text.ok_or_else(|| texts.missing(i))?;
+                    take(&text)?;
+                    values.push(text);
+                    Ok(())
+                })?;
             }
             _ => {}
         }
         for (all, &j) in self.kept.iter_mut().zip(&self.choice.kept) {
-            all.extend(column(j)?.texts()?.into_iter().map(Option::unwrap_or_default));
+            column(j)?.each_text(|_, text| {
+                let text = text.unwrap_or_default();
+                take(&text)?;
+                all.push(text);
+                Ok(())
+            })?;
         }
-        self.raw = raw;
+        if let Some(raw) = &mut raw {
+            let now = raw.iter().map(RawColumn::text_bytes).sum::<usize>();
+            budget.take(now - raw_bytes, TEXTS)?;
+        }
+        (self.raw, self.budget) = (raw, budget);
         self.n += batch.num_rows();
         self.values.extend(&rows)
     }
@@ -276,13 +310,13 @@ impl BatchColumn<'_> {
             }
         } else if is_text(kind) {
             let categories = matches!(kind, DataType::Dictionary(..));
-            for (i, text) in self.texts()?.into_iter().enumerate() {
+            self.each_text(|i, text| {
                 let row = self.before + i;
                 let cell = text.filter(|text| categories || !is_missing(text.trim())).map(|text| {
                     if categories { column.text(&text, row) } else { column.word(Some(&text), row) }
                 });
-                put(cell, column)?;
-            }
+                put(cell, column)
+            })?;
         } else {
             (0..self.array.len()).try_for_each(|_| put(Some(f64::NAN), column))?;
         }
@@ -297,15 +331,14 @@ impl BatchColumn<'_> {
         Ok(())
     }
 
-    /// Each value as text; None where it is null.
-    fn texts(&self) -> Result<Vec<Option<String>>> {
+    /// Calls `hand` with each value as text, None where it is null, and its place in the batch.
+    fn each_text(&self, mut hand: impl FnMut(usize, Option<String>) -> Result<()>) -> Result<()> {
         let options = FormatOptions::default();
         let format = ArrayFormatter::try_new(self.array, &options).map_err(|e| (self.broken)(&e))?;
-        let text = |i: usize| {
+        (0..self.array.len()).try_for_each(|i| {
             let text = (!self.array.is_null(i)).then(|| format.value(i).try_to_string());
-            text.transpose().map_err(|e| (self.broken)(&e))
-        };
-        (0..self.array.len()).map(text).collect()
+            hand(i, text.transpose().map_err(|e| (self.broken)(&e))?)
+        })
     }
 
     fn missing(&self, i: usize) -> Error {

@@ -4,17 +4,23 @@
 //!         many numbers go to a file
 //! differs the type of a kept or target column is known only at the end, so these are collected as text
 
-use std::io::{Cursor, Read};
+use std::cell::Cell;
+use std::io::{Cursor, ErrorKind, Read};
+use std::rc::Rc;
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::columns::Choice;
+use super::budget::{Budget, Metered};
+use super::columns::{Choice, MOST_COLUMNS};
 use super::{ReadOptions, not_finite, text_inputs, unreadable};
 use crate::data::encode::{RawColumn, is_missing};
 use crate::data::sniff::{SAMPLE_BYTES, Style};
 use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
+
+/// What texts are called where they take too much memory.
+const TEXTS: &str = "columns of text";
 
 /// One field of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,10 +51,13 @@ pub(super) fn read(path: &str, mut input: Box<dyn Read>, usual: u8, options: &Re
     let mut sample = Vec::new();
     input.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(|e| unreadable(path, &e))?;
     let style = Style::of(&sample, usual, options.separator, options.decimal);
-    let input: Box<dyn Read> = Box::new(Cursor::new(sample).chain(input));
+    let budget = Budget::new(path, options);
+    let (input, read_ahead) = Metered::new(Cursor::new(sample).chain(input), budget.longest_line());
     let mut format = ReaderBuilder::new();
     format.has_headers(false).flexible(true).delimiter(style.separator);
-    let records = Records { path, reader: format.from_reader(input), carriage_return: None };
+    let input: Box<dyn Read> = Box::new(input);
+    let records =
+        Records { path, reader: format.from_reader(input), carriage_return: None, budget, read_ahead };
     let mut table = read_records(records, style, options)?;
     table.notes.splice(0..0, note(style, usual, options));
     Ok(table)
@@ -79,10 +88,16 @@ fn read_records(mut records: Records<'_>, style: Style, options: &ReadOptions) -
         return Err(Error::file(path, "the file is empty; it must hold rows of numbers"));
     }
     let two = records.next(&mut second)?;
+    if first.len() > MOST_COLUMNS {
+        return Err(Error::file(
+            path,
+            format!("{} columns; at most {MOST_COLUMNS} can be read", first.len()),
+        ));
+    }
     let header = options.header.unwrap_or_else(|| is_header(&first, two.then_some(&second), style));
     let names = if header { Ok(header_names(path, &first)?) } else { Err(first.len()) };
     let choice = Choice::of_columns(path, names, options)?;
-    let mut table = Lines::new(path, &choice, style, options);
+    let mut table = Lines::new(path, &choice, style, options, records.budget.clone());
     if header {
         table.note_columns_without_name(&first);
     } else {
@@ -103,11 +118,18 @@ struct Records<'a> {
     reader: Reader<Box<dyn Read>>,
     /// Whether lines end in CR LF: the reader stops between the two and counts a line at LF.
     carriage_return: Option<bool>,
+    budget: Budget<'a>,
+    /// Bytes that were read since the last record.
+    read_ahead: Rc<Cell<u64>>,
 }
 
 impl Records<'_> {
     fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
+        self.read_ahead.set(0);
         let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
+            csv::ErrorKind::Io(e) if e.kind() == ErrorKind::FileTooLarge => {
+                self.budget.line_too_long(self.reader.position().line())
+            }
             csv::ErrorKind::Io(e) => unreadable(self.path, &e),
             e => Error::file(self.path, format!("{e:?}")),
         })?;
@@ -191,10 +213,17 @@ struct Lines<'a> {
     target: Texts,
     kept: Vec<Texts>,
     doubtful: Vec<Doubtful>,
+    budget: Budget<'a>,
 }
 
 impl<'a> Lines<'a> {
-    fn new(path: &'a str, choice: &'a Choice, style: Style, options: &ReadOptions) -> Self {
+    fn new(
+        path: &'a str,
+        choice: &'a Choice,
+        style: Style,
+        options: &ReadOptions,
+        budget: Budget<'a>,
+    ) -> Self {
         let raw = options.raw_columns(choice.input_names());
         let may_leave = |j: &usize| raw.is_none() && choice.text_may_leave && choice.kept.contains(j);
         let doubtful = (0..choice.inputs.len())
@@ -204,7 +233,7 @@ impl<'a> Lines<'a> {
         let kept = choice.kept.iter().map(|_| Texts::default()).collect();
         let (values, refuses_missing) = (options.growing(), options.refuses_missing());
         let target = Texts::default();
-        Self { path, choice, style, raw, refuses_missing, n: 0, values, target, kept, doubtful }
+        Self { path, choice, style, raw, refuses_missing, n: 0, values, target, kept, doubtful, budget }
     }
 
     fn note_columns_without_name(&mut self, header: &ByteRecord) {
@@ -234,13 +263,16 @@ impl<'a> Lines<'a> {
         let choice = self.choice;
         let text = |j: usize| std::str::from_utf8(&record[j]).map_err(|_| not_utf8(self.path, record));
         for (kept, &j) in self.kept.iter_mut().zip(&choice.kept) {
-            kept.push(text(j)?);
+            let text = text(j)?;
+            self.budget.take(size_of::<usize>() + text.len(), TEXTS)?;
+            kept.push(text);
         }
         if let Some(j) = choice.target {
             let text = text(j)?.trim();
             if let Field::Missing(found) = Field::of(text, self.style) {
                 return Err(missing(self.path, self.n, &choice.names[j], found));
             }
+            self.budget.take(size_of::<usize>() + text.len(), TEXTS)?;
             self.target.push(text);
         }
         Ok(())
@@ -257,7 +289,12 @@ impl<'a> Lines<'a> {
                 Field::Number(v) if v.is_infinite() => {
                     return Err(not_finite(self.path, self.n, name(), &v.to_string()));
                 }
-                Field::Text(text) if !is_missing(text) => column.text(text, self.n - 1),
+                Field::Text(text) if !is_missing(text) => {
+                    let before = column.text_bytes();
+                    let cell = column.text(text, self.n - 1);
+                    self.budget.take(column.text_bytes() - before, TEXTS)?;
+                    cell
+                }
                 Field::Number(_) | Field::Missing(_) | Field::Text(_) if self.refuses_missing => {
                     return Err(missing(self.path, self.n, name(), field.trim()));
                 }

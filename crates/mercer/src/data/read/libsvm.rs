@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 
+use super::budget::Budget;
 use super::columns::{MOST_COLUMNS, Source};
 use super::{ReadOptions, unreadable};
 use crate::data::{Column, Rows};
@@ -12,14 +13,19 @@ use crate::error::{Error, Result};
 
 pub(super) fn read<'a>(path: &'a str, input: Box<dyn Read>, options: &ReadOptions) -> Result<Source<'a>> {
     let mut reader = BufReader::new(input);
+    let mut budget = Budget::new(path, options);
+    let longest = budget.longest_line();
     let (mut indptr, mut indices, mut values) = (vec![0], options.growing(), options.growing());
     let mut p = 0;
     let (mut labels, mut row) = (Vec::new(), Vec::new());
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
-        if reader.read_until(b'\n', &mut bytes).map_err(|e| unreadable(path, &e))? == 0 {
-            break;
+        let line = reader.by_ref().take(longest).read_until(b'\n', &mut bytes);
+        match line.map_err(|e| unreadable(path, &e))? {
+            0 => break,
+            length if length as u64 == longest => return Err(budget.line_too_long(number)),
+            _ => {}
         }
         let wrong = |what: &str| Error::file(path, format!("line {number}: {what}"));
         let text =
@@ -30,6 +36,7 @@ pub(super) fn read<'a>(path: &'a str, input: Box<dyn Read>, options: &ReadOption
         if label.contains(':') {
             return Err(wrong(&format!("it must start with a label, but starts with `{label}`")));
         }
+        budget.take(size_of::<(String, usize)>() + label.len(), "labels")?;
         labels.push(label.to_string());
         pairs(fields, &mut row).map_err(|what| wrong(&what))?;
         for &(j, v) in &row {

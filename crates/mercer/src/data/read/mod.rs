@@ -3,10 +3,13 @@
 //! All readers share the choice of columns (`columns.rs`) and the form of their errors: what is wrong, at which row and column,
 //! and what to do. No file, however damaged, makes a reader panic.
 
+mod budget;
 mod columns;
 mod encoded;
 mod csv;
 mod libsvm;
+mod arrow_size;
+mod parquet_size;
 mod columnar;
 mod npy;
 mod npz;

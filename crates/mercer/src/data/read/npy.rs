@@ -1,6 +1,6 @@
 //! NPY arrays: one matrix, or one array of an NPZ file.
 //!
-//! cost    one pass; memory is allocated as data is read, not as the header claims
+//! cost    one pass; memory is allocated as data is read, not as the header claims, and within a budget
 //! source  the NPY format, versions 1 to 3 (NEP 1), read by the crate `npyz`
 //! differs a header must be short and flat: `npyz` parses it as Python, and deep nesting would exhaust the stack
 
@@ -9,9 +9,10 @@ use std::io::{BufReader, Chain, Cursor, ErrorKind, Read};
 
 use npyz::{DType, Deserialize, NpyFile, Order, TypeChar};
 
+use super::budget::exceeded;
 use super::columns::{MOST_COLUMNS, Source};
 use super::{ReadOptions, caught};
-use crate::data::store::{Growing, Store};
+use crate::data::store::Growing;
 use crate::data::{Column, Rows};
 use crate::error::{Error, Result};
 
@@ -30,6 +31,8 @@ pub(super) struct Array<R: Read> {
     file: NpyFile<BufReader<Chain<Cursor<Vec<u8>>, R>>>,
     /// Type of the items, and their size in bytes or characters.
     kind: (TypeChar, u64),
+    /// Bytes that its items may take where they are held in memory.
+    most: u64,
 }
 
 pub(super) fn read<'a>(path: &'a str, file: File, options: &ReadOptions) -> Result<Source<'a>> {
@@ -57,13 +60,18 @@ impl<R: Read> Array<R> {
             known @ ((TypeChar::Bool | TypeChar::Int | TypeChar::Uint, _)
             | (TypeChar::Float, 4 | 8)
             | (TypeChar::ByteStr | TypeChar::UnicodeStr, 1..MAX_TEXT_LENGTH)) => {
-                Ok(Self { file, kind: known })
+                Ok(Self { file, kind: known, most: u64::MAX })
             }
             _ => Err(format!(
                 "items of the type `{kind}` cannot be read; allowed are booleans, integers, float32, float64 and \
                  text\nhint: `array.astype(\"float64\")`"
             )),
         }
+    }
+
+    /// The array, of whose items at most so many bytes may be in memory; rows go to a file.
+    pub(super) fn within(self, most: u64) -> Self {
+        Self { most, ..self }
     }
 
     pub(super) fn is_matrix(&self) -> bool {
@@ -81,13 +89,16 @@ impl<R: Read> Array<R> {
             return Err(format!("{p} columns; at most {MOST_COLUMNS} can be read"));
         }
         let by_columns = self.file.order() == Order::Fortran;
-        let store = if by_columns && n > 1 && p > 1 {
-            let stored = self.numbers()?;
-            Store::from((0..n).flat_map(|i| stored[i..].iter().step_by(n).copied()).collect::<Vec<_>>())
-        } else {
-            self.each_number(&mut |v| values.push(v).map_err(|e| e.to_string()))?;
-            values.finish().map_err(|e| e.to_string())?
-        };
+        let in_words = |e: Error| e.to_string();
+        self.each_number(&mut |v| values.push(v).map_err(in_words))?;
+        let mut store = values.finish().map_err(in_words)?;
+        if by_columns && n > 1 && p > 1 {
+            let mut by_rows = Growing::like(&store);
+            (0..n)
+                .try_for_each(|i| store[i..].iter().step_by(n).try_for_each(|v| by_rows.push(*v)))
+                .map_err(in_words)?;
+            store = by_rows.finish().map_err(in_words)?;
+        }
         Rows::from_store(store, n, p).map_err(|e| e.to_string())
     }
 
@@ -99,17 +110,14 @@ impl<R: Read> Array<R> {
         match self.kind.0 {
             TypeChar::Int | TypeChar::Uint => self.integers().map(Column::Integers),
             TypeChar::Float => self.numbers().map(Column::Numbers),
-            TypeChar::Bool => self.items(|truth: bool| truth.to_string()).map(Column::Text),
-            _ => self.items(|text: String| text).map(Column::Text),
+            TypeChar::Bool => self.texts(|truth: bool| truth.to_string()).map(Column::Text),
+            _ => self.texts(|text: String| text).map(Column::Text),
         }
     }
 
     pub(super) fn numbers(self) -> Reasoned<Vec<f64>> {
-        let mut numbers = Vec::new();
-        self.each_number(&mut |v| {
-            numbers.push(v);
-            Ok(())
-        })?;
+        let (mut numbers, most) = (Vec::new(), self.most);
+        self.each_number(&mut |v| push(&mut numbers, v, most))?;
         Ok(numbers)
     }
 
@@ -119,10 +127,14 @@ impl<R: Read> Array<R> {
             (TypeChar::Float, 8) => self.each(|v: f64| hand(v)),
             (TypeChar::Float, _) => self.each(|v: f32| hand(f64::from(v))),
             (TypeChar::Bool, _) => self.each(|v: bool| hand(f64::from(v))),
-            (TypeChar::Uint, 8) => self.each(|v: u64| hand(v as f64)),
-            (TypeChar::Int | TypeChar::Uint, _) => {
-                self.integers()?.into_iter().try_for_each(|v| hand(v as f64))
-            }
+            (TypeChar::Int, 1) => self.each(|v: i8| hand(v.into())),
+            (TypeChar::Int, 2) => self.each(|v: i16| hand(v.into())),
+            (TypeChar::Int, 4) => self.each(|v: i32| hand(v.into())),
+            (TypeChar::Int, _) => self.each(|v: i64| hand(v as f64)),
+            (TypeChar::Uint, 1) => self.each(|v: u8| hand(v.into())),
+            (TypeChar::Uint, 2) => self.each(|v: u16| hand(v.into())),
+            (TypeChar::Uint, 4) => self.each(|v: u32| hand(v.into())),
+            (TypeChar::Uint, _) => self.each(|v: u64| hand(v as f64)),
             _ => Err("it holds text, but must hold numbers".into()),
         }
     }
@@ -146,12 +158,21 @@ impl<R: Read> Array<R> {
 
     /// Every item, in the order of the file.
     fn items<T: Deserialize, U>(self, item: impl Fn(T) -> U) -> Reasoned<Vec<U>> {
-        let mut items = Vec::new();
+        let (mut items, most) = (Vec::new(), self.most);
+        self.each(|v| push(&mut items, item(v), most))?;
+        Ok(items)
+    }
+
+    fn texts<T: Deserialize>(self, text: impl Fn(T) -> String) -> Reasoned<Vec<String>> {
+        let (mut texts, mut left, most) = (Vec::new(), self.most, self.most);
         self.each(|v| {
-            items.push(item(v));
+            let text = text(v);
+            let size = size_of::<String>() + text.len();
+            left = left.checked_sub(size as u64).ok_or_else(|| exceeded(most, "items"))?;
+            texts.push(text);
             Ok(())
         })?;
-        Ok(items)
+        Ok(texts)
     }
 
     fn each<T: Deserialize>(self, mut hand: impl FnMut(T) -> Reasoned<()>) -> Reasoned<()> {
@@ -166,6 +187,15 @@ impl<R: Read> Array<R> {
         }
         Ok(())
     }
+}
+
+/// Adds an item to those in memory, which may be at most so many bytes.
+fn push<T>(items: &mut Vec<T>, item: T, most: u64) -> Reasoned<()> {
+    if (items.len() * size_of::<T>()) as u64 >= most {
+        return Err(exceeded(most, "items"));
+    }
+    items.push(item);
+    Ok(())
 }
 
 /// The first bytes of the file; an error if its header could exhaust memory or stack when parsed.

@@ -1,6 +1,7 @@
 //! NPZ: a zip of named arrays. Rows are `X`, or the first matrix, or the sparse rows of `scipy.sparse.save_npz`; the
 //! target is `target` or `y`.
 //!
+//! cost    as for NPY; a target and the parts of sparse rows, which are in memory, share the budget
 //! source  `numpy.savez`; `scipy.sparse.save_npz` for `data`, `indices`, `indptr` and `shape`
 
 use std::fs::File;
@@ -14,8 +15,12 @@ use super::npy::{Array, Reasoned};
 use crate::data::{Column, Rows};
 use crate::error::{Error, Result};
 
+/// What an array may take at least, however small the budget.
+const LEAST_BYTES: u64 = 1 << 20;
+
 pub(super) fn read<'a>(path: &'a str, file: File, options: &ReadOptions) -> Result<Source<'a>> {
-    let mut arrays = Arrays::open(file).map_err(|what| Error::file(path, what))?;
+    let mut arrays =
+        Arrays::open(file, options.memory.unwrap_or(u64::MAX)).map_err(|what| Error::file(path, what))?;
     let within = |name: &str, what: String| Error::file(path, format!("array `{name}`: {what}"));
     let rows = if ["data", "indices", "indptr", "shape"].iter().all(|name| arrays.has(name)) {
         sparse(&mut arrays).map_err(|what| Error::file(path, what))?
@@ -95,16 +100,19 @@ fn ascending(
 struct Arrays<R> {
     zip: ZipArchive<R>,
     names: Vec<String>,
+    /// Bytes that the items of an array may take where they are held in memory.
+    most: u64,
 }
 
 impl Arrays<BufReader<File>> {
-    fn open(file: File) -> Reasoned<Self> {
+    fn open(file: File, memory: u64) -> Reasoned<Self> {
         let zip = ZipArchive::new(BufReader::new(file))
             .map_err(|e| format!("not an NPZ file, or not a whole one: {e}"))?;
         let names =
             zip.file_names().flatten().filter_map(|name| Some(name.strip_suffix(".npy")?.to_string()));
         let names = names.collect();
-        Ok(Self { zip, names })
+        // Indices are copied while they are checked.
+        Ok(Self { zip, names, most: (memory / 8).max(LEAST_BYTES) })
     }
 }
 
@@ -118,8 +126,9 @@ impl<R: Read + Seek> Arrays<R> {
     }
 
     fn get(&mut self, name: &str) -> Reasoned<Array<impl Read + '_>> {
+        let most = self.most;
         let entry = self.zip.by_name(&format!("{name}.npy")).map_err(|e| e.to_string())?;
-        Array::open(entry)
+        Ok(Array::open(entry)?.within(most))
     }
 
     /// `X`, or the first array that is a matrix.

@@ -1,6 +1,8 @@
 //! `mercer`: features in kernel space, from a shell. Results go to standard output, messages to standard error.
 //!
 //! exit    0 done · 1 failed · 2 bad usage · 130 interrupted
+//!
+//! It is a library only so that fuzzing can call its parsers; there is no interface to rely on but the program.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +14,7 @@ mod stdout;
 mod text;
 mod quote;
 mod commands;
+mod dry_run;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -22,7 +25,10 @@ use mercer::{Error, Result};
 
 use crate::context::Context;
 
-fn main() -> ExitCode {
+pub use dry_run::{check_words, describe};
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
     stderr::silence_panics();
     std::panic::catch_unwind(run).unwrap_or_else(|_| {
         stderr::report_bug();

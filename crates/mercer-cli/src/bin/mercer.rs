@@ -1,0 +1,7 @@
+//! The program `mercer`.
+
+#![forbid(unsafe_code)]
+
+fn main() -> std::process::ExitCode {
+    mercer_cli::main()
+}

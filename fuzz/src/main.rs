@@ -1,0 +1,90 @@
+//! The libFuzzer binary: the environment variable `TARGET` names the target.
+
+#![no_main]
+
+mod targets;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The most bytes that an input may have allocated at a time: a multiple of the readers' budget and of the inputs' size.
+const MOST_BYTES: usize = 256 << 20;
+
+/// The body of the target that was named.
+static BODY: LazyLock<fn(&[u8])> = LazyLock::new(|| {
+    let name = std::env::var("TARGET").unwrap_or_default();
+    let Some((_, body)) = targets::TARGETS.iter().find(|(known, _)| *known == name) else {
+        let names: Vec<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
+        eprintln!("TARGET = `{name}`, but it must be one of {}", names.join(", "));
+        std::process::exit(2);
+    };
+    // Decoders of damaged files may panic: the readers catch that. A panic in our own files is a defect even if it is caught.
+    std::panic::set_hook(Box::new(|panic| {
+        if panic.location().is_none_or(|place| {
+            place.file().contains("crates/mercer") || place.file().contains("src/targets.rs")
+        }) {
+            eprintln!("{panic}");
+            std::process::abort();
+        }
+        if std::env::var_os("SHOW_PANICS").is_some() {
+            eprintln!("caught, or reported next: {panic}");
+        }
+    }));
+    *body
+});
+
+#[unsafe(no_mangle)]
+pub extern "C" fn rust_fuzzer_test_input(input: &[u8]) -> i32 {
+    let body = *BODY;
+    BEFORE.store(ALLOCATED.load(Ordering::Relaxed), Ordering::Relaxed);
+    body(input);
+    0
+}
+
+/// libFuzzer limits single allocations only together with an address sanitizer, and looks at all of them once a second. This
+/// ends the process at the allocation that is too much, so that the input is found.
+struct Limited;
+
+/// Bytes that are allocated now, and that were when the input began: kernels that are sums stay for good.
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
+static BEFORE: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Limited = Limited;
+
+impl Limited {
+    fn add(bytes: usize) {
+        let all = ALLOCATED.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if all.saturating_sub(BEFORE.load(Ordering::Relaxed)) > MOST_BYTES {
+            // Without formatting, which allocates.
+            let _ = std::io::stderr().write_all(b"out of memory: an input allocates more than 256 MiB\n");
+            std::process::abort();
+        }
+    }
+}
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Limited {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::add(size);
+        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
