@@ -53,10 +53,8 @@ class Case:
 RINGNORM = "synth:ringnorm?n=300&seed=1"
 MANY_ROWS = "synth:ringnorm?n=20000&seed=2"
 # A basis of many components, so that there are many saves.
-LONG_FIT = [
-    "synth:ringnorm?n=1500&seed=1",
-    *["--method", "gda", "--basis", "kobl", "--basis-components", "400", "--threshold=0"],
-]
+MANY_COMPONENTS = ["--basis", "kobl", "--basis-components", "400", "--threshold=0"]
+LONG_FIT = ["synth:ringnorm?n=1500&seed=1", "--method", "gda", *MANY_COMPONENTS]
 
 
 def cases() -> list[Case]:
