@@ -15,7 +15,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-docs clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-docs check-faults check-unsafe clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -139,7 +139,7 @@ fuzz: ## Fuzz every reader, models, checkpoints and texts (nightly; SECONDS=60 e
 check: lint test kernels test-stand-in instructions ## All that continuous integration runs
 
 # Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
-check-all: check check-browser check-docs ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser
+check-all: check check-browser check-docs check-faults ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser, faults
 	cargo clippy -p mercer -- -D warnings
 	cargo clippy -p mercer-py --features extension-module -- -D warnings
 	cargo test $(WORKSPACE) -- --ignored
@@ -152,6 +152,11 @@ check-browser: ## Open the report's pages in Chromium (installed if it is missin
 
 check-docs: docs ## Open every page of the site in Chromium, wide and on a phone, light and dark
 	$(BIN)/python tools/check_site.py
+
+SECONDS ?= 120
+
+check-faults: build ## Kill every command again and again, fill disks, close pipes, change input (SECONDS=120 for the kills; Linux)
+	$(PYTHON) tools/check_faults.py --program $(TARGET_DIR)/debug/mercer --seconds $(SECONDS)
 
 clean: ## Remove what was built
 	cargo clean

@@ -7,7 +7,7 @@
 //!   a line of JSON (what it depends on, facts, names and lengths of lists) · the lists, 8 bytes a number · the digest
 
 use std::fmt::Debug;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -60,12 +60,14 @@ pub struct Checkpoint {
     every: Duration,
     /// The files of the jobs that use this checkpoint or a clone of it.
     files: Arc<Mutex<Vec<PathBuf>>>,
+    lock: Arc<Mutex<Option<FolderLock>>>,
 }
 
 impl Checkpoint {
-    /// A checkpoint in this folder, which is created with the first save; its parent must exist.
+    /// A checkpoint in this folder, which the first job creates; its parent must exist. From then on the folder is locked
+    /// (on Unix) until it is cleared or this checkpoint and its clones are dropped, and no other process can use it.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), every: DEFAULT_INTERVAL, files: Arc::default() }
+        Self { folder: folder.into(), every: DEFAULT_INTERVAL, files: Arc::default(), lock: Arc::default() }
     }
 
     /// Sets the least time between two saves.
@@ -121,17 +123,63 @@ impl Checkpoint {
         }
         // Fails if other files are in it, which stay.
         let _ = fs::remove_dir(&self.folder);
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 
     /// The file of a part of the job, and its contents from an earlier run.
     pub(crate) fn part(&self, name: &str, about: About) -> Result<(Part, Option<Content>)> {
+        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock.is_none() {
+            *lock = Some(FolderLock::new(&self.folder)?);
+        }
+        drop(lock);
         let path = self.folder.join(format!("{}{name}{}", FILE_NAME.0, FILE_NAME.1));
         self.files.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
         let part = Part { path, about, every: self.every, wait: self.every, last: Instant::now() };
         let found = part.load()?;
         Ok((part, found))
     }
+}
+
+/// Keeps other processes from a folder as long as it exists.
+#[derive(Debug)]
+struct FolderLock {
+    path: PathBuf,
+    _folder: Option<File>,
+}
+
+impl FolderLock {
+    /// Creates the folder, if need be, and locks it.
+    fn new(path: &Path) -> Result<Self> {
+        let failed = |e| Error::io(path, e);
+        create(path).map_err(failed)?;
+        let lock = |folder| Self { path: path.into(), _folder: folder };
+        // Elsewhere than on Unix a folder cannot be opened.
+        let Some(folder) = cfg!(unix).then(|| File::open(path)).transpose().map_err(failed)? else {
+            return Ok(lock(None));
+        };
+        match folder.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(Error::file(
+                path,
+                "another process is using this checkpoint folder\nhint: wait until it has ended, or name another folder for the checkpoint",
+            )),
+            // Some file systems have no locks.
+            _ => Ok(lock(Some(folder))),
+        }
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Fails if there is a checkpoint in it, which stays.
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+/// Creates a folder unless it exists.
+fn create(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir(folder).or_else(|e| if folder.is_dir() { Ok(()) } else { Err(e) })
 }
 
 /// The temporary name of a file.
@@ -246,9 +294,8 @@ impl Part {
     }
 
     fn write(&self, unfinished: &Path, facts: &Map<String, Value>, lists: Vec<List>) -> std::io::Result<()> {
-        if let Some(folder) = self.path.parent().filter(|folder| !folder.is_dir()) {
-            // Another part may have created it in the meantime.
-            fs::create_dir(folder).or_else(|e| if folder.is_dir() { Ok(()) } else { Err(e) })?;
+        if let Some(folder) = self.path.parent() {
+            create(folder)?;
         }
         let names: Vec<Value> = lists.iter().map(|(name, length, _)| json!([name, length])).collect();
         let about: Map<String, Value> =

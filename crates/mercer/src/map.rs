@@ -32,7 +32,7 @@ use crate::extract::Directions;
 use crate::kernel::on_card::no_formula;
 use crate::monitor::Monitor;
 use crate::size::{check_available, matrix_bytes};
-use crate::whole_file::temporary;
+use crate::whole_file::{finish, temporary};
 
 pub use columns::{COLUMNS_FORMAT_VERSION, SelectedColumns};
 pub use facts::{Facts, Weighting};
@@ -415,8 +415,7 @@ impl FeatureMap {
         let path = path.as_ref();
         let mut file = temporary(path)?;
         self.write_to(&mut file, &path.display().to_string())?;
-        file.persist(path).map_err(|e| Error::io(path, e.error))?;
-        Ok(())
+        finish(file, path)
     }
 
     /// Writes the model to anything that takes bytes; `name` is what errors call it.

@@ -120,6 +120,23 @@ fn resumed_advice_is_the_same() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_second_process_is_refused_a_checkpoint_folder_in_use() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("kept")).expect("made");
+    let used = fs::File::open(folder.path().join("kept")).expect("opened");
+    used.lock().expect("locked");
+    let args = [&LONG[..], &["-o", "m.mercer", "--checkpoint", "kept"]].concat();
+    let error = refused(folder.path(), 1, &args);
+    assert!(
+        error.contains("another process is using this checkpoint folder\nhint: wait until it has ended"),
+        "{error}"
+    );
+    drop(used);
+    done(folder.path(), &args);
+}
+
 #[test]
 fn every_method_can_have_a_checkpoint() {
     let folder = folder();

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
@@ -214,8 +214,10 @@ impl Scratch {
             check_available(bytes, || format!("{len} numbers"))?;
             return Ok(Self::Memory(vec![0.0; len]));
         }
-        let file = tempfile::tempfile().map_err(|e| temporary_file_error(&e))?;
-        file.set_len(bytes).map_err(|e| temporary_file_error(&e))?;
+        let mut file = tempfile::tempfile().map_err(|e| temporary_file_error(&e))?;
+        // Written, not only given a length: a full disk is an error here, but a crash (SIGBUS) once the file is mapped.
+        std::io::copy(&mut std::io::repeat(0).take(bytes), &mut file)
+            .map_err(|e| temporary_file_error(&e))?;
         map_mut(&file).map(Self::File).map_err(|e| temporary_file_error(&e))
     }
 }

@@ -12,7 +12,7 @@ use crate::data::store::Scratch;
 use crate::data::table::plain_names;
 use crate::error::{Error, Result};
 use crate::select::{Scores, Selection};
-use crate::whole_file::temporary;
+use crate::whole_file::{finish, temporary};
 
 /// The format of files that hold selected columns; programs before it say that the file is newer than they are.
 pub const COLUMNS_FORMAT_VERSION: u64 = 2;
@@ -225,8 +225,7 @@ impl SelectedColumns {
         let path = path.as_ref();
         let mut file = temporary(path)?;
         self.write_to(&mut file, &path.display().to_string())?;
-        file.persist(path).map_err(|e| Error::io(path, e.error))?;
-        Ok(())
+        finish(file, path)
     }
 
     /// Writes the model to anything that takes bytes; `name` is what errors call it.

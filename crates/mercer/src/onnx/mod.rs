@@ -19,7 +19,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::map::{FeatureMap, Model, SelectedColumns};
 use crate::real::Precision;
-use crate::whole_file::temporary;
+use crate::whole_file::{finish, temporary};
 
 /// The versions of ONNX's operators that a graph can be written in.
 pub const OPSETS: std::ops::RangeInclusive<u32> = 13..=22;
@@ -127,6 +127,5 @@ pub fn save(bytes: &[u8], path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let mut file = temporary(path)?;
     file.write_all(bytes).and_then(|()| file.flush()).map_err(|e| Error::io(path, e))?;
-    file.persist(path).map_err(|e| Error::io(path, e.error))?;
-    Ok(())
+    finish(file, path)
 }

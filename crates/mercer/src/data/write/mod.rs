@@ -25,7 +25,7 @@ use zip::write::SimpleFileOptions;
 use self::typed_column::{TypedColumn, write_array};
 use super::format::Format;
 use crate::error::{Error, Result};
-use crate::whole_file::{folder, temporary};
+use crate::whole_file::{finish, folder, temporary};
 
 /// Rows per batch in Parquet and Arrow files.
 const BATCH_ROWS: usize = 1 << 14;
@@ -88,8 +88,7 @@ pub fn write_text(path: &str, text: &str) -> Result<()> {
     check_place(path)?;
     let mut file = temporary(path.as_ref())?;
     file.write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
-    file.persist(path).map_err(|e| Error::io(path, e.error))?;
-    Ok(())
+    finish(file, path.as_ref())
 }
 
 /// An error unless a file of this name can hold this many text columns next to the features.
@@ -143,8 +142,7 @@ pub fn write_features(
     let mut out = BufWriter::new(file.as_file_mut());
     table.write(Format::of(path)?, &mut out).and_then(|()| out.flush()).map_err(|e| Error::io(path, e))?;
     drop(out);
-    file.persist(path).map_err(|e| Error::io(path, e.error))?;
-    Ok(())
+    finish(file, path.as_ref())
 }
 
 /// Writes kept columns and features as CSV to any stream, such as standard output.
