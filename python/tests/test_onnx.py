@@ -41,7 +41,12 @@ KERNELS = {
     "matern52": {},
     "rq": {"alpha": 1.7},
     "chi2": {},
+    "additive_chi2": {},
+    "match": {},
     "precomputed": {},
+    "0.5*rbf(columns=0:2)*match(columns=2:4)+0.1*linear+0.2": {},
+    "poly(gamma=0.1,columns=1,3)*laplacian+2*cosine*cosine*matern32(columns=0)": {"degree": 2, "coef0": 0.7},
+    "additive_chi2(columns=0:3)*chi2+rq": {"alpha": 1.7},
 }
 BASES = list(stage("basis"))
 EXTRACTORS = [getattr(extract, name) for name in extract.__all__]
@@ -59,8 +64,10 @@ def rows_for(kernel):
     """Return rows to fit on, labels, and other rows: those that a kernel can use."""
     X, y = data()
     new, _ = data(20, seed=1)
-    if kernel == "chi2":
+    if "chi2" in kernel:
         return np.abs(X), y, np.abs(new)
+    if "match" in kernel:
+        X[:, 2:], new[:, 2:] = np.round(2 * X[:, 2:]), np.round(2 * new[:, 2:])
     if kernel == "precomputed":
         return np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1)), y, np.exp(-0.3 * ((new[:, None] - X) ** 2).sum(-1))
     return X, y, new
@@ -98,8 +105,8 @@ def basis_of(method, kernel):
     return KernelBasis(method, kernel=kernel, random_state=0, **own)
 
 
-# What a fit refuses: means of rows that are not there.
-REFUSED = {("kmeans", "precomputed"), ("AKDAQR", "precomputed")}
+# What a fit refuses: means of rows that are not there, or that equal no row.
+REFUSED = {("kmeans", "precomputed"), ("AKDAQR", "precomputed"), ("AKDAQR", "match")}
 
 
 def fitted(estimator, X, y, case):
@@ -208,7 +215,10 @@ def test_rows_of_zeros_stay_zeros():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "cosine", "chi2"])
+@pytest.mark.parametrize(
+    "kernel",
+    ["rbf", "laplacian", "linear", "cosine", "chi2", "additive_chi2", "match", "rbf(columns=0,2)*match+0.5*linear"],
+)
 def test_sparse_landmarks_are_written_as_dense_ones(kernel):
     X = np.abs(data()[0])
     X[X < 0.8] = 0.0
@@ -275,12 +285,45 @@ def test_categories_are_refused_by_name_unless_they_are_encoded():
 
 
 @pytest.mark.parametrize("opset", [13, 14, 17, 18, 20, 21, 22])
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "chi2", "cosine"])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "chi2", "cosine", "match+additive_chi2*rbf(columns=0:2)"])
 def test_every_version_of_the_operators(kernel, opset):
     X = rows_for(kernel)[0]
     basis = KernelBasis("kobl", kernel=kernel, n_components=5).fit(X)
     assert onnx.load_from_string(mercer.to_onnx(basis, target_opset=opset)).opset_import[0].version == opset
     check(basis, X, target_opset=opset)
+
+
+def test_parts_on_named_columns_are_those_columns():
+    X, y, new = rows_for("match")
+    parts = mercer.Kernel("rbf", columns=["a", "b"]), mercer.Kernel("match", columns=["d"]), mercer.Kernel("linear")
+    kernel = 0.5 * parts[0] * parts[1] + parts[2]
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for estimator in KernelBasis("kobl", kernel=kernel, n_components=12), mercer.GDA(kernel=kernel):
+        estimator.fit(frame, y)
+        expected = estimator.transform(pd.DataFrame(new, columns=list("abcd")))
+        got = run(mercer.to_onnx(estimator), new)["variable"]
+        assert np.abs(got - expected).max() <= 1e-10 * np.abs(expected).max()
+
+
+def test_a_constant_has_the_shape_of_other_kernels():
+    X = data()[0]
+    check(KernelBasis("kobl", kernel="2.5", n_components=1).fit(X), X)
+
+
+def test_functions_and_equal_numbers_of_normalized_rows_are_refused():
+    X = rows_for("match")[0]
+
+    def overlap(a, b):
+        return np.exp(-((a[:, None] - b) ** 2).sum(-1))
+
+    for kernel in overlap, mercer.Kernel(overlap, columns=[0, 1]) + mercer.Kernel("rbf"):
+        basis = KernelBasis("kobl", kernel=kernel, n_components=4).fit(X)
+        with pytest.raises(ValueError, match=r"`overlap#\d+` is a function of your own"):
+            mercer.to_onnx(basis)
+    for kernel in "match", "match(columns=0)+linear":
+        pipeline = make_pipeline(Normalizer(), KernelBasis("kobl", kernel=kernel, n_components=4)).fit(X)
+        with pytest.raises(ValueError, match="rows that are divided by their length"):
+            mercer.to_onnx(pipeline)
 
 
 def test_what_cannot_be_exported_is_refused(tmp_path):
@@ -321,9 +364,10 @@ def program():
 
 
 @pytest.mark.skipif(program() is None, reason="the command line is not built")
-def test_a_saved_model_is_exported_by_the_command_line(tmp_path):
+@pytest.mark.parametrize("kernel", ["rbf", "0.5*rbf(columns=0:2)*laplacian+linear"])
+def test_a_saved_model_is_exported_by_the_command_line(kernel, tmp_path):
     X, y = data()
-    pipeline = make_pipeline(StandardScaler(), mercer.KPLS(n_components=2)).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), mercer.KPLS(n_components=2, kernel=kernel)).fit(X, y)
     mercer.save(pipeline, tmp_path / "model.mercer")
     for more, dtype in ([], "float64"), (["--float32"], "float32"):
         args = [program(), "export", "model.mercer", "-o", "model.onnx", "-q", *more]
@@ -337,6 +381,7 @@ def test_a_saved_model_is_exported_by_the_command_line(tmp_path):
 STEPS = [
     KernelBasis("kobl", n_components=8),
     KernelBasis("kobl", n_components=8, kernel="laplacian"),
+    KernelBasis("kobl", n_components=8, kernel="0.5*rbf(columns=0:2)*laplacian+linear"),
     mercer.GDA(),
     mercer.KPLS(n_components=2),
     mercer.TAKES(n_features=3),

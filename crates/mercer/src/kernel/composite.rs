@@ -389,12 +389,12 @@ impl Sum {
     }
 }
 
-/// What slopes of a composite are made of: each different factor's kernel and columns, and for each of them the
-/// weighted products that it is multiplied by.
+/// What slopes and graphs of a composite are made of: each different factor's kernel and columns, and every term as a
+/// weight and places among them.
 pub(crate) struct Parts {
     pub(crate) kernels: Vec<Kernel>,
     columns: Vec<&'static Columns>,
-    terms: Weighted,
+    pub(crate) terms: Weighted,
 }
 
 impl Parts {
@@ -409,9 +409,14 @@ impl Parts {
         self.columns[part].of(rows)
     }
 
+    /// The places of the columns that a part sees; None: all.
+    pub(crate) fn places(&self, part: usize) -> Option<&[usize]> {
+        self.columns[part].places()
+    }
+
     /// Where a column stands among those that a part sees.
     pub(crate) fn place(&self, part: usize, j: usize) -> Option<usize> {
-        match self.columns[part].places() {
+        match self.places(part) {
             Some(places) => places.binary_search(&j).ok(),
             None => Some(j),
         }
@@ -452,6 +457,14 @@ impl Shape {
             Self::Own(_) => true,
             Self::Composite(composite) => composite.has_own(),
             _ => false,
+        }
+    }
+
+    /// Whether a part of it asks which numbers are equal.
+    pub(crate) fn compares_equal(self) -> bool {
+        match self {
+            Self::Composite(composite) => composite.factors().any(|factor| factor.shape.compares_equal()),
+            shape => shape == Self::Match,
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //!   γ‖x−y‖² = ‖u‖² + ‖v‖² − 2⟨u,v⟩,   u = √γ(x−μ), v = √γ(y−μ), μ the landmarks' mean
 //!
-//! cost    as `kernel/products.rs`: 2p flops a value and n·l numbers; L1 and χ² go row by row, with l·p numbers at a time
+//! cost    as `kernel/products.rs`: 2p flops a value and n·l numbers; L1, χ² and `match` go row by row, with l·p numbers at a
+//!         time; a sum has every different factor once, of its columns
 //! differs distances that cancel, as `kernel/products.rs` has it, are computed again from the differences u−v, in pieces of 4096
 //!         pairs: the memory is bounded, and without such pairs the loop does not run
 
@@ -10,6 +11,7 @@ use super::graph::{Graph, Value};
 use crate::basis::Landmarks;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::composite::Parts;
 use crate::kernel::kernel::Statistic;
 use crate::kernel::{Kernel, Shape};
 use crate::real::{Precision, Real};
@@ -32,8 +34,8 @@ fn cancelled(precision: Precision) -> f64 {
 /// The most bytes of landmarks: a graph of ONNX holds less than 2 GiB.
 const LANDMARK_BYTES: u64 = 1 << 31;
 
-/// An error, naming the kernel, unless a graph can compute it, and has room for the landmarks.
-pub(super) fn check(kernel: Kernel, landmarks: &Landmarks) -> Result<()> {
+/// An error, naming the kernel, unless a graph can compute it and has room for the landmarks; `unit`: of rows that were divided by their length.
+pub(super) fn check(kernel: Kernel, landmarks: &Landmarks, unit: bool) -> Result<()> {
     if let Landmarks::Rows(rows) = landmarks
         && matrix_bytes(rows.n(), rows.p()) >= LANDMARK_BYTES
     {
@@ -46,27 +48,38 @@ pub(super) fn check(kernel: Kernel, landmarks: &Landmarks) -> Result<()> {
             bytes(LANDMARK_BYTES)
         )));
     }
-    match kernel.shape {
-        Shape::AdditiveChi2 | Shape::Match | Shape::Composite(_) | Shape::Own(_) => {
-            Err(Error::argument(format!(
-                "the kernel `{}` is not written as an ONNX graph\n\
-                 hint: fit with one of the other named kernels, or use the model file",
-                kernel.shape.name()
-            )))
-        }
-        _ => Ok(()),
+    let name = kernel.shape.name();
+    let functions = kernel.shape.functions();
+    if !functions.is_empty() {
+        let [a, is] = if functions.len() == 1 { ["a function", "is"] } else { ["functions", "are"] };
+        return Err(Error::argument(format!(
+            "the kernel `{name}` has a part that is not written as an ONNX graph: `{}` {is} {a} of your own\n\
+             hint: fit with named kernels, or with sums and products of them",
+            functions.join("`, `")
+        )));
     }
+    if unit && kernel.shape.compares_equal() {
+        return Err(Error::argument(format!(
+            "the kernel `{name}` of rows that are divided by their length is not written as an ONNX graph: `match` looks for \
+             numbers that are equal bit by bit, and lengths differ in their last bits\n\
+             hint: fit without scaling of rows (`scale=\"unit\"`, `Normalizer`)"
+        )));
+    }
+    Ok(())
 }
 
 /// Kernel values of scaled rows x against landmarks, n×l.
 pub(super) fn kernel_values(graph: &mut Graph, kernel: Kernel, landmarks: &Landmarks, x: &str) -> Value {
-    let rows = match landmarks {
-        Landmarks::Rows(rows) => rows,
+    match landmarks {
+        Landmarks::Rows(rows) => values(graph, kernel, rows, x),
         Landmarks::Columns { indices, .. } => {
             let columns = graph.places("landmarks", indices);
-            return graph.gather(x, &columns, 1);
+            graph.gather(x, &columns, 1)
         }
-    };
+    }
+}
+
+fn values(graph: &mut Graph, kernel: Kernel, rows: &Rows, x: &str) -> Value {
     let statistics = match kernel.shape.statistic() {
         Statistic::Product => products(graph, rows, &rows.to_dense(), x),
         Statistic::Cosine => {
@@ -74,11 +87,58 @@ pub(super) fn kernel_values(graph: &mut Graph, kernel: Kernel, landmarks: &Landm
             products(graph, rows, &unit_values(rows), &x)
         }
         Statistic::SquaredDistance => squared_distances(graph, kernel.gamma, rows, x),
-        Statistic::Manhattan | Statistic::ChiSquared => row_by_row(graph, kernel, rows, x),
+        Statistic::Manhattan | Statistic::ChiSquared | Statistic::Additive | Statistic::Equal => {
+            row_by_row(graph, kernel, rows, x)
+        }
+        Statistic::Value => match kernel.shape {
+            Shape::Composite(composite) => return sum(graph, &Parts::new(composite, kernel.gamma), rows, x),
+            _ => unreachable!("refused by `check`"),
+        },
         Statistic::Given => unreachable!("its landmarks are columns"),
-        Statistic::Additive | Statistic::Equal | Statistic::Value => unreachable!("refused by `check`"),
     };
     finish(graph, kernel, statistics)
+}
+
+/// Σ_t w_t Π_f k_f, every different factor computed once, of its own columns.
+fn sum(graph: &mut Graph, parts: &Parts, rows: &Rows, x: &str) -> Value {
+    let mut factors = Vec::new();
+    for (part, &kernel) in parts.kernels.iter().enumerate() {
+        let own = match parts.places(part) {
+            Some(places) => {
+                let places = graph.places("columns", places);
+                graph.gather(x, &places, 1)
+            }
+            None => x.to_string(),
+        };
+        factors.push(values(graph, kernel, &parts.columns(part, rows), &own));
+    }
+    let mut total: Option<Value> = None;
+    let mut constant = 0.0;
+    for (weight, places) in &parts.terms {
+        let Some((&first, others)) = places.split_first() else {
+            constant += weight;
+            continue;
+        };
+        let mut term = factors[first].clone();
+        for &other in others {
+            term = graph.node("Mul", &[&term, &factors[other]]);
+        }
+        if *weight != 1.0 {
+            let weight = graph.number(*weight);
+            term = graph.node("Mul", &[&term, &weight]);
+        }
+        total = Some(match total {
+            Some(before) => graph.node("Add", &[&before, &term]),
+            None => term,
+        });
+    }
+    // A sum of numbers alone has the shape that products with zeros have.
+    let total = total.unwrap_or_else(|| products(graph, rows, &vec![0.0; rows.n() * rows.p()], x));
+    if constant == 0.0 {
+        return total;
+    }
+    let constant = graph.number(constant);
+    graph.node("Add", &[&total, &constant])
 }
 
 /// x − c for every row. In float32 the part of c that its digits cannot hold is subtracted after the rest.
@@ -195,30 +255,53 @@ fn look_again(graph: &mut Graph, u: &str, points: &str, terms: &str, distances: 
     graph.node("ScatterND", &[distances, &places, &again])
 }
 
-/// γ·Σ_j term(x_j, y_j), one row x after the other, against all landmarks.
+/// Σ_j term(x_j, y_j) times γ or what stands for it, one row x after the other, against all landmarks.
 fn row_by_row(graph: &mut Graph, kernel: Kernel, rows: &Rows, x: &str) -> Value {
     let landmarks = graph.numbers("landmarks", &[rows.n(), rows.p()], &rows.to_dense());
     let zero = graph.integers("zero", &[], &[0]);
     let shape = graph.node("Shape", &[x]);
     let n = graph.gather(&shape, &zero, 0);
+    let statistic = kernel.shape.statistic();
     let sums = graph.each(&n, rows.n(), |graph, at| {
         let row = graph.gather(x, at, 0);
-        let differences = graph.node("Sub", &[&landmarks, &row]);
-        let terms = if kernel.shape == Shape::Laplacian {
-            graph.node("Abs", &[&differences])
-        } else {
-            // (x−y)·((x−y)/(x+y)), and 0 where both are 0.
-            let sums = graph.node("Add", &[&landmarks, &row]);
-            let zero = graph.number(0.0);
-            let there = graph.node("Greater", &[&sums, &zero]);
-            let shares = graph.node("Div", &[&differences, &sums]);
-            let terms = graph.node("Mul", &[&differences, &shares]);
-            graph.node("Where", &[&there, &terms, &zero])
-        };
+        let terms = terms(graph, statistic, &landmarks, &row);
         graph.row_sums(&terms, false)
     });
-    let gamma = graph.number(kernel.gamma);
-    graph.node("Mul", &[&sums, &gamma])
+    let factor = match statistic {
+        Statistic::Additive => return sums,
+        Statistic::Equal => 1.0 / rows.p() as f64,
+        _ => kernel.gamma,
+    };
+    let factor = graph.number(factor);
+    graph.node("Mul", &[&sums, &factor])
+}
+
+/// What every column of a row adds to its statistic with every landmark, as in `kernel/pairs.rs`.
+fn terms(graph: &mut Graph, statistic: Statistic, landmarks: &str, row: &str) -> Value {
+    match statistic {
+        Statistic::Equal => {
+            let equal = graph.node("Equal", &[landmarks, row]);
+            return graph.cast(&equal, graph.precision.into());
+        }
+        Statistic::Manhattan => {
+            let differences = graph.node("Sub", &[landmarks, row]);
+            return graph.node("Abs", &[&differences]);
+        }
+        _ => {}
+    }
+    // (x−y)·((x−y)/(x+y)), or 2x·(y/(x+y)); and 0 where both are 0.
+    let sums = graph.node("Add", &[landmarks, row]);
+    let zero = graph.number(0.0);
+    let there = graph.node("Greater", &[&sums, &zero]);
+    let (left, right) = if statistic == Statistic::ChiSquared {
+        let differences = graph.node("Sub", &[landmarks, row]);
+        (differences.clone(), differences)
+    } else {
+        (graph.node("Add", &[row, row]), landmarks.to_string())
+    };
+    let shares = graph.node("Div", &[&right, &sums]);
+    let terms = graph.node("Mul", &[&left, &shares]);
+    graph.node("Where", &[&there, &terms, &zero])
 }
 
 /// Statistics (distances already multiplied by γ) to kernel values, as `Kernel::finish`.
@@ -229,7 +312,13 @@ fn finish(graph: &mut Graph, kernel: Kernel, statistics: Value) -> Value {
         graph.node("Add", &[&product, &plus])
     };
     match kernel.shape {
-        Shape::Linear | Shape::Cosine | Shape::Precomputed => statistics,
+        Shape::Linear
+        | Shape::Cosine
+        | Shape::AdditiveChi2
+        | Shape::Match
+        | Shape::Composite(_)
+        | Shape::Own(_)
+        | Shape::Precomputed => statistics,
         Shape::Poly { degree, coef0 } => {
             let base = affine(graph, &statistics, kernel.gamma, coef0);
             let degree = graph.number(f64::from(degree));
@@ -247,9 +336,6 @@ fn finish(graph: &mut Graph, kernel: Kernel, statistics: Value) -> Value {
             let base = affine(graph, &statistics, 1.0 / alpha, 1.0);
             let power = graph.number(-alpha);
             graph.node("Pow", &[&base, &power])
-        }
-        Shape::AdditiveChi2 | Shape::Match | Shape::Composite(_) | Shape::Own(_) => {
-            unreachable!("refused by `check`")
         }
     }
 }

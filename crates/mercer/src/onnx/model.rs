@@ -38,7 +38,6 @@ pub(super) fn columns(export: &Export, selected: &SelectedColumns) -> Result<Vec
 
 /// Features of rows, or predictions where the model has a predictor.
 pub(super) fn map(export: &Export, map: &FeatureMap) -> Result<Vec<u8>> {
-    kernels::check(map.expansion.kernel, &map.expansion.landmarks)?;
     let mut graph = Graph::new(export.opset, export.precision);
     let element = export.precision.into();
     let encoder = map.encoder.as_ref().filter(|_| !export.encoded);
@@ -69,7 +68,7 @@ pub(super) fn map(export: &Export, map: &FeatureMap) -> Result<Vec<u8>> {
             return Err(Error::argument("classes were given, but the model predicts none"));
         }
         None => {
-            let features = features(&mut graph, map, &x);
+            let features = features(&mut graph, map, &x)?;
             graph.output(&features, "variable", element, &[Dim::Rows, Dim::Fixed(map.n_features())]);
             facts.push(("mercer_feature_names", names(Some(&map.feature_names))));
             format!("features in kernel space by {}", map.method)
@@ -144,7 +143,9 @@ fn encoded(graph: &mut Graph, encoder: &Encoder, x: &str) -> Value {
 
 /// Features of encoded rows, in the precision of the graph. Where float32 is not precise enough for them they are computed in
 /// float64 and rounded, as [`FeatureMap::transform_f32_into`] does.
-fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Value {
+fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Result<Value> {
+    let unit = map.scaling.as_ref().is_some_and(|scaling| scaling.unit);
+    kernels::check(map.expansion.kernel, &map.expansion.landmarks, unit)?;
     let asked = graph.precision;
     let rounds = asked == Precision::Single && !is_precise(map);
     let mut x = x.to_string();
@@ -170,7 +171,7 @@ fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Value {
         graph.precision = asked;
         z = graph.cast(&z, asked.into());
     }
-    z
+    Ok(z)
 }
 
 /// Whether a map may be computed in float32.
@@ -194,7 +195,8 @@ fn scaled(graph: &mut Graph, scaling: &Scaling, x: &str) -> Value {
 /// Label and probabilities of every row, or its number.
 fn predictions(graph: &mut Graph, export: &Export, predictor: &Predictor, x: &str) -> Result<()> {
     let element = export.precision.into();
-    let members: Vec<Value> = predictor.members.iter().map(|member| features(graph, member, x)).collect();
+    let members: Vec<Value> =
+        predictor.members.iter().map(|member| features(graph, member, x)).collect::<Result<_>>()?;
     let mut scores = members[0].clone();
     for member in &members[1..] {
         scores = graph.node("Add", &[&scores, member]);

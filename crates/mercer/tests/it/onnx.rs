@@ -99,21 +99,14 @@ fn map(shape: Shape) -> FeatureMap {
 
 #[test]
 fn every_graph_is_well_formed() {
-    const REFUSED: [&str; 2] = ["additive_chi2", "match"];
-    for name in REFUSED {
-        let map = map(Shape::named(name, 3, 1.0, 1.5).expect("known"));
-        let refused = Export::default().map(&map).expect_err(name).to_string();
-        assert!(
-            refused.contains(&format!("the kernel `{name}` is not written as an ONNX graph")),
-            "{refused}"
-        );
-    }
-    let sum = 0.5 * Kernel::rbf(0.1) + Kernel::linear();
-    assert!(Export::default().map(&map(sum.shape)).is_err());
-    let written = |name: &&str| !["sigmoid", "precomputed"].contains(name) && !REFUSED.contains(name);
-    for name in Shape::NAMES.into_iter().filter(written) {
+    let sums = ["0.5*rbf(gamma=0.1)+linear", "match(columns=0:5)*additive_chi2(columns=7)+chi2", "2.5"];
+    let names = Shape::NAMES.into_iter().filter(|name| !["sigmoid", "precomputed"].contains(name));
+    for name in names.chain(sums) {
         let mut map = map(Shape::named(name, 3, 1.0, 1.5).expect("known"));
         for scaling in [None, Some(Scaling::unit(20)), Some(Scaling::of_factors(vec![2.0; 20]))] {
+            if name.contains("match") && scaling.as_ref().is_some_and(|scaling| scaling.unit) {
+                continue;
+            }
             map.scaling = scaling;
             for (precision, element) in [(Precision::Double, 11), (Precision::Single, 1)] {
                 for opset in OPSETS {
@@ -125,6 +118,36 @@ fn every_graph_is_well_formed() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn an_equal_factor_is_computed_once() {
+    let count = |shape: &str| {
+        let bytes = Export::default().map(&map(shape.parse().expect("a kernel"))).expect("exported");
+        let graph = messages(&bytes, 7)[0];
+        messages(graph, 1).into_iter().filter(|node| texts(node, 4) == ["Exp"]).count()
+    };
+    assert_eq!(count("rbf"), 1);
+    assert_eq!(count("rbf+0.5*rbf*linear+rbf*rbf"), 1);
+    assert_eq!(count("rbf+rbf(columns=0:5)"), 2);
+}
+
+#[test]
+fn functions_and_equal_numbers_of_normalized_rows_are_refused() {
+    let own = Kernel::own("product", |x, z| x.iter().zip(z).map(|(x, z)| x * z).sum());
+    for kernel in [own, own * Kernel::rbf(0.1) + Kernel::linear()] {
+        let refused = Export::default().map(&map(kernel.shape)).expect_err("a function").to_string();
+        assert!(refused.contains("`product#") && refused.contains("of your own"), "{refused}");
+    }
+    // One that only a member of a predictor has.
+    let mut predicts = predicts(None);
+    predicts.predictor.as_mut().expect("a predictor").members[1].expansion.kernel = own;
+    assert!(Export::default().map(&predicts).is_err());
+    for kernel in [Kernel::matching(), Kernel::matching() + Kernel::linear()] {
+        let map = FeatureMap { scaling: Some(Scaling::unit(20)), ..map(kernel.shape) };
+        let refused = Export::default().map(&map).expect_err("lengths").to_string();
+        assert!(refused.contains("divided by their length"), "{refused}");
     }
 }
 
