@@ -15,7 +15,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-docs check-faults check-unsafe clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-deny check-docs check-faults check-unsafe clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -41,13 +41,15 @@ fmt: setup ## Format Rust and Python
 	$(BIN)/ruff format $(SCRIPTS)
 	$(BIN)/ruff check --fix $(SCRIPTS)
 
-lint: setup ## Check formats, clippy, ruff, mypy and what an editor sees of the estimators
+lint: setup ## Check formats, clippy, rustdoc, ruff, mypy, what an editor sees of the estimators, and workflows
 	cargo fmt --all --check
 	cargo clippy $(WORKSPACE) --all-targets -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps $(WORKSPACE)
 	$(BIN)/ruff format --check $(SCRIPTS)
 	$(BIN)/ruff check $(SCRIPTS)
 	$(BIN)/mypy
 	$(BIN)/python tools/check_types.py
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 test: test-rust test-python test-new-user ## Run all tests: Rust, Python, the examples in the docs, and a new user's files
 
@@ -139,7 +141,7 @@ fuzz: ## Fuzz every reader, models, checkpoints and texts (nightly; SECONDS=60 e
 check: lint test kernels test-stand-in instructions ## All that continuous integration runs
 
 # Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
-check-all: check check-browser check-docs check-faults ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser, faults
+check-all: check check-browser check-deny check-docs check-faults ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser, faults
 	cargo clippy -p mercer -- -D warnings
 	cargo clippy -p mercer-py --features extension-module -- -D warnings
 	cargo test $(WORKSPACE) -- --ignored
@@ -149,6 +151,10 @@ check-browser: ## Open the report's pages in Chromium (installed if it is missin
 	command -v chromium || { SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
 	$$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq chromium; }
 	$(PYTHON) tools/check_browser.py
+
+check-deny: ## Licences, sources and duplicates of the crates we depend on (cargo-deny, where it is installed)
+	@if command -v cargo-deny >/dev/null; then cargo deny --all-features check licenses sources bans; \
+	else echo "cargo-deny is not installed (cargo install cargo-deny): licences and sources were not checked"; fi
 
 check-docs: docs ## Open every page of the site in Chromium, wide and on a phone, light and dark
 	$(BIN)/python tools/check_site.py

@@ -25,8 +25,15 @@
 //!
 //! # Features
 //!
-//! Nothing is on by default. `evaluate` brings folds, evaluators, comparisons, advice and automatic features; `report` pages
-//! that show them; `formats` readers and writers for CSV, Parquet, Arrow, NPY and NPZ files.
+//! None is on by default. Without them models are fitted, saved, loaded and applied, to matrices and to generated rows.
+//!
+//! | feature | brings | depends on |
+//! |---|---|---|
+//! | `evaluate` | folds, evaluators of features, comparisons, advice and automatic features (`mercer::evaluate`) | nothing more |
+//! | `report` | HTML pages of models, comparisons and advice (`mercer::report`); turns on `evaluate` | plotters |
+//! | `formats` | readers and writers of CSV, Parquet, Arrow, LIBSVM, NPY and NPZ files (`data::read`, `data::write`) | arrow, csv, flate2, npyz, parquet, zip |
+//!
+//! The folder `examples` has six short programs: `basis_and_map`, `takes`, `comparison`, `streaming`, `own_kernel` and `partitions`.
 //!
 //! Matrices in the interface are faer's, which is re-exported as [`faer`].
 

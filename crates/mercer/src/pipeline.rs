@@ -1,6 +1,6 @@
 //! A method from rows to a map: what the command line, Python, comparisons and advice all run.
 //!
-//!   rows → [`Pipeline::basis`] → [`Basis::fit_with`] → [`Head::find`] → [`FittedPipeline`]
+//!   rows → [`Pipeline::basis`] → [`Basis::fit_with`] → `Head::find` → [`FittedPipeline`]
 //!
 //! [`Pipeline::fit`] does all of it. A comparison fits the basis once for all methods that share it, and calls the same
 //! steps one by one.

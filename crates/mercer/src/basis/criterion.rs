@@ -5,7 +5,7 @@
 //!   radius-margin    −ln (R²·Σ_c ‖w_c‖²)                         R the radius of the smallest ball around the rows
 //!
 //! Margins are soft: kernel values have 1/C added on the diagonal, 1/C = reg × the mean squared length of the first features, so
-//! that ‖w_c‖² = 2·min ½‖w‖² + C/2 Σ max(0, 1 − y(wᵀf + b))² and R² is that of a ball with squared slack ([`hinge`](super::hinge)).
+//! that ‖w_c‖² = 2·min ½‖w‖² + C/2 Σ max(0, 1 − y(wᵀf + b))² and R² is that of a ball with squared slack (`hinge.rs`).
 //! Both minima are those of smooth functions, whose slopes along the features are, with the minimisers held fixed,
 //!
 //!   ∂‖w‖²/∂f_i = −2 α_i y_i w,  α = C·hinge        ∂R²/∂f_i = 2 β_i (f_i − centre),  Σβ = 1

@@ -3,7 +3,7 @@
 //! Dense rows lie row after row, so that a panel of rows is one contiguous slice; sparse rows are CSR. All may borrow
 //! the caller's memory, and rows too many for it lie in a file. Float32 rows are read where they lie and widened a panel at
 //! a time; arithmetic that needs all rows in float64 asks for [`Rows::to_f64`] once, at its public entry, and then looks at
-//! them through [`Rows::as_f64`].
+//! them through `Rows::as_f64`.
 
 use std::any::Any;
 use std::borrow::Cow;

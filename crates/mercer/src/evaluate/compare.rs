@@ -179,7 +179,7 @@ impl Comparison {
         self.plan(rows, labels).map(|_| ())
     }
 
-    /// Compares. A candidate that fails says why and stops no other; after [`Monitor::stop`] the splits that were
+    /// Compares. A candidate that fails says why and stops no other; after [`Monitor::stop`](crate::Monitor::stop) the splits that were
     /// finished are there.
     pub fn run(&self, rows: &Rows, labels: &Labels) -> Result<Outcome> {
         let rows = &*rows.to_f64();

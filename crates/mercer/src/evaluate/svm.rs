@@ -3,7 +3,7 @@
 //! Classes: one machine for each pair of classes, each with one vote; of tied classes the first wins. Numbers: regression on
 //! the standardised target, ε = 0.1.
 //!
-//! cost    one problem of [`smo`](super::smo) per pair of classes; choosing C takes 3 folds × 3 values, each warm-started
+//! cost    one problem of `smo.rs` per pair of classes; choosing C takes 3 folds × 3 values, each warm-started
 //!         from the one before; 512 MB of cached kernel values for all problems that are solved at the same time
 //! source  Cortes & Vapnik 1995; Drucker et al. 1996; scikit-learn's `SVC` and `SVR` solve the same problems
 //! differs rows whose squares would overflow or underflow are multiplied by a power of two, if γ is set by rule

@@ -2,7 +2,7 @@
 //! lists whose centroids are nearest to it.
 //!
 //! A list is scanned once for all queries of a panel that probe it, through the float32 prefilter. The number of lists to
-//! probe is calibrated first: on a sample of queries with known neighbours, until [`TARGET_RECALL`] of these are found.
+//! probe is calibrated first: on a sample of queries with known neighbours, until `TARGET_RECALL` of these are found.
 //!
 //! cost    n·√n·p for centroids and lists; then the probed share of an exact search
 //! differs the k-means is that of `ann-search-rs`, on a sample of the rows, single-threaded and in euclidean distance; lists

@@ -2,7 +2,7 @@
 //!
 //!   k(x, x') = f(s)     s one statistic of the pair: inner product, squared distance, L1 distance or χ² sum
 //!
-//! Panels compute the statistic (`block.rs`) and call [`Kernel::finish`] on it; nothing else evaluates a kernel. Sums and products of
+//! Panels compute the statistic (`block.rs`) and call `Kernel::finish` on it; nothing else evaluates a kernel. Sums and products of
 //! kernels (`composite.rs`) and functions of the user's (`own.rs`) have values for statistics.
 
 use super::composite::Composite;

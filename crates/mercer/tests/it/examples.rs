@@ -6,6 +6,8 @@ mod basis_and_map;
 mod comparison;
 #[path = "../../examples/own_kernel.rs"]
 mod own_kernel;
+#[path = "../../examples/partitions.rs"]
+mod partitions;
 #[path = "../../examples/streaming.rs"]
 mod streaming;
 #[path = "../../examples/takes.rs"]
@@ -18,4 +20,5 @@ fn every_example_runs() {
     comparison::main().expect("comparison");
     streaming::main().expect("streaming");
     own_kernel::main().expect("own_kernel");
+    partitions::main().expect("partitions");
 }
