@@ -261,7 +261,7 @@ def test_auto_is_the_processor_with_one_warning_and_the_same_bits(kind):
 @without_card
 def test_sparse_rows_are_computed_with_as_elsewhere():
     rows = sparse.csr_array(X)
-    with pytest.warns(UserWarning, match="computed on the processor"):
+    with pytest.warns(UserWarning, match="computed on the CPU"):
         found = mercer.GDA(device="auto").fit(rows, Y)
     np.testing.assert_array_equal(found.transform(rows), mercer.GDA().fit(rows, Y).transform(rows))
     with pytest.raises(mercer.DeviceError, match=NO_DRIVER):
@@ -287,7 +287,7 @@ def test_a_model_transforms_where_its_argument_says(tmp_path):
         model.transform(X, device="cuda")
     with pytest.raises(ValueError, match="device = `gpu`"):
         model.transform(X, device="gpu")
-    with pytest.warns(UserWarning, match="computed on the processor"):
+    with pytest.warns(UserWarning, match="computed on the CPU"):
         features = model.transform(X, device="auto")
     np.testing.assert_array_equal(features, model.transform(X))
 
@@ -308,7 +308,7 @@ def test_the_device_of_a_basis_counts_where_the_estimator_has_none():
         mercer.GDA(basis=basis).fit(X, Y)
     with pytest.raises(mercer.DeviceError, match=NO_DRIVER):
         mercer.TAKES().set_params(basis__device="cuda").fit(X, Y)
-    with pytest.warns(UserWarning, match="computed on the processor"):
+    with pytest.warns(UserWarning, match="computed on the CPU"):
         found = mercer.GDA(basis=basis, device="auto").fit(X, Y)
     assert found.basis_.device == "auto"
     assert basis.device == "cuda"

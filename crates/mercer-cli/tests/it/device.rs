@@ -53,7 +53,7 @@ fn a_card_that_is_not_there_is_an_error_with_a_hint() {
 }
 
 #[test]
-fn auto_without_a_card_is_the_processor_and_is_noted() {
+fn auto_without_a_gpu_is_the_cpu_and_is_noted() {
     if has_card() {
         return;
     }
@@ -62,10 +62,10 @@ fn auto_without_a_card_is_the_processor_and_is_noted() {
     fit(path, &["-q"]);
     let expected = fs::read(path.join("model.mercer")).expect("written");
     let (_, notes) = fit(path, &["--device", "auto"]);
-    assert_eq!(notes.matches("device = `auto`: computed on the processor").count(), 1, "{notes}");
+    assert_eq!(notes.matches("device = `auto`: computed on the CPU").count(), 1, "{notes}");
     assert_eq!(fs::read(path.join("model.mercer")).expect("written"), expected);
     let (features, notes) = done(path, &["transform", "model.mercer", "train.csv", "--device", "auto"]);
-    assert_eq!(notes.matches("computed on the processor").count(), 1, "{notes}");
+    assert_eq!(notes.matches("computed on the CPU").count(), 1, "{notes}");
     assert_eq!(features, done(path, &["transform", "model.mercer", "train.csv"]).0);
     let (_, notes) = fit(path, &["--device", "auto", "-q"]);
     assert_eq!(notes, "");
