@@ -9,6 +9,7 @@
 
 Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``RAYON_NUM_THREADS`` and
 ``OMP_NUM_THREADS``, in this order, say how many threads to use instead; they are read once, at the first call.
+More than four threads a core (16 where cores are few) are not started.
 A fit takes at most 8 GiB beside the rows; ``MERCER_MEMORY``, such as ``2GB``, says otherwise.
 """
 

@@ -536,8 +536,13 @@ impl Pipeline {
             Head::Coordinates => 0,
             Head::Select(system) if system.selector.name() == "kffs" => table_bytes(n, c),
             Head::Select(_) => 0,
+            // Pairs of rows are looked at one class after the other.
+            Head::Extract(extractor)
+                if extractor.needs() == Needs::Nothing || extractor.keeps_coordinates() =>
+            {
+                0
+            }
             // Sums over rows of their coordinates and classes, and as many that wait for their turn.
-            Head::Extract(extractor) if extractor.needs() == Needs::Nothing => 0,
             Head::Extract(_) => {
                 let sums = 8 * (c as u64).saturating_mul((2 * m + c) as u64);
                 sums.saturating_mul(1 + waiting(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c)) as u64)

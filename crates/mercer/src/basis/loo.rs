@@ -224,3 +224,29 @@ pub(crate) fn best_of(ridge: &Ridge, penalties: &[f64], found: &[(f64, f64)]) ->
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_signs_of_many_classes_find_the_penalty_of_a_column_each() {
+        let (n, c, m) = (900, 150, 20);
+        let wave = |at: usize| ((at * at) as f64 * 0.37).sin();
+        let values =
+            (0..n * m).map(|at| wave(at / m % c * m + at % m) + 0.5 * wave(at + 7)).collect::<Vec<_>>();
+        let features = Rows::dense(values, n, m).expect("rows");
+        let labels = Labels::classes(&(0..n).map(|i| (i % c).to_string()).collect::<Vec<_>>());
+        let monitor = Monitor::default();
+        let found = best_penalty(&features, &labels, None, &monitor).expect("found");
+        let (y, c, _) = labels.centered();
+        let y = MatRef::from_row_major_slice(&y, n, c);
+        let ridge = Ridge::new(&features, y, None, &monitor).expect("ridge");
+        let penalties = ridge.penalties();
+        let errors = ridge.errors(&features, y, &penalties, &monitor).expect("errors");
+        let errors: Vec<(f64, f64)> = errors.into_iter().map(|error| (error, 0.0)).collect();
+        let expected = best_of(&ridge, &penalties, &errors);
+        assert!((found.error / expected.error - 1.0).abs() < 0.1, "{found:?} {expected:?}");
+        assert!((found.penalty / expected.penalty).log10().abs() < 1.1, "{found:?} {expected:?}");
+    }
+}
