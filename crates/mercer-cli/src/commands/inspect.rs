@@ -234,7 +234,7 @@ fn text(model: &FeatureMap, size: u64) -> String {
         ("important", important(model)),
     ];
     if !model.pivots.is_empty() && !on_class_means(model) {
-        let rows: Vec<usize> = model.pivots.iter().map(|i| i + 1).collect();
+        let rows: Vec<usize> = model.pivots.iter().map(|i| i.saturating_add(1)).collect();
         lines.push(("pivots", format!("training rows {}", first(&rows, ITEMS_SHOWN))));
     }
     for (name, values) in [("norms", &model.pivot_norms), ("eigenvalues", &model.eigenvalues)] {
@@ -359,7 +359,7 @@ fn important(model: &FeatureMap) -> String {
         Ok(found) => {
             let rows = found.rows.iter().zip(&found.shares);
             let rows: Vec<String> =
-                rows.map(|(row, share)| format!("{} ({})", row + 1, percent(*share))).collect();
+                rows.map(|(row, share)| format!("{} ({})", row.saturating_add(1), percent(*share))).collect();
             format!("training rows {}", first(&rows, ITEMS_SHOWN))
         }
         Err(why) => format!("none: {why}"),

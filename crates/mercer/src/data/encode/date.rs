@@ -42,11 +42,12 @@ impl DatePart {
     /// ```
     pub fn of(self, days: f64) -> f64 {
         let day = days.floor();
+        let whole = day.clamp(-MOST_DAYS, MOST_DAYS) as i64;
         match self {
-            Self::Year => civil(day as i64).0 as f64,
-            Self::Month => civil(day as i64).1 as f64,
+            Self::Year => civil(whole).0 as f64,
+            Self::Month => civil(whole).1 as f64,
             // 1970-01-01 was a Thursday.
-            Self::Weekday => (day as i64 + 3).rem_euclid(7) as f64,
+            Self::Weekday => (whole + 3).rem_euclid(7) as f64,
             Self::Hour => (days - day) * 24.0,
             Self::Days => days,
         }
@@ -55,6 +56,9 @@ impl DatePart {
 
 /// The first and the last year that are read as one.
 const YEARS: std::ops::RangeInclusive<i64> = 1..=9999;
+
+/// Dates farther away have the year, the month and the weekday of this one: integers would overflow.
+const MOST_DAYS: f64 = 1e15;
 
 const SECONDS_OF_A_DAY: f64 = 86_400.0;
 
