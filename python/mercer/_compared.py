@@ -12,6 +12,7 @@ from scipy import sparse
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._device import device_for
+from mercer._fit import named_columns
 from mercer._partitions import Part, labelled
 from mercer.comparison import arguments_of, frame_of
 
@@ -33,6 +34,8 @@ def on_partitions(rows: Any, n_rows: int, settings: dict[str, Any]) -> Any:
             "hint: give a score by its name, and use mercer.compare on a sample of the rows for the others"
         )
     arguments = arguments_of(**settings)
+    names = None if rows.names is None else [str(name) for name in rows.names]
+    arguments["settings"] = named_columns(arguments["settings"], names)
     sizes = _gathered(rows, rows.map("count", _count, rows.parts))
     n = sum(sizes)
     chosen = _sample(n, n_rows, as_seed(settings.get("random_state", 0)))

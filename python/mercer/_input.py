@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 import numpy as np
 from scipy import sparse
 from sklearn import config_context, get_config
-from sklearn.utils import check_array, check_X_y, column_or_1d
+from sklearn.utils import check_array, check_X_y, column_or_1d, get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
@@ -72,7 +72,29 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     if is_on_card(X) and hasattr(estimator, "device"):
         return _on_card(estimator, CardRows.of(X), y, **checks)
     with refusal_explained(X, estimator):
-        return validate_data(estimator, to_host(X), y, **checks)
+        found = validate_data(estimator, to_host(X), y, **checks)
+    if is_frame(X) and checks.get("ensure_all_finite") is False:
+        rows = found[0] if isinstance(found, tuple) else found
+        refuse_not_finite(rows, X.columns, allow_nan=get_tags(estimator).input_tags.allow_nan)
+    return found
+
+
+def refuse_not_finite(rows: Any, names: Any, *, allow_nan: bool = False) -> None:
+    """Refuse NaN and infinity in rows of a frame by the column's name, which Rust is not told."""
+    if sparse.issparse(rows):
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(rows.sum()):
+            return
+    found = np.flatnonzero(np.isinf(rows) if allow_nan else ~np.isfinite(rows))
+    if len(found):
+        row, column = divmod(int(found[0]), rows.shape[1])
+        what = "NaN" if np.isnan(rows[row, column]) else "infinity"
+        allowed = "numbers, and NaN for missing values, are" if allow_nan else "only finite numbers are"
+        raise ValueError(
+            f"Input contains {what} at row {row + 1}, column {column + 1} (`{names[column]}`); {allowed} allowed\n"
+            "hint: fill or drop such rows first"
+        )
 
 
 def _on_card(estimator: Any, rows: CardRows, y: Any, *, reset: bool = True, **checks: Any) -> Any:

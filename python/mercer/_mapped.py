@@ -129,8 +129,9 @@ class Mapped(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features_in_)
-            Pre-images of the shortest points with these features. Kernels that have one: "linear", "rbf", "matern12",
-            "matern32", "matern52", "rq".
+            Pre-images of the shortest points with these features. Kernels that have one: "linear", "poly" (not of an
+            even degree with `coef0=0`), "cosine", "rbf", "matern12", "matern32", "matern52", "rq". Those of "cosine"
+            are directions, as long as landmarks on average.
 
         Examples
         --------

@@ -583,7 +583,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features_in_)
-            Pre-images. Kernels that have one: "linear", "rbf", "matern12", "matern32", "matern52", "rq".
+            Pre-images. Kernels that have one: "linear", "poly" (not of an even degree with `coef0=0`), "cosine", "rbf",
+            "matern12", "matern32", "matern52", "rq". Those of "cosine" are directions, as long as landmarks on average.
 
         Examples
         --------

@@ -19,7 +19,17 @@ from sklearn.utils.validation import check_consistent_length
 from mercer import _core
 from mercer._catalogue import PARAMETERS, as_seed, as_text
 from mercer._device import device_for, to_host
-from mercer._input import FLOATS, Task, as_rows, as_target, refuse_collections, text_explained
+from mercer._fit import named_columns
+from mercer._input import (
+    FLOATS,
+    Task,
+    as_rows,
+    as_target,
+    is_frame,
+    refuse_collections,
+    refuse_not_finite,
+    text_explained,
+)
 from mercer._words import Scale
 from mercer.kernel import AnyKernel, functions, kernel_text
 from mercer.select import RandomState
@@ -114,7 +124,7 @@ def compare(
     scale : {"standard", "min-max", "unit", "none"}, default="standard"
         How columns are scaled; "unit" divides every row by its length instead.
     kernel : str or Kernel, default="rbf"
-        As in `KernelBasis`, but for "precomputed", which has no rows to scale, and functions; columns by place.
+        As in `KernelBasis`, but for "precomputed", which has no rows to scale, and functions.
     task : {"auto", "classes", "numbers"}, default="auto"
         What the labels are ("classification" and "regression" mean the same); "auto" decides by values, see `y`.
     random_state : int, RandomState instance or None, default=0
@@ -192,6 +202,8 @@ def compare(
         n_jobs=n_jobs,
         **settings,
     )
+    names = [str(name) for name in X.columns] if is_frame(X) else None
+    arguments["settings"] = named_columns(arguments["settings"], names)
     found = _core.compare(rows, target, **arguments, splits=splits, keep_predictions=own_score is not None)
     outcome = json.loads(found)
     if estimators and splits is not None:
@@ -368,6 +380,8 @@ def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
     if y is None:
         raise ValueError("y is missing: the labels\nhint: pass one label per row")
     check_consistent_length(rows, y)
+    if is_frame(X):
+        refuse_not_finite(rows, X.columns)
     return as_rows(rows), as_target(y)
 
 

@@ -68,6 +68,9 @@ RandomState = int | np.random.RandomState | None
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]
 _NEIGHBORS = [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")]
 
+# The most constant columns that a warning names.
+_CONSTANTS_SHOWN = 5
+
 # Importances are at most this, so that their squares, which `RFE` sums, are finite.
 _LARGEST_IMPORTANCE = 1e150
 
@@ -164,8 +167,12 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             self._score_categories(found, X, y, categorical)
         self._keep(found)
-        warn(found["warnings"], stacklevel=3)
+        warn([*found["warnings"], *self._doubts(X)], stacklevel=3)
         return self
+
+    def _doubts(self, X: Any) -> list[str]:
+        """Return what the user should know about the rows, now that they are scored."""
+        return []
 
     def _fit_partitions(self, X: Any) -> Self:
         """Score the columns of rows in partitions."""
@@ -1258,6 +1265,18 @@ class FScore(_Selector):
         if same_task(self.task) == "numbers":
             raise ValueError("classes are given, but task = 'numbers'\nhint: leave one of the two out")
         return _core.decide(as_target(classes), task="classes")[1:]
+
+    def _doubts(self, X: Any) -> list[str]:
+        is_sparse: bool = sparse.issparse(X)
+        columns = ((j, X[:, [j]].toarray() if is_sparse else X[:, j]) for j in np.flatnonzero(self.scores_ == 0.0))
+        constant = [int(j) for j, column in columns if column.min() == column.max()]
+        if not constant:
+            return []
+        names = input_names(self) or [str(j) for j in range(self.n_features_in_)]
+        shown = ", ".join(f"`{names[j]}`" for j in constant[:_CONSTANTS_SHOWN])
+        more = ", …" if len(constant) > _CONSTANTS_SHOWN else ""
+        are = "1 column is" if len(constant) == 1 else f"{len(constant)} columns are"
+        return [f"{are} constant, with a score of 0: {shown}{more}"]
 
     def _keep(self, found: _core.Selection) -> None:
         super()._keep(found)

@@ -487,6 +487,39 @@ def test_bad_settings_are_refused_in_words(settings, words):
     assert words in str(refused.value)
 
 
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
+def test_pre_images_of_polynomials_are_the_rows_where_no_component_is_left_out(degree):
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    basis = KernelBasis("kobl", kernel="poly", degree=degree, coef0=1.0, gamma=0.3, threshold=0.0).fit(X)
+    np.testing.assert_allclose(basis.inverse_transform(basis.transform(X)), X, rtol=0, atol=1e-6)
+
+
+def test_pre_images_of_polynomials_denoise_no_worse_than_the_noise():
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, 300)
+    clean = np.column_stack([t, t**2])
+    noisy = clean + 0.1 * rng.normal(size=clean.shape)
+    basis = KernelBasis("kpca", kernel="poly", degree=3, coef0=1.0, gamma=0.5, center=True, n_components=3).fit(noisy)
+    back = basis.inverse_transform(basis.transform(noisy))
+    assert np.square(back - clean).mean() < np.square(noisy - clean).mean()
+
+
+def test_pre_images_of_cosines_are_directions_of_the_landmarks_mean_length():
+    X = rows()[:, :3]
+    basis = KernelBasis("kobl", kernel="cosine", threshold=0.0).fit(X)
+    back = basis.inverse_transform(basis.transform(X))
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    mean = np.linalg.norm(X[basis.pivots_], axis=1).mean()
+    np.testing.assert_allclose(back, mean * X / lengths, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(basis.transform(back), basis.transform(X), rtol=0, atol=1e-9)
+
+
+def test_a_polynomial_of_even_degree_without_coef0_has_no_one_pre_image():
+    basis = KernelBasis("kobl", kernel="poly", degree=2, coef0=0.0, n_components=2).fit(rows())
+    with pytest.raises(ValueError, match="degree 2 with coef0 = 0 has the same features for x and −x"):
+        basis.inverse_transform([[0.0, 0.0]])
+
+
 def test_bad_rows_are_refused_in_words():
     X = rows()
     basis = KernelBasis(n_components=3).fit(X)

@@ -1,6 +1,7 @@
 """What users of scikit-learn try: importances, shares of neighbours, discrete columns, frames, tags."""
 
 import os
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -202,13 +203,57 @@ def test_missing_values_are_told_with_row_and_column(estimator):
     if get_tags(estimator).input_tags.allow_nan:
         applied(fitted(estimator, holes), holes)
         return
-    with pytest.raises(ValueError, match="Input contains NaN at row 4, column 2"):
+    with pytest.raises(ValueError, match=r"Input contains NaN at row 4, column 2 \(`b`\)"):
         fitted(estimator, holes)
-    with pytest.raises(ValueError, match="Input contains NaN at row 4, column 2"):
+    with pytest.raises(ValueError, match=r"Input contains NaN at row 4, column 2 \(`b`\)"):
         applied(fitted(estimator), holes)
     if get_tags(estimator).input_tags.sparse:
         with pytest.raises(ValueError, match="Input contains NaN at row 4, column 2"):
             fitted(estimator, sparse.csr_array(holes.to_numpy()))
+
+
+@every
+def test_infinity_is_told_with_row_and_column(estimator):
+    holes = FRAME.copy()
+    holes.loc[3, "b"] = np.inf
+    for given in holes, pl.DataFrame(holes):
+        with pytest.raises(ValueError, match=r"Input contains infinity at row 4, column 2 \(`b`\)"):
+            fitted(estimator, given)
+    if get_tags(estimator).input_tags.allow_nan:
+        holes.loc[2, "a"] = np.nan  # a missing value, and no reason to refuse
+        with pytest.raises(ValueError, match=r"infinity at row 4, column 2 \(`b`\); numbers, and NaN for missing"):
+            fitted(estimator, holes)
+
+
+@pytest.mark.parametrize("call", [mercer.compare, mercer.advise])
+def test_comparisons_tell_missing_values_with_row_and_column(call):
+    holes = pd.DataFrame(X, columns=list("abcdef"))
+    holes.loc[3, "b"] = np.nan
+    with pytest.raises(ValueError, match=r"Input contains NaN at row 4, column 2 \(`b`\)"):
+        call(holes, Y)
+
+
+def test_constant_columns_of_an_f_test_are_named_in_a_warning():
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(c=1.0, e=-2.0)
+    with pytest.warns(UserWarning, match="2 columns are constant, with a score of 0: `c`, `e`"):
+        FScore(3).fit(frame, Y)
+    for given in frame.to_numpy(), sparse.csr_array(frame.to_numpy()):
+        with pytest.warns(UserWarning, match="2 columns are constant, with a score of 0: `2`, `4`"):
+            FScore(3).fit(given, Y)
+    with pytest.warns(UserWarning, match="1 column is constant, with a score of 0: `c`"):
+        FScore(3).fit(frame[["a", "b", "c"]], Y)
+    with pytest.warns(UserWarning, match="8 columns .*: `0`, `1`, `2`, `3`, `4`, …"):
+        FScore(1).fit(np.column_stack([np.ones((150, 8)), X]), Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        balanced = np.column_stack([X[:148], np.tile([1.0, -1.0], 74)])  # no mean differs, but it varies
+        assert FScore(3).fit(balanced, np.repeat([0, 1], 74)).scores_[6] == 0.0
+
+
+@pytest.mark.parametrize("selector", [FScore(0), FScore(0, mode="fdr"), MutualInfo(0), ReliefF(0)])
+def test_no_features_are_refused_in_words(selector):
+    with pytest.raises(ValueError, match=r"'n_features' parameter of .* must be an int in the range \[1, inf\)"):
+        selector.fit(X, Y)
 
 
 @every

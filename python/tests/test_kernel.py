@@ -12,6 +12,7 @@ import weakref
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -429,6 +430,20 @@ def test_compare_takes_sums():
     kernel = Kernel("rbf", columns=slice(0, 2)) + Kernel("rbf", columns=slice(2, 4))
     outcome = mercer.compare(iris, y, methods=["gda"], kernel=kernel, gamma="scale", folds=3, evaluators="knn")
     assert outcome.loc[outcome["method"] == "gda", "mean"].iloc[0] > 0.9
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_compare_takes_columns_by_name(kind):
+    iris, y = load_iris(return_X_y=True)
+    frame = kind(dict(zip(["sepal length", "b", "c", "d"], iris.T, strict=True)))
+    settings = {"methods": ["gda"], "gamma": "scale", "folds": 3, "evaluators": "knn"}
+    by_place = mercer.compare(iris, y, kernel="rbf(columns=0,2)+linear(columns=3)", **settings)
+    named = Kernel("rbf", columns=["sepal length", "c"]) + Kernel("linear", columns="d")
+    for kernel in named, named.text:
+        by_name = mercer.compare(frame, y, kernel=kernel, **settings)
+        assert by_name["mean"].tolist() == by_place["mean"].tolist()
+    with pytest.raises(ValueError, match="on the column `e`, which is not there; columns are `sepal length`, `b`"):
+        mercer.compare(frame, y, kernel="rbf(columns=e)", **settings)
 
 
 def test_plain_kernels_by_both_classes_are_the_same():

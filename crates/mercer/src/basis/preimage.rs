@@ -2,12 +2,16 @@
 //!
 //!   Φ = Σ_i β_i φ(l_i) is the shortest point with features z;   x = arg min ‖φ(x) − Φ‖²
 //!   linear: x = Σ β_i l_i.   Kernels of a squared distance: x ← x + Σ β_i s_i (l_i − x)/Σ β_i s_i,  s_i = −k'(x, l_i)
+//!   poly:   x ← x + M⁻¹(Σ β_i r_i l_i − x),   r_i = ((γ⟨x,l_i⟩+c)/(γ‖x‖²+c))^{d−1},   M = I + (d−1)γ xxᵀ/(γ‖x‖²+c)
+//!   cosine: x = λ w/‖w‖,   w = Σ β_i l_i/‖l_i‖,   λ the mean length of the landmarks: features do not depend on it
 //!
 //! cost    l² kernel values once, then l·p flops an iteration and row
 //! stops   when a step is below 1e−10 of the landmarks' spread, or after 200 iterations
-//! source  Mika et al. 1998 (the fixed point); near a true pre-image its step is Newton's
+//! source  Mika et al. 1998 (the fixed points); near a true pre-image the steps are Newton's
 //! differs steps are halved until they do not lose, the better of two starts is taken (the landmark nearest to Φ, the
-//!         weighted mean of all), and denominators near 0 are replaced, so it neither diverges nor divides by 0
+//!         weighted mean of all; poly: Σ β_i l_i, which is a true pre-image where c > 0), and denominators near 0 are
+//!         replaced, so it neither diverges nor divides by 0. `poly` with c = 0 may have several minima, of which one is
+//!         found; of an even degree it cannot tell x from −x: refused
 
 use faer::MatRef;
 use rayon::prelude::*;
@@ -16,6 +20,8 @@ use super::expansion::{Expansion, Landmarks};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
+use crate::kernel::gram::diagonal;
+use crate::kernel::pairs::length;
 use crate::kernel::{Kernel, Panel, Shape};
 use crate::linalg::{product, pseudo_inverse};
 use crate::monitor::Monitor;
@@ -26,13 +32,8 @@ const ITERATIONS: usize = 200;
 impl Expansion {
     /// Rows (row-major n×p) whose features come closest to these (n×q).
     pub fn inverse_transform(&self, features: MatRef<'_, f64>, monitor: &Monitor) -> Result<Vec<f64>> {
-        let (Landmarks::Rows(landmarks), true) = (&self.landmarks, has_preimage(self.kernel)) else {
-            return Err(Error::argument(format!(
-                "the kernel `{}` has no pre-image here; kernels that have one: linear, rbf, matern12, matern32, \
-                 matern52, rq",
-                self.kernel.shape.name()
-            )));
-        };
+        check(self.kernel)?;
+        let Landmarks::Rows(landmarks) = &self.landmarks else { return Err(no_preimage(self.kernel)) };
         if features.ncols() != self.n_features() {
             return Err(Error::data(format!(
                 "{} features given, but the map has {}",
@@ -56,6 +57,7 @@ impl Expansion {
         // z → β: the weights of the shortest point with features z.
         let spread = product(pseudo_inverse(own, monitor)?.as_ref(), self.matrix.as_ref());
         let search = Search::new(self.kernel, landmarks);
+        let stationary = self.kernel.shape.is_stationary();
         let mut out = vec![0.0; n * p];
         out.par_chunks_mut(PANEL * p).enumerate().try_for_each(|(at, out)| {
             let rows = out.len() / p;
@@ -71,7 +73,8 @@ impl Expansion {
                 let beta: Vec<f64> = weights.row(i).iter().copied().collect();
                 let nearest =
                     values.row(i).iter().enumerate().fold((f64::NEG_INFINITY, 0), |best, (at, &v)| {
-                        if v > best.0 { (v, at) } else { best }
+                        let value = if stationary { v } else { v - k[(at, at)] / 2.0 };
+                        if value > best.0 { (value, at) } else { best }
                     });
                 out.copy_from_slice(&search.run(&beta, nearest.1));
                 monitor.advance(1);
@@ -82,8 +85,25 @@ impl Expansion {
     }
 }
 
-fn has_preimage(kernel: Kernel) -> bool {
-    kernel.shape == Shape::Linear || kernel.slope(1.0).is_some()
+/// An error, naming the kernel, unless rows can be found from features.
+fn check(kernel: Kernel) -> Result<()> {
+    match kernel.shape {
+        Shape::Poly { degree, coef0: 0.0 } if degree % 2 == 0 => Err(Error::argument(format!(
+            "the kernel `poly` of degree {degree} with coef0 = 0 has the same features for x and −x, so there is no one pre-image\n\
+             hint: fit with coef0 above 0, or with an odd degree"
+        ))),
+        Shape::Linear | Shape::Poly { .. } | Shape::Cosine => Ok(()),
+        _ if kernel.slope(1.0).is_some() => Ok(()),
+        _ => Err(no_preimage(kernel)),
+    }
+}
+
+fn no_preimage(kernel: Kernel) -> Error {
+    Error::argument(format!(
+        "the kernel `{}` has no pre-image here; kernels that have one: linear, poly, cosine, rbf, matern12, matern32, \
+         matern52, rq",
+        kernel.shape.name()
+    ))
 }
 
 struct Search {
@@ -109,21 +129,46 @@ impl Search {
 
     /// `nearest`: the landmark whose image is nearest to Φ.
     fn run(&self, beta: &[f64], nearest: usize) -> Vec<f64> {
-        if self.kernel.shape == Shape::Linear {
-            return self.mix(beta);
-        }
-        let total: f64 = beta.iter().map(|b| b.abs()).sum();
-        let shares: Vec<f64> = beta.iter().map(|b| b.abs() / total.max(f64::MIN_POSITIVE)).collect();
-        let climbed = [self.point(nearest).to_vec(), self.mix(&shares)].map(|start| self.climb(beta, start));
-        let [(a, x), (b, y)] = climbed;
-        if a >= b { x } else { y }
+        let mean = match self.kernel.shape {
+            Shape::Linear => return self.mix(beta),
+            Shape::Cosine => return self.direction(beta),
+            Shape::Poly { .. } => self.mix(beta),
+            _ => {
+                let total: f64 = beta.iter().map(|b| b.abs()).sum();
+                let shares = beta.iter().map(|b| b.abs() / total.max(f64::MIN_POSITIVE));
+                self.mix(&shares.collect::<Vec<_>>())
+            }
+        };
+        let [(a, x), (b, y)] = [self.point(nearest).to_vec(), mean].map(|start| self.climb(beta, start));
+        // Not `a < b`: a value that is not a number loses.
+        if b > a || a.is_nan() { y } else { x }
     }
 
-    /// Climbs ⟨φ(x), Φ⟩, which for k(x,x) = 1 lowers ‖φ(x) − Φ‖².
+    /// Σ β_i l_i/‖l_i‖, as long as landmarks are on average; zeros if it is nothing.
+    fn direction(&self, beta: &[f64]) -> Vec<f64> {
+        let lengths: Vec<f64> = self.points.chunks_exact(self.p).map(length).collect();
+        let weights: Vec<f64> = beta
+            .iter()
+            .zip(&lengths)
+            .map(|(b, length)| if *length > 0.0 { b / length } else { 0.0 })
+            .collect();
+        let mean: f64 = lengths.iter().map(|length| length / lengths.len() as f64).sum();
+        let mut x = self.mix(&weights);
+        let own = length(&x);
+        if own > 0.0 {
+            x.iter_mut().for_each(|v| *v *= mean / own);
+        }
+        x
+    }
+
+    /// Climbs ⟨φ(x), Φ⟩ − ½k(x,x), which lowers ‖φ(x) − Φ‖²; where k(x,x) = 1 the first part alone, however small.
     fn climb(&self, beta: &[f64], mut x: Vec<f64>) -> (f64, Vec<f64>) {
         let mut value = self.value(beta, &x);
         for _ in 0..ITERATIONS {
-            let step = self.step(beta, &x);
+            let step = match self.kernel.shape {
+                Shape::Poly { degree, coef0 } => self.poly_step(beta, &x, degree.cast_signed() - 1, coef0),
+                _ => self.step(beta, &x),
+            };
             let mut share = 1.0;
             let mut moved = None;
             for _ in 0..30 {
@@ -162,12 +207,39 @@ impl Search {
         step
     }
 
+    /// `power`: the degree less 1.
+    fn poly_step(&self, beta: &[f64], x: &[f64], power: i32, coef0: f64) -> Vec<f64> {
+        let gamma = self.kernel.gamma;
+        let own = gamma * x.iter().map(|v| v * v).sum::<f64>() + coef0;
+        if own <= 0.0 {
+            return vec![0.0; self.p];
+        }
+        let ratio = |point: &[f64]| {
+            let product: f64 = point.iter().zip(x).map(|(a, b)| a * b).sum();
+            ((gamma * product + coef0) / own).powi(power)
+        };
+        let weights: Vec<f64> =
+            self.points.chunks_exact(self.p).zip(beta).map(|(point, b)| b * ratio(point)).collect();
+        let mut step = self.mix(&weights);
+        step.iter_mut().zip(x).for_each(|(s, x)| *s -= x);
+        // M⁻¹ by Sherman and Morrison.
+        let share = f64::from(power) * gamma / own;
+        let along: f64 = step.iter().zip(x).map(|(s, x)| s * x).sum();
+        let part = share * along / (1.0 + share * (own - coef0) / gamma);
+        step.iter_mut().zip(x).for_each(|(s, x)| *s -= part * x);
+        step
+    }
+
     fn value(&self, beta: &[f64], x: &[f64]) -> f64 {
         let mut k = vec![0.0; beta.len()];
+        let mut own = 0.0;
         if let Ok(row) = Rows::dense(x, 1, self.p) {
             self.panel.fill(&row, &mut k);
+            if !self.kernel.shape.is_stationary() {
+                own = diagonal(self.kernel, &row)[0];
+            }
         }
-        k.iter().zip(beta).map(|(k, b)| k * b).sum()
+        k.iter().zip(beta).map(|(k, b)| k * b).sum::<f64>() - own / 2.0
     }
 
     fn point(&self, i: usize) -> &[f64] {
