@@ -184,7 +184,7 @@ fn a_sparse_file_of_the_first_program_loads() {
         [("landmarks.indptr", &[0, 1, 3]), ("landmarks.indices", &[1, 0, 2]), ("pivots", &[4, 0])];
     let map = load(&written(header, &floats, &whole)).expect("loads");
     assert_eq!(map.pivots, [4, 0]);
-    let x = [vec![0.0, 2.0, 0.5], vec![4.0, 0.0, 0.0]];
+    let x = vec![vec![0.0, 2.0, 0.5], vec![4.0, 0.0, 0.0]];
     for x in [rows(&x), sparse(&x)] {
         let z = map.transform(&x).expect("features");
         assert_eq!([z[(0, 0)], z[(0, 1)], z[(1, 0)], z[(1, 1)]], [6.0, 0.0, 0.0, 3.0]);
@@ -209,7 +209,7 @@ fn a_scaled_file_of_the_first_program_loads() {
     ];
     let map = load(&written(header, &floats, &[("pivots", &[2])])).expect("loads");
     assert_eq!(map.input_names.as_deref(), Some(["a".to_string(), "b".to_string()].as_slice()));
-    let z = map.transform(&rows(&[vec![1.0, -2.0], vec![3.0, 2.0]])).expect("features");
+    let z = map.transform(&rows(&vec![vec![1.0, -2.0], vec![3.0, 2.0]])).expect("features");
     assert_eq!([z[(0, 0)], z[(1, 0)]], [0.0, 6.0]);
 }
 
