@@ -4,7 +4,7 @@
     python tools/release.py address URL          set the address of the project (once, by whoever publishes it)
     python tools/release.py version 0.3.0        set the version, and give it the lines of the changelog's `Unreleased`
     python tools/release.py notes [VERSION]      print the changelog of a version, the current one unless given
-    python tools/release.py readme               make the links of README.md whole, for pages that are not the repository
+    python tools/release.py readme               make the links of README.md whole, for pages elsewhere
 
 The last is for the builds of the package: a registry shows the README without the files beside it. It is not committed.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
@@ -166,8 +167,7 @@ def _batches_of_file(path: Path, sep: str | None, decimal: str | None) -> Iterat
         for start in range(0, len(array), BATCH):
             yield array[start : start + BATCH]
     elif ending in (".csv", ".tsv", ".csv.gz", ".tsv.gz"):
-        import pandas as pd
-
+        pd = _imported("pandas", ending)
         opened: Any = gzip.open if ending.endswith(".gz") else open
         with opened(path, "rb") as file:
             sample = file.read(1 << 16)
@@ -175,12 +175,19 @@ def _batches_of_file(path: Path, sep: str | None, decimal: str | None) -> Iterat
         sep, decimal = _core.sniff(sample, usual, sep=sep, decimal=decimal)
         yield from pd.read_csv(path, sep=sep, decimal=decimal, na_values=["?"], chunksize=BATCH)
     elif ending in (".parquet", ".arrow", ".ipc", ".feather"):
-        import pyarrow.dataset
-
         kind = "parquet" if ending == ".parquet" else "ipc"
-        yield from pyarrow.dataset.dataset(path, format=kind).to_batches(batch_size=BATCH)
+        yield from _imported("pyarrow.dataset", ending).dataset(path, format=kind).to_batches(batch_size=BATCH)
     else:
         raise ValueError(f"{path}: the name tells no known format; it must end in one of {ENDINGS}")
+
+
+def _imported(module: str, ending: str) -> Any:
+    """Return a module that files with this ending are read with."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"{ending} files are read with {package}\nhint: pip install 'mercer[files]'") from error
 
 
 def _collect(

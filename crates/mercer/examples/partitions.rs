@@ -7,8 +7,7 @@ use mercer::partitions::{InProcess, Parted, PartedOptions, Partition};
 use mercer::{Options, Pipeline, Result};
 
 pub(crate) fn main() -> Result<()> {
-    let tables =
-        [1, 2, 3].map(|seed| synth::generate(&format!("ringnorm?n={}&seed={seed}", 100 * seed)));
+    let tables = [1, 2, 3].map(|seed| synth::generate(&format!("ringnorm?n={}&seed={seed}", 100 * seed)));
     let tables = tables.into_iter().collect::<Result<Vec<_>>>()?;
     // An engine of your own sends the same questions to other machines, as bytes: see `Engine`.
     let parts = tables.iter().map(|table| Partition::new(table.rows.clone(), table.target.clone()));

@@ -123,6 +123,23 @@ fn newer_and_tampered_files_are_refused() {
     assert!(text(&saved(&offset)).contains("`offset` has 7 numbers, but 6 are needed"));
 }
 
+/// A file of this header and these tensors.
+fn written(header: &str, floats: &[(&str, &[usize], &[f64])], whole: &[(&str, &[u64])]) -> Vec<u8> {
+    use safetensors::{Dtype, tensor::TensorView};
+    let floats = floats.iter().map(|(name, shape, values)| {
+        (*name, Dtype::F64, shape.to_vec(), values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>())
+    });
+    let whole = whole.iter().map(|(name, values)| {
+        (*name, Dtype::U64, vec![values.len()], values.iter().flat_map(|v| v.to_le_bytes()).collect())
+    });
+    let parts: Vec<_> = floats.chain(whole).collect();
+    let tensors = parts.iter().map(|(name, dtype, shape, bytes)| {
+        (*name, TensorView::new(*dtype, shape.clone(), bytes).expect("a tensor"))
+    });
+    let metadata = std::collections::HashMap::from([("mercer".to_string(), header.to_string())]);
+    safetensors::serialize(tensors, Some(metadata)).expect("bytes")
+}
+
 /// A model as the first program that wrote such files wrote it: z(x) = 2·exp(−‖x − 1‖²/2) − 0.5, facts without a value as null,
 /// and one that is no longer known.
 #[test]
@@ -132,30 +149,68 @@ fn a_file_of_the_first_program_loads() {
         "feature_names":["gda0"],"facts":{"basis":"kobl","coordinates":1,"rows":7,"residual":0.25,"kernel_evaluations":14,
         "stopped_by":"cap","explained":[1.0],"source":"train.csv","scale":"none","seed":3,"settings":{"gamma":"0.5"},
         "target":null,"task":null,"once_known":[1,2]}}"#;
-    let bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-    let (matrix, offset, landmarks, pivot) =
-        (bytes(&[2.0]), bytes(&[0.5]), bytes(&[1.0]), 4u64.to_le_bytes());
-    let view = |dtype, shape: &[usize], bytes| {
-        safetensors::tensor::TensorView::new(dtype, shape.to_vec(), bytes).expect("a tensor")
-    };
-    let (float, whole) = (safetensors::Dtype::F64, safetensors::Dtype::U64);
-    let tensors = [
-        ("matrix", view(float, &[1, 1], &matrix)),
-        ("offset", view(float, &[1], &offset)),
-        ("landmarks", view(float, &[1, 1], &landmarks)),
-        ("scores", view(float, &[0], &[])),
-        ("pivot_norms", view(float, &[1], &matrix)),
-        ("eigenvalues", view(float, &[1], &offset)),
-        ("pivots", view(whole, &[1], &pivot)),
+    let floats: [(&str, &[usize], &[f64]); 6] = [
+        ("matrix", &[1, 1], &[2.0]),
+        ("offset", &[1], &[0.5]),
+        ("landmarks", &[1, 1], &[1.0]),
+        ("scores", &[0], &[]),
+        ("pivot_norms", &[1], &[2.0]),
+        ("eigenvalues", &[1], &[0.5]),
     ];
-    let metadata = std::collections::HashMap::from([("mercer".to_string(), header.to_string())]);
-    let map = load(&safetensors::serialize(tensors, Some(metadata)).expect("bytes")).expect("loads");
+    let map = load(&written(header, &floats, &[("pivots", &[4])])).expect("loads");
     assert_eq!((map.method.as_str(), map.pivots.as_slice()), ("gda", [4].as_slice()));
     assert_eq!((map.facts.rows, map.facts.seed, map.facts.target.as_deref()), (Some(7), Some(3), None));
     assert_eq!(map.facts.stopped_by, Some(mercer::basis::Stop::Cap));
     assert_eq!(map.facts.settings.get("gamma").map(String::as_str), Some("0.5"));
     let z = map.transform(&Rows::dense(vec![1.0, 2.0], 2, 1).expect("rows")).expect("features");
     assert!((z[(0, 0)] - 1.5).abs() < 1e-15 && (z[(1, 0)] - (2.0 * (-0.5f64).exp() - 0.5)).abs() < 1e-15);
+}
+
+/// Two features of two sparse landmarks, (0, 3, 0) and (1, 0, 2), with a linear kernel: z(x) = (3·x₂, x₁ + 2·x₃ − 1).
+#[test]
+fn a_sparse_file_of_the_first_program_loads() {
+    let header = r#"{"format":1,"written_by":"mercer 0.1.0","method":"sparse",
+        "kernel":{"name":"linear","gamma":1.0,"degree":3,"coef0":1.0,"alpha":1.0},"n_inputs":3,"input_names":null,
+        "feature_names":["sparse0","sparse1"],"facts":{"rows":5,"kernel_evaluations":10,"stopped_by":"rank"}}"#;
+    let floats: [(&str, &[usize], &[f64]); 6] = [
+        ("matrix", &[2, 2], &[1.0, 0.0, 0.0, 1.0]),
+        ("offset", &[2], &[0.0, 1.0]),
+        ("scores", &[0], &[]),
+        ("pivot_norms", &[2], &[3.0, 2.2]),
+        ("eigenvalues", &[0], &[]),
+        ("landmarks.values", &[3], &[3.0, 1.0, 2.0]),
+    ];
+    let whole: [(&str, &[u64]); 3] =
+        [("landmarks.indptr", &[0, 1, 3]), ("landmarks.indices", &[1, 0, 2]), ("pivots", &[4, 0])];
+    let map = load(&written(header, &floats, &whole)).expect("loads");
+    assert_eq!(map.pivots, [4, 0]);
+    let x = vec![vec![0.0, 2.0, 0.5], vec![4.0, 0.0, 0.0]];
+    for x in [rows(&x), sparse(&x)] {
+        let z = map.transform(&x).expect("features");
+        assert_eq!([z[(0, 0)], z[(0, 1)], z[(1, 0)], z[(1, 1)]], [6.0, 0.0, 0.0, 3.0]);
+    }
+}
+
+/// The columns' centers are subtracted and the rest is multiplied by their factors: z(x) = 2·(x₁ − 1) + 0.5·(x₂ + 2).
+#[test]
+fn a_scaled_file_of_the_first_program_loads() {
+    let header = r#"{"format":1,"written_by":"mercer 0.1.0","method":"kobl",
+        "kernel":{"name":"linear","gamma":1.0,"degree":3,"coef0":1.0,"alpha":1.0},"n_inputs":2,"input_names":["a","b"],
+        "feature_names":["kobl0"],"facts":{"rows":5,"scale":"standard","stopped_by":"cap"}}"#;
+    let floats: [(&str, &[usize], &[f64]); 8] = [
+        ("matrix", &[1, 1], &[1.0]),
+        ("offset", &[1], &[0.0]),
+        ("landmarks", &[1, 2], &[1.0, 1.0]),
+        ("scores", &[0], &[]),
+        ("pivot_norms", &[1], &[1.5]),
+        ("eigenvalues", &[0], &[]),
+        ("scaling.center", &[2], &[1.0, -2.0]),
+        ("scaling.factor", &[2], &[2.0, 0.5]),
+    ];
+    let map = load(&written(header, &floats, &[("pivots", &[2])])).expect("loads");
+    assert_eq!(map.input_names.as_deref(), Some(["a".to_string(), "b".to_string()].as_slice()));
+    let z = map.transform(&rows(&vec![vec![1.0, -2.0], vec![3.0, 2.0]])).expect("features");
+    assert_eq!([z[(0, 0)], z[(1, 0)]], [0.0, 6.0]);
 }
 
 #[test]
