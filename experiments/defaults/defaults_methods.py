@@ -102,7 +102,7 @@ SELECTED: dict[str, list[Setting]] = {
     "relieff": [{"n_neighbors": k} for k in (5, 10, 20)],
     "rrelieff": [{"n_neighbors": k} for k in (10, 70)],
     "irelief": [{"width": 1.0}],
-    "multisurf": [{"metric": "euclidean"}],
+    **{surf: [{"metric": "euclidean"}] for surf in ("surf", "surf-star", "multisurf", "multisurf-star")},
     "kffs": [{"reweight": True}],
     "f": [],
     **{test: [{"alpha": level} for level in (0.01, 0.05, 0.1)] for test in TESTS},
