@@ -533,20 +533,16 @@ impl Pipeline {
         let Some(c) = labels.and_then(Labels::n_classes) else { return Ok(()) };
         let m = basis.most_components(basis.landmarks.as_ref().map_or(n, Rows::n));
         let needed = match &self.head {
-            Head::Coordinates => 0,
             Head::Select(system) if system.selector.name() == "kffs" => table_bytes(n, c),
-            Head::Select(_) => 0,
-            // Pairs of rows are looked at one class after the other.
+            // Sums over rows of their coordinates and classes, and as many that wait for their turn; those that look at pairs of
+            // rows have none of the classes.
             Head::Extract(extractor)
-                if extractor.needs() == Needs::Nothing || extractor.keeps_coordinates() =>
+                if extractor.needs() != Needs::Nothing && !extractor.keeps_coordinates() =>
             {
-                0
-            }
-            // Sums over rows of their coordinates and classes, and as many that wait for their turn.
-            Head::Extract(_) => {
                 let sums = 8 * (c as u64).saturating_mul((2 * m + c) as u64);
                 sums.saturating_mul(1 + waiting(n.div_ceil(SUM_ROWS), 8 * (m + c) * (m + c)) as u64)
             }
+            _ => 0,
         };
         if needed <= options.memory {
             return Ok(());

@@ -113,7 +113,7 @@ impl Expansion {
 
 /// Slopes of a kernel, or of the parts of a sum.
 enum Along {
-    One(Slopes),
+    One(Box<Slopes>),
     Sum(Parts, Vec<Slopes>),
 }
 
@@ -126,7 +126,7 @@ enum AlongValues {
 impl Along {
     fn new(kernel: Kernel, landmarks: &Rows) -> Self {
         let Shape::Composite(composite) = kernel.shape else {
-            return Self::One(Slopes::new(kernel, landmarks));
+            return Self::One(Box::new(Slopes::new(kernel, landmarks)));
         };
         let parts = Parts::new(composite, kernel.gamma);
         let slopes = parts.kernels.iter().enumerate();
