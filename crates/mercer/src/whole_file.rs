@@ -3,6 +3,8 @@
 //! A process that is killed leaves its temporary file behind, and the next write into that folder removes it. Files that are
 //! being written are locked, which tells them from those that were left.
 
+mod locks;
+
 use std::path::Path;
 
 use tempfile::NamedTempFile;
@@ -43,58 +45,6 @@ pub(crate) fn finish(file: NamedTempFile, path: &Path) -> Result<()> {
     file.as_file().sync_all().map_err(|e| Error::io(path, e))?;
     file.persist(path).map_err(|e| Error::io(path, e.error))?;
     Ok(())
-}
-
-#[cfg(unix)]
-mod locks {
-    use std::fs::{self, File, TryLockError};
-    use std::os::unix::fs::MetadataExt;
-    use std::path::Path;
-
-    use tempfile::NamedTempFile;
-
-    use super::PREFIX;
-
-    /// Locks a temporary file; whether it still exists.
-    pub(super) fn claim(file: &NamedTempFile) -> bool {
-        match file.as_file().try_lock() {
-            Ok(()) => file.as_file().metadata().map_or(true, |data| data.nlink() > 0),
-            Err(TryLockError::WouldBlock) => false,
-            // Where there are no locks, nobody removes a file.
-            Err(TryLockError::Error(_)) => true,
-        }
-    }
-
-    /// Removes the temporary files of processes that have ended.
-    pub(super) fn remove_abandoned(folder: &Path) {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
-                && entry.file_type().is_ok_and(|kind| kind.is_file());
-            if !ours {
-                continue;
-            }
-            if let Ok(file) = File::options().write(true).open(entry.path())
-                && file.try_lock().is_ok()
-            {
-                // Fails if another process was faster.
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-    }
-}
-
-/// Elsewhere a temporary file of a process that was killed stays.
-#[cfg(not(unix))]
-mod locks {
-    use std::path::Path;
-
-    use tempfile::NamedTempFile;
-
-    pub(super) fn claim(_: &NamedTempFile) -> bool {
-        true
-    }
-
-    pub(super) fn remove_abandoned(_: &Path) {}
 }
 
 #[cfg(all(test, unix))]

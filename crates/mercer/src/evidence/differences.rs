@@ -33,7 +33,7 @@ pub struct Differences<'a> {
     prepared: Option<Cow<'a, Rows<'a>>>,
     /// ∞ for a constant column.
     range: Option<Vec<f64>>,
-    /// 1/range, or 1; empty if a range is too small to have an inverse.
+    /// 1/range, or 1; empty for sparse rows without ranges, and if a range is too small to have an inverse.
     factor: Vec<f64>,
     /// Which columns hold categories; empty: none.
     nominal: Box<[bool]>,
@@ -92,7 +92,8 @@ impl<'a> Differences<'a> {
         } else {
             rows
         };
-        let factor = vec![1.0; rows.p()];
+        // Sparse rows may have billions of columns, and are compared by their own.
+        let factor = if rows.is_sparse() { Vec::new() } else { vec![1.0; rows.p()] };
         let mut found = Self {
             prepared: Some(rows.clone()),
             rows,
@@ -117,7 +118,7 @@ impl<'a> Differences<'a> {
             prepared: None,
             rows: Cow::Borrowed(rows),
             range: None,
-            factor: vec![1.0; rows.p()],
+            factor: if rows.is_sparse() { Vec::new() } else { vec![1.0; rows.p()] },
             nominal: Box::default(),
             missing: false,
             unit: 1.0,

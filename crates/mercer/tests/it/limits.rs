@@ -52,10 +52,12 @@ fn columns_that_no_row_has_change_no_kernel_value() {
     for name in ["rbf", "laplacian", "linear", "cosine", "chi2", "poly"] {
         let kernel = Kernel { shape: mercer::Shape::named(name, 2, 1.0, 1.0).expect("known"), gamma: 0.5 };
         let [a, b] = [&narrow, &far].map(|rows| kernel.matrix(rows, rows).expect("values"));
-        assert_eq!(a, b, "{name}");
+        assert!((&a - &b).norm_max() <= 1e-14 * a.norm_max(), "{name}");
     }
     let fit = |rows: &Rows| Basis::kobl(Kernel::rbf(0.5)).n_components(9).fit(rows).expect("fits");
-    assert_eq!(fit(&narrow).expansion.matrix, fit(&far).expansion.matrix);
+    let [a, b] = [&narrow, &far].map(fit);
+    assert_eq!(a.pivots, b.pivots);
+    assert!((&a.expansion.matrix - &b.expansion.matrix).norm_max() < 1e-12);
 }
 
 #[test]
