@@ -164,6 +164,14 @@ SECONDS ?= 120
 check-faults: build ## Kill every command again and again, fill disks, close pipes, change input (SECONDS=120 for the kills; Linux)
 	$(PYTHON) tools/check_faults.py --program $(TARGET_DIR)/debug/mercer --seconds $(SECONDS)
 
+# Miri cannot run the system's calls; AddressSanitizer can. What needs a card is tested by `make test-stand-in`.
+UNSAFE_PARTS := linalg::large data::store whole_file
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+
+check-unsafe: export RUSTFLAGS := -Zsanitizer=address
+check-unsafe: ## Run the unsafe code that needs no card under AddressSanitizer (needs nightly Rust; Linux)
+	cargo +nightly test -p mercer --lib --target $(HOST) --target-dir $(TARGET_DIR)/sanitizer -- $(UNSAFE_PARTS)
+
 clean: ## Remove what was built
 	cargo clean
 	rm -rf $(VENV) docs/_build docs/api/examples docs/api/generated docs/examples docs/papers docs/pictures

@@ -13,6 +13,18 @@ More than four threads a core (16 where cores are few) are not started.
 A fit takes at most 8 GiB beside the rows; ``MERCER_MEMORY``, such as ``2GB``, says otherwise.
 """
 
+import sysconfig as _sysconfig
+
+try:
+    from mercer import _core as _core
+except ImportError as error:
+    if _sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise ImportError(
+            "mercer has no build for a free-threaded Python, whose compiled modules are others\n"
+            "hint: use a Python with the global interpreter lock; mercer releases it, so threads run side by side"
+        ) from error
+    raise
+
 from mercer import evidence, metrics, plot
 from mercer._core import DeviceError, NumericalError, __version__
 from mercer._onnx import to_onnx

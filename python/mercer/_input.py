@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from mercer import _core
 from mercer._device import CardRows, is_on_card, to_host
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     again = "transform" if hasattr(estimator, "transform") else "each block"
     call = "fit" if checks.get("reset", True) else again
     refuse_collections(type(estimator).__name__, call, X=X, y=y)
+    refuse_masked(X=X, y=y)
     y = to_host(y)  # one number a row
     if is_several(y):
         if not getattr(estimator, "_takes_several", False):
@@ -142,6 +144,7 @@ def _partitioned(estimator: Any, X: Any, y: Any) -> Any:
 def checked_array(caller: str, X: Any, call: str = "nothing", **checks: Any) -> Any:
     """Return a matrix that is no estimator's input as scikit-learn's `check_array` does; refuse Dask collections."""
     refuse_collections(caller, call, **{checks.get("input_name", "X"): X})
+    refuse_masked(**{checks.get("input_name", "X"): X})
     with refusal_explained(X):
         return check_array(to_host(X), **checks)
 
@@ -165,6 +168,16 @@ def refuse_collections(caller: str, call: str = "nothing", /, **given: Any) -> N
             )
 
 
+def refuse_masked(**given: Any) -> None:
+    """Refuse arrays with masked numbers, whose masks scikit-learn drops without a word."""
+    for name, values in given.items():
+        if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+            raise ValueError(
+                f"{name} has {np.ma.count_masked(values)} masked entries, which would be read as numbers\n"
+                f"hint: {name}.filled(value) fills them; or leave out their rows"
+            )
+
+
 def is_collection(values: Any) -> bool:
     """Return whether this is a collection of Dask, or has one inside; Dask itself is not imported."""
     if not callable(getattr(type(values), "__dask_graph__", None)):
@@ -185,6 +198,12 @@ def as_array(values: Any, dtype: Any = None) -> NDArray[Any]:
     Arrays that travelled between processes may start at any byte, where Rust cannot read them.
     """
     return np.require(np.ascontiguousarray(values, dtype=dtype), requirements=["C", "A"])
+
+
+def check_finite(values: NDArray[Any], what: str, hint: str) -> None:
+    """Raise an error if numbers have outgrown their type."""
+    if not np.isfinite(values).all():
+        raise _core.NumericalError(f"{what}: {values.dtype} has no room for it; {hint}")
 
 
 def as_sums(sums: Sums) -> Sums:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
 from mercer._fit import Settings, input_names
-from mercer._input import as_array
+from mercer._input import as_array, check_finite
 
 
 class Kept:
@@ -48,7 +48,10 @@ def weighted(rows: Any, weights: NDArray[np.float64]) -> Any:
     """Return columns multiplied by their weights, in the precision of the rows."""
     weights = weights.astype(rows.dtype)
     is_sparse: bool = sparse.issparse(rows)
-    return (rows @ sparse.diags_array(weights)).tocsr() if is_sparse else rows * weights
+    with np.errstate(over="ignore"):
+        product = (rows @ sparse.diags_array(weights)).tocsr() if is_sparse else rows * weights
+    check_finite(product.data if is_sparse else product, "a column times its weight is too large", "scale the columns")
+    return product
 
 
 def stored(estimator: Any, method: str, scores: Any, settings: Settings, *, weights: Any = None) -> _core.Columns:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 from mercer import _core
 from mercer._catalogue import allowed, as_texts
 from mercer._fit import has_scales, input_names, named_columns, warn_of_scales
-from mercer._input import FLOATS, as_array, as_given, validated
+from mercer._input import FLOATS, as_array, as_given, check_finite, validated
 from mercer._words import Gamma, Votes
 from mercer.kernel import AnyKernel, functions, is_plain
 
@@ -391,5 +391,7 @@ class KernelNeighborsRegressor(RegressorMixin, _Neighbors):  # type: ignore[misc
         """
         check_is_fitted(self)
         weights, indices = self._weighted(X)
-        predicted: NDArray[np.float64] = (weights * self._values[indices]).sum(axis=1) / weights.sum(axis=1)
+        with np.errstate(over="ignore"):
+            predicted: NDArray[np.float64] = (weights * self._values[indices]).sum(axis=1) / weights.sum(axis=1)
+        check_finite(predicted, "the neighbours' numbers are too large to be added up", "divide y")
         return predicted

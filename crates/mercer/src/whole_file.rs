@@ -47,7 +47,8 @@ pub(crate) fn finish(file: NamedTempFile, path: &Path) -> Result<()> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs;
     use std::io::Write;

@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::data::rows::Rows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
 use crate::monitor::Monitor;
 use crate::random;
@@ -48,7 +48,7 @@ impl Clusters {
     /// At most `count` clusters of the rows: fewer where fewer rows are distinct.
     pub(crate) fn of(rows: &Rows, count: usize, seed: u64, monitor: &Monitor) -> Result<Self> {
         monitor.begin("clustering rows", ROUNDS + 1);
-        let points = Points::new(rows);
+        let points = Points::new(rows)?;
         let chosen = points.first_centres(count, &mut random::generator(seed), monitor)?;
         let mut found = Self { centres: rows.select(&chosen).to_dense(), labels: Vec::new() };
         let mut sum = f64::INFINITY;
@@ -108,7 +108,7 @@ struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    fn new(rows: &'a Rows<'a>) -> Self {
+    fn new(rows: &'a Rows<'a>) -> Result<Self> {
         let (n, p) = (rows.n(), rows.p());
         let mut mean = vec![0.0; p];
         (0..n).for_each(|i| add_row(rows, i, 1.0 / n as f64, &mut mean));
@@ -116,13 +116,18 @@ impl<'a> Points<'a> {
         let panels = || (0..n.div_ceil(PANEL)).into_par_iter().map(|at| at * PANEL..n.min((at + 1) * PANEL));
         let most = |range: Range<usize>| points.panel(range).iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let most = panels().map(most).reduce(|| 0.0, f64::max);
+        if !most.is_finite() {
+            return Err(Error::Numerical(
+                "the rows are so far apart that their differences are no finite numbers\nhint: scale the columns".into(),
+            ));
+        }
         if most > 0.0 {
             // The largest is 1, unless it is so small that its inverse is no number.
             points.scale = most.recip().min(f64::MAX);
         }
         let squares = |range| points.panel(range).chunks_exact(p).map(squared).collect::<Vec<_>>();
         points.squares = panels().flat_map_iter(squares).collect();
-        points
+        Ok(points)
     }
 
     /// Shifted and scaled rows, row-major.
@@ -323,7 +328,11 @@ mod tests {
         for (n, p, groups, k) in [(700, 3, 4, 4), (400, 2, 1, 9), (300, 1, 3, 6), (90, 40, 2, 5)] {
             let values = grouped(n, p, groups);
             let rows = Rows::dense(values.clone(), n, p).expect("rows");
-            let first = Points::new(&rows).first_centres(k, &mut random::generator(1), &Monitor::default());
+            let first = Points::new(&rows).expect("points").first_centres(
+                k,
+                &mut random::generator(1),
+                &Monitor::default(),
+            );
             let first = rows.select(&first.expect("rows")).to_dense();
             let (centres, labels) = slow(&values, p, first);
             for rows in [rows.clone(), rows.to_sparse()] {
@@ -371,7 +380,7 @@ mod tests {
     fn first_centres_are_drawn_in_proportion_to_squared_distances() {
         // From 0 the others are drawn as 1 : 9 : 90 of their squared distances.
         let rows = Rows::dense(vec![0.0, 1.0, 3.0, 90f64.sqrt()], 4, 1).expect("rows");
-        let points = Points::new(&rows);
+        let points = Points::new(&rows).expect("points");
         let (mut from_zero, mut second) = (0.0f64, [0.0f64; 4]);
         for seed in 0..6_000 {
             let chosen =

@@ -702,6 +702,12 @@ impl FactorRows for LocalRows<'_> {
         if sum <= 0.0 {
             return Ok(Vec::new());
         }
+        if !sum.is_finite() {
+            return Err(Error::Numerical(format!(
+                "the kernel values k(x,x) of {} rows are too large to be added up\nhint: scale the columns, or the kernel matrix",
+                self.n()
+            )));
+        }
         Ok(uniform.iter().map(|u| cumulated.partition_point(|&c| c <= u * sum)).collect())
     }
 

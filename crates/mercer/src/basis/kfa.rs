@@ -104,8 +104,9 @@ pub(crate) fn grow<R: FactorRows>(
         let (rows, least) = match candidates.map(|count| count.min(n)) {
             None => ((0..n).collect(), 1),
             Some(count) => {
-                let wanted = (3 * count * factor.pivots.len() / 2 + count).saturating_sub(drawn);
-                let size = wanted.clamp(count, 4 * count);
+                let expected = 3 * count * factor.pivots.len() / 2 + count;
+                // Most of those drawn may have been retired.
+                let size = expected.saturating_sub(drawn).clamp(count, 4 * count);
                 let uniform: Vec<f64> = (0..size).map(|_| random::uniform(&mut generator)).collect();
                 let mut rows = factor.rows.draw(&uniform, floor, &retired)?;
                 rows.sort_unstable();

@@ -63,6 +63,9 @@ const COMPARABLE: f64 = 1.1;
 /// A kernel that errs by more than this factor of the best is no member.
 const WORSE: f64 = 1.3;
 
+/// Larger targets are refused: errors are squared and added up.
+const LARGEST_TARGET: f64 = 1e150;
+
 /// Predicts labels without choices.
 ///
 /// ```
@@ -288,6 +291,16 @@ impl Learner {
         rows.check_finite(None)?;
         if let Some(row) = labels.first_not_finite() {
             return Err(Error::data(format!("the target is not a finite number at row {}", row + 1)));
+        }
+        if let Labels::Numbers(values) = labels
+            && let Some(row) = values.iter().position(|v| v.abs() > LARGEST_TARGET)
+        {
+            return Err(Error::data(format!(
+                "the target is {:e} at row {}, but its square must be a number: at most {LARGEST_TARGET:e} is allowed\n\
+                 hint: divide the target",
+                values[row],
+                row + 1
+            )));
         }
         labels.require_two("fit")
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use faer::MatMut;
+use faer::{MatMut, MatRef};
 
 use super::FeatureMap;
 use crate::basis::Precision;
@@ -10,7 +10,7 @@ use crate::basis::expansion::{FeaturePanels, PreparedParts, each_panel};
 use crate::basis::expansion_f32::{F32Parts, FEW_ROWS};
 use crate::basis::on_card::Applied;
 use crate::data::rows::Rows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::own::caught;
 use crate::monitor::Monitor;
 use crate::real::Real;
@@ -112,18 +112,35 @@ pub(super) fn transform<T: Real>(
         let scaled = scaling.map(|scaling| scaling.apply(rows)?.on(rows.device())).transpose()?;
         let rows = scaled.as_ref().unwrap_or(rows);
         expansion.check(rows, names, 0)?;
-        return Applied::new(expansion, rows)?.all(out, monitor);
+        let mut out = out;
+        Applied::new(expansion, rows)?.all(out.as_mut(), monitor)?;
+        return check_features(out.as_ref(), 0);
     }
     caught(|| {
         each_panel("transforming rows", out, monitor, |here, out| {
-            let Some(scaling) = scaling else {
-                panels.fill(rows, here, out);
-                return Ok(());
-            };
-            let part = scaling.apply(&rows.slice(here.clone()))?;
-            expansion.check(&part, names, here.start)?;
-            panels.fill(&part, 0..part.n(), out);
-            Ok(())
+            let mut out = out;
+            if let Some(scaling) = scaling {
+                let part = scaling.apply(&rows.slice(here.clone()))?;
+                expansion.check(&part, names, here.start)?;
+                panels.fill(&part, 0..part.n(), out.as_mut());
+            } else {
+                panels.fill(rows, here.clone(), out.as_mut());
+            }
+            check_features(out.as_ref(), here.start)
         })
     })
+}
+
+/// An error if a feature is not a finite number; `first` is the index of the first row.
+fn check_features<T: Real>(features: MatRef<'_, T>, first: usize) -> Result<()> {
+    let is_finite = |value: &T| value.double().is_finite();
+    match (0..features.nrows()).find(|&i| !features.row(i).iter().all(is_finite)) {
+        None => Ok(()),
+        Some(i) => Err(Error::Numerical(format!(
+            "a feature of row {} is too large for a number of {} bits\nhint: {}scale the columns",
+            first + i + 1,
+            8 * T::PRECISION.bytes(),
+            if T::PRECISION == Precision::Single { "give float64 rows, or " } else { "" },
+        ))),
+    }
 }

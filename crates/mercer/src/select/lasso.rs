@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::coordinate_descent::{Descent, Effort, length};
 use super::folded::Folded;
 use super::quadratic::Quadratic;
-use super::{Columns, N_FEATURES, Scores, Select};
+use super::{Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::needs::Needs;
 use crate::data::weights::refuse;
 use crate::error::{Error, Result};
@@ -214,6 +214,7 @@ impl Lasso {
             }
             (scores, chosen)
         };
+        let scores = finite(scores, "lasso")?;
         Ok(Scores { scores, chosen: Some(chosen), penalty, warnings, ..Scores::default() })
     }
 
