@@ -128,9 +128,7 @@ impl Records<'_> {
         self.read_ahead.set(0);
         let begins = self.reader.position().line();
         let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
-            csv::ErrorKind::Io(e) if e.kind() == ErrorKind::FileTooLarge => {
-                self.budget.line_too_long(begins)
-            }
+            csv::ErrorKind::Io(e) if e.kind() == ErrorKind::FileTooLarge => self.budget.line_too_long(begins),
             csv::ErrorKind::Io(e) => unreadable(self.path, &e),
             e => Error::file(self.path, format!("{e:?}")),
         })?;
