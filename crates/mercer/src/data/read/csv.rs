@@ -126,10 +126,9 @@ struct Records<'a> {
 impl Records<'_> {
     fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
         self.read_ahead.set(0);
+        let start = self.reader.position().line();
         let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
-            csv::ErrorKind::Io(e) if e.kind() == ErrorKind::FileTooLarge => {
-                self.budget.line_too_long(self.reader.position().line())
-            }
+            csv::ErrorKind::Io(e) if e.kind() == ErrorKind::FileTooLarge => self.budget.line_too_long(start),
             csv::ErrorKind::Io(e) => unreadable(self.path, &e),
             e => Error::file(self.path, format!("{e:?}")),
         })?;
