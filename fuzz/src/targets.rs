@@ -20,8 +20,11 @@ use mercer::{Basis, Checkpoint, FeatureMap, Gamma, Kernel, Monitor, Options, Row
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// A target and its name.
+type Target = (&'static str, fn(&[u8]));
+
 /// Every target by its name, which is that of its folder in the corpus.
-pub(crate) const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub(crate) const TARGETS: &[Target] = &[
     ("csv", csv),
     ("tsv", tsv),
     ("libsvm", libsvm),

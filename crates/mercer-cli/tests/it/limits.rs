@@ -73,12 +73,15 @@ fn three_rows_of_ten_million_columns_are_transformed_in_a_moment() {
     assert!(start.elapsed().as_secs() < 25, "{:?}", start.elapsed());
 }
 
+/// What is done to the header of a model file, given a long name.
+type Change = fn(&mut Value, &str);
+
 #[test]
 fn names_of_ten_million_characters_are_cut_where_they_are_shown() {
     let folder = folder();
     let path = folder.path();
     let long = "n".repeat(10_000_000);
-    let models: [(&str, fn(&mut Value, &str)); 4] = [
+    let models: [(&str, Change); 4] = [
         ("features", |header, long| header["feature_names"][0] = long.into()),
         ("inputs", |header, long| header["input_names"] = json!([long, "b", "c"])),
         ("method", |header, long| header["method"] = long.into()),

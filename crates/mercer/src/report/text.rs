@@ -23,7 +23,7 @@ pub(super) fn escaped(text: &str) -> String {
 /// A sentence, escaped; what stands between backticks is set as code.
 pub(super) fn prose(text: &str) -> String {
     let pieces: Vec<String> = text.split('`').map(escaped).collect();
-    if pieces.len() % 2 == 0 {
+    if pieces.len().is_multiple_of(2) {
         return pieces.join("`");
     }
     let code = |(k, piece): (usize, &String)| {

@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_header_that_nests_without_end_is_no_header() {
-        assert!(Page::of_header(&[0x1c; 100_000]).is_none());
-        assert!(Page::of_header(&[0x19; 100_000]).is_none());
+        assert!(Page::of_header(&vec![0x1c; 100_000]).is_none());
+        assert!(Page::of_header(&vec![0x19; 100_000]).is_none());
     }
 }
