@@ -324,7 +324,7 @@ fn no_point_of_a_grid_is_nearer_in_feature_space_than_the_pre_image() {
             let map = FeatureMap::from(basis.fit(&rows(&x)).expect("fits"));
             // Means of two rows' features: for most of them there is no row that has them.
             let z = map.transform(&rows(&x)).expect("features");
-            let z = Mat::from_fn(20, z.ncols(), |i, j| (z[(2 * i, j)] + z[(2 * i + 1, j)]) / 2.0);
+            let z = Mat::from_fn(20, z.ncols(), |i, j| f64::midpoint(z[(2 * i, j)], z[(2 * i + 1, j)]));
             let back = map.inverse_transform(z.as_ref(), &Monitor::default()).expect("pre-images");
             // Coordinates are orthonormal: ‖φ(x) − Φ‖² = k(x,x) − 2⟨z(x), z⟩ + ‖z‖².
             let squared = |points: &naive::Matrix| {
@@ -364,7 +364,7 @@ fn the_pre_image_of_cosines_is_a_direction_as_long_as_landmarks_are_on_average()
         assert!(found.iter().zip(x).all(|(f, x)| (f - scale * x).abs() < 1e-10), "{found:?} for {x:?}");
     }
     // Features between those of two rows have the direction between them.
-    let half = Mat::from_fn(1, z.ncols(), |_, j| (z[(0, j)] + z[(1, j)]) / 2.0);
+    let half = Mat::from_fn(1, z.ncols(), |_, j| f64::midpoint(z[(0, j)], z[(1, j)]));
     let back = map.inverse_transform(half.as_ref(), &Monitor::default()).expect("a pre-image");
     let unit = |x: &[f64]| x.iter().map(|v| v / naive::dot(x, x).sqrt()).collect::<Vec<f64>>();
     let between: Vec<f64> = unit(&x[0]).iter().zip(unit(&x[1])).map(|(a, b)| a + b).collect();
