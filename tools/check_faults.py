@@ -4,8 +4,7 @@
 
 What must hold: an output file has its old content or its new content, never another; the next run leaves no temporary
 file behind; a checkpoint resumes to the same bits; a second process is refused a checkpoint folder that is in use;
-every failure is an error in words, not an abort. Exits 1 with the case where that is not so. Standard library alone,
-Linux.
+every failure is an error in words, not an abort. Exits 1 with the case where that is not so. Standard library, Linux.
 """
 
 import argparse

@@ -173,7 +173,7 @@ def refuse_masked(**given: Any) -> None:
     for name, values in given.items():
         if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
             raise ValueError(
-                f"{name} has {np.ma.count_masked(values)} masked entries, which would be read as numbers\n"
+                f"{name} has {int(np.ma.getmaskarray(values).sum())} masked entries, which would be read as numbers\n"
                 f"hint: {name}.filled(value) fills them; or leave out their rows"
             )
 
