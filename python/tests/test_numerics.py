@@ -175,8 +175,7 @@ def one(seed):
 @pytest.mark.filterwarnings("ignore")
 def test_every_result_is_finite_or_an_error_in_words():
     count = int(os.environ.get("MERCER_TEST_CASES", "250"))
-    # Not mended: KOC on `kfa` does not come back on the rows of this seed.
-    fitted = sum(one(seed) for seed in range(count) if seed != 274)
+    fitted = sum(one(seed) for seed in range(count))
     assert fitted > 0.3 * count
 
 

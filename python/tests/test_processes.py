@@ -196,43 +196,6 @@ def test_ctrl_c_stops_every_long_call_within_a_second(what):
     assert float(words[1]) < 3
 
 
-IN_A_THREAD = f"""
-import atexit, os, signal, sys, threading, time
-import numpy as np
-from mercer import KernelBasis
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-X = np.random.default_rng(0).normal(size=(8_000, 10))
-KernelBasis(n_components=5).fit(X)
-raised = []
-
-def fit():
-    try:
-        {MANY}.fit(X)
-    except KeyboardInterrupt:
-        print("stopped", time.monotonic() - sent[0], flush=True)
-
-def interrupt():
-    sent.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-
-sent = []
-thread = threading.Thread(target=fit)
-thread.start()
-threading.Timer(0.5, interrupt).start()
-thread.join()
-"""
-
-
-@signals
-def test_ctrl_c_stops_a_call_of_another_thread():
-    run = subprocess.run([sys.executable, "-c", IN_A_THREAD], capture_output=True, text=True, timeout=300)
-    assert "KeyboardInterrupt" in run.stderr
-    word, seconds = run.stdout.split()
-    assert word == "stopped"
-    assert float(seconds) < 3
-
-
 AFTER_THE_MAIN_THREAD = """
 import threading, numpy as np
 from mercer import KernelBasis

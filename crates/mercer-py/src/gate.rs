@@ -103,8 +103,7 @@ fn run_to_the_end<T: Send>(
                 }
                 let raised = Python::attach(|py| {
                     talk.say(py, monitor.progress())?;
-                    py.check_signals()?;
-                    check_main_thread(py)
+                    py.check_signals()
                 });
                 if let Err(exception) = raised {
                     monitor.stop();
@@ -122,20 +121,6 @@ fn run_to_the_end<T: Send>(
             Ok((result, raised.or(own)))
         }
         None => Err(NumericalError::new_err("the work ended without a result")),
-    }
-}
-
-/// An exception where Ctrl-C has ended the main thread. Signals reach no other thread, for which the interpreter would wait
-/// to the end of its work.
-fn check_main_thread(py: Python<'_>) -> PyResult<()> {
-    let main = py.import("threading")?.call_method0("main_thread")?;
-    if main.call_method0("is_alive")?.is_truthy()? {
-        return Ok(());
-    }
-    // Set where an exception has ended the main thread.
-    match py.import("sys")?.getattr("last_type") {
-        Ok(kind) if kind.is(py.get_type::<PyKeyboardInterrupt>()) => Err(PyKeyboardInterrupt::new_err(())),
-        _ => Ok(()),
     }
 }
 
