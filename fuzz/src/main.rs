@@ -4,6 +4,8 @@
 
 mod targets;
 
+// Brings libFuzzer and its `main`.
+use libfuzzer_sys as _;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::LazyLock;
@@ -36,6 +38,7 @@ static BODY: LazyLock<fn(&[u8])> = LazyLock::new(|| {
 });
 
 #[unsafe(no_mangle)]
+#[expect(improper_ctypes_definitions, reason = "libfuzzer-sys, which calls it, is Rust as well")]
 pub extern "C" fn rust_fuzzer_test_input(input: &[u8]) -> i32 {
     let body = *BODY;
     BEFORE.store(ALLOCATED.load(Ordering::Relaxed), Ordering::Relaxed);
