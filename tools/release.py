@@ -75,7 +75,9 @@ def set_readme(root: Path = ROOT) -> None:
         return f"{picture}[{words}]({base}/{'raw' if picture else 'blob'}/v{version}/{target})"
 
     page = root / "README.md"
-    page.write_text(LINK.sub(whole, page.read_text(encoding="utf-8")), encoding="utf-8")
+    text = LINK.sub(whole, page.read_text(encoding="utf-8"))
+    text = re.sub(r'(src|srcset)="(?!https?://)', rf'\1="{base}/raw/v{version}/', text)
+    page.write_text(text, encoding="utf-8")
 
 
 def replace(path: Path, pattern: str, by: str) -> None:

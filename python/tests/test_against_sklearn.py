@@ -185,6 +185,7 @@ def test_the_best_columns_are_the_same(name, k):
     )
 
 
+@pytest.mark.filterwarnings("ignore:[0-9]+ columns? (is|are) constant")
 def test_f_of_odd_columns_is_what_theirs_is_in_the_limit():
     X = np.c_[np.full(6, 3.0), [0.0, 0, 0, 1, 1, 1], np.arange(6.0)]
     y = [0, 0, 0, 1, 1, 1]

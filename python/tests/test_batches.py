@@ -175,6 +175,7 @@ def columns():
     return np.column_stack([X, X[:, 0] + 1e4, 1e-150 * X[:, 1], np.full(700, 0.1), classes * 0.7, zeros]), y, classes
 
 
+@pytest.mark.filterwarnings("ignore:1 column is constant")
 @pytest.mark.parametrize("sizes", BATCHES.values(), ids=BATCHES)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("mode", [None, "fdr"])

@@ -111,7 +111,9 @@ def test_a_readme_for_elsewhere_has_whole_links(checkout):
     targets = re.findall(r"\]\(([^()\s]+)\)", text)
     assert len(targets) > 10
     assert all(target.startswith("https://") for target in targets)
-    assert f"https://example.org/mercer/raw/v{mercer.__version__}/docs/figures/ringnorm.svg" in targets
+    pictures = re.findall(r'(?:src|srcset)="([^"]+)"', text)
+    assert f"https://example.org/mercer/raw/v{mercer.__version__}/docs/figures/ringnorm.svg" in pictures
+    assert all(target.startswith("https://") for target in pictures)
 
 
 @pytest.mark.parametrize("wrong", ["http://example.org", "example.org/mercer", "https://example.org/"])

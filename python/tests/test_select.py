@@ -157,6 +157,7 @@ def test_the_order_of_the_columns_is_the_order_of_the_scores(kind):
     np.testing.assert_allclose(scores[::-1], expected, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:1 column is constant")
 @pytest.mark.parametrize("kind", [kind for kind in SUPERVISED if kind is not KFFS])
 def test_a_constant_column_is_no_better_than_noise(kind):
     X = rows()
