@@ -50,7 +50,6 @@ DIFFERENT: dict[str, str] = {
     "test_feature_select::test_select_kbest_zero": NONE_KEPT,
     "test_feature_select::test_no_feature_selected": NONE_KEPT,
     "test_feature_select::test_invalid_k": "the warning says `n_features`, which `k` is called here",
-    "test_feature_select::test_f_classif_constant_feature": "a constant column scores 0 and is last, without a warning",
     "test_mutual_info::test_mutual_info_options": "columns of a sparse matrix may be numbers, and places that are not "
     "there are a ValueError",
     # KPLS for PLSRegression
