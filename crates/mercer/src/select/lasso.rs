@@ -540,7 +540,7 @@ mod tests {
         let error = Lasso { cv: 2, ..Lasso::default() }
             .score(&Columns::new(&wide, &two, &monitor))
             .expect_err("refused");
-        assert!(matches!(&error, Error::Memory(text) if text.contains("17.2 GB")), "{error}");
+        assert!(matches!(&error, Error::Memory(text) if text.contains("68.7 GB")), "{error}");
         let constant = Rows::dense(vec![2.0; 4], 4, 1).expect("rows");
         let found = scores(&Lasso { cv: 2, ..Lasso::default() }, &constant, &numbers());
         assert_eq!((found.scores, found.chosen), (vec![0.0], Some(vec![false])));
