@@ -7,12 +7,14 @@ mod targets;
 // Brings libFuzzer and its `main`.
 use libfuzzer_sys as _;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::io::Write;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 /// The most bytes that an input may have allocated at a time: a multiple of the readers' budget and of the inputs' size.
 const MOST_BYTES: usize = 256 << 20;
+
+/// The last panic, which a reader may have caught.
+static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// The body of the target that was named.
 static BODY: LazyLock<fn(&[u8])> = LazyLock::new(|| {
@@ -30,8 +32,8 @@ static BODY: LazyLock<fn(&[u8])> = LazyLock::new(|| {
             eprintln!("{panic}");
             std::process::abort();
         }
-        if std::env::var_os("SHOW_PANICS").is_some() {
-            eprintln!("caught, or reported next: {panic}");
+        if let Ok(mut last) = LAST_PANIC.lock() {
+            *last = panic.to_string();
         }
     }));
     *body
@@ -42,12 +44,15 @@ static BODY: LazyLock<fn(&[u8])> = LazyLock::new(|| {
 pub extern "C" fn rust_fuzzer_test_input(input: &[u8]) -> i32 {
     let body = *BODY;
     BEFORE.store(ALLOCATED.load(Ordering::Relaxed), Ordering::Relaxed);
-    body(input);
+    if std::panic::catch_unwind(|| body(input)).is_err() {
+        eprintln!("{}", LAST_PANIC.lock().map_or_else(|_| String::new(), |last| last.clone()));
+        std::process::abort();
+    }
     0
 }
 
-/// libFuzzer limits single allocations only together with an address sanitizer, and looks at all of them once a second. This
-/// ends the process at the allocation that is too much, so that the input is found.
+/// libFuzzer limits single allocations only together with an address sanitizer, and looks at all of them once a second. Here
+/// memory ends at the allocation that is too much: who can live without it must do so, all others end the process.
 struct Limited;
 
 /// Bytes that are allocated now, and that were when the input began: kernels that are sums stay for good.
@@ -58,26 +63,28 @@ static BEFORE: AtomicUsize = AtomicUsize::new(0);
 static ALLOCATOR: Limited = Limited;
 
 impl Limited {
-    fn add(bytes: usize) {
-        let all = ALLOCATED.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+    /// The memory that `allocate` finds, unless it is too much.
+    fn within_limit(bytes: usize, allocate: impl FnOnce() -> *mut u8) -> *mut u8 {
+        let all = ALLOCATED.load(Ordering::Relaxed).saturating_add(bytes);
         if all.saturating_sub(BEFORE.load(Ordering::Relaxed)) > MOST_BYTES {
-            // Without formatting, which allocates.
-            let _ = std::io::stderr().write_all(b"out of memory: an input allocates more than 256 MiB\n");
-            std::process::abort();
+            return std::ptr::null_mut();
         }
+        let place = allocate();
+        if !place.is_null() {
+            ALLOCATED.fetch_add(bytes, Ordering::Relaxed);
+        }
+        place
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it is.
+// SAFETY: calls are passed on to the system's allocator as they are, or fail.
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        unsafe { System.alloc(layout) }
+        Self::within_limit(layout.size(), || unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        unsafe { System.alloc_zeroed(layout) }
+        Self::within_limit(layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
@@ -86,8 +93,10 @@ unsafe impl GlobalAlloc for Limited {
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        Self::add(size);
-        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.realloc(place, layout, size) }
+        let larger = Self::within_limit(size, || unsafe { System.realloc(place, layout, size) });
+        if !larger.is_null() {
+            ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
+        }
+        larger
     }
 }

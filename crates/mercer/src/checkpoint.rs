@@ -349,9 +349,9 @@ impl Part {
         let header = line.strip_suffix(b"\n").ok_or_else(damaged)?;
         let mut digest = Digest::default();
         digest.add_bytes(header);
-        let mut header: Value = serde_json::from_slice(header).map_err(|_| damaged())?;
-        let names: Vec<(String, u64)> =
-            serde_json::from_value(header["lists"].take()).map_err(|_| damaged())?;
+        let mut header: Map<String, Value> = serde_json::from_slice(header).map_err(|_| damaged())?;
+        let mut take = |name: &str| header.remove(name).ok_or_else(damaged);
+        let names: Vec<(String, u64)> = serde_json::from_value(take("lists")?).map_err(|_| damaged())?;
         let words = names.iter().try_fold(1u64, |sum, (_, length)| sum.checked_add(*length));
         if words.and_then(|words| words.checked_mul(8)) != length.checked_sub(line.len() as u64) {
             return Err(damaged());
@@ -369,7 +369,7 @@ impl Part {
         if word()? != digest.0 {
             return Err(damaged());
         }
-        match (header["about"].take(), header["facts"].take()) {
+        match (take("about")?, take("facts")?) {
             (Value::Object(about), Value::Object(facts)) => Ok((about, Content { facts, lists })),
             _ => Err(damaged()),
         }

@@ -32,13 +32,10 @@ impl<'a, F: Read + Seek> ArrowSize<'a, F> {
 
     /// Checks the messages that the footer of a file lists.
     pub(super) fn check_file(mut self) -> Result<()> {
-        for (offset, metadata, body) in self.blocks().unwrap_or_default() {
+        for (offset, metadata, body) in self.blocks()?.unwrap_or_default() {
             let end = offset.checked_add(metadata).and_then(|end| end.checked_add(body));
             if end.is_none_or(|end| end > self.length) {
-                return Err(Error::file(
-                    self.path,
-                    "its footer lists rows past the end\nhint: is the file whole?",
-                ));
+                return Err(self.past_the_end());
             }
             let message = self.bytes(offset, metadata).unwrap_or_default();
             let start = if message.starts_with(&CONTINUATION) { 8 } else { 4 };
@@ -51,20 +48,29 @@ impl<'a, F: Read + Seek> ArrowSize<'a, F> {
     pub(super) fn check_stream(mut self) -> Result<()> {
         let mut at = 0u64;
         while let Some((start, metadata)) = self.message_at(at) {
-            let Some(message) = self.bytes(start, metadata) else { break };
+            let message = self.bytes(start, metadata).ok_or_else(|| self.past_the_end())?;
             let body = root_as_message(&message).map_or(0, |message| message.bodyLength());
-            self.check_message(&message, start + metadata)?;
             at = (start + metadata).saturating_add(u64::try_from(body).unwrap_or(u64::MAX));
+            if at > self.length {
+                return Err(self.past_the_end());
+            }
+            self.check_message(&message, start + metadata)?;
         }
         Ok(())
     }
 
-    /// Offset, bytes of metadata and bytes of the body of every message that the footer lists.
-    fn blocks(&mut self) -> Option<Vec<(u64, u64, u64)>> {
-        let tail = self.bytes(self.length.checked_sub(10)?, 10)?;
-        let footer_length = u64::from(u32::from_le_bytes(*tail.first_chunk()?));
-        let footer = self.bytes(self.length.checked_sub(10)?.checked_sub(footer_length)?, footer_length)?;
-        let footer = root_as_footer(&footer).ok()?;
+    fn past_the_end(&self) -> Error {
+        Error::file(self.path, "it lists rows past its end\nhint: is the file whole?")
+    }
+
+    /// Offset, bytes of metadata and bytes of the body of every message that the footer lists; None if there is no such list.
+    fn blocks(&mut self) -> Result<Option<Vec<(u64, u64, u64)>>> {
+        let end = self.length.saturating_sub(10);
+        let Some(tail) = self.bytes(end, 10) else { return Ok(None) };
+        let footer_length = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
+        let start = end.checked_sub(footer_length).ok_or_else(|| self.past_the_end())?;
+        let footer = self.bytes(start, footer_length).unwrap_or_default();
+        let Ok(footer) = root_as_footer(&footer) else { return Ok(None) };
         let blocks =
             footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
         // What is negative is past every end.
@@ -72,7 +78,7 @@ impl<'a, F: Read + Seek> ArrowSize<'a, F> {
         let of = |block: &arrow::ipc::Block| {
             (whole(block.offset()), whole(block.metaDataLength().into()), whole(block.bodyLength()))
         };
-        Some(blocks.map(of).collect())
+        Ok(Some(blocks.map(of).collect()))
     }
 
     /// Where the metadata of the message at this offset start, and their length; None at the end.

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ReadOptions;
+use super::budget::Budget;
 use crate::data::rows::F64Rows;
 use crate::data::store::Growing;
 use crate::data::table::{plain_names, shown};
@@ -35,6 +36,7 @@ impl Choice {
         options: &ReadOptions,
     ) -> Result<Self> {
         let named = names.is_ok();
+        check_memory(path, names.as_ref().map_or_else(|p| *p, Vec::len), options)?;
         let names = names.unwrap_or_else(plain_names);
         let target = options.target.as_ref().map(|name| find(path, &names, named, name)).transpose()?;
         Self::new(path, names, named, target, None, options)
@@ -89,6 +91,12 @@ impl Choice {
         self.names.truncate(p);
         self.names
     }
+}
+
+/// An error if the names of so many columns take more memory than the budget allows; they are held several times.
+fn check_memory(path: &str, p: usize, options: &ReadOptions) -> Result<()> {
+    const NAME_BYTES: u64 = 4 * 48;
+    Budget::new(path, options).check((p as u64).saturating_mul(NAME_BYTES), "names of columns")
 }
 
 fn check_names(path: &str, names: &[String]) -> Result<()> {
@@ -284,6 +292,7 @@ impl<'a> Source<'a> {
 
     fn choose(&self, options: &ReadOptions) -> Result<Choice> {
         let p = self.rows.p();
+        check_memory(self.path, p, options)?;
         if self.target.is_none() {
             return Choice::of_columns(self.path, self.names.clone().ok_or(p), options);
         }
