@@ -60,7 +60,10 @@ impl<'a, F: Read + Seek> ArrowSize<'a, F> {
     }
 
     fn past_the_end(&self) -> Error {
-        Error::file(self.path, "it lists rows past its end\nhint: is the file whole?")
+        Error::file(
+            self.path,
+            "it cannot be read as Arrow IPC: it refers to bytes past its end\nhint: is the file whole?",
+        )
     }
 
     /// Offset, bytes of metadata and bytes of the body of every message that the footer lists; None if there is no such list.
