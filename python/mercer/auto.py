@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from mercer import _core
 from mercer._catalogue import as_seed
 from mercer._device import DEVICE
-from mercer._fit import input_names, refuse_device_of_partitions, warn
+from mercer._fit import WEIGHTS_OF_PARTITIONS, input_names, refuse_device_of_partitions, warn
 from mercer._input import (
     CLASS_WEIGHT,
     FLOATS,
@@ -181,7 +181,7 @@ class AutoFeatures(Mapped):
         self._validate_params()
         if is_partitioned(X):
             if row_weights(self, X, y, sample_weight) is not None:
-                raise ValueError("rows in partitions take no sample weights\nhint: leave them out")
+                raise ValueError(WEIGHTS_OF_PARTITIONS)
             return self._fit_partitions(X)
         device = self._device_for(X)
         rows, y = validated(

@@ -3,8 +3,9 @@
 //!   a seeded sample → kernel and γ by leave-one-out error → size by the same → the method that inner folds prefer
 //!
 //! Of kernels the linear one is the yardstick: another must err clearly less to be recommended. That a kernel helps is said
-//! only where it also misses clearly fewer rows than a tuned linear support vector machine on the columns. Last, what is advised
-//! is fitted on a part of the rows and scored on the others, beside shuffled labels (`held_out.rs`).
+//! only where it also misses clearly fewer rows than a tuned linear support vector machine on the columns, which is not tried
+//! where rows have weights. Last, what is advised is fitted on a part of the rows and scored on the others, beside shuffled
+//! labels (`held_out.rs`).
 //!
 //! cost    two kernels × 8 widths × n·300² on at most 5000 rows, then n·m² a size tried on at most [`Adviser::rows`], then 3
 //!         folds of 3000, 5 folds of 2000 for the linear machine, and one fit on at most 3000 rows
