@@ -42,6 +42,8 @@ def limits(card: dict[str, Any], names: dict[str, str] | None = None, **others: 
 def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
     """Return scikit-learn's words for what the catalogue lets a parameter of a method, or of any, be."""
     parameter = PARAMETERS[name]
+    if card is not None and name in card["kinds"]:
+        parameter = {**parameter, **card["kinds"][name]}
     if card is not None and name in card["words"]:
         parameter = {**parameter, "words": card["words"][name]}
     match parameter["kind"]:
@@ -78,6 +80,8 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
                 Interval(RealNotInt, 0, 1, closed="right"),
                 StrOptions({"positive", "all"}),
             ]
+        case "neighbors":
+            words = [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")]
         case "flag":
             words = ["boolean"]
         case "flag_or":

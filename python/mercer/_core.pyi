@@ -407,6 +407,7 @@ def fit_selector(
     device: str = "cpu",
     verbose: int = 0,
 ) -> FittedSelector: ...
+def neighbor_count(selector: str, n_neighbors: str, n: int) -> int: ...
 def answer(
     X: Rows | NDArray[np.float32],
     y: Target | None,

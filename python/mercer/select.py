@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -26,14 +26,12 @@ from mercer._input import (
     FLOATS,
     TASKS,
     Task,
-    as_array,
     as_rows,
     as_sums,
     as_target,
     categories_as_text,
     is_frame,
     is_partitioned,
-    is_several,
     refusal_explained,
     refuse_collections,
     row_weights,
@@ -66,7 +64,6 @@ NFeatures = int | float | Literal["positive", "all"] | None
 RandomState = int | np.random.RandomState | None
 
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]
-_NEIGHBORS = [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")]
 
 # The most constant columns that a warning names.
 _CONSTANTS_SHOWN = 5
@@ -84,9 +81,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _needs_y: ClassVar[bool] = True
     _allow_nan: ClassVar[bool] = False
     _takes_partitions = True
-    _compares_categories: ClassVar[bool] = True  # else it scores columns of categories in a way of its own
-    # Kinds of neighbours that a share of the rows is divided among: hits and misses; 0: there are no shares.
-    _neighbor_kinds: ClassVar[int] = 0
+    _takes_shares: ClassVar[bool] = False  # whether `n_neighbors` may be a share of the rows
 
     n_features: NFeatures
     verbose: int
@@ -153,19 +148,12 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             y,
             self._called(),
             self._settings(),
-            categorical=categorical if self._compares_categories else [],
+            categorical=categorical,
             weights=weights,
             task=getattr(self, "task", "auto"),
             device=device,
             verbose=int(self.verbose),
         )
-        if not self._compares_categories and categorical:
-            if weights is not None or is_several(y):
-                raise ValueError(
-                    f"{type(self).__name__} with categorical_features takes neither weights nor several targets\n"
-                    "hint: leave one of them out"
-                )
-            self._score_categories(found, X, y, categorical)
         self._keep(found)
         warn([*found["warnings"], *self._doubts(X)], stacklevel=3)
         return self
@@ -206,22 +194,15 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for name in self._finds:
             setattr(self, f"{name}_", found[name])  # type: ignore[literal-required]
 
-    def _score_categories(self, found: _core.Selection, X: Any, y: Any, categorical: list[int]) -> None:
-        """Put the scores of columns of categories among those that were found."""
-        raise NotImplementedError
-
     def _count_neighbors(self, X: Any) -> None:
         """Keep the number of neighbours, which may be given as a share of these rows."""
-        if not self._neighbor_kinds:
+        if not self._takes_shares:
             return
-        given = self.n_neighbors
-        if not isinstance(given, Integral) and is_partitioned(X):
-            raise ValueError(
-                f"n_neighbors = {given!r} is a share, but rows in partitions are not counted before the fit\n"
-                "hint: give a whole number"
-            )
-        count = given if isinstance(given, Integral) else given * _num_samples(X) / self._neighbor_kinds
-        self.n_neighbors_ = max(int(count), 1)
+        self.__dict__.pop("n_neighbors_", None)
+        if isinstance(self.n_neighbors, Integral):
+            self.n_neighbors_ = int(self.n_neighbors)
+        elif not is_partitioned(X):  # where a share is refused: nobody counts the rows before the fit
+            self.n_neighbors_ = _core.neighbor_count(self._called(), as_text(self.n_neighbors), _num_samples(X))
 
     def _called(self) -> str:
         """Return the selector's name in the catalogue."""
@@ -233,7 +214,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if name == "seed" and not with_seed:
                 continue
             value = as_seed(self.random_state) if name == "seed" else getattr(self, self._names.get(name, name))
-            if name == "n_neighbors" and self._neighbor_kinds:
+            if name == "n_neighbors" and self._takes_shares:
                 value = getattr(self, "n_neighbors_", value)
             if value is not None:
                 settings.append((name, as_text(value)))
@@ -409,10 +390,9 @@ class Relief(_Selector):
     _method = "relief"
     _finds = ("weights",)
     _allow_nan = True
-    _neighbor_kinds = 2
+    _takes_shares = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
         CARDS["relief"],
-        n_neighbors=_NEIGHBORS,
         categorical_features=_CATEGORIES,
         task=TASKS,
         device=DEVICE,
@@ -530,10 +510,9 @@ class ReliefF(_Selector):
     _method = "relieff"
     _finds = ("pvalues",)
     _allow_nan = True
-    _neighbor_kinds = 2
+    _takes_shares = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
         CARDS["relieff"],
-        n_neighbors=_NEIGHBORS,
         categorical_features=_CATEGORIES,
         task=TASKS,
         device=DEVICE,
@@ -637,9 +616,9 @@ class RReliefF(_Selector):
 
     _method = "rrelieff"
     _allow_nan = True
-    _neighbor_kinds = 1
+    _takes_shares = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["rrelieff"], n_neighbors=_NEIGHBORS, categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
@@ -1344,7 +1323,6 @@ class MutualInfo(_Selector):
 
     _takes_several = True
     _method = "mi"
-    _compares_categories = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
         CARDS["mi"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
     )
@@ -1365,49 +1343,6 @@ class MutualInfo(_Selector):
         self.class_weight = class_weight
         self.task = task
         self.verbose = verbose
-
-    def _score_categories(self, found: _core.Selection, X: Any, y: Any, categorical: list[int]) -> None:
-        values, classes, _ = _core.decide(y, task=self.task)
-        scores = found["scores"].copy()
-        is_sparse: bool = sparse.issparse(X)
-        for j in categorical:
-            column = X[:, [j]].toarray().ravel() if is_sparse else X[:, j]
-            _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-            if len(counts) < 2 or counts.max() < 2:
-                scores[j] = 0.0  # Nothing varies, or nothing is seen twice.
-            elif classes is None:
-                scores[j] = self._of_exchanged(as_array(values, np.float64), codes)
-            else:
-                scores[j] = _counted(codes, values)
-        order = np.argsort(-scores, kind="stable")
-        ranking = np.empty(len(scores), dtype=np.intp)
-        ranking[order] = np.arange(1, len(scores) + 1)
-        support = ranking <= _most(self.n_features, len(scores))
-        if self.n_features == "positive":
-            support &= scores > 0
-        found["scores"], found["ranking"], found["support"] = scores, ranking, support
-
-    def _of_exchanged(self, values: NDArray[np.float64], codes: NDArray[np.intp]) -> float:
-        """Return the mutual information of numbers, as a column, and categories, as labels."""
-        column, labels = as_array(values.reshape(-1, 1)), as_array(codes, np.int64)
-        settings = [("n_neighbors", as_text(self.n_neighbors))]
-        return float(_core.fit_selector(column, labels, "mi", settings, task="classes")["scores"][0])
-
-
-def _counted(x: NDArray[np.intp], y: Any) -> float:
-    """Return the mutual information of two codes by the frequencies of their pairs, in nats."""
-    table = np.zeros((int(x.max()) + 1, int(y.max()) + 1))
-    np.add.at(table, (x, y), 1.0 / len(x))
-    there = table > 0
-    of_both = (table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True))[there]
-    return max(float(np.sum(table[there] * np.log(table[there] / of_both))), 0.0)
-
-
-def _most(n_features: NFeatures, p: int) -> int:
-    """Return how many of p columns are kept; a share is rounded down, at least to one, and loses none to rounding."""
-    if n_features is None or isinstance(n_features, str):
-        return p
-    return int(n_features) if isinstance(n_features, Integral) else max(int(n_features * p + 1e-9), 1)
 
 
 class LaplacianScore(_Selector):

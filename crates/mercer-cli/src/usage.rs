@@ -282,6 +282,10 @@ fn select() -> Command {
         .arg(count("permutations", "N").default_value("0").help(
             "p-values by this many permutations of the labels; 0: the method's own, where it has them",
         ))
+        .arg(list(
+            "categorical-features",
+            "Columns of numbers that are names of categories, which `mi` counts and the Relief family compares as equal or not",
+        ))
         .arg(seed("0"))
         .args(reading())
         .mut_arg("scale", |scale| {

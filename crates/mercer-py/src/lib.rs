@@ -62,7 +62,7 @@ mod _core {
     #[pymodule_export]
     use crate::pool::{n_threads, set_threads};
     #[pymodule_export]
-    use crate::select::{f_accumulate, f_finish, fit_selector};
+    use crate::select::{f_accumulate, f_finish, fit_selector, neighbor_count};
 
     /// The catalogue of methods and parameters, as JSON.
     #[pyfunction]

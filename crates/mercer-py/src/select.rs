@@ -57,6 +57,15 @@ pub(crate) fn fit_selector<'py>(
     Ok(out)
 }
 
+/// How many neighbours of each kind a selector compares a row with where there are n rows; `n_neighbors` may be a share.
+#[pyfunction]
+pub(crate) fn neighbor_count(selector: &str, n_neighbors: String, n: usize) -> PyResult<usize> {
+    let settings = [("n_neighbors".to_string(), n_neighbors)];
+    let (selector, _) = methods::selector(selector, &settings).map_err(exception)?;
+    let none = || PyValueError::new_err(format!("`{}` looks at no neighbours", selector.name()));
+    selector.n_neighbors(n).ok_or_else(none)
+}
+
 /// The names of the classes, if labels are classes.
 pub(crate) fn class_names(labels: Option<&Labels>) -> Option<&[String]> {
     match labels {

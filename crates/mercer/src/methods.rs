@@ -267,7 +267,15 @@ pub fn to_json() -> String {
             .map(|p| (p.name, p.words()))
             .filter(|(_, words)| !words.is_empty())
             .collect();
-        json!({ "name": spec.name, "stage": spec.stage.name(), "source": spec.source, "cost": spec.cost,
+        // What a parameter of the same name is not for the first method that has it.
+        let kinds: BTreeMap<&str, Value> = spec
+            .parameters
+            .iter()
+            .map(|p| (p.name, kind(p.kind), kind(shared_by_name(p.name).kind)))
+            .filter(|(_, own, shared)| own["kind"] != shared["kind"])
+            .map(|(name, own, _)| (name, own))
+            .collect();
+        json!({ "name": spec.name, "kinds": kinds, "stage": spec.stage.name(), "source": spec.source, "cost": spec.cost,
                 "parameters": names, "words": words, "file": spec.file, "defaults": defaults, "none": none, "help": spec.help })
     };
     let methods: Vec<Value> = all().map(method).collect();
@@ -284,6 +292,13 @@ pub fn to_json() -> String {
         })
         .collect();
     json!({ "methods": methods, "extractors": extractors, "parameters": parameters }).to_string()
+}
+
+/// The parameter of the first method that has one of this name.
+fn shared_by_name(name: &str) -> &'static Parameter {
+    let found =
+        all().chain(extract::ALL.into_iter().map(|(spec, _)| spec)).find_map(|spec| spec.parameter(name));
+    found.unwrap_or_else(|| unreachable!("{name} is a parameter"))
 }
 
 fn kind(kind: Kind) -> Value {

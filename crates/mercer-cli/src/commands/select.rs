@@ -23,7 +23,7 @@ const COLUMNS_SHOWN: usize = 5;
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let data = args::required(args, "data")?;
-    let selection = selection(args)?;
+    let mut selection = selection(args)?;
     let scale = source::scale(args)?;
     let mut options = args::options(args, context)?;
     let target =
@@ -40,6 +40,8 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     options.weights = source::weights(args, &table_read, labels)?;
     let Table { rows, names, named, encoder, .. } = table_read;
     selection.check(labels)?;
+    let chosen = args::names(args, "categorical-features");
+    selection.categorical = categorical(&chosen, &names)?;
     let (_, rows) = source::scaled(scale, &names, rows)?;
     let mut found = context.work(|_| selection.fit(&rows.on(options.device)?, labels, &options))?;
     found.warnings.iter().for_each(|warning| warn(warning));
@@ -50,6 +52,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         task: labels.map(|labels| source::task_name(labels).into()),
         ..found.model.facts
     };
+    if !chosen.is_empty() {
+        found.model.facts.settings.insert("categorical_features".into(), chosen.join(","));
+    }
     found.model.input_names = Some(names);
     if found.model.columns.is_empty() {
         let text = "no column is kept: no score is good enough";
@@ -95,6 +100,28 @@ pub(crate) fn check(args: &ArgMatches) -> Result<()> {
     source::scale(args)?;
     Form::of(args::text(args, "format"), None)?;
     selection(args)?.check(None)
+}
+
+/// Places of columns of numbers that hold names of categories.
+fn categorical(chosen: &[String], names: &[String]) -> Result<Vec<usize>> {
+    let place = |name: &String| {
+        if let Some(at) = names.iter().position(|other| other == name) {
+            return Ok(at);
+        }
+        let encoded = format!("{name}=");
+        Err(Error::Argument(if names.iter().any(|other| other.starts_with(&encoded)) {
+            format!(
+                "categorical-features = {name}, but this column is encoded as one column a value\n\
+                 hint: leave it out: every value is scored by itself; or give a column of numbers"
+            )
+        } else {
+            format!(
+                "categorical-features = {name}, but no input column has this name; they are {}",
+                first(names, COLUMNS_SHOWN)
+            )
+        }))
+    };
+    chosen.iter().map(place).collect()
 }
 
 /// What is kept, and why there is no stability if there is none.

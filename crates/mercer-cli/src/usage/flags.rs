@@ -216,6 +216,7 @@ pub(super) fn parameter(parameter: &SharedParameter) -> Arg {
         Kind::NumberOr(_) => "X|RULE",
         Kind::Text { name: "keep", .. } => "N|SHARE|RULE",
         Kind::Text { name: "candidates", .. } => "N|all",
+        Kind::Text { name: "neighbors", .. } => "N|SHARE",
         Kind::Text { .. } => "F",
         Kind::Flag => "true|false",
         Kind::FlagOr(_) => "true|false|RULE",

@@ -51,6 +51,48 @@ fn the_informative_column_is_first_and_stable() {
 }
 
 #[test]
+fn columns_of_numbers_may_be_names_of_categories() {
+    let folder = folder();
+    let rows =
+        (0..90).map(|i| format!("{},{},{}\n", [3, 1, 2][i % 3], (i * 37) % 11, ["a", "b", "a"][i % 3]));
+    fs::write(folder.path().join("codes.csv"), "code,other,kind\n".to_string() + &rows.collect::<String>())
+        .expect("written");
+    let mi = |more: &[&'static str]| {
+        let all = [&["--method", "mi", "--resamples", "0", "--format", "csv"][..], more].concat();
+        select("codes.csv", &all)
+    };
+    let (table, _) = done(folder.path(), &mi(&["--categorical-features", "code", "-m", "kept.mercer"]));
+    // A third of the rows is of the kind b, and the codes tell which.
+    let entropy = -(1.0f64 / 3.0 * (1.0f64 / 3.0).ln() + 2.0 / 3.0 * (2.0f64 / 3.0).ln());
+    let first: f64 = table
+        .lines()
+        .nth(1)
+        .and_then(|row| row.split(',').nth(3))
+        .expect("a score")
+        .parse()
+        .expect("a number");
+    assert!(
+        table.lines().nth(1).is_some_and(|row| row.starts_with("1,code")) && (first - entropy).abs() < 1e-9,
+        "{table}"
+    );
+    let (shown, _) = done(folder.path(), &["inspect", "kept.mercer", "--format", "json"]);
+    assert!(
+        shown.contains("\"categorical_features\": \"code\"")
+            || shown.contains("\"categorical_features\":\"code\""),
+        "{shown}"
+    );
+    let text = refused(folder.path(), &mi(&["--categorical-features", "cod"]));
+    assert!(text.contains("no input column has this name; they are code, other"), "{text}");
+    let f = ["--method", "f", "--categorical-features", "code"];
+    let text = refused(folder.path(), &select("codes.csv", &f));
+    assert!(text.contains("`f` has no use for categorical columns"), "{text}");
+    let share = |k: &'static str| {
+        done(folder.path(), &select("codes.csv", &["--method", "relieff", "--n-neighbors", k])).0
+    };
+    assert_eq!(share("0.2"), share("9"));
+}
+
+#[test]
 fn every_method_is_accepted_and_finds_the_column() {
     let folder = folder();
     data(folder.path());

@@ -9,9 +9,9 @@
 //! stops   when a step is below 1e−10 of the landmarks' spread, or after 200 iterations
 //! source  Mika et al. 1998 (the fixed points); near a true pre-image the steps are Newton's
 //! differs steps are halved until they do not lose, the better of two starts is taken (the landmark nearest to Φ, the
-//!         weighted mean of all; poly: Σ β_i l_i, which is a true pre-image where c > 0), and denominators near 0 are
-//!         replaced, so it neither diverges nor divides by 0. `poly` with c = 0 may have several minima, of which one is
-//!         found; of an even degree it cannot tell x from −x: refused
+//!         weighted mean of all; poly: Σ β_i l_i, which is a true pre-image where c > 0, and where c = 0 eight landmarks'
+//!         directions), and denominators near 0 are replaced, so it neither diverges nor divides by 0. `poly` of an even
+//!         degree with c = 0 cannot tell x from −x: refused
 
 use faer::MatRef;
 use rayon::prelude::*;
@@ -28,6 +28,9 @@ use crate::monitor::Monitor;
 use crate::size::{check_available, matrix_bytes};
 
 const ITERATIONS: usize = 200;
+
+/// Directions of landmarks that a search starts from where a kernel sees no more than directions and lengths.
+const DIRECTIONS: usize = 8;
 
 impl Expansion {
     /// Rows (row-major n×p) whose features come closest to these (n×q).
@@ -57,7 +60,7 @@ impl Expansion {
         // z → β: the weights of the shortest point with features z.
         let spread = product(pseudo_inverse(own, monitor)?.as_ref(), self.matrix.as_ref());
         let search = Search::new(self.kernel, landmarks);
-        let stationary = self.kernel.shape.is_stationary();
+        let own: Vec<f64> = (0..landmarks.n()).map(|i| k[(i, i)]).collect();
         let mut out = vec![0.0; n * p];
         out.par_chunks_mut(PANEL * p).enumerate().try_for_each(|(at, out)| {
             let rows = out.len() / p;
@@ -71,12 +74,8 @@ impl Expansion {
             for (i, out) in out.chunks_exact_mut(p).enumerate() {
                 monitor.check()?;
                 let beta: Vec<f64> = weights.row(i).iter().copied().collect();
-                let nearest =
-                    values.row(i).iter().enumerate().fold((f64::NEG_INFINITY, 0), |best, (at, &v)| {
-                        let value = if stationary { v } else { v - k[(at, at)] / 2.0 };
-                        if value > best.0 { (value, at) } else { best }
-                    });
-                out.copy_from_slice(&search.run(&beta, nearest.1));
+                let values: Vec<f64> = values.row(i).iter().copied().collect();
+                out.copy_from_slice(&search.run(&beta, &values, &own));
                 monitor.advance(1);
             }
             Ok(())
@@ -127,21 +126,53 @@ impl Search {
         Self { kernel, panel: Panel::new(kernel, landmarks), points, p, spread }
     }
 
-    /// `nearest`: the landmark whose image is nearest to Φ.
-    fn run(&self, beta: &[f64], nearest: usize) -> Vec<f64> {
-        let mean = match self.kernel.shape {
+    /// `values`: ⟨φ(l_i), Φ⟩; `own`: k(l_i, l_i).
+    fn run(&self, beta: &[f64], values: &[f64], own: &[f64]) -> Vec<f64> {
+        let mut starts = vec![self.point(self.nearest(values, own)).to_vec()];
+        match self.kernel.shape {
             Shape::Linear => return self.mix(beta),
             Shape::Cosine => return self.direction(beta),
-            Shape::Poly { .. } => self.mix(beta),
+            Shape::Poly { degree, coef0 } => {
+                starts.push(self.mix(beta));
+                if coef0 == 0.0 {
+                    starts.extend(self.scaled(values, own, degree));
+                }
+            }
             _ => {
                 let total: f64 = beta.iter().map(|b| b.abs()).sum();
                 let shares = beta.iter().map(|b| b.abs() / total.max(f64::MIN_POSITIVE));
-                self.mix(&shares.collect::<Vec<_>>())
+                starts.push(self.mix(&shares.collect::<Vec<_>>()));
             }
+        }
+        let climbed = starts.into_iter().map(|start| self.climb(beta, start));
+        // Of equals the first, and what is not a number loses.
+        let better = |best: (f64, Vec<f64>), next: (f64, Vec<f64>)| {
+            if next.0 > best.0 || best.0.is_nan() { next } else { best }
         };
-        let [(a, x), (b, y)] = [self.point(nearest).to_vec(), mean].map(|start| self.climb(beta, start));
-        // Not `a < b`: a value that is not a number loses.
-        if b > a || a.is_nan() { y } else { x }
+        climbed.reduce(better).map(|(_, x)| x).unwrap_or_default()
+    }
+
+    /// The landmark whose image is nearest to Φ.
+    fn nearest(&self, values: &[f64], own: &[f64]) -> usize {
+        let stationary = self.kernel.shape.is_stationary();
+        let near = values.iter().zip(own).map(|(v, k)| if stationary { *v } else { v - k / 2.0 });
+        near.enumerate()
+            .fold((f64::NEG_INFINITY, 0), |best, (at, v)| if v > best.0 { (v, at) } else { best })
+            .1
+    }
+
+    /// Landmarks whose directions are nearest to Φ, each as long as brings its image nearest. Where c = 0, φ(tx) = t^d φ(x),
+    /// and ‖φ(tx) − Φ‖² is smallest at t^d = ⟨φ(x), Φ⟩/k(x,x).
+    fn scaled(&self, values: &[f64], own: &[f64], degree: u32) -> Vec<Vec<f64>> {
+        let mut places: Vec<usize> = (0..own.len()).filter(|&i| own[i] > 0.0).collect();
+        let explained = |i: usize| values[i] * values[i] / own[i];
+        places.sort_by(|&a, &b| explained(b).total_cmp(&explained(a)));
+        let scaled = |&i: &usize| {
+            let power = values[i] / own[i];
+            let scale = power.signum() * power.abs().powf(1.0 / f64::from(degree));
+            self.point(i).iter().map(|v| scale * v).collect()
+        };
+        places.iter().take(DIRECTIONS).map(scaled).collect()
     }
 
     /// Σ β_i l_i/‖l_i‖, as long as landmarks are on average; zeros if it is nothing.

@@ -82,7 +82,7 @@ impl Parted<'_> {
                 &Nearby {
                     n_queries: relief.n_queries,
                     seed: relief.seed,
-                    k: relief.n_neighbors,
+                    k: relief.n_neighbors.counted()?,
                     groups: GroupKind::HitsMisses,
                     metric: relief.metric.unwrap_or(Metric::Euclidean),
                     by_range: false,
@@ -97,7 +97,7 @@ impl Parted<'_> {
                 &Nearby {
                     n_queries: relief.n_queries,
                     seed: relief.seed,
-                    k: relief.n_neighbors,
+                    k: relief.n_neighbors.counted()?,
                     groups: GroupKind::Classes(classes.unwrap_or(0)),
                     metric: relief.metric.unwrap_or(Metric::Manhattan),
                     by_range: true,
@@ -112,7 +112,7 @@ impl Parted<'_> {
                 &Nearby {
                     n_queries: relief.n_queries,
                     seed: relief.seed,
-                    k: relief.n_neighbors,
+                    k: relief.n_neighbors.counted()?,
                     groups: GroupKind::All,
                     metric: relief.metric.unwrap_or(Metric::Manhattan),
                     by_range: true,

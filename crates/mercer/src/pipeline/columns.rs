@@ -33,6 +33,8 @@ pub struct ColumnSelection {
     pub selector: Selector,
     /// How many are kept.
     pub keep: Keep,
+    /// Columns whose values are names of categories, by place: for `mi` and the Relief family.
+    pub categorical: Vec<usize>,
     /// Halves of the rows on which the selection is made again; 0: none.
     pub resamples: usize,
     /// Permutations of the labels for p-values; 0: the selector's own p-values, where it has them.
@@ -68,7 +70,8 @@ impl ColumnSelection {
         let settings: Vec<(String, String)> = settings.iter().map(text).collect();
         let seed = settings.iter().find(|(name, _)| name == "seed").and_then(|(_, seed)| seed.parse().ok());
         let seed = seed.unwrap_or_default();
-        Ok(Self { selector, keep, resamples: Self::RESAMPLES, permutations: 0, seed, settings })
+        let (categorical, resamples, permutations) = (Vec::new(), Self::RESAMPLES, 0);
+        Ok(Self { selector, keep, categorical, resamples, permutations, seed, settings })
     }
 
     /// An error unless the settings go together and such labels will do.
@@ -109,7 +112,8 @@ impl ColumnSelection {
             self.check_device(rows, options)?;
             let (name, monitor) = (self.selector.name(), &options.monitor);
             let weights = options.weights.as_ref();
-            let columns = Columns { rows, labels, space: None, categorical: &[], weights, monitor };
+            let categorical = &self.categorical;
+            let columns = Columns { rows, labels, space: None, categorical, weights, monitor };
             let scores = self.selector.score(&columns)?;
             let selection = scores.keep(self.keep);
             let mut warnings = [&scores.warnings[..], &selection.warnings].concat();
@@ -121,7 +125,7 @@ impl ColumnSelection {
                     )
                 })?;
                 let draw = (self.permutations, self.seed);
-                let found = self.selector.permutation_pvalues_by(rows, labels, weights, draw, monitor)?;
+                let found = self.selector.permutation_pvalues_by(&columns, labels, draw)?;
                 model.pvalues = Some(found);
             }
             // Where every column is kept whatever its score, halves of the rows have no choice either.
@@ -137,7 +141,7 @@ impl ColumnSelection {
                 ));
             } else if self.resamples > 0 && has_choice {
                 let draw = (self.resamples, self.seed);
-                match self.selector.stability_by(rows, labels, weights, self.keep, draw, monitor) {
+                match self.selector.stability_by(&columns, self.keep, draw) {
                     Ok(found) => (model.stability, overlap) = (Some(found.shares), Some(found.overlap)),
                     Err(error @ (Error::Interrupted | Error::Argument(_))) => return Err(error),
                     Err(error) => warnings.push(format!(

@@ -12,7 +12,7 @@
 
 use super::f_sums::FSums;
 use super::tails::f_upper;
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::error::{Error, Result};
@@ -139,7 +139,7 @@ impl FTest {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("f", false)?;
+        columns.check("f", Accepts::Numbers)?;
         self.level.check()?;
         columns.labels("f")?.require_two("f")?;
         if let Labels::Several { count, .. } = columns.labels("f")? {

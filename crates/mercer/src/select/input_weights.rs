@@ -4,7 +4,7 @@
 //! among the selectors by which a system chooses coordinates: they weigh what a kernel sees, and coordinates are what comes
 //! out of it.
 
-use super::{Columns, N_FEATURES, Scores, Select};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select};
 use crate::basis::input_weights::InputWeights;
 use crate::data::needs::Needs;
 use crate::error::Result;
@@ -53,7 +53,7 @@ impl Select for InputWeights {
     }
 
     fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check(SPEC.name, false)?;
+        columns.check(SPEC.name, Accepts::Numbers)?;
         let found = self.find(columns.rows, columns.labels(SPEC.name)?, columns.monitor)?;
         let mut warnings = Vec::new();
         if found.rounds == 0 && found.weights.len() > 1 {

@@ -13,7 +13,7 @@
 use faer::Mat;
 
 use super::relief::positive_unit;
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::weights::weight;
 use crate::error::{Error, Result};
 use crate::evidence::differences::{Differences, densified};
@@ -101,7 +101,7 @@ impl Select for IRelief {
 impl IRelief {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("irelief", true)?;
+        columns.check("irelief", Accepts::Missing)?;
         let labels = columns.labels("irelief")?;
         let (codes, _) = labels.require_classes("irelief")?;
         if self.width.is_some_and(|width| !(width > 0.0 && width.is_finite())) {

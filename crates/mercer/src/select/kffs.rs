@@ -17,7 +17,7 @@ pub(crate) mod lines;
 pub(crate) mod votes;
 
 use self::votes::{PartVotes, is_set};
-use super::{Columns, N_FEATURES, Scores, Select};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Stage, Values};
@@ -103,7 +103,7 @@ impl Select for Kffs {
 impl Kffs {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("kffs", false)?;
+        columns.check("kffs", Accepts::Numbers)?;
         let (codes, c) = columns.labels("kffs")?.require_classes("kffs")?;
         let mut votes = PartVotes::of_columns(columns, codes, c, self.theta)?;
         let rounds = Rounds { n: columns.rows.n(), p: columns.rows.p(), c, monitor: columns.monitor };

@@ -8,7 +8,7 @@
 //! differs the score is negative, so that high is good; a constant column gets −2, the least there is
 
 use super::by_column::each_column;
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::needs::Needs;
 use crate::error::Result;
 use crate::evidence::differences::Differences;
@@ -82,7 +82,7 @@ impl Select for Laplacian {
 impl Laplacian {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("laplacian", false)?;
+        columns.check("laplacian", Accepts::Numbers)?;
         let (n, p) = (columns.rows.n(), columns.rows.p());
         let edges = self.edges(columns)?;
         let mut degree = vec![0.0; n];

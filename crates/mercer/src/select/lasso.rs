@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::coordinate_descent::{Descent, Effort, length};
 use super::folded::Folded;
 use super::quadratic::Quadratic;
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::needs::Needs;
 use crate::data::weights::refuse;
 use crate::error::{Error, Result};
@@ -167,7 +167,7 @@ impl Lasso {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("lasso", false)?;
+        columns.check("lasso", Accepts::Numbers)?;
         let labels = columns.labels("lasso")?;
         labels.require_two("lasso")?;
         self.check(columns.rows.n())?;

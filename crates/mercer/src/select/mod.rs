@@ -43,6 +43,8 @@ pub use relieff::ReliefF;
 pub use rrelieff::RReliefF;
 pub use stability::{Overlap, Stability};
 
+pub use crate::evidence::parameters::NeighborCount;
+
 use crate::data::labels::Labels;
 use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
@@ -57,6 +59,17 @@ use crate::monitor::Monitor;
 use crate::options::{DEFAULT_MEMORY, bytes};
 use crate::spec::{FromValues, Kind, MethodSpec, Parameter, Registered, Values};
 
+/// What the columns of a selector may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepts {
+    /// Finite numbers.
+    Numbers,
+    /// Finite numbers, some of which are names of categories.
+    Categories,
+    /// Those, and NaN for missing values.
+    Missing,
+}
+
 /// What a selector looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
@@ -69,7 +82,7 @@ pub struct Columns<'a> {
     /// The kernel's space, in which neighbours are sought: a kernel and the n rows it compares. None: the columns'
     /// own.
     pub space: Option<(Kernel, &'a Rows<'a>)>,
-    /// Columns whose values are names of categories: they differ or they do not. For the Relief family.
+    /// Columns whose values are names of categories: they differ or they do not. For the Relief family and `mi`.
     pub categorical: &'a [usize],
     /// What each row counts; None: all the same.
     pub weights: Option<&'a Weights>,
@@ -137,6 +150,11 @@ pub trait Select: Any + Debug + Send + Sync {
     /// Whether it looks at neighbours in the kernel's space, where there is one.
     fn seeks_neighbours(&self) -> bool {
         false
+    }
+
+    /// How many neighbours of each kind a row is compared with where there are n rows, if that may be a share of them.
+    fn n_neighbors(&self, _n: usize) -> Option<usize> {
+        None
     }
 
     /// The distance that was chosen for neighbours in the columns' own space.
@@ -326,8 +344,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// An error unless there is something to score. `relief_family`: NaN and categories are allowed.
-    pub(crate) fn check(&self, selector: &str, relief_family: bool) -> Result<()> {
+    /// An error unless there is something to score.
+    pub(crate) fn check(&self, selector: &str, accepts: Accepts) -> Result<()> {
         let (n, p) = (self.rows.n(), self.rows.p());
         if n < 2 || p == 0 {
             return Err(Error::data(format!(
@@ -352,8 +370,11 @@ impl<'a> Columns<'a> {
                 rows.n()
             )));
         }
-        if !relief_family && !self.categorical.is_empty() {
-            return Err(Error::argument(format!("`{selector}` has no use for categorical columns")));
+        if accepts == Accepts::Numbers && !self.categorical.is_empty() {
+            return Err(Error::argument(format!(
+                "`{selector}` has no use for categorical columns\n\
+                 hint: leave them out, or use `mi` or the Relief family, which compare them as names"
+            )));
         }
         if let Some(j) = self.categorical.iter().find(|&&j| j >= p) {
             return Err(Error::argument(format!(
@@ -361,7 +382,10 @@ impl<'a> Columns<'a> {
                 p - 1
             )));
         }
-        if relief_family { self.rows.check_no_infinity(None) } else { self.rows.check_finite(None) }
+        match accepts {
+            Accepts::Missing => self.rows.check_no_infinity(None),
+            Accepts::Numbers | Accepts::Categories => self.rows.check_finite(None),
+        }
     }
 }
 

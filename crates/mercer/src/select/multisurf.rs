@@ -15,7 +15,7 @@
 use std::borrow::Cow;
 
 use super::relieff::{Margins, sizes};
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::weights::Weights;
@@ -151,7 +151,7 @@ impl MultiSurf {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
         let name = self.spec().name;
-        columns.check(name, true)?;
+        columns.check(name, Accepts::Missing)?;
         let labels = columns.labels(name)?;
         self.needs().check(name, Some(labels))?;
         let kinds = Kinds::of(labels, columns.weights);

@@ -5,6 +5,9 @@
 //!   numbers: ψ(n) + ψ(k) − mean ψ(a_i + 1) − mean ψ(b_i + 1)         a_i, b_i: other rows nearer in x, or in y, than the
 //!                                                                    k-th neighbour in max(|Δx|, |Δy|)
 //!
+//!   categories: Σ p(x,c) ln(p(x,c)/(p(x)·p(c))) with classes, by counting; with numbers the estimate for classes, the
+//!               column being the classes and the numbers being the column
+//!
 //! cost    classes: n·log n a column; numbers: n·log n plus the rows between a row and its k-th neighbour along one axis,
 //!         about n·√(k·n) for columns that say little
 //! source  classes: Ross 2014; numbers: Kraskov et al. 2004 (their first estimate); as scikit-learn computes them
@@ -18,7 +21,7 @@ use std::ops::Range;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::by_column::{Column, each_column};
-use super::{Columns, N_FEATURES, Scores, Select};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::weights::{Weights, total, weight};
@@ -100,7 +103,7 @@ impl MutualInfo {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("mi", false)?;
+        columns.check("mi", Accepts::Categories)?;
         let labels = columns.labels("mi")?;
         labels.require_two("mi")?;
         if self.n_neighbors == 0 {
@@ -113,11 +116,62 @@ impl MutualInfo {
         let target = Target::new(labels, self.n_neighbors, columns.weights)?;
         let noise = noise(n, 0);
         columns.monitor.begin("estimating mutual information", columns.rows.p());
-        let scores = each_column(columns.rows, 1, columns.monitor, |_, column| {
+        let scores = each_column(columns.rows, 1, columns.monitor, |j, column| {
+            if columns.categorical.contains(&j) {
+                return self.of_categories(&column.whole(n), columns, &noise);
+            }
             Axis::new(column, n, &noise).map_or(Ok(0.0), |x| target.estimate(&x, columns.monitor))
         })?;
         Ok(Scores { scores, ..Scores::default() })
     }
+
+    /// The estimate for a column of categories; 0 where nothing varies, or nothing is seen twice.
+    fn of_categories(&self, values: &[f64], columns: &Columns, noise: &[f64]) -> Result<f64> {
+        let codes = codes_of(values);
+        let n_categories = codes.iter().max().map_or(0, |most| most + 1);
+        if n_categories < 2 || n_categories == values.len() {
+            return Ok(0.0);
+        }
+        match columns.labels("mi")? {
+            Labels::Classes { codes: classes, .. } => Ok(counted(&codes, classes, columns.weights)),
+            Labels::Numbers(numbers) => {
+                let Some(y) = Axis::new(Column::Dense(numbers), numbers.len(), noise) else { return Ok(0.0) };
+                let found =
+                    Classes::new(&codes, n_categories, self.n_neighbors, columns.weights)?.estimate(&y);
+                Ok(found.max(0.0))
+            }
+            Labels::Several { .. } => unreachable!("each target comes by itself"),
+        }
+    }
+}
+
+/// The place of every value among the distinct ones.
+fn codes_of(values: &[f64]) -> Vec<usize> {
+    // + 0.0: minus zero is zero.
+    let mut distinct: Vec<f64> = values.iter().map(|v| v + 0.0).collect();
+    distinct.sort_unstable_by(f64::total_cmp);
+    distinct.dedup();
+    values.iter().map(|v| distinct.partition_point(|other| other < v)).collect()
+}
+
+/// Mutual information of two codes by the frequencies of their pairs, in nats.
+fn counted(x: &[usize], y: &[usize], weights: Option<&Weights>) -> f64 {
+    let count = |i: usize| weight(weights, i);
+    let sums = |codes: &[usize]| {
+        let mut sums = vec![0.0; codes.iter().max().map_or(0, |most| most + 1)];
+        codes.iter().enumerate().for_each(|(i, &code)| sums[code] += count(i));
+        sums
+    };
+    let (of_x, of_y) = (sums(x), sums(y));
+    let all: f64 = of_x.iter().sum();
+    // Sorted, because a table of all pairs may be larger than the rows.
+    let mut rows: Vec<usize> = (0..x.len()).collect();
+    rows.sort_by_key(|&i| (x[i], y[i]));
+    let term = |run: &[usize]| {
+        let (i, both) = (run[0], run.iter().map(|&i| count(i)).sum::<f64>());
+        if both == 0.0 { 0.0 } else { both / all * (both / of_x[x[i]] * (all / of_y[y[i]])).ln() }
+    };
+    rows.chunk_by(|&a, &b| (x[a], y[a]) == (x[b], y[b])).map(term).sum::<f64>().max(0.0)
 }
 
 impl MutualInfo {

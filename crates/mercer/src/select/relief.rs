@@ -8,14 +8,14 @@
 //!         categories as in evidence/differences.rs. With weights Σ_i and n are weighted: a row counts as a query
 
 use super::neighbourhood::Neighbourhood;
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::weights::{Weights, weight};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
-use crate::evidence::parameters::{METRIC, N_QUERIES, NEIGHBORS};
-use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
+use crate::evidence::parameters::{METRIC, N_QUERIES, NEIGHBOR_COUNT, NEIGHBORS, NeighborCount};
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, SEED, Stage, Values};
 
 /// Relief.
 ///
@@ -31,7 +31,7 @@ use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, St
 #[derive(Clone, Debug)]
 pub struct Relief {
     /// Hits and misses that each row is compared with.
-    pub n_neighbors: usize,
+    pub n_neighbors: NeighborCount,
     /// 1: differences; 2: their squares.
     pub power: u32,
     /// The distance in the columns' own space; None: euclidean.
@@ -44,6 +44,9 @@ pub struct Relief {
     pub seed: u64,
 }
 
+/// Kinds of neighbours: hits and misses.
+const KINDS: usize = 2;
+
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "relief",
     stage: Stage::Select,
@@ -52,7 +55,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     cost: "n² distances, n·k·p",
     parameters: &[
         N_FEATURES,
-        N_NEIGHBORS.default("1"),
+        NEIGHBOR_COUNT.default("1"),
         POWER,
         METRIC.none("euclidean; in a kernel's space its own distance"),
         NEIGHBORS,
@@ -69,7 +72,7 @@ pub(crate) const POWER: Parameter =
 impl FromValues for Relief {
     fn from_values(values: &Values) -> Self {
         Self {
-            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+            n_neighbors: NeighborCount::from_values(values),
             power: if values.text("power") == Some("2") { 2 } else { 1 },
             metric: Metric::from_values(values),
             neighbors: Search::from_values(values),
@@ -94,6 +97,10 @@ impl Select for Relief {
         true
     }
 
+    fn n_neighbors(&self, n: usize) -> Option<usize> {
+        Some(self.n_neighbors.of(n, KINDS))
+    }
+
     fn has_weights(&self) -> bool {
         true
     }
@@ -114,16 +121,17 @@ impl Select for Relief {
 impl Relief {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("relief", true)?;
+        columns.check("relief", Accepts::Missing)?;
         let labels = columns.labels("relief")?;
         let (codes, _) = labels.require_classes("relief")?;
         let differences = columns.differences(false)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Euclidean))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
+        let k = self.n_neighbors.of(columns.rows.n(), KINDS);
         let (parts, note) = space.nearest_by(
             self.neighbors,
             Groups::HitsMisses(codes),
-            self.n_neighbors,
+            k,
             &queries,
             columns.monitor,
             |found: &[Found]| self.sums(&differences, found, columns.weights),

@@ -10,14 +10,14 @@
 
 use super::neighbourhood::Neighbourhood;
 use super::tails::t_upper;
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::weights::{Weights, weight};
 use crate::error::Result;
 use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
-use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBORS};
-use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
+use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBOR_COUNT, NEIGHBORS, NeighborCount};
+use crate::spec::{FromValues, MethodSpec, SEED, Stage, Values};
 
 /// ReliefF.
 ///
@@ -26,7 +26,7 @@ use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 ///
 /// let rows = Rows::dense(vec![0.0, 1.0, 10.0, 11.0], 4, 1)?;
 /// let labels = Labels::classes(&["a", "a", "b", "b"]);
-/// let relieff = ReliefF { n_neighbors: 1, ..ReliefF::default() };
+/// let relieff = ReliefF { n_neighbors: 1.into(), ..ReliefF::default() };
 /// let found = relieff.score(&Columns::new(&rows, &labels, &Monitor::default()))?;
 /// assert!((found.scores[0] - ((10.0 + 9.0 + 9.0 + 10.0) / 4.0 - 1.0) / 11.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
@@ -34,7 +34,7 @@ use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, SEED, Stage, Values};
 #[derive(Clone, Debug)]
 pub struct ReliefF {
     /// Hits, and misses of each other class, that a row is compared with.
-    pub n_neighbors: usize,
+    pub n_neighbors: NeighborCount,
     /// The distance in the columns' own space; None: manhattan.
     pub metric: Option<Metric>,
     /// How neighbours are found.
@@ -45,20 +45,30 @@ pub struct ReliefF {
     pub seed: u64,
 }
 
+/// Kinds of neighbours: hits, and misses of a class.
+const KINDS: usize = 2;
+
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "relieff",
     stage: Stage::Select,
     file: "select/relieff.rs",
     source: "Robnik-Šikonja & Kononenko 2003",
     cost: "n² distances, n·k·c·p",
-    parameters: &[N_FEATURES, N_NEIGHBORS.default("10"), METRIC.none(MANHATTAN), NEIGHBORS, N_QUERIES, SEED],
+    parameters: &[
+        N_FEATURES,
+        NEIGHBOR_COUNT.default("10"),
+        METRIC.none(MANHATTAN),
+        NEIGHBORS,
+        N_QUERIES,
+        SEED,
+    ],
     help: "ReliefF: Relief with k neighbours of the own and of each other class, by column range; with p-values",
 };
 
 impl FromValues for ReliefF {
     fn from_values(values: &Values) -> Self {
         Self {
-            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+            n_neighbors: NeighborCount::from_values(values),
             metric: Metric::from_values(values),
             neighbors: Search::from_values(values),
             n_queries: values.count("n_queries"),
@@ -82,6 +92,10 @@ impl Select for ReliefF {
         true
     }
 
+    fn n_neighbors(&self, n: usize) -> Option<usize> {
+        Some(self.n_neighbors.of(n, KINDS))
+    }
+
     fn metric(&self) -> Option<Metric> {
         self.metric
     }
@@ -98,18 +112,19 @@ impl Select for ReliefF {
 impl ReliefF {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("relieff", true)?;
+        columns.check("relieff", Accepts::Missing)?;
         let labels = columns.labels("relieff")?;
         let (codes, c) = labels.require_classes("relieff")?;
         let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
+        let k = self.n_neighbors.of(columns.rows.n(), KINDS);
         let sizes = sizes(codes, c, columns.weights);
         let margins = Margins::new(&differences, codes, &sizes, columns.weights, true);
         let (parts, note) = space.nearest_by(
             self.neighbors,
             Groups::Classes(codes, c),
-            self.n_neighbors,
+            k,
             &queries,
             columns.monitor,
             |found: &[Found]| margins.sums(found),

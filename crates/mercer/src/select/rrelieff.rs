@@ -9,7 +9,7 @@
 //! differs on classes the codes 0..c−1 are the numbers (EKS, Table 4.2); a term whose denominator is 0 counts 0
 
 use super::neighbourhood::Neighbourhood;
-use super::{Columns, N_FEATURES, Scores, Select, finite};
+use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::weights::{Weights, weight};
@@ -17,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::evidence::approximate::Search;
 use crate::evidence::differences::Differences;
 use crate::evidence::neighbours::{Found, Groups, Metric, add_up, queries};
-use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBORS};
-use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
+use crate::evidence::parameters::{MANHATTAN, METRIC, N_QUERIES, NEIGHBOR_COUNT, NEIGHBORS, NeighborCount};
+use crate::spec::{FromValues, MethodSpec, Parameter, SEED, Stage, Values};
 
 /// RReliefF.
 ///
@@ -27,7 +27,7 @@ use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, V
 ///
 /// let rows = Rows::dense(vec![0.0, 5.0, 1.0, 1.0, 2.0, 4.0, 3.0, 2.0], 4, 2)?;
 /// let labels = Labels::Numbers(vec![0.0, 1.0, 2.0, 3.0]); // the first column
-/// let rrelieff = RReliefF { n_neighbors: 2, ..RReliefF::default() };
+/// let rrelieff = RReliefF { n_neighbors: 2.into(), ..RReliefF::default() };
 /// let found = rrelieff.score(&Columns::new(&rows, &labels, &Monitor::default()))?;
 /// assert!(found.scores[0] > found.scores[1]);
 /// # Ok::<(), mercer::Error>(())
@@ -35,7 +35,7 @@ use crate::spec::{FromValues, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, V
 #[derive(Clone, Debug)]
 pub struct RReliefF {
     /// Neighbours that a row is compared with.
-    pub n_neighbors: usize,
+    pub n_neighbors: NeighborCount,
     /// How fast a neighbour's weight exp(−(rank/σ)²) falls with its rank.
     pub sigma: f64,
     /// The distance in the columns' own space; None: manhattan.
@@ -48,6 +48,9 @@ pub struct RReliefF {
     pub seed: u64,
 }
 
+/// Kinds of neighbours: all are alike.
+const KINDS: usize = 1;
+
 pub(crate) const SPEC: MethodSpec = MethodSpec {
     name: "rrelieff",
     stage: Stage::Select,
@@ -56,7 +59,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     cost: "n² distances, n·k·p",
     parameters: &[
         N_FEATURES,
-        N_NEIGHBORS.default("70"),
+        NEIGHBOR_COUNT.default("70"),
         SIGMA,
         METRIC.none(MANHATTAN),
         NEIGHBORS,
@@ -72,7 +75,7 @@ const SIGMA: Parameter =
 impl FromValues for RReliefF {
     fn from_values(values: &Values) -> Self {
         Self {
-            n_neighbors: values.count("n_neighbors").unwrap_or(1),
+            n_neighbors: NeighborCount::from_values(values),
             sigma: values.number("sigma").unwrap_or_default(),
             metric: Metric::from_values(values),
             neighbors: Search::from_values(values),
@@ -101,6 +104,10 @@ impl Select for RReliefF {
         true
     }
 
+    fn n_neighbors(&self, n: usize) -> Option<usize> {
+        Some(self.n_neighbors.of(n, KINDS))
+    }
+
     fn metric(&self) -> Option<Metric> {
         self.metric
     }
@@ -117,7 +124,7 @@ impl Select for RReliefF {
 impl RReliefF {
     /// The score of every column.
     pub fn score(&self, columns: &Columns) -> Result<Scores> {
-        columns.check("rrelieff", true)?;
+        columns.check("rrelieff", Accepts::Missing)?;
         let labels = columns.labels("rrelieff")?;
         labels.require_one("rrelieff")?;
         labels.require_two("rrelieff")?;
@@ -125,10 +132,11 @@ impl RReliefF {
         let differences = columns.differences(true)?;
         let space = columns.space(&differences, self.metric.unwrap_or(Metric::Manhattan))?;
         let queries = queries(columns.rows.n(), self.n_queries, self.seed);
+        let k = self.n_neighbors.of(columns.rows.n(), KINDS);
         let (parts, note) = space.nearest_by(
             self.neighbors,
             Groups::All,
-            self.n_neighbors,
+            k,
             &queries,
             columns.monitor,
             |found: &[Found]| self.sums(&differences, &target, found, columns.weights),

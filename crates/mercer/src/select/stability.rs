@@ -15,7 +15,6 @@ use super::{Columns, Keep, Scores, Selector};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
 use crate::data::rows::Rows;
-use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::random;
@@ -69,20 +68,19 @@ impl Selector {
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Stability> {
-        self.stability_by(rows, labels, None, keep, (resamples, seed), monitor)
+        let columns = Columns { rows, labels, space: None, categorical: &[], weights: None, monitor };
+        self.stability_by(&columns, keep, (resamples, seed))
     }
 
-    /// [`stability`](Self::stability) by what each row counts.
+    /// [`stability`](Self::stability) of columns, some of which may be categorical, by what each row counts.
     pub(crate) fn stability_by(
         &self,
-        rows: &Rows,
-        labels: Option<&Labels>,
-        weights: Option<&Weights>,
+        columns: &Columns,
         keep: Keep,
         (resamples, seed): (usize, u64),
-        monitor: &Monitor,
     ) -> Result<Stability> {
         check_resamples(resamples)?;
+        let Columns { rows, labels, categorical, weights, monitor, .. } = *columns;
         let p = rows.p();
         let mut halves: Vec<Vec<f64>> = Vec::with_capacity(resamples);
         for pair in 0..resamples.div_ceil(2) {
@@ -95,7 +93,7 @@ impl Selector {
                     rows: &part,
                     labels: their.as_ref(),
                     space: None,
-                    categorical: &[],
+                    categorical,
                     weights: weights.as_ref(),
                     monitor,
                 })?;
@@ -129,23 +127,22 @@ impl Selector {
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Vec<f64>> {
-        self.permutation_pvalues_by(rows, labels, None, (permutations, seed), monitor)
+        self.permutation_pvalues_by(&Columns::new(rows, labels, monitor), labels, (permutations, seed))
     }
 
-    /// [`permutation_pvalues`](Self::permutation_pvalues) by what each row counts; weights stay with their rows.
+    /// [`permutation_pvalues`](Self::permutation_pvalues) of columns, some of which may be categorical, by what each row
+    /// counts; weights stay with their rows.
     pub(crate) fn permutation_pvalues_by(
         &self,
-        rows: &Rows,
+        columns: &Columns,
         labels: &Labels,
-        weights: Option<&Weights>,
         (permutations, seed): (usize, u64),
-        monitor: &Monitor,
     ) -> Result<Vec<f64>> {
         self.check_permutations(permutations)?;
+        let rows = columns.rows;
         let score = |labels: &Labels| {
-            monitor.check()?;
-            let columns = Columns { weights, ..Columns::new(rows, labels, monitor) };
-            self.score(&columns).map(|found| found.scores)
+            columns.monitor.check()?;
+            self.score(&Columns { labels: Some(labels), ..*columns }).map(|found| found.scores)
         };
         let given = score(labels)?;
         let mut as_good = vec![1usize; rows.p()];

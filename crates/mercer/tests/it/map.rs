@@ -317,7 +317,7 @@ fn no_point_of_a_grid_is_nearer_in_feature_space_than_the_pre_image() {
     let grid: naive::Matrix = (-60..=60)
         .flat_map(|a| (-60..=60).map(move |b| vec![f64::from(a) / 20.0, f64::from(b) / 20.0]))
         .collect();
-    for (degree, coef0) in [(1, 0.0), (2, 1.0), (3, 1.0)] {
+    for (degree, coef0) in [(1, 0.0), (2, 1.0), (3, 1.0), (3, 0.0), (5, 0.5)] {
         let kernel = Kernel { shape: Shape::Poly { degree, coef0 }, gamma: 0.3 };
         for components in [2, 4, 100] {
             let basis = Basis::kobl(kernel).threshold(Threshold::Constant(0.0)).n_components(components);

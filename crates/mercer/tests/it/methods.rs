@@ -13,8 +13,8 @@ use mercer::methods::{
 };
 use mercer::pipeline::{Found, Head};
 use mercer::select::{
-    Columns, FTest, IRelief, Keep, Kffs, Laplacian, Lasso, MultiSurf, MutualInfo, RReliefF, Radius, Relief,
-    ReliefF, Selector,
+    Columns, FTest, IRelief, Keep, Kffs, Laplacian, Lasso, MultiSurf, MutualInfo, NeighborCount, RReliefF,
+    Radius, Relief, ReliefF, Selector,
 };
 use mercer::{Basis, Gamma, Kernel, Klfe, Monitor, Options, Pipeline, Rows, System};
 
@@ -324,7 +324,7 @@ fn defaults_in_rust_are_those_of_the_registry() {
     assert_eq!((kmfa.k_within, kmfa.k_between, kmfa.reg), (5, 100, 0.1));
     let skfe = Skfe::default();
     assert_eq!((skfe.tol, skfe.max_iter), (1e-6, 50));
-    assert_eq!(ReliefF::default().n_neighbors, 10);
+    assert_eq!(ReliefF::default().n_neighbors, NeighborCount::Count(10));
     assert_eq!(System::eks(FTest::default()).keep, Keep::Share(2.0 / 3.0));
 }
 
@@ -392,7 +392,10 @@ fn a_system_shares_its_settings_out_to_its_parts() {
     }
     let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
     assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), Weighting::None));
-    assert_settings(&*relief.selector, &Relief { power: 2, n_neighbors: 4, seed: 5, ..Relief::default() });
+    assert_settings(
+        &*relief.selector,
+        &Relief { power: 2, n_neighbors: 4.into(), seed: 5, ..Relief::default() },
+    );
     let (sparse, _) = basis_for("sk-relief", &[("nu", "0.3")], 100).expect("basis");
     assert_eq!((sparse.method, sparse.nu), (Method::Sparse, Some(0.3)));
 

@@ -107,21 +107,21 @@ fn neighbours_from_partitions_give_the_local_scores() {
                 let what = format!("{c} classes, {n_queries:?}, kernel: {in_kernel}");
                 let ranges = Some(Ranges::of(&rows));
 
-                let relief = Relief { n_neighbors: 3, n_queries, seed: 9, ..Relief::default() };
+                let relief = Relief { n_neighbors: 3.into(), n_queries, seed: 9, ..Relief::default() };
                 let plain = space(Metric::Euclidean, None);
                 let score = |near: &Neighbourhood| relief.score_neighbourhood(near);
                 let found =
                     over_partitions((&rows, &labels), &asked, 3, GroupKind::HitsMisses, &plain, &score);
                 assert_same(&found, &relief.score(&local).expect("scores"), &what);
 
-                let relieff = ReliefF { n_neighbors: 4, n_queries, seed: 9, ..ReliefF::default() };
+                let relieff = ReliefF { n_neighbors: 4.into(), n_queries, seed: 9, ..ReliefF::default() };
                 let scaled = space(Metric::Manhattan, ranges);
                 let score = |near: &Neighbourhood| relieff.score_neighbourhood(near);
                 let found =
                     over_partitions((&rows, &labels), &asked, 4, GroupKind::Classes(c), &scaled, &score);
                 assert_same(&found, &relieff.score(&local).expect("scores"), &what);
 
-                let rrelieff = RReliefF { n_neighbors: 10, n_queries, seed: 9, ..RReliefF::default() };
+                let rrelieff = RReliefF { n_neighbors: 10.into(), n_queries, seed: 9, ..RReliefF::default() };
                 let score = |near: &Neighbourhood| rrelieff.score_neighbourhood(near);
                 let y = (0..N).map(|i| rows.to_dense()[i * P + 1] + (i % 7) as f64).map(|v| v.max(-3.0));
                 for labels in [labels.clone(), Labels::Numbers(y.collect())] {

@@ -251,6 +251,20 @@ pub fn mutual_information_of_classes(x: &Matrix, codes: &[usize], k: usize) -> V
     (0..x[0].len()).map(score).collect()
 }
 
+/// Mutual information of one column of categories and classes, by the frequencies of their pairs.
+pub fn mutual_information_of_codes(x: &Matrix, j: usize, codes: &[usize]) -> f64 {
+    let share =
+        |holds: &dyn Fn(usize) -> bool| (0..x.len()).filter(|&i| holds(i)).count() as f64 / x.len() as f64;
+    (0..x.len())
+        .map(|i| {
+            let own = share(&|o| x[o][j] == x[i][j]);
+            let class = share(&|o| codes[o] == codes[i]);
+            let both = share(&|o| x[o][j] == x[i][j] && codes[o] == codes[i]);
+            (both / (own * class)).ln() / x.len() as f64
+        })
+        .sum()
+}
+
 /// Mutual information of every column and numbers, Kraskov 2004, first estimator, both divided by their sd.
 pub fn mutual_information_of_numbers(x: &Matrix, y: &[f64], k: usize) -> Vec<f64> {
     let n = x.len();

@@ -366,13 +366,13 @@ fn infinity_is_refused_by_all_and_nan_by_those_without_room_for_it() {
 }
 
 #[test]
-fn categorical_columns_are_for_the_relief_family_alone() {
+fn categorical_columns_are_for_the_relief_family_and_mutual_information() {
     let x = rows(&naive::random_rows(10, 2, 118));
     let (labels, monitor) = (classes(&[0, 1].repeat(5)), Monitor::default());
     for name in names(Stage::Select) {
         let columns = Columns { categorical: &[1], ..Columns::new(&x, &labels, &monitor) };
         let found = selector(name, &[]).score(&columns);
-        if RELIEFS.contains(&name) {
+        if name == "mi" || RELIEFS.contains(&name) {
             assert_eq!(found.expect(name).scores.len(), 2);
             let columns = Columns { categorical: &[2], ..columns };
             let text = selector(name, &[]).score(&columns).expect_err(name).to_string();
@@ -382,6 +382,33 @@ fn categorical_columns_are_for_the_relief_family_alone() {
             assert!(text.contains("has no use for categorical columns"), "{name}: {text}");
         }
     }
+}
+
+#[test]
+fn a_share_of_neighbours_is_that_of_all_rows_divided_among_hits_and_misses() {
+    let (x, codes) = (rows(&naive::random_rows(100, 3, 121)), [0, 1].repeat(50));
+    let (labels, numbers) = (classes(&codes), Labels::Numbers((0..100).map(f64::from).collect()));
+    for (name, labels, share, count) in [
+        ("relief", &labels, "0.1", "5"),
+        ("relieff", &labels, "0.29", "14"),
+        ("rrelieff", &numbers, "0.29", "29"),
+        ("relieff", &labels, "1e-6", "1"),
+    ] {
+        let found = |k: &str| score(&selector(name, &[("n_neighbors", k)]), &x, labels).scores;
+        assert_eq!(bits(&found(share)), bits(&found(count)), "{name}, {share}");
+        let counted = selector(name, &[("n_neighbors", share)]).n_neighbors(100);
+        assert_eq!(counted.map(|k| k.to_string()).as_deref(), Some(count));
+    }
+    for wrong in ["0", "1.0", "1.5", "-0.1", "NaN", "all", ""] {
+        let text = mercer::methods::selector("relieff", &[("n_neighbors".into(), wrong.into())]);
+        let text = text.map(|_| ()).expect_err(wrong).to_string();
+        assert!(
+            text.contains("a whole number of at least 1, or a share of the rows above 0 and below 1"),
+            "{text}"
+        );
+    }
+    // Methods whose neighbours are no hits and misses have no shares.
+    assert!(mercer::methods::selector("mi", &[("n_neighbors".into(), "0.1".into())]).is_err());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! kffs, F-test, mutual information, Laplacian score and lasso against the references.
 
-use mercer::data::Labels;
+use mercer::data::{Labels, Weights};
 use mercer::select::{Columns, Kffs, Scores, Selector};
 use mercer::{Monitor, Rows};
 
@@ -227,6 +227,50 @@ fn mutual_information_of_tied_values_is_sane() {
     let found = score(&selector("mi", &[]), &rows(&x), &y).scores;
     assert!(found.iter().all(|v| v.is_finite() && *v >= 0.0), "{found:?}");
     assert!(found[3] > found[0] && found[0] > found[2], "{found:?}");
+}
+
+#[test]
+fn mutual_information_of_categories_is_that_of_the_reference() {
+    let mut state = 97;
+    let mut whole = |below: f64| (naive::random_uniform(&mut state) * below).floor();
+    let n = 90;
+    let codes: Vec<usize> = (0..n).map(|_| whole(3.0) as usize).collect();
+    // The classes under other names, chance, minus zero and zero, a constant, and names that all differ.
+    let x: Matrix = (0..n)
+        .map(|i| vec![-7.5 * codes[i] as f64, whole(4.0), -0.0 * (i % 2) as f64, 1.0, i as f64])
+        .collect();
+    let y: Vec<f64> = (0..n).map(|i| codes[i] as f64 + naive::random_uniform(&mut state)).collect();
+    let of_y: Matrix = y.iter().map(|v| vec![*v]).collect();
+    let monitor = Monitor::default();
+    for given in both(&x) {
+        let found = |labels: &Labels, weights: Option<&Weights>| {
+            let columns =
+                Columns { categorical: &[0, 1, 2, 3, 4], weights, ..Columns::new(&given, labels, &monitor) };
+            selector("mi", &[]).score(&columns).expect("scores").scores
+        };
+        let labels = classes(&codes);
+        let expected: Vec<f64> = (0..2).map(|j| naive::mutual_information_of_codes(&x, j, &codes)).collect();
+        let of_classes = found(&labels, None);
+        assert_near(&of_classes[..2], &expected, 1e-14, "classes");
+        assert_eq!(of_classes[2..], [0.0; 3]);
+        let of_numbers = found(&Labels::Numbers(y.clone()), None);
+        for j in 0..2 {
+            let column: Vec<usize> = x.iter().map(|row| (row[j] + 20.0) as usize).collect();
+            let expected = naive::mutual_information_of_classes(&of_y, &column, 3);
+            assert_near(&of_numbers[j..=j], &expected, 1e-9, "numbers");
+        }
+        assert_eq!(of_numbers[2..], [0.0; 3]);
+        // A weight of two is a row twice, for classes to the last digits.
+        let weights = Weights::new((0..n).map(|i| (i % 3) as f64).collect()).expect("weights");
+        let repeated: Vec<usize> = (0..n).flat_map(|i| vec![i; i % 3]).collect();
+        let (twice, labels_twice) = (given.select(&repeated), labels.select(&repeated));
+        let columns = Columns { categorical: &[0, 1], ..Columns::new(&twice, &labels_twice, &monitor) };
+        let by_copies = selector("mi", &[]).score(&columns).expect("scores").scores;
+        assert_near(&found(&labels, Some(&weights))[..2], &by_copies[..2], 1e-14, "weights");
+        let several = Labels::Several { values: y.iter().flat_map(|v| [*v, 1.0]).collect(), count: 2 };
+        let half: Vec<f64> = of_numbers.iter().map(|v| v / 2.0).collect();
+        assert_near(&found(&several, None), &half, 1e-15, "the mean over targets, one of which is constant");
+    }
 }
 
 #[test]
