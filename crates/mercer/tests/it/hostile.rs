@@ -207,6 +207,47 @@ fn parquet_pages_that_claim_more_than_they_hold_are_refused() {
 }
 
 #[test]
+fn parquet_pages_that_claim_more_strings_than_values_are_refused() {
+    use parquet::basic::Encoding;
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    let folder = tempfile::tempdir().expect("a folder");
+    let words: Vec<String> = (0..20_000).map(|i| format!("word {}", i % 7)).collect();
+    let numbers: Vec<f64> = (0..20_000).map(f64::from).collect();
+    let columns: Vec<(&str, ArrayRef)> =
+        vec![("a", Arc::new(Float64Array::from(numbers))), ("b", Arc::new(StringArray::from(words)))];
+    let rows = batch(columns);
+    let plain = ReadOptions { target: Some("b".into()), ..ReadOptions::default() };
+    // 20 000 as the number of lengths, in blocks of 128 in 4 parts, and 2 000 000 in its place.
+    let (given, claimed) = ([0x80, 1, 4, 0xa0, 0x9c, 1], [0x80, 1, 4, 0x80, 0x89, 0x7a]);
+    for (version, encoding, runs) in [
+        (WriterVersion::PARQUET_1_0, Encoding::DELTA_LENGTH_BYTE_ARRAY, 1),
+        (WriterVersion::PARQUET_2_0, Encoding::DELTA_LENGTH_BYTE_ARRAY, 1),
+        (WriterVersion::PARQUET_1_0, Encoding::DELTA_BYTE_ARRAY, 2),
+        (WriterVersion::PARQUET_2_0, Encoding::DELTA_BYTE_ARRAY, 2),
+    ] {
+        let settings = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_writer_version(version)
+            .set_column_encoding("b".into(), encoding);
+        let mut writer =
+            ArrowWriter::try_new(Vec::new(), rows.schema(), Some(settings.build())).expect("a writer");
+        writer.write(&rows).expect("written");
+        let bytes = writer.into_inner().expect("written");
+        let path = folder.path().join("whole.parquet");
+        fs::write(&path, &bytes).expect("written");
+        read(path.to_str().expect("a name"), &plain).expect("a whole file is read");
+        let places: Vec<usize> = (0..bytes.len() - 6).filter(|&at| bytes[at..at + 6] == given).collect();
+        assert_eq!(places.len(), runs, "{encoding}");
+        for at in places {
+            let mut changed = bytes.clone();
+            changed[at..at + 6].copy_from_slice(&claimed);
+            let why = refusal(folder.path(), "changed.parquet", &changed, &plain);
+            assert!(why.contains("a page of 20000 values claims 2000000 strings"), "{encoding}: {why}");
+        }
+    }
+}
+
+#[test]
 fn a_parquet_schema_that_nests_without_end_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let bytes = include_bytes!("../../../../fuzz/corpus/parquet/schema_nests_2000_levels");

@@ -42,7 +42,7 @@ pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Res
         let pages = file.try_clone().map_err(|e| broken(&e))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(&e))?;
         let mut batches = Batches::new(path, builder.schema(), options)?;
-        parquet_size::check(path, &pages, builder.metadata(), &batches.wanted, &batches.budget)?;
+        parquet_size::check(path, pages, builder.metadata(), &batches.wanted, &batches.budget)?;
         let mask = ProjectionMask::roots(builder.parquet_schema(), batches.wanted.iter().copied());
         let reader = builder.with_projection(mask).build().map_err(|e| broken(&e))?;
         batches.extend(reader, &broken)?;

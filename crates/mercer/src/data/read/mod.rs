@@ -9,6 +9,7 @@ mod encoded;
 mod csv;
 mod libsvm;
 mod arrow_size;
+mod parquet_delta;
 mod parquet_size;
 mod columnar;
 mod npy;

@@ -8,10 +8,12 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::budget::Budget;
+use super::parquet_delta;
 use crate::error::{Error, Result};
 
 /// The most bytes of a header that are looked at; the statistics in it may be long.
@@ -85,19 +87,20 @@ fn levels(footer: &[u8]) -> Option<usize> {
 /// dictionary, must fit into the budget.
 pub(super) fn check(
     path: &str,
-    file: &File,
+    file: File,
     metadata: &ParquetMetaData,
     columns: &[usize],
     budget: &Budget,
 ) -> Result<()> {
+    let file = Arc::new(file);
     let schema = metadata.file_metadata().schema_descr();
     for group in metadata.row_groups() {
         let mut all = 0u64;
-        for (leaf, column) in group.columns().iter().enumerate() {
-            if columns.binary_search(&schema.get_column_root_idx(leaf)).is_err() {
-                continue;
-            }
-            let Some((largest, dictionary)) = largest_pages(file, column) else { continue };
+        let is_wanted = |leaf: usize| columns.binary_search(&schema.get_column_root_idx(leaf)).is_ok();
+        let wanted =
+            || group.columns().iter().enumerate().filter(|(leaf, _)| is_wanted(*leaf)).map(|(_, c)| c);
+        for column in wanted() {
+            let Some((largest, dictionary)) = largest_pages(&file, column) else { continue };
             all = all.saturating_add(largest).saturating_add(dictionary.bytes);
             if dictionary.entries > dictionary.bytes.saturating_add(1).saturating_mul(8) {
                 let Page { bytes, entries, .. } = dictionary;
@@ -110,6 +113,9 @@ pub(super) fn check(
             }
         }
         budget.check(all, "pages, once unpacked,")?;
+        for column in wanted().filter(|column| parquet_delta::may_apply(column)) {
+            parquet_delta::check(path, &file, column, group.num_rows(), budget)?;
+        }
     }
     Ok(())
 }
