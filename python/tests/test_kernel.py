@@ -444,6 +444,10 @@ def test_compare_takes_columns_by_name(kind):
         assert by_name["mean"].tolist() == by_place["mean"].tolist()
     with pytest.raises(ValueError, match="on the column `e`, which is not there; columns are `sepal length`, `b`"):
         mercer.compare(frame, y, kernel="rbf(columns=e)", **settings)
+    with pytest.raises(ValueError, match="these rows have no names of columns"):
+        mercer.compare(iris, y, kernel=named, **settings)
+    with pytest.raises(ValueError, match="is on column 7, but the rows have 4 columns"):
+        mercer.compare(iris, y, kernel="rbf(columns=7)", **settings)
 
 
 def test_plain_kernels_by_both_classes_are_the_same():

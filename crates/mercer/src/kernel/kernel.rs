@@ -8,6 +8,7 @@
 use super::composite::Composite;
 use super::own::Own;
 use super::text::{self, Defaults};
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::real::exp::{ElementWise, map_slice};
@@ -256,6 +257,15 @@ impl Kernel {
     /// The rows are kernel values against the training rows.
     pub fn precomputed() -> Self {
         Self { shape: Shape::Precomputed, gamma: 1.0 }
+    }
+
+    /// An error unless the kernel can look at rows of so many columns.
+    pub(crate) fn check_for(self, rows: &Rows) -> Result<()> {
+        self.check()?;
+        match self.shape {
+            Shape::Composite(composite) => composite.check_columns(rows.p()),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn check(self) -> Result<()> {

@@ -59,6 +59,8 @@ impl Plan {
     pub(super) fn new(comparison: &Comparison, rows: &Rows, labels: &Labels, n: usize) -> Result<Self> {
         let chosen = chosen(comparison, labels)?;
         let shape = shape(comparison)?;
+        // Every method would fail with it, one after the other.
+        Kernel { shape, gamma: 1.0 }.check_for(rows)?;
         let rules = rules(comparison, shape)?;
         let mut warnings = Vec::new();
         let methods: Vec<MethodPlan> = chosen
