@@ -69,6 +69,11 @@ impl Column<'_> {
     }
 }
 
+/// The least and the largest of the values.
+pub(super) fn ends(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)))
+}
+
 /// f(j, column j) for every column, in their order. `most`: columns that a thread takes at a time.
 pub(super) fn each_column<T: Send>(
     rows: &Rows,

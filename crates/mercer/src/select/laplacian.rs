@@ -7,7 +7,7 @@
 //! source  He, Cai & Niyogi 2005; EKS, sec. 4.1
 //! differs the score is negative, so that high is good; a constant column gets −2, the least there is
 
-use super::by_column::each_column;
+use super::by_column::{Column, each_column, ends};
 use super::{Accepts, Columns, N_FEATURES, Scores, Select, finite};
 use crate::data::needs::Needs;
 use crate::error::Result;
@@ -93,7 +93,10 @@ impl Laplacian {
         let total: f64 = degree.iter().sum();
         columns.monitor.begin("scoring columns", p);
         let scores = each_column(columns.rows, COLUMNS_AT_ONCE, columns.monitor, |_, column| {
-            let f = column.whole(n);
+            let mut f = column.whole(n).into_owned();
+            let (low, high) = ends(&f);
+            let unit = Column::unit(low, high);
+            f.iter_mut().for_each(|f| *f *= unit);
             let mean = f.iter().zip(&degree).map(|(f, d)| f * (d / total)).sum::<f64>();
             let variance: f64 = f.iter().zip(&degree).map(|(f, d)| (f - mean) * (f - mean) * d).sum();
             let size: f64 = f.iter().zip(&degree).map(|(f, d)| f * f * d).sum();

@@ -20,7 +20,7 @@ use std::ops::Range;
 
 use rand_distr::{Distribution, StandardNormal};
 
-use super::by_column::{Column, each_column};
+use super::by_column::{Column, each_column, ends};
 use super::{Accepts, Columns, N_FEATURES, Scores, Select};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
@@ -239,8 +239,7 @@ impl Axis {
     fn new(column: Column, n: usize, noise: &[f64]) -> Option<Self> {
         let mut values = vec![0.0; n];
         column.visit(|i, v| values[i] = v);
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = ends(&values);
         if low == high {
             return None;
         }

@@ -521,3 +521,17 @@ fn the_lasso_does_not_mind_a_target_or_columns_without_signal() {
     assert_eq!(found.scores, [0.0, 0.0]);
     assert_eq!(found.chosen, Some(vec![false, false]));
 }
+
+#[test]
+fn the_unit_of_all_columns_changes_no_laplacian_score() {
+    let x = naive::random_rows(40, 3, 98);
+    let labels = classes(&[0, 1].repeat(20));
+    let found = |power: i32| {
+        let scaled: Matrix = x.iter().map(|row| row.iter().map(|v| v * 2f64.powi(power)).collect()).collect();
+        score(&selector("laplacian", &[]), &rows(&scaled), &labels).scores
+    };
+    let usual = found(0);
+    for power in [-1000, -520, -300, 300, 520, 1000] {
+        assert_near(&found(power), &usual, 1e-12, &format!("rows of 2^{power}"));
+    }
+}
