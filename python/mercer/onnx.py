@@ -69,7 +69,9 @@ def _shape_of_numbers(operator: Any) -> None:
 
 
 def _n_outputs(estimator: Any) -> int:
-    return 1 if isinstance(estimator, AutoRegressor) else len(estimator.get_feature_names_out())
+    if isinstance(estimator, AutoRegressor):
+        return estimator._n_targets or 1
+    return len(estimator.get_feature_names_out())
 
 
 def _is_double(operator: Any) -> bool:

@@ -428,6 +428,11 @@ def test_skl2onnx_converts_predictors_and_several_steps_of_mercer():
     pipeline.fit(X, X[:, 0])
     got = run(skl2onnx.to_onnx(pipeline, X[:1]), X)["variable"]
     np.testing.assert_allclose(got[:, 0], pipeline.predict(X), rtol=0, atol=1e-9)
+    # Several targets are several columns, and the graph says so.
+    pipeline = make_pipeline(StandardScaler(), mercer.AutoRegressor(max_components=20)).fit(X, X[:, :2] ** 2)
+    model = skl2onnx.to_onnx(pipeline, X[:1])
+    assert model.graph.output[0].type.tensor_type.shape.dim[1].dim_value == 2
+    np.testing.assert_allclose(run(model, X)["variable"], pipeline.predict(X), rtol=0, atol=1e-9)
 
 
 def test_skl2onnx_converts_whole_numbers_and_single_columns():
