@@ -134,9 +134,9 @@ papers: $(VENV)/.ready ## Rebuild the papers' tables and figures (QUICK=1: minut
 	$(BIN)/python experiments/run.py $(PAPER) $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)")
 
 # Coverage needs a nightly toolchain; what was found before is replayed by the tests.
-fuzz: ## Fuzz every reader, models, checkpoints and texts (nightly; SECONDS=60 each; TARGETS=csv,npz)
+fuzz: ## Fuzz every reader, models, checkpoints and texts (nightly; SECONDS=60 each; EXECUTIONS=10000000 each; TARGETS=csv,npz)
 	cd fuzz && cargo +nightly build --release
-	$(PYTHON) tools/fuzz.py --program $(or $(CARGO_TARGET_DIR),fuzz/target)/release/targets --seconds $(or $(SECONDS),60) --jobs $(THREADS) $(if $(TARGETS),--targets $(TARGETS))
+	$(PYTHON) tools/fuzz.py --program $(or $(CARGO_TARGET_DIR),fuzz/target)/release/targets --seconds $(or $(SECONDS),60) --jobs $(THREADS) $(if $(EXECUTIONS),--executions $(EXECUTIONS)) $(if $(TARGETS),--targets $(TARGETS))
 
 check: lint test kernels test-stand-in instructions ## All that continuous integration runs
 

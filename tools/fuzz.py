@@ -20,9 +20,11 @@ from pathlib import Path
 
 CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus"
 
-# An input may take 10 seconds, the process 2 GiB; the program itself allows an input 256 MiB. Kernels that are sums are
-# never freed, so a process ends after a number of runs and another goes on.
-LIMITS = ("-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-runs=1000000")
+# An input may take 10 seconds, the process 2 GiB; the program itself allows an input 256 MiB.
+LIMITS = ("-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=512")
+
+# Kernels that are sums are never freed, so a process ends after a number of runs and another goes on.
+RUNS_A_PROCESS = 1_000_000
 
 # Breaks after which a target is given up.
 MOST_BREAKS = 20
@@ -47,7 +49,7 @@ def numbers(log: str) -> dict[str, int]:
 
 
 def run(args: argparse.Namespace, target: str, worker: int) -> dict[str, int]:
-    """Fuzz one target until the time is over."""
+    """Fuzz one target until the time is over, or until it has run often enough."""
     folder = args.found.resolve() / target
     (folder / "corpus").mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + args.seconds
@@ -57,9 +59,11 @@ def run(args: argparse.Namespace, target: str, worker: int) -> dict[str, int]:
         environment = os.environ | {"TARGET": target, "TMPDIR": files, "RAYON_NUM_THREADS": "1"}
         for part in range(1_000_000):
             left = round(end - time.monotonic())
-            if left < 1 or breaks == MOST_BREAKS:
+            more = (args.executions or sys.maxsize) - total["executions"]
+            if left < 1 or more < 1 or breaks == MOST_BREAKS:
                 break
             command = [args.program, folder / "corpus", args.corpus / target, *LIMITS, f"-max_total_time={left}"]
+            command += [f"-runs={min(more, RUNS_A_PROCESS)}"]
             command += [f"-artifact_prefix={folder}/", "-print_final_stats=1", "-reload=1"]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
             if done.returncode != 0 or part == 0:
@@ -68,6 +72,7 @@ def run(args: argparse.Namespace, target: str, worker: int) -> dict[str, int]:
             found = numbers(done.stderr)
             total["executions"] += found.pop("executions")
             total |= {name: max(total[name], value) for name, value in found.items()}
+            (folder / f"so-far-{worker}.json").write_text(json.dumps(total) + "\n")
     return total
 
 
@@ -89,6 +94,7 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="a folder of inputs for each target")
     parser.add_argument("--found", type=Path, default=CORPUS.parent / "found", help="the folder for what is found")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
+    parser.add_argument("--executions", type=int, help="for each target, after which its time is over as well")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--targets", help="some targets, with commas between; all are run otherwise")
     parser.add_argument("--json", type=Path, help="file for the results as JSON")
