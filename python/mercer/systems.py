@@ -381,8 +381,8 @@ class KRelief(_System):
     n_features : int, float, "positive" or None, default=20
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
         or None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=1
-        Hits and misses that a row is compared with.
+    n_neighbors : int or float, default=1
+        Hits and misses that a row is compared with. A fraction is the share of all rows that both are together.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
     weighted : bool or "sqrt", default=False
@@ -482,7 +482,7 @@ class KRelief(_System):
     def __init__(
         self,
         n_features: NFeatures = 20,
-        n_neighbors: int = 1,
+        n_neighbors: int | float = 1,
         power: Power = 1,
         weighted: Weighted = False,
         *,
@@ -540,8 +540,8 @@ class SKRelief(KRelief):
     n_features : int, float, "positive" or None, default=50
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
         or None for all. More than there are keeps all, with a warning.
-    n_neighbors : int, default=1
-        Hits and misses that a row is compared with.
+    n_neighbors : int or float, default=1
+        Hits and misses that a row is compared with. A fraction is the share of all rows that both are together.
     power : {1, 2}, default=1
         Sum differences (1) or their squares (2).
     weighted : bool or "sqrt", default=False
@@ -640,7 +640,7 @@ class SKRelief(KRelief):
     def __init__(
         self,
         n_features: NFeatures = 50,
-        n_neighbors: int = 1,
+        n_neighbors: int | float = 1,
         power: Power = 1,
         weighted: Weighted = False,
         nu: float = 0.01,

@@ -19,7 +19,7 @@ use crate::basis::{Basis, FittedBasis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
-use crate::evidence::parameters::{N_QUERIES, NEIGHBORS};
+use crate::evidence::parameters::{N_QUERIES, NEIGHBOR_COUNT, NEIGHBORS};
 use crate::extract::BASIS;
 use crate::kernel::Shape;
 use crate::map::{FeatureMap, Weighting};
@@ -28,7 +28,7 @@ use crate::select;
 use crate::select::kffs::{REWEIGHT, THETA};
 use crate::select::relief::POWER;
 use crate::select::{Columns, Keep, Kffs, N_FEATURES, Relief, Scores, Selection, Selector};
-use crate::spec::{FromValues, Kind, MethodSpec, N_NEIGHBORS, Parameter, SEED, Stage, Values};
+use crate::spec::{FromValues, Kind, MethodSpec, Parameter, SEED, Stage, Values};
 
 const WEIGHTED: Parameter = Parameter::new(
     "weighted",
@@ -61,7 +61,7 @@ pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
     parameters: &[
         BASIS.none("kpca; beyond 5000 rows rpcholesky"),
         N_FEATURES.default("20"),
-        N_NEIGHBORS.default("1"),
+        NEIGHBOR_COUNT.default("1"),
         POWER,
         NEIGHBORS,
         N_QUERIES,
@@ -80,7 +80,7 @@ pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
     parameters: &[
         BASIS.none("sparse"),
         N_FEATURES.default("50"),
-        N_NEIGHBORS.default("1"),
+        NEIGHBOR_COUNT.default("1"),
         POWER,
         NEIGHBORS,
         N_QUERIES,

@@ -81,10 +81,10 @@ fn columns_of_numbers_may_be_names_of_categories() {
             || shown.contains("\"categorical_features\":\"code\""),
         "{shown}"
     );
-    let text = refused(folder.path(), &mi(&["--categorical-features", "cod"]));
+    let text = refused(folder.path(), 2, &mi(&["--categorical-features", "cod"]));
     assert!(text.contains("no input column has this name; they are code, other"), "{text}");
     let f = ["--method", "f", "--categorical-features", "code"];
-    let text = refused(folder.path(), &select("codes.csv", &f));
+    let text = refused(folder.path(), 2, &select("codes.csv", &f));
     assert!(text.contains("`f` has no use for categorical columns"), "{text}");
     let share = |k: &'static str| {
         done(folder.path(), &select("codes.csv", &["--method", "relieff", "--n-neighbors", k])).0

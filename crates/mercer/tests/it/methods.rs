@@ -344,7 +344,10 @@ fn parameters_of_one_name_are_of_one_kind() {
     for spec in specs() {
         // An extractor's number of features is a plain number; that of a basis' components may follow the labels.
         let is_size = |name: &str| spec.stage == Stage::Extract && name == "n_components";
-        for parameter in spec.parameters.iter().filter(|parameter| !is_size(parameter.name)) {
+        // Only those of the Relief family may be a share of the rows.
+        let counts_alone =
+            |name: &str| name == "n_neighbors" && ["mi", "laplacian", "klfe", "kanmm"].contains(&spec.name);
+        for parameter in spec.parameters.iter().filter(|p| !is_size(p.name) && !counts_alone(p.name)) {
             // KLFE knows the kernel's own distance, which plain columns have not.
             let own_words = (spec.name, parameter.name) == ("klfe", "metric");
             let found = (

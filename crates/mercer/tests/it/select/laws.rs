@@ -400,7 +400,7 @@ fn a_share_of_neighbours_is_that_of_all_rows_divided_among_hits_and_misses() {
         assert_eq!(counted.map(|k| k.to_string()).as_deref(), Some(count));
     }
     for wrong in ["0", "1.0", "1.5", "-0.1", "NaN", "all", ""] {
-        let text = mercer::methods::selector("relieff", &[("n_neighbors".into(), wrong.into())]);
+        let text = mercer::methods::selector("relieff", &[("n_neighbors", wrong)]);
         let text = text.map(|_| ()).expect_err(wrong).to_string();
         assert!(
             text.contains("a whole number of at least 1, or a share of the rows above 0 and below 1"),
@@ -408,7 +408,7 @@ fn a_share_of_neighbours_is_that_of_all_rows_divided_among_hits_and_misses() {
         );
     }
     // Methods whose neighbours are no hits and misses have no shares.
-    assert!(mercer::methods::selector("mi", &[("n_neighbors".into(), "0.1".into())]).is_err());
+    assert!(mercer::methods::selector("mi", &[("n_neighbors", "0.1")]).is_err());
 }
 
 #[test]
