@@ -173,7 +173,10 @@ def _batches_of_file(path: Path, sep: str | None, decimal: str | None) -> Iterat
             sample = file.read(1 << 16)
         usual = "tab" if ending.startswith(".tsv") else ","
         sep, decimal = _core.sniff(sample, usual, sep=sep, decimal=decimal)
-        yield from pd.read_csv(path, sep=sep, decimal=decimal, na_values=["?"], chunksize=BATCH)
+        # Before 3.1, pandas reads numbers only to twelve digits unless asked for all of them; since then it warns of the question.
+        old = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
+        exact = {"float_precision": "round_trip"} if old else {}
+        yield from pd.read_csv(path, sep=sep, decimal=decimal, na_values=["?"], chunksize=BATCH, **exact)
     elif ending in (".parquet", ".arrow", ".ipc", ".feather"):
         kind = "parquet" if ending == ".parquet" else "ipc"
         yield from _imported("pyarrow.dataset", ending).dataset(path, format=kind).to_batches(batch_size=BATCH)

@@ -13,7 +13,8 @@ import release
 import mercer
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 # What packages are called where they are installed from, if not as they are imported.
 INSTALLED_AS = {"sklearn": "scikit-learn"}
 # Modules that are an extra as a whole; they say so when they are imported without it.
@@ -74,6 +75,17 @@ def test_the_conda_recipe_has_the_same_bounds():
     run = re.search(r"  run:\n(.*?)\n\n", recipe, flags=re.DOTALL)[1]
     found = {line.strip(" -").replace(" ", "") for line in run.splitlines()} - {"python"}
     assert found == set(PROJECT["dependencies"])
+
+
+def test_the_sdist_has_every_crate_that_cargo_lock_lists():
+    # maturin adds the crate of the module and those that it depends on by itself.
+    there = {"mercer-py"}
+    manifest = tomllib.loads((ROOT / "crates" / "mercer-py" / "Cargo.toml").read_text(encoding="utf-8"))
+    crates = {path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml")}
+    there |= set(manifest["dependencies"]) & crates
+    for crate in crates - there:
+        paths = {rule["path"] for rule in SETTINGS["tool"]["maturin"]["include"] if rule["format"] == "sdist"}
+        assert {f"crates/{crate}/Cargo.toml", f"crates/{crate}/src/**/*"} <= paths, crate
 
 
 def test_the_version_is_that_of_the_workspace_and_has_a_changelog():

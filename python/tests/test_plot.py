@@ -52,7 +52,13 @@ print([name for name in ("matplotlib", "pandas", "polars") if name in set(sys.mo
 def test_mercer_works_where_neither_is_installed():
     code = """
 import sys
-sys.modules.update(matplotlib=None, pandas=None, polars=None)
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"matplotlib", "pandas", "polars"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
 import mercer
 print(mercer.GDA().fit([[0.0], [0.5], [4.0], [4.5]], ["a", "a", "b", "b"]).n_components_)
 """

@@ -50,7 +50,7 @@ def test_polars_arrays_and_pickles_agree_with_pandas():
             "size": [None if np.isnan(v) else v for v in FRAME["size"]],
             "kind": pl.Series([None if v is np.nan else v for v in FRAME["kind"].astype(object)], dtype=pl.Categorical),
             **columns,
-            "day": FRAME["day"].dt.to_pydatetime().tolist(),
+            "day": [day.to_pydatetime() for day in FRAME["day"]],
         }
     )
     np.testing.assert_array_equal(mercer.TableEncoder().fit_transform(frame), rows)
