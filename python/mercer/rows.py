@@ -173,7 +173,7 @@ def _batches_of_file(path: Path, sep: str | None, decimal: str | None) -> Iterat
             sample = file.read(1 << 16)
         usual = "tab" if ending.startswith(".tsv") else ","
         sep, decimal = _core.sniff(sample, usual, sep=sep, decimal=decimal)
-        # Before 3.1, pandas reads numbers only to twelve digits unless asked for all of them; since then it warns of the question.
+        # pandas before 3.1 reads numbers to twelve digits unless asked for all; later ones deprecate the argument.
         old = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
         exact = {"float_precision": "round_trip"} if old else {}
         yield from pd.read_csv(path, sep=sep, decimal=decimal, na_values=["?"], chunksize=BATCH, **exact)
