@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from mercer import _core
 from mercer._input import as_array, categories_as_text, refuse_collections
@@ -124,6 +123,9 @@ def _sparse(path: Path, target: str | int | None, dtype: np.dtype[Any]) -> tuple
     if path.suffix.lower() != ".npz":
         if target is not None:
             raise ValueError(f"target = {target!r}, but a LIBSVM file has its target before the columns; leave it out")
+        # Imported late: it brings readers of many other files, which take time.
+        from sklearn.datasets import load_svmlight_file
+
         rows, labels = load_svmlight_file(str(path), dtype=dtype, zero_based=False)
         return sparse.csr_array(rows), labels
     try:

@@ -1,8 +1,10 @@
 """What is published: declared dependencies, one version, one address, a changelog that belongs to it."""
 
 import ast
+import json
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -86,6 +88,36 @@ def test_the_sdist_has_every_crate_that_cargo_lock_lists():
     for crate in crates - there:
         paths = {rule["path"] for rule in SETTINGS["tool"]["maturin"]["include"] if rule["format"] == "sdist"}
         assert {f"crates/{crate}/Cargo.toml", f"crates/{crate}/src/**/*"} <= paths, crate
+
+
+def allowed(expression, licences):
+    """Whether a crate with these licences (SPDX, or the older form with a slash) may be used."""
+    words = re.findall(r"[()]|[\w.+-]+(?: WITH [\w.+-]+)?", expression.replace("/", " OR "))
+    known = {"(": "(", ")": ")", "OR": "or", "AND": "and"}
+    return eval(" ".join(known.get(word, str(word in licences)) for word in words))
+
+
+def test_a_choice_of_licences_needs_one_and_a_sum_all_of_them():
+    assert allowed("GPL-3.0/MIT", {"MIT"})
+    assert allowed("(MIT OR GPL-3.0) AND Unicode-3.0", {"MIT", "Unicode-3.0"})
+    assert not allowed("(MIT OR GPL-3.0) AND Unicode-3.0", {"MIT"})
+    assert not allowed("Apache-2.0 WITH LLVM-exception", {"Apache-2.0"})
+
+
+def test_every_crate_is_from_the_registry_and_has_a_licence_that_is_allowed():
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    command = ["cargo", "metadata", "--offline", "--locked", "--format-version=1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if "offline mode" in done.stderr or "--offline was specified" in done.stderr:
+        pytest.skip("crates are not downloaded")
+    assert done.returncode == 0, done.stderr
+    licences = set(tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))["licenses"]["allow"])
+    crates = [crate for crate in json.loads(done.stdout)["packages"] if crate["source"] is not None]
+    assert len(crates) > 100
+    for crate in crates:
+        assert allowed(crate["license"], licences), f"{crate['name']}: {crate['license']}"
+        assert crate["source"] == "registry+https://github.com/rust-lang/crates.io-index", crate["name"]
 
 
 def test_the_version_is_that_of_the_workspace_and_has_a_changelog():
