@@ -1,5 +1,6 @@
-"""Tests draw without a window, and leave no figure open."""
+"""Tests draw without a window, leave no figure open, and can be interrupted."""
 
+import signal
 from importlib.util import find_spec
 
 import matplotlib
@@ -7,6 +8,9 @@ import pytest
 
 # Examples that need packages which are not there.
 collect_ignore = [] if find_spec("skl2onnx") and find_spec("onnxruntime") else ["docs/onnx.md", "python/mercer/onnx.py"]
+
+# A shell starts commands in the background without Ctrl-C, and they hand that on to the processes that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -49,7 +49,11 @@ def weighted(rows: Any, weights: NDArray[np.float64]) -> Any:
     weights = weights.astype(rows.dtype)
     is_sparse: bool = sparse.issparse(rows)
     with np.errstate(over="ignore"):
-        product = (rows @ sparse.diags_array(weights)).tocsr() if is_sparse else rows * weights
+        if is_sparse:
+            diagonal = sparse.dia_array((weights[np.newaxis], [0]), shape=(len(weights), len(weights)))
+            product = (rows @ diagonal).tocsr()
+        else:
+            product = rows * weights
     check_finite(product.data if is_sparse else product, "a column times its weight is too large", "scale the columns")
     return product
 

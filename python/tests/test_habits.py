@@ -227,7 +227,7 @@ def test_infinity_is_told_with_row_and_column(estimator):
 
 @pytest.mark.parametrize("call", [mercer.compare, mercer.advise])
 def test_comparisons_tell_missing_values_with_row_and_column(call):
-    holes = pd.DataFrame(X, columns=list("abcdef"))
+    holes = pd.DataFrame(X.copy(), columns=list("abcdef"))  # pandas before 3 would write into X
     holes.loc[3, "b"] = np.nan
     with pytest.raises(ValueError, match=r"Input contains NaN at row 4, column 2 \(`b`\)"):
         call(holes, Y)
