@@ -50,7 +50,8 @@ def weighted(rows: Any, weights: NDArray[np.float64]) -> Any:
     is_sparse: bool = sparse.issparse(rows)
     with np.errstate(over="ignore"):
         if is_sparse:
-            diagonal = sparse.dia_array((weights[np.newaxis], [0]), shape=(len(weights), len(weights)))
+            values: Any = weights[np.newaxis]
+            diagonal: Any = sparse.dia_array((values, [0]), shape=(len(weights), len(weights)))
             product = (rows @ diagonal).tocsr()
         else:
             product = rows * weights

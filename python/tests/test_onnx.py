@@ -287,6 +287,8 @@ def test_categories_are_refused_by_name_unless_they_are_encoded():
 @pytest.mark.parametrize("opset", [13, 14, 17, 18, 20, 21, 22])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "chi2", "cosine", "match+additive_chi2*rbf(columns=0:2)"])
 def test_every_version_of_the_operators(kernel, opset):
+    if opset > onnx.defs.onnx_opset_version():
+        pytest.skip("the installed onnx is older")
     X = rows_for(kernel)[0]
     basis = KernelBasis("kobl", kernel=kernel, n_components=5).fit(X)
     assert onnx.load_from_string(mercer.to_onnx(basis, target_opset=opset)).opset_import[0].version == opset
