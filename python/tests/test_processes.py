@@ -196,6 +196,84 @@ def test_ctrl_c_stops_every_long_call_within_a_second(what):
     assert float(words[1]) < 3
 
 
+# Ctrl-C while the main thread waits for calls in other threads: they stop, too.
+IN_THREADS = """
+import os, signal, threading, time
+from concurrent.futures import ThreadPoolExecutor as Pool
+import numpy as np
+from mercer import KernelBasis
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+X = np.random.default_rng(0).normal(size=(8_000, 10))
+long = KernelBasis("kobl", gamma=1.0, n_components=3_000, threshold=0.0)
+sent, ended = [], []
+
+def fit():
+    try:
+        KernelBasis(**long.get_params()).fit(X)
+    except BaseException as error:
+        ended.append(type(error).__name__)
+        raise
+
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.excepthook = lambda _: None
+threading.Timer(0.5, interrupt).start()
+try:
+    {wait}
+except KeyboardInterrupt:
+    main = "KeyboardInterrupt"
+{after}
+print(main, *ended, time.monotonic() - sent[0])
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+WAITING = {
+    "join": ("thread = threading.Thread(target=fit); thread.start(); thread.join()", "thread.join()"),
+    "an executor": ("with Pool(2) as pool: [f.result() for f in [pool.submit(fit), pool.submit(fit)]]", ""),
+    "a call": ("thread = threading.Thread(target=fit); thread.start(); long.fit(X)", "thread.join()"),
+}
+
+
+@signals
+@pytest.mark.parametrize("what", WAITING)
+def test_ctrl_c_stops_calls_that_the_main_thread_waits_for(what):
+    wait, after = WAITING[what]
+    code = IN_THREADS.replace("{wait}", wait).replace("{after}", after)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    main, *ended, seconds = run.stdout.split()
+    assert main == "KeyboardInterrupt"
+    assert ended == ["KeyboardInterrupt"] * (2 if what == "an executor" else 1)
+    # Machines that run tests are busy.
+    assert float(seconds) < 3
+
+
+OWN_HANDLER = """
+import os, signal, threading
+import numpy as np
+from mercer import KernelBasis
+
+seen = []
+signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+X = np.random.default_rng(0).normal(size=(3_000, 10))
+def fit():
+    print(KernelBasis("kobl", gamma=1.0, n_components=900, threshold=0.0).fit_transform(X).shape)
+thread = threading.Thread(target=fit)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+thread.start()
+thread.join()
+print(len(seen))
+"""
+
+
+@signals
+def test_a_handler_of_ones_own_decides_what_ctrl_c_stops():
+    run = subprocess.run([sys.executable, "-c", OWN_HANDLER], capture_output=True, text=True, timeout=300, check=True)
+    assert run.stdout == "(3000, 900)\n1\n"
+
+
 AFTER_THE_MAIN_THREAD = """
 import threading, numpy as np
 from mercer import KernelBasis

@@ -1,5 +1,6 @@
 //! Access to the parsed command line.
 
+use std::sync::Once;
 use std::time::Duration;
 
 use clap::ArgMatches;
@@ -8,10 +9,11 @@ use mercer::data::encode::{EncodeSettings, Missing};
 use mercer::data::read::{EncodeMode, ReadOptions};
 use mercer::device::Device;
 use mercer::methods;
-use mercer::options::DEFAULT_MEMORY;
+use mercer::options::allowed_memory;
 use mercer::{Checkpoint, Error, Options, Result, Shape};
 
 use crate::context::Context;
+use crate::stderr;
 
 /// Environment variable: seconds between two saves of a checkpoint.
 const CHECKPOINT_SECONDS: &str = "MERCER_CHECKPOINT_SECONDS";
@@ -133,9 +135,14 @@ pub(crate) fn is_json(args: &ArgMatches) -> bool {
     text(args, "format") == Some("json")
 }
 
-/// The budget that `--memory` sets.
+/// The budget that `--memory` sets, or what limits of the system allow.
 pub(crate) fn memory(args: &ArgMatches) -> u64 {
-    args.try_get_one("memory").ok().flatten().copied().unwrap_or(DEFAULT_MEMORY)
+    static WARNED: Once = Once::new();
+    let (memory, warning) = allowed_memory(args.try_get_one("memory").ok().flatten().copied());
+    if let Some(text) = warning {
+        WARNED.call_once(|| stderr::warn(&text));
+    }
+    memory
 }
 
 /// The device that `--device` names; an error if this machine does not have it, a note if `auto` falls back to the processor.

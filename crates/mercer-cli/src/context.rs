@@ -113,7 +113,7 @@ impl Bar {
             return Self { done, thread: None };
         }
         let (monitor, seen) = (monitor.clone(), done.clone());
-        let thread = thread::spawn(move || {
+        let shown = move || {
             let mut left = TimeLeft::default();
             while !seen.load(Ordering::Relaxed) {
                 let progress = monitor.progress();
@@ -121,8 +121,9 @@ impl Bar {
                 thread::park_timeout(TICK);
             }
             bar.finish_and_clear();
-        });
-        Self { done, thread: Some(thread) }
+        };
+        // Work goes on without a bar.
+        Self { done, thread: thread::Builder::new().spawn(shown).ok() }
     }
 }
 

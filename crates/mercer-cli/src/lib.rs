@@ -18,9 +18,10 @@ mod dry_run;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
 
 use clap::ArgMatches;
-use mercer::options::allowed_threads;
+use mercer::options::{allowed_threads, is_limited};
 use mercer::{Error, Result};
 
 use crate::context::Context;
@@ -79,12 +80,44 @@ fn hint_to_resume(matches: &ArgMatches) {
 fn start_threads(matches: &ArgMatches) -> Result<()> {
     let of_rayon = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|n| *n > 0);
     let asked = matches.get_one::<u16>("threads").map(|&threads| threads.into()).or_else(of_rayon);
-    let Some((threads, warning)) = asked.map(allowed_threads) else { return Ok(()) };
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let (mut threads, warning) = match asked {
+        Some(asked) => allowed_threads(asked),
+        // Rayon would start them when they are needed, and panic where it cannot.
+        None if is_limited() => (cores(), None),
+        None => return Ok(()),
+    };
     warning.iter().for_each(|text| stderr::warn(text));
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .map_err(|e| Error::Argument(format!("threads = {threads}: {e}")))
+    if is_limited() {
+        let possible = possible_threads(threads);
+        if possible < threads {
+            stderr::warn(&format!(
+                "the system gives no memory for {threads} threads: {} are used",
+                possible.max(1)
+            ));
+        }
+        threads = possible.max(1);
+    }
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|e| {
+        Error::Memory(format!("{threads} threads could not be started: {e}\nhint: raise the limit on memory"))
+    })
+}
+
+/// How many of so many threads can be started at the same time.
+fn possible_threads(wanted: usize) -> usize {
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let wait = Arc::new(Mutex::new(wait));
+    let started: Vec<_> = (0..wanted)
+        .map_while(|_| {
+            let wait = wait.clone();
+            let hold = move || {
+                let _ = wait.lock().map(|wait| wait.recv());
+            };
+            std::thread::Builder::new().spawn(hold).ok()
+        })
+        .collect();
+    drop(go);
+    started.into_iter().filter_map(|thread| thread.join().ok()).count()
 }
 
 fn start(matches: &ArgMatches) -> Result<()> {

@@ -4,6 +4,7 @@
 use mercer::data::Scale;
 use mercer::evaluate::advise::Adviser;
 use mercer::evaluate::{Comparison, Evaluator, Measure, Predictions, Split, folds as parts, svm};
+use mercer::options::allowed_memory;
 use mercer::{FeatureMap, Options};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -283,5 +284,7 @@ pub(crate) fn fit_auto<'py>(
 
 /// Options with a device and a budget: what is given, else what the environment says, else the default.
 fn options(memory: Option<u64>, device: &str) -> PyResult<Options> {
-    Ok(Options::default().memory(memory.map_or_else(gate::memory, Ok)?).device(device_named(device)?))
+    Ok(Options::default()
+        .memory(memory.map_or_else(gate::memory, |asked| Ok(allowed_memory(Some(asked)).0))?)
+        .device(device_named(device)?))
 }

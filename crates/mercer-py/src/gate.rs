@@ -5,9 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use mercer::allocator::refusal;
 use mercer::kernel::own::failure;
 use mercer::monitor::TimeLeft;
-use mercer::options::{DEFAULT_MEMORY, size_in_bytes};
+use mercer::options::{allowed_memory, size_in_bytes};
 use mercer::{Error, Monitor, Progress, Result};
 use pyo3::exceptions::{
     PyArithmeticError, PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError,
@@ -15,8 +16,10 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
+use crate::interrupts::Interrupts;
 use crate::own::{self, Raised};
 use crate::pool;
+use crate::reserve::{UnderWay, out_of_memory};
 
 /// How often signals are looked at.
 const POLL: Duration = Duration::from_millis(50);
@@ -38,13 +41,16 @@ pyo3::create_exception!(
     "A GPU that is not there, lacks a library, or failed."
 );
 
-/// Bytes that a fit may take: what the environment says, else the default.
+/// Bytes that a fit may take: what the environment says, else the default, as far as limits of the system allow.
 pub(crate) fn memory() -> PyResult<u64> {
-    match std::env::var("MERCER_MEMORY") {
-        Ok(text) if !text.trim().is_empty() => size_in_bytes(&text)
-            .map_err(|error| PyValueError::new_err(format!("MERCER_MEMORY = {text}, but {error}"))),
-        _ => Ok(DEFAULT_MEMORY),
-    }
+    let asked = match std::env::var("MERCER_MEMORY") {
+        Ok(text) if !text.trim().is_empty() => Some(
+            size_in_bytes(&text)
+                .map_err(|error| PyValueError::new_err(format!("MERCER_MEMORY = {text}, but {error}")))?,
+        ),
+        _ => None,
+    };
+    Ok(allowed_memory(asked).0)
 }
 
 /// Runs the work on the pool without the GIL. A signal whose handler raises stops the work; its exception is raised
@@ -85,6 +91,8 @@ fn run_to_the_end<T: Send>(
         return Ok(ended(py.detach(|| attempted(&monitor, work))));
     }
     let pool = pool::current(py)?;
+    let _reserve = UnderWay::begin(py, pool.current_num_threads())?;
+    let interrupts = Interrupts::watch(py)?;
     let mut talk = Talk::new(verbose > 0);
     let (result, raised) = py.detach(|| {
         pool.in_place_scope(|scope| {
@@ -103,7 +111,7 @@ fn run_to_the_end<T: Send>(
                 }
                 let raised = Python::attach(|py| {
                     talk.say(py, monitor.progress())?;
-                    py.check_signals()
+                    interrupts.check(py)
                 });
                 if let Err(exception) = raised {
                     monitor.stop();
@@ -134,7 +142,7 @@ fn attempted<T>(monitor: &Monitor, work: impl FnOnce(&Monitor) -> Result<T>) -> 
     };
     match unwound.downcast::<Raised>() {
         Ok(raised) => Err(raised.0),
-        Err(other) => match failure(other) {
+        Err(other) => match failure(other).or_else(out_of_memory) {
             Ok(error) => Ok(Err(error)),
             Err(other) => resume_unwind(other),
         },
@@ -144,6 +152,8 @@ fn attempted<T>(monitor: &Monitor, work: impl FnOnce(&Monitor) -> Result<T>) -> 
 /// What the work came to, and the exception that a function has raised.
 fn ended<T>(attempted: Attempted<T>) -> (Result<T>, Option<PyErr>) {
     match attempted {
+        // Some work does not tell what has stopped it.
+        Ok(Err(Error::Interrupted)) => (Err(refusal().unwrap_or(Error::Interrupted)), None),
         Ok(result) => (result, None),
         Err(raised) => (Err(Error::Interrupted), Some(raised)),
     }

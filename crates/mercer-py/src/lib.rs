@@ -3,6 +3,8 @@
 #![expect(clippy::needless_pass_by_value, reason = "Python hands its objects over by value")]
 
 mod pool;
+mod reserve;
+mod interrupts;
 mod gate;
 mod convert;
 mod own;

@@ -16,6 +16,9 @@ use pyo3::types::{PyBytes, PyDict, PyType};
 use crate::convert::{PyRows, Target, python_rows, whole};
 use crate::fit::{Fitted, PyBasis, Settings, assemble, parted_pipeline};
 use crate::gate::{Talk, exception, memory, run};
+use crate::interrupts::Interrupts;
+use crate::pool;
+use crate::reserve::UnderWay;
 use crate::select::selection;
 
 /// How long an engine is waited for before Ctrl-C is looked at again.
@@ -179,6 +182,8 @@ fn coordinate<T: Send>(
     let monitor = Monitor::default();
     let engine = PyEngine { engine, n_partitions, monitor: &monitor, raised: Mutex::new(None) };
     let mut talk = Talk::new(verbose > 0);
+    let _reserve = UnderWay::begin(py, pool::current(py)?.current_num_threads())?;
+    let interrupts = Interrupts::watch(py)?;
     let (result, raised) = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
@@ -196,7 +201,7 @@ fn coordinate<T: Send>(
                 }
                 let raised = Python::attach(|py| {
                     talk.say(py, monitor.progress())?;
-                    py.check_signals()
+                    interrupts.check(py)
                 });
                 if let Err(exception) = raised {
                     monitor.stop();

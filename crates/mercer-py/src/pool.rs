@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mercer::options::allowed_threads;
-use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -46,10 +46,18 @@ fn tell(py: Python<'_>, warning: Option<String>) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
 }
 
-/// A pool of so many threads.
+/// A pool of so many threads, or of as many as the system gives memory for.
 fn started(threads: usize) -> PyResult<Arc<ThreadPool>> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("mercer-{i}")).build();
-    pool.map(Arc::new).map_err(|e| PyOSError::new_err(format!("the threads could not be started: {e}")))
+    let mut threads = threads;
+    loop {
+        let pool =
+            ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("mercer-{i}")).build();
+        match pool {
+            Ok(pool) => return Ok(Arc::new(pool)),
+            Err(_) if threads > 1 => threads /= 2,
+            Err(e) => return Err(PyMemoryError::new_err(format!("no thread could be started: {e}"))),
+        }
+    }
 }
 
 /// The first variable that holds a number above 0, else the cores that this process may use.

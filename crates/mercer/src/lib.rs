@@ -37,7 +37,7 @@
 //!
 //! Matrices in the interface are faer's, which is re-exported as [`faer`].
 
-// cuda.rs, data/store.rs and linalg/large.rs are exceptions and say why.
+// allocator.rs, limits.rs, cuda.rs, data/store.rs and linalg/large.rs are exceptions and say why.
 #![deny(unsafe_code)]
 // Some arithmetic below serves the evaluation alone.
 #![cfg_attr(not(feature = "evaluate"), allow(dead_code))]
@@ -45,6 +45,8 @@
 pub use faer;
 
 pub mod error;
+pub mod allocator;
+mod limits;
 pub mod monitor;
 pub mod spec;
 mod real;

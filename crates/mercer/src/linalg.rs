@@ -284,13 +284,17 @@ fn interruptible<T: Send + 'static>(
     let (send, receive) = mpsc::channel();
     // A new pool of the caller's size: the caller's own threads are blocked while it waits.
     let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build();
-    let threads = threads.map_err(|e| Error::Numerical(format!("no threads to work on: {e}")))?;
-    std::thread::spawn(move || send.send(threads.install(work)));
+    let refused = |e: &dyn std::fmt::Display| Error::Memory(format!("no threads could be started: {e}"));
+    let threads = threads.map_err(|e| refused(&e))?;
+    let thread = std::thread::Builder::new().spawn(move || send.send(threads.install(work)));
+    thread.map_err(|e| refused(&e))?;
     loop {
         match receive.recv_timeout(Duration::from_millis(20)) {
             Ok(result) => return result,
             Err(RecvTimeoutError::Timeout) => monitor.check()?,
             Err(RecvTimeoutError::Disconnected) => {
+                // Memory may have run out.
+                monitor.check()?;
                 return Err(Error::Numerical("the decomposition of a matrix failed".into()));
             }
         }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::allocator;
 use crate::error::{Error, Result};
 
 /// A handle on running work: the caller reads its progress and may stop it. Clones share one state.
@@ -86,9 +87,9 @@ impl Monitor {
         Self(Arc::new(State { stop: self.0.stop.clone(), ..State::default() }))
     }
 
-    /// Whether the work was requested to stop.
+    /// Whether the work was requested to stop, or memory has run out (see [`allocator`]).
     pub fn is_stopped(&self) -> bool {
-        self.0.stop.load(Ordering::Relaxed)
+        self.0.stop.load(Ordering::Relaxed) || allocator::is_exhausted()
     }
 
     /// The current progress.
@@ -119,7 +120,7 @@ impl Monitor {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        if self.is_stopped() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.is_stopped() { Err(allocator::refusal().unwrap_or(Error::Interrupted)) } else { Ok(()) }
     }
 }
 

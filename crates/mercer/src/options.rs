@@ -9,6 +9,9 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
+use crate::limits;
+
+pub use crate::limits::{address_space_left, is_limited};
 pub use crate::size::{bytes, check_available, size_in_bytes};
 
 /// Bytes that a job may take unless told otherwise.
@@ -44,6 +47,41 @@ pub fn allowed_threads(asked: usize) -> (usize, Option<String>) {
     (
         most,
         Some(format!("{asked} threads were asked for, but {most} are the most that this machine is given")),
+    )
+}
+
+/// The budget where so many bytes were asked for, or [`DEFAULT_MEMORY`]: at most half of what limits of the system leave
+/// (`ulimit`, a container), because a budget counts matrices and not every list; and a warning if that is less than asked for.
+///
+/// ```
+/// use mercer::options::{DEFAULT_MEMORY, allowed_memory};
+///
+/// assert_eq!(allowed_memory(Some(1_000)), (1_000, None));
+/// assert!(allowed_memory(None).0 <= DEFAULT_MEMORY);
+/// ```
+pub fn allowed_memory(asked: Option<u64>) -> (u64, Option<String>) {
+    let wanted = asked.unwrap_or(DEFAULT_MEMORY);
+    match limits::memory_left() {
+        Some(left) if rounded(left / 2) < wanted => {
+            (rounded(left / 2), asked.map(|asked| too_little(asked, left)))
+        }
+        _ => (wanted, None),
+    }
+}
+
+/// A number of which the first four binary digits are kept: a job that runs again, perhaps from a checkpoint, shall find the
+/// same budget, though what is left differs by a little.
+fn rounded(bytes: u64) -> u64 {
+    let digits = u64::BITS - bytes.leading_zeros();
+    let cut = digits.saturating_sub(4);
+    bytes >> cut << cut
+}
+
+fn too_little(asked: u64, left: u64) -> String {
+    format!(
+        "{} of memory were asked for, but a limit of the system leaves {} to this process: the budget is half of that",
+        bytes(asked),
+        bytes(left)
     )
 }
 
@@ -147,7 +185,17 @@ impl Options {
         let Some(threads) = self.threads else { return work() };
         let threads = threads.min(most_threads());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map_err(|e| Error::Numerical(format!("{threads} threads could not be started: {e}")))?
-            .install(work)
+        pool.map_err(|e| Error::Memory(format!("{threads} threads could not be started: {e}")))?.install(work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_below_a_limit_are_round() {
+        assert_eq!([0, 1, 15, 17, 0b1_0111_1111].map(rounded), [0, 1, 15, 16, 0b1_0110_0000]);
+        assert_eq!(rounded(u64::MAX), 0b1111 << 60);
     }
 }

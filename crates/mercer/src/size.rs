@@ -1,6 +1,8 @@
 //! Numbers of bytes: for people, from them, and whether the system has them.
 
+use crate::allocator::fallible;
 use crate::error::{Error, Result};
+use crate::limits;
 
 /// A number of bytes for people.
 ///
@@ -53,7 +55,7 @@ pub fn size_in_bytes(text: &str) -> Result<u64> {
 }
 
 /// Less than this is not asked for beforehand: asking takes a call of the system.
-const ASKED_FOR: u64 = 64 << 20;
+const ASKED_FOR: u64 = 8 << 20;
 
 /// An error with the estimate unless the system gives so many bytes in one piece. They are given back at once: who needs them
 /// then allocates them where an allocation that fails would end the process.
@@ -70,10 +72,12 @@ pub fn check_available(needed: u64, what: impl FnOnce() -> String) -> Result<()>
         return Ok(());
     }
     let mut memory: Vec<u8> = Vec::new();
-    let given = usize::try_from(needed).is_ok_and(|needed| memory.try_reserve_exact(needed).is_ok());
+    let given =
+        usize::try_from(needed).is_ok_and(|needed| fallible(|| memory.try_reserve_exact(needed).is_ok()));
     // An allocation that nobody looks at would be optimised away.
     std::hint::black_box(&memory);
-    if given {
+    // A container gives every address and ends the process when too many of them are used.
+    if given && limits::memory_left().is_none_or(|left| needed <= left) {
         return Ok(());
     }
     Err(Error::Memory(format!(

@@ -100,7 +100,7 @@ pub(super) fn text() -> Vec<Arg> {
 pub(super) fn memory(what: &'static str) -> Arg {
     Arg::new("memory").long("memory").value_name("SIZE").value_parser(size_in_bytes).env("MERCER_MEMORY").help(format!(
         "Memory budget of {what}, such as 500MB or 4GB; rows beyond half of it go to a temporary file (in TMPDIR) \
-         [default: 8GiB]"
+         [default: 8GiB, or half of what a limit of the system leaves]"
     ))
 }
 

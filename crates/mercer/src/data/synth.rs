@@ -16,6 +16,7 @@ use rand_distr::StandardNormal;
 use super::labels::Column;
 use super::rows::Rows;
 use super::table::{Table, plain_names};
+use crate::allocator::fallible;
 use crate::error::{Error, Result};
 
 /// A kind of data that [`generate`] can make.
@@ -238,7 +239,7 @@ fn fill(n: usize, p: usize, sample: impl FnMut(&mut [f64])) -> Result<Vec<f64>> 
 /// Storage for n·p numbers, or an error where the allocation fails.
 fn storage(n: usize, p: usize) -> Result<Vec<f64>> {
     let mut values = Vec::new();
-    let room = n.checked_mul(p).is_some_and(|size| values.try_reserve_exact(size).is_ok());
+    let room = n.checked_mul(p).is_some_and(|size| fallible(|| values.try_reserve_exact(size).is_ok()));
     if room {
         Ok(values)
     } else {

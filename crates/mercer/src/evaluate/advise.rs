@@ -193,6 +193,7 @@ impl Adviser {
         labels: &Labels,
         journal: &mut Journal,
     ) -> Result<(Advice, Option<FittedPipeline>)> {
+        labels.refuse_identifier("advise")?;
         let n_all = rows.n();
         let mut chosen = random::sample(n_all, self.rows, self.seed);
         chosen.sort_unstable();

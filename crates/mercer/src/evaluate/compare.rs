@@ -203,6 +203,7 @@ impl Comparison {
             )));
         }
         labels.require_two("compare")?;
+        labels.refuse_identifier("compare")?;
         if let Labels::Numbers(values) = labels
             && let Some(row) = values.iter().position(|v| !v.is_finite())
         {
@@ -266,7 +267,7 @@ impl Comparison {
         let pools = (0..workers)
             .map(|_| rayon::ThreadPoolBuilder::new().num_threads((threads / workers).max(1)).build())
             .collect::<std::result::Result<Vec<_>, _>>()
-            .map_err(|error| Error::Numerical(format!("no threads could be started: {error}")))?;
+            .map_err(|error| Error::Memory(format!("no threads could be started: {error}")))?;
         std::thread::scope(|scope| {
             for pool in &pools {
                 scope.spawn(|| {

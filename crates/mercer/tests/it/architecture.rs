@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Ground first, then the stages in the order the data flows. Equal ranks do not see each other.
-const ORDER: [(&str, usize); 27] = [
+const ORDER: [(&str, usize); 29] = [
     ("error", 0),
+    ("allocator", 0),
+    ("limits", 0),
     ("monitor", 1),
     ("random", 1),
     ("whole_file", 1),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use mercer::data::{Column, Labels, Task, synth};
+use mercer::evaluate::{Comparison, advise::Adviser};
 use mercer::map::Model;
 use mercer::methods::{Stage, column_selector, names};
 use mercer::select::Columns;
@@ -199,6 +200,8 @@ fn a_target_of_1000_classes_in_2000_rows_looks_like_an_identifier() {
         let (selector, _) = column_selector::<&str>(name, &[]).expect(name);
         says(selector.score(&Columns::new(&rows, &labels, &monitor)).expect_err(name), name);
     }
+    says(Comparison::default().run(&rows, &labels).expect_err("refused"), "compare");
+    says(Adviser::default().advise(&rows, &labels).expect_err("refused"), "advise");
     // Few classes, and many with enough rows, are classes.
     for (n, c) in [(600, 300), (2_600, 510)] {
         let (rows, labels) = named(n, c);
@@ -228,6 +231,23 @@ fn what_is_kept_of_many_classes_counts_in_the_memory() {
             "{method}: {refused}"
         );
     }
+}
+
+#[test]
+fn classes_count_in_the_memory_of_a_comparison() {
+    let refusal = |c: usize| {
+        let (rows, labels) = named(3_000, c);
+        let options = Options::default().memory(1 << 20);
+        let comparison = Comparison { methods: vec!["gda".into()], options, ..Comparison::default() };
+        comparison.run(&rows, &labels).expect_err("refused").to_string()
+    };
+    let megabytes = |text: String| {
+        let number =
+            text.split("needs ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::parse::<f64>);
+        number.expect("an estimate").expect("a number")
+    };
+    let [few, many] = [2, 500].map(|c| megabytes(refusal(c)));
+    assert!(many >= few + 8.0 * 498.0 * 3_000.0 / 1e6 - 1.0, "{few} MB, {many} MB");
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl Plan {
             .filter(|linear| comparison.evaluators.iter().all(|evaluator| evaluator.name() != linear.name()));
         let mut plan = Self { shape, rules, methods, linear, entries: Vec::new(), memory: 0, warnings };
         plan.list(comparison);
-        plan.memory = plan.estimate(comparison, rows, n)?;
+        plan.memory = plan.estimate(comparison, rows, labels, n)?;
         Ok(plan)
     }
 
@@ -126,18 +126,19 @@ impl Plan {
         (0..count).map(move |at| (!once).then_some(at))
     }
 
-    /// Bytes that a split needs: copies of the rows, and what the largest basis and its coordinates take. The bases are
-    /// there one after the other.
-    fn estimate(&self, comparison: &Comparison, rows: &Rows, n: usize) -> Result<u64> {
-        let all = rows.n() as u64;
+    /// Bytes that a split needs: copies of the rows, and what the largest basis, its coordinates and evaluators of them take. The
+    /// bases are there one after the other.
+    fn estimate(&self, comparison: &Comparison, rows: &Rows, labels: &Labels, n: usize) -> Result<u64> {
+        let (all, c) = (rows.n() as u64, labels.n_classes().unwrap_or(1) as u64);
         let copies = 3 * 12 * rows.n_stored() as u64;
         let mut largest = 0;
         for method in &self.methods {
             let Some(basis) = method.largest_basis(n)? else { continue };
             let m = basis.most_components(n) as u64;
-            // The coordinates, a method's and an evaluator's copies of them, and matrices of the size of the basis.
-            largest =
-                largest.max(basis.estimated_memory(n, &comparison.options) + 8 * (4 * all * m + 6 * m * m));
+            // The coordinates, a method's and an evaluator's copies of them, matrices of the size of the basis, and for each
+            // class its sums, coefficients and scores of all rows.
+            let copies = 8 * (4 * all * m + 6 * m * m + c * (all + 4 * m + c));
+            largest = largest.max(basis.estimated_memory(n, &comparison.options) + copies);
         }
         Ok(copies + largest)
     }
