@@ -15,7 +15,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-deny check-docs check-faults check-unsafe clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-deny check-docs check-faults check-memory check-unsafe clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -141,7 +141,7 @@ fuzz: ## Fuzz every reader, models, checkpoints and texts (nightly; SECONDS=60 e
 check: lint test kernels test-stand-in instructions ## All that continuous integration runs
 
 # Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
-check-all: check check-browser check-deny check-docs check-faults ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser, faults
+check-all: check check-browser check-deny check-docs check-faults check-memory ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser, faults, limits on memory
 	cargo clippy -p mercer -- -D warnings
 	cargo clippy -p mercer-py --features extension-module -- -D warnings
 	cargo test $(WORKSPACE) -- --ignored
@@ -161,8 +161,13 @@ check-docs: docs ## Open every page of the site in Chromium, wide and on a phone
 
 SECONDS ?= 120
 
-check-faults: build ## Kill every command again and again, fill disks, close pipes, change input (SECONDS=120 for the kills; Linux)
-	$(PYTHON) tools/check_faults.py --program $(TARGET_DIR)/debug/mercer --seconds $(SECONDS)
+check-faults: build ## Kill every command again and again, fill disks, close pipes, change input (SECONDS=120 or KILLS=500; Linux)
+	$(PYTHON) tools/check_faults.py --program $(TARGET_DIR)/debug/mercer --seconds $(SECONDS) --kills $(or $(KILLS),0)
+
+check-memory: build $(VENV)/.ready ## Run every command and estimator under limits on memory (Linux)
+	$(PYTHON) tools/check_memory.py --program $(TARGET_DIR)/debug/mercer
+	$(BIN)/python tools/develop.py
+	$(BIN)/python tools/check_memory.py --estimators
 
 # Miri cannot run the system's calls; AddressSanitizer can. What needs a card is tested by `make test-stand-in`.
 UNSAFE_PARTS := linalg::large data::store whole_file

@@ -1,6 +1,7 @@
 """Breaks the program's surroundings: kills it, fills the disk, closes its pipes, changes its input, sets clocks back.
 
     python tools/check_faults.py --program target/debug/mercer --seconds 120
+    python tools/check_faults.py --program target/debug/mercer --kills 500
 
 What must hold: an output file has its old content or its new content, never another; the next run leaves no temporary
 file behind; a checkpoint resumes to the same bits; a second process is refused a checkpoint folder that is in use;
@@ -250,10 +251,15 @@ def kill_once(harness: Harness, case: Case) -> None:
     harness.count(f"killed by {chosen.name}" if in_time else "killed too late")
 
 
-def kills(harness: Harness, all_cases: list[Case], until: float) -> None:
-    """Kill every command again and again; every few times let it run."""
-    rounds = 0
-    while rounds == 0 or time.monotonic() < until:
+def kills(harness: Harness, all_cases: list[Case], seconds: float, least: int) -> None:
+    """Kill every command again and again, for so long and so often; every few times let it run."""
+    rounds, until = 0, time.monotonic() + seconds
+
+    def is_over() -> bool:
+        done = sum(harness.counts.get(f"killed by {chosen.name}", 0) for chosen in SIGNALS)
+        return time.monotonic() > until and done >= least
+
+    while rounds == 0 or not is_over():
         for case in all_cases:
             for _ in range(harness.random.randint(2, 5)):
                 kill_once(harness, case)
@@ -262,7 +268,7 @@ def kills(harness: Harness, all_cases: list[Case], until: float) -> None:
             harness.count("runs resumed from a checkpoint", "resuming" in said)
             check_complete(harness, case)
             remove_outputs(harness, case)
-            if rounds > 0 and time.monotonic() > until:
+            if rounds > 0 and is_over():
                 break
         rounds += 1
 
@@ -501,6 +507,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=120, help="time for the kills; the rest takes half a minute")
+    parser.add_argument("--kills", type=int, default=0, help="so many kills at least, however long they take")
     parser.add_argument("--seed", type=int, default=0, help="of the moments at which the program is killed")
     asked = parser.parse_args()
     all_cases = cases()
@@ -516,7 +523,7 @@ def main() -> None:
             ("input that changes", lambda: changing_input(harness)),
             ("a clock set back", lambda: clock_set_back(harness, all_cases)),
             ("two processes, one checkpoint", lambda: two_processes(harness, all_cases)),
-            ("kills", lambda: kills(harness, all_cases, time.monotonic() + asked.seconds)),
+            ("kills", lambda: kills(harness, all_cases, asked.seconds, asked.kills)),
         ]
         for name, part in parts:
             began = time.monotonic()

@@ -4,7 +4,8 @@
     python tools/check_memory.py --estimators            # needs the package `mercer`
 
 Each case runs once without a limit, which gives the most address space that it takes, and then under limits
-(RLIMIT_AS) between what the program needs to start and that. It must work, or refuse in words: an abort, a panic, a
+(RLIMIT_AS) from what the program needs to start to 1.3 times that. In Python, where a reserve is kept under a limit,
+they begin with half of what a small call needs. A case must work, or refuse in words: an abort, a panic, a
 message about a bug and a case that does not end count as broken. Prints a table, and exits 1 if something broke. Linux.
 """
 
@@ -23,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # Where the limits lie between starting (0) and the most that a case took (1).
-STEPS = [0.0, 0.04, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
+STEPS = [0.0, 0.04, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.3]
 # Seconds that a case may take under a limit.
 PATIENCE = 300
 THREADS = "2"
@@ -218,7 +219,6 @@ def estimators(n: int) -> dict[str, object]:
     """Return calls of every estimator and function under a name."""
     import numpy as np
     from sklearn.base import is_regressor
-    from sklearn.utils import all_estimators  # noqa: F401  (loaded before the limit is set)
 
     import mercer
 
@@ -226,14 +226,14 @@ def estimators(n: int) -> dict[str, object]:
     X = rng.normal(size=(n, 20))
     classes, numbers = (X[:, 0] * X[:, 1] > 0).astype(int), X[:, 0] + X[:, 1] ** 2
 
-    def fit(estimator: object) -> object:
-        y = numbers if is_regressor(estimator) or type(estimator).__name__ == "RReliefF" else classes
-        return estimator.fit(X, y)
-
-    calls: dict[str, object] = {}
+    calls: dict[str, object] = {"a small call": lambda: mercer.FScore().fit(X[:20], classes[:20])}
     for name in mercer.__all__:
         kind = getattr(mercer, name)
-        if isinstance(kind, type) and hasattr(kind, "fit") and name not in {"SelectedColumns", "TableEncoder"}:
+        if (
+            isinstance(kind, type)
+            and hasattr(kind, "fit")
+            and name not in {"FeatureMap", "SelectedColumns", "TableEncoder"}
+        ):
             small = n // 4 if name.startswith("Auto") else n
 
             def call(kind: type = kind, small: int = small) -> object:
@@ -301,12 +301,26 @@ def in_a_fork(call: object, beyond: int | None) -> tuple[Outcome, int]:
     return Outcome(kind, text), int(grown)
 
 
+def smallest_call(call: object) -> int:
+    """Return the address space that a small call needs under a limit, to within a MB."""
+    low, high = 0, 1 << 32
+    while high - low > 1 << 20:
+        middle = (low + high) // 2
+        if in_a_fork(call, middle)[0].kind == WORKED:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
 def check_estimators(n: int, only: str) -> list[Tally]:
     os.environ["MERCER_NUM_THREADS"] = THREADS
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     os.environ.pop("MERCER_MEMORY", None)
-    found = []
-    for name, call in estimators(n).items():
+    calls, found = estimators(n), []
+    start = smallest_call(calls["a small call"])
+    print(f"a small call needs {start / 1e6:.0f} MB of address space", flush=True)
+    for name, call in calls.items():
         if only not in name:
             continue
         undisturbed, peak = in_a_fork(call, None)
@@ -314,7 +328,7 @@ def check_estimators(n: int, only: str) -> list[Tally]:
         if undisturbed.kind != WORKED:
             tally.add(0, Outcome(BROKEN, f"without a limit: {undisturbed.text}"))
         else:
-            for beyond in limits(0, peak):
+            for beyond in [start // 2, *limits(start, start + peak)]:
                 tally.add(beyond, in_a_fork(call, beyond)[0])
         found.append(shown(tally))
     return found

@@ -11,6 +11,51 @@ from scipy import sparse
 
 import mercer
 
+LIMITED = """
+import resource
+import numpy as np
+import mercer
+
+X = np.random.default_rng(0).normal(size=(1_500, 20))
+pages = resource.getpagesize()
+_, hard = resource.getrlimit(resource.RLIMIT_{kind})
+
+def fit():
+    return mercer.KernelBasis("kpca", gamma=0.05).fit(X).transform(X).shape
+
+def limited(megabytes):
+    with open("/proc/self/statm") as file:
+        numbers = file.read().split()
+    used = int(numbers[0 if "{kind}" == "AS" else 5]) * pages
+    resource.setrlimit(resource.RLIMIT_{kind}, (used + (megabytes << 20), hard))
+    try:
+        return fit()
+    except MemoryError as error:
+        assert str(error), "no words"
+        return "refused"
+    finally:
+        resource.setrlimit(resource.RLIMIT_{kind}, (hard, hard))
+
+for megabytes in (1, 100, 250, 300, 350, 400, 500, 700, 4_000):
+    print(limited(megabytes))
+print(fit())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limits here")
+@pytest.mark.parametrize("kind", ["AS", "DATA"])
+def test_memory_that_the_system_refuses_is_an_error_and_no_abort(kind):
+    env = os.environ | {"MERCER_NUM_THREADS": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    run = subprocess.run([sys.executable, "-c", LIMITED.format(kind=kind)], capture_output=True, text=True, env=env)
+    assert run.returncode == 0, run.stderr[-2000:]
+    said = run.stdout.splitlines()
+    assert len(said) == 10
+    assert said[0] == "refused"
+    # A call that was refused leaves nothing behind that stops the next.
+    assert said[-1].startswith("(1500, ")
+    assert set(said) == {"refused", said[-1]}
+
+
 THREADS = ["MERCER_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS"]
 
 

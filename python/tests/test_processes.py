@@ -206,7 +206,7 @@ from mercer import KernelBasis
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).normal(size=(8_000, 10))
 long = KernelBasis("kobl", gamma=1.0, n_components=3_000, threshold=0.0)
-sent, ended = [], []
+sent, ended, over = [], [], threading.Event()
 
 def fit():
     try:
@@ -214,6 +214,8 @@ def fit():
     except BaseException as error:
         ended.append(type(error).__name__)
         raise
+    finally:
+        over.set()
 
 def interrupt():
     sent.append(time.monotonic())
@@ -230,9 +232,9 @@ print(main, *ended, time.monotonic() - sent[0])
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 """
 WAITING = {
-    "join": ("thread = threading.Thread(target=fit); thread.start(); thread.join()", "thread.join()"),
+    "join": ("thread = threading.Thread(target=fit); thread.start(); thread.join()", "over.wait()"),
     "an executor": ("with Pool(2) as pool: [f.result() for f in [pool.submit(fit), pool.submit(fit)]]", ""),
-    "a call": ("thread = threading.Thread(target=fit); thread.start(); long.fit(X)", "thread.join()"),
+    "a call": ("thread = threading.Thread(target=fit); thread.start(); long.fit(X)", "over.wait()"),
 }
 
 

@@ -117,3 +117,52 @@ fn coordinates_in_float32_take_half_the_memory() {
 fn coordinates_in_float32_take_half_the_memory_for_another_selector() {
     fits_in_half_the_memory("eks");
 }
+
+/// The program with at most this many kilobytes of address space.
+#[cfg(target_os = "linux")]
+fn in_address_space(folder: &Path, kilobytes: usize, args: &[&str]) -> Output {
+    let program = assert_cmd::cargo::cargo_bin!("mercer");
+    let line = format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.current_dir(folder).env("MERCER_NUM_THREADS", "2").arg("-c").arg(line).arg(program).args(args);
+    command.output().expect("started")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_that_the_system_refuses_is_an_error_in_words() {
+    let folder = folder();
+    let fit = ["fit", "synth:ringnorm?n=600&seed=1", "--method", "gda", "-o", "m.mercer"];
+    let mut refused = 0;
+    for kilobytes in [80_000, 100_000, 130_000, 170_000, 220_000, 300_000] {
+        let output = in_address_space(folder.path(), kilobytes, &fit);
+        let said = text(&output.stderr);
+        match output.status.code() {
+            Some(0) => {}
+            Some(1) => {
+                refused += 1;
+                assert!(said.contains("error: ") && said.contains("\nhint: "), "{kilobytes} kB: {said}");
+                assert!(!said.contains("bug"), "{kilobytes} kB: {said}");
+                assert!(!folder.path().join("m.mercer").exists(), "{kilobytes} kB");
+            }
+            code => panic!("{kilobytes} kB: {code:?} {said}"),
+        }
+        let _ = fs::remove_file(folder.path().join("m.mercer"));
+    }
+    assert!(refused > 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_budget_above_what_the_system_leaves_is_lowered_with_a_warning() {
+    let folder = folder();
+    let methods = ["select", "synth:ringnorm?n=60&seed=1", "--method", "f", "--memory", "40GB"];
+    let output = in_address_space(folder.path(), 2_000_000, &methods);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(
+        said.matches("40.0 GB of memory were asked for, but a limit of the system leaves").count(),
+        1,
+        "{said}"
+    );
+}
