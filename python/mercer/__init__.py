@@ -10,7 +10,8 @@
 Every call uses all cores. The environment variables ``MERCER_NUM_THREADS``, ``RAYON_NUM_THREADS`` and
 ``OMP_NUM_THREADS``, in this order, say how many threads to use instead; they are read once, at the first call.
 More than four threads a core (16 where cores are few) are not started.
-A fit takes at most 8 GiB beside the rows; ``MERCER_MEMORY``, such as ``2GB``, says otherwise.
+A fit takes at most 8 GiB beside the rows, and half of what a limit of the system leaves (``ulimit``, a container);
+``MERCER_MEMORY``, such as ``2GB``, sets another budget.
 """
 
 import sysconfig as _sysconfig
