@@ -68,36 +68,36 @@ test-python: build $(VENV)/.ready
 test-new-user: build # What the program says about messy files, noise, rare classes and the like
 	$(PYTHON) tools/new_user.py --program $(TARGET_DIR)/debug/mercer
 
-# One card, so one test at a time.
+# One GPU, so one test at a time.
 DEVICE_TESTS := cargo test $(WORKSPACE) --test it device:: -- --test-threads=1
 # What copies and computing wait for, with one of them as late as may be.
 LATE_TESTS := cargo test $(WORKSPACE) --test it in_pieces -- --test-threads=1
-CARD_TESTS := $(BIN)/python -m pytest -q python/tests/test_card.py
+GPU_TESTS := $(BIN)/python -m pytest -q python/tests/test_gpu.py
 
 test-gpu: export MERCER_TEST_DEVICE := $(or $(MERCER_TEST_DEVICE),cuda)
-test-gpu: build $(VENV)/.ready ## Compare what an NVIDIA card computes with the processor (needs a card)
+test-gpu: build $(VENV)/.ready ## Compare what an NVIDIA GPU computes with the processor (needs a GPU)
 	$(DEVICE_TESTS)
 	$(BIN)/python tools/develop.py
-	$(CARD_TESTS)
+	$(GPU_TESTS)
 
-# Libraries that answer as CUDA's do, so that the code for cards is tested without one.
+# Libraries that answer as CUDA's do, so that the code for GPUs is tested without one.
 STAND_IN := $(abspath $(TARGET_DIR))/cuda-stand-in
 
 test-stand-in: export MERCER_TEST_DEVICE := cuda
 test-stand-in: export MERCER_CUDA_LIB := $(STAND_IN)
-# Where there is a card, its driver is not to be found first.
+# Where there is a GPU, its driver is not to be found first.
 test-stand-in: export LD_LIBRARY_PATH := $(STAND_IN)$(addprefix :,$(LD_LIBRARY_PATH))
-test-stand-in: build $(VENV)/.ready ## The same on a slow imitation of a card (needs g++)
+test-stand-in: build $(VENV)/.ready ## The same on a slow imitation of a GPU (needs g++)
 	@if command -v $${CXX:-g++} >/dev/null; then set -ex; \
 	$(PYTHON) tools/cuda_stand_in/build.py $(STAND_IN); \
 	$(DEVICE_TESTS); \
 	STAND_IN_LATE=computing $(LATE_TESTS); \
 	STAND_IN_LATE=copying $(LATE_TESTS); \
 	$(BIN)/python tools/develop.py; \
-	$(CARD_TESTS); \
-	else echo "there is no C++ compiler (g++): the code for cards was not tested"; fi
+	$(GPU_TESTS); \
+	else echo "there is no C++ compiler (g++): the code for GPUs was not tested"; fi
 
-kernels: $(VENV)/.ready ## Compile the kernels for cards (needs NVRTC, which `make setup` installs on Linux; no card)
+kernels: $(VENV)/.ready ## Compile the kernels for GPUs (needs NVRTC, which `make setup` installs on Linux; no GPU)
 	$(BIN)/python tools/compile_kernels.py
 
 gen: build ## Write what is made from the registry: docs/methods/README.md
@@ -169,12 +169,12 @@ check-memory: build $(VENV)/.ready ## Run every command and estimator under limi
 	$(BIN)/python tools/develop.py
 	$(BIN)/python tools/check_memory.py --estimators
 
-# Miri cannot run the system's calls; AddressSanitizer can. What needs a card is tested by `make test-stand-in`.
+# Miri cannot run the system's calls; AddressSanitizer can. What needs a GPU is tested by `make test-stand-in`.
 UNSAFE_PARTS := linalg::large data::store whole_file
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
 check-unsafe: export RUSTFLAGS := -Zsanitizer=address
-check-unsafe: ## Run the unsafe code that needs no card under AddressSanitizer (needs nightly Rust; Linux)
+check-unsafe: ## Run the unsafe code that needs no GPU under AddressSanitizer (needs nightly Rust; Linux)
 	cargo +nightly test -p mercer --lib --target $(HOST) --target-dir $(TARGET_DIR)/sanitizer -- $(UNSAFE_PARTS)
 
 clean: ## Remove what was built

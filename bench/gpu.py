@@ -1,12 +1,12 @@
-"""What a card computes beside PyTorch on the same card and beside the processor, in one run.
+"""What a GPU computes beside PyTorch on the same GPU and beside the processor, in one run.
 
-    python bench/gpu.py                          # 10⁶ rows, 4096 landmarks: a card of 80 GB, some minutes
+    python bench/gpu.py                          # 10⁶ rows, 4096 landmarks: a GPU of 80 GB, some minutes
     python bench/gpu.py --quick                  # small sizes, to see that it runs
     python bench/gpu.py --rows rpcholesky,kobl   # some rows of the table; `--rows help` lists them
 
-It needs an NVIDIA card and PyTorch. Rows are 11 normal clouds, made on the card by PyTorch, float64, gamma = 0.5/p.
+It needs an NVIDIA GPU and PyTorch. Rows are 11 normal clouds, made on the GPU by PyTorch, float64, gamma = 0.5/p.
 Every job runs once to warm up, then three times in turn with PyTorch's; the median counts. A job of more than 5 s runs
-once more. All work on the card is waited for before and after. PyTorch keeps its cached memory within a row of the
+once more. All work on the GPU is waited for before and after. PyTorch keeps its cached memory within a row of the
 table, unless mercer would have too little. With `--json FILE` all figures are written, after every row.
 
 A TFLOP/s figure counts the multiplications and additions that cannot be left out: n·m² for a basis, 9/8·n·m² for all
@@ -36,7 +36,7 @@ except ImportError:
 
 REPEATS = 3
 CLASSES = 11
-CARD = "cuda"
+GPU = "cuda"
 
 # A job of so many seconds is not run three times.
 LONG = 5.0
@@ -64,13 +64,13 @@ GOALS = {
 
 
 class Data:
-    """Rows on the card and in memory, made when they are first asked for."""
+    """Rows on the GPU and in memory, made when they are first asked for."""
 
     def __init__(self, n: int, p: int, seed: int = 0) -> None:
-        random = torch.Generator(device=CARD).manual_seed(seed)
-        middles = torch.randn((CLASSES, p), generator=random, device=CARD, dtype=torch.float64)
-        classes = torch.randint(0, CLASSES, (n,), generator=random, device=CARD)
-        self.X = torch.randn((n, p), generator=random, device=CARD, dtype=torch.float64)
+        random = torch.Generator(device=GPU).manual_seed(seed)
+        middles = torch.randn((CLASSES, p), generator=random, device=GPU, dtype=torch.float64)
+        classes = torch.randint(0, CLASSES, (n,), generator=random, device=GPU)
+        self.X = torch.randn((n, p), generator=random, device=GPU, dtype=torch.float64)
         self.X += middles[classes]
         self.classes = classes
         self.y = classes.cpu().numpy()
@@ -109,7 +109,7 @@ class Sizes:
         return basis("rpcholesky", self.m, data.gamma).fit(data.X)
 
 
-def basis(method: str, m: int, gamma: float, device: str = CARD) -> mercer.KernelBasis:
+def basis(method: str, m: int, gamma: float, device: str = GPU) -> mercer.KernelBasis:
     more = {"threshold": 0.0} if method == "kobl" else {}  # only m ends it
     return mercer.KernelBasis(method, n_components=m, kernel="rbf", gamma=gamma, random_state=0, device=device, **more)
 
@@ -215,7 +215,7 @@ def settle() -> None:
 
 
 def give_back() -> None:
-    """Give PyTorch's cached memory back to the card."""
+    """Give PyTorch's cached memory back to the GPU."""
     gc.collect()
     torch.cuda.empty_cache()
 
@@ -286,7 +286,7 @@ def row_rpcholesky(sizes: Sizes) -> list[dict]:
         "mercer": lambda: basis("rpcholesky", m, data.gamma).fit(data.X),
         "PyTorch": lambda: torch_rpcholesky(data.X, m, data.gamma),
     }
-    return [figure("rpcholesky, rows on the card", in_turn(jobs, 8 * n * m), flops=n * m**2, goal="rpcholesky")]
+    return [figure("rpcholesky, rows on the GPU", in_turn(jobs, 8 * n * m), flops=n * m**2, goal="rpcholesky")]
 
 
 def row_kobl(sizes: Sizes) -> list[dict]:
@@ -301,24 +301,24 @@ def row_kobl(sizes: Sizes) -> list[dict]:
     same = sum(a == b for a, b in zip(*pivots.values(), strict=True)) if len(pivots) == 2 else 0
     note = f"the loop of PyTorch takes a quarter of the landmarks: its time grows as their square; {same} are the same"
     return [
-        figure("kobl, rows on the card", whole, flops=n * m**2, goal="kobl"),
+        figure("kobl, rows on the GPU", whole, flops=n * m**2, goal="kobl"),
         figure(f"kobl, m = {few}", times, flops=n * few**2, note=note),
     ]
 
 
-def on_card(values: np.ndarray):
-    return torch.from_numpy(values if values.flags.writeable else values.copy()).to(CARD)
+def on_gpu(values: np.ndarray):
+    return torch.from_numpy(values if values.flags.writeable else values.copy()).to(GPU)
 
 
 def row_transform(sizes: Sizes) -> list[dict]:
     data, n, m, fitted = sizes.data(sizes.p), sizes.n, sizes.m, sizes.basis()
-    landmarks, A = on_card(fitted.landmarks_), on_card(fitted.coefficients_)
+    landmarks, A = on_gpu(fitted.landmarks_), on_gpu(fitted.coefficients_)
     jobs = {
         "mercer": lambda: fitted.transform(data.X),
         "PyTorch": lambda: torch_features(data.X, landmarks, A, data.gamma),
     }
     apart = difference(fitted.transform(data.X[:1000]), torch_features(data.X[:1000], landmarks, A, data.gamma))
-    title = f"transform to {m} features, left on the card"
+    title = f"transform to {m} features, left on the GPU"
     times = in_turn(jobs, 8 * n * m)
     return [figure(title, times, flops=n * m**2 * 9 / 8, goal="transform", note=f"{apart:.0e} apart")]
 
@@ -326,29 +326,29 @@ def row_transform(sizes: Sizes) -> list[dict]:
 def row_ten(sizes: Sizes) -> list[dict]:
     data, n, m = sizes.data(sizes.p), sizes.n, sizes.m
     some = min(n, 4 * CHUNK)
-    gda = mercer.GDA(basis=basis("rpcholesky", m, data.gamma), device=CARD).fit(data.X[:some], data.y[:some])
-    A = on_card(gda.components_ @ gda.basis_.coefficients_)
-    landmarks, offset = on_card(gda.basis_.landmarks_), on_card(gda.offset_)
+    gda = mercer.GDA(basis=basis("rpcholesky", m, data.gamma), device=GPU).fit(data.X[:some], data.y[:some])
+    A = on_gpu(gda.components_ @ gda.basis_.coefficients_)
+    landmarks, offset = on_gpu(gda.basis_.landmarks_), on_gpu(gda.offset_)
 
     def peer(X):
         return torch_features(X, landmarks, A, data.gamma) - offset
 
     apart = difference(gda.transform(data.X[:1000]), peer(data.X[:1000]))
     jobs = {"mercer": lambda: gda.transform(data.X), "PyTorch": lambda: peer(data.X)}
-    title = f"transform to {len(A)} features of GDA, left on the card"
+    title = f"transform to {len(A)} features of GDA, left on the GPU"
     flops = 2 * n * m * (sizes.p + len(A))
     return [figure(title, in_turn(jobs), flops=flops, goal="ten", note=f"{apart:.0e} apart")]
 
 
-def row_gda_card(sizes: Sizes) -> list[dict]:
+def row_gda_gpu(sizes: Sizes) -> list[dict]:
     data, n, m = sizes.data(sizes.p), sizes.n, sizes.m
     jobs = {
-        "mercer": lambda: mercer.GDA(basis=basis("rpcholesky", m, data.gamma), device=CARD).fit(data.X, data.y),
+        "mercer": lambda: mercer.GDA(basis=basis("rpcholesky", m, data.gamma), device=GPU).fit(data.X, data.y),
         "the basis alone": lambda: basis("rpcholesky", m, data.gamma).fit(data.X),
         "PyTorch": lambda: torch_discriminants(data.X, data.classes, m, data.gamma),
     }
     times = in_turn(jobs, 16 * n * m)
-    found = figure("GDA, rows on the card", times, flops=2 * n * m**2)
+    found = figure("GDA, rows on the GPU", times, flops=2 * n * m**2)
     if all("median" in times[name] for name in ("mercer", "the basis alone")):
         found["moments"] = times["mercer"]["median"] - times["the basis alone"]["median"]
         found["note"] = f"{found['moments']:.2f} s beyond the basis: sums of products of features, and the solve"
@@ -361,11 +361,11 @@ def row_gda_numpy(sizes: Sizes) -> list[dict]:
     X = data.in_memory
 
     def peer():
-        directions, _ = torch_discriminants(on_card(X), on_card(data.y), m, data.gamma)
+        directions, _ = torch_discriminants(on_gpu(X), on_gpu(data.y), m, data.gamma)
         return directions.cpu().numpy()
 
     jobs = {
-        "mercer": lambda: mercer.GDA(basis=basis("rpcholesky", m, data.gamma), device=CARD).fit(X, data.y),
+        "mercer": lambda: mercer.GDA(basis=basis("rpcholesky", m, data.gamma), device=GPU).fit(X, data.y),
         "PyTorch": peer,
     }
     return [figure("GDA from NumPy", in_turn(jobs, 16 * n * m), flops=2 * n * m**2, goal="gda-numpy")]
@@ -376,28 +376,28 @@ def row_numpy(sizes: Sizes) -> list[dict]:
     X = data.in_memory
     jobs = {
         "mercer": lambda: basis("rpcholesky", m, data.gamma).fit(X),
-        "PyTorch": lambda: torch_rpcholesky(on_card(X), m, data.gamma)[1].cpu(),
+        "PyTorch": lambda: torch_rpcholesky(on_gpu(X), m, data.gamma)[1].cpu(),
     }
     found = [figure("rpcholesky from NumPy", in_turn(jobs, 8 * n * m), flops=n * m**2)]
     give_back()
     few = max(1, n // 10)
-    landmarks, A = on_card(fitted.landmarks_), on_card(fitted.coefficients_)
+    landmarks, A = on_gpu(fitted.landmarks_), on_gpu(fitted.coefficients_)
     jobs = {
         "mercer": lambda: fitted.transform(X[:few]),
-        "PyTorch": lambda: torch_features(on_card(X[:few]), landmarks, A, data.gamma).cpu().numpy(),
+        "PyTorch": lambda: torch_features(on_gpu(X[:few]), landmarks, A, data.gamma).cpu().numpy(),
     }
     title = f"transform {few} rows to {m} features, NumPy in and out"
     return [*found, figure(title, in_turn(jobs, 8 * few * m), flops=few * m**2 * 9 / 8)]
 
 
-def relieff(queries: int | None, device: str = CARD) -> mercer.ReliefF:
+def relieff(queries: int | None, device: str = GPU) -> mercer.ReliefF:
     return mercer.ReliefF(n_neighbors=10, metric="euclidean", n_queries=queries, random_state=0, device=device)
 
 
 def row_neighbours(sizes: Sizes) -> list[dict]:
     data, n, queries = sizes.data(sizes.few), sizes.n, sizes.queries
     two = data.y % 2
-    group, chosen = data.classes % 2, torch.randperm(n, device=CARD)[:queries]
+    group, chosen = data.classes % 2, torch.randperm(n, device=GPU)[:queries]
     jobs = {
         "mercer": lambda: relieff(queries).fit(data.X, two),
         "PyTorch": lambda: torch_neighbours(data.X, group, chosen, 10),
@@ -410,7 +410,7 @@ def row_neighbours(sizes: Sizes) -> list[dict]:
 def extrapolated(sizes: Sizes, k: int) -> dict:
     """Return PyTorch's time for neighbours of all rows, as a multiple of what a part of them took."""
     data = sizes.data(sizes.few)
-    chosen = torch.randperm(sizes.n, device=CARD)[: sizes.queries]
+    chosen = torch.randperm(sizes.n, device=GPU)[: sizes.queries]
     job = lambda: torch_neighbours(data.X, data.classes % 2, chosen, k)  # noqa: E731
     seconds(job)
     took, share = seconds(job), sizes.n / sizes.queries
@@ -426,7 +426,7 @@ def row_relieff(sizes: Sizes) -> list[dict]:
     return [figure(title, times, goal="relieff", note=note)]
 
 
-def klfe(m: int, gamma: float, device: str = CARD) -> mercer.KLFE:
+def klfe(m: int, gamma: float, device: str = GPU) -> mercer.KLFE:
     return mercer.KLFE(10, n_neighbors=5, basis=basis("rpcholesky", m, gamma, device), random_state=0, device=device)
 
 
@@ -443,16 +443,16 @@ def row_klfe(sizes: Sizes) -> list[dict]:
 
 
 def both(title: str, make: Callable, X: np.ndarray, y: np.ndarray | None, *, transform: bool = False, **more) -> dict:
-    """Time an estimator on the card and on the processor, from NumPy."""
+    """Time an estimator on the GPU and on the processor, from NumPy."""
     if transform:
-        fitted = {device: make(device).fit(X[:5000], y) for device in (CARD, "cpu")}
+        fitted = {device: make(device).fit(X[:5000], y) for device in (GPU, "cpu")}
         jobs = {name: (lambda f=fitted[device]: f.transform(X)) for name, device in PLACES.items()}
     else:
         jobs = {name: (lambda d=device: make(d).fit(X, y)) for name, device in PLACES.items()}
     return figure(title, in_turn(jobs), **more)
 
 
-PLACES = {"mercer": CARD, "processor": "cpu"}
+PLACES = {"mercer": GPU, "processor": "cpu"}
 
 
 def row_cpu(sizes: Sizes) -> list[dict]:
@@ -513,15 +513,15 @@ def row_checks(sizes: Sizes) -> list[dict]:
     n, m = sizes.check_n, sizes.check_m
     data, narrow = Data(n, sizes.p), Data(n, sizes.few)
     X, gamma = data.in_memory, data.gamma
-    here, there = (basis("kobl", m, gamma, device).fit(X) for device in ("cpu", CARD))
+    here, there = (basis("kobl", m, gamma, device).fit(X) for device in ("cpu", GPU))
     again = basis("kobl", m, gamma).fit(data.X)
     random, random_again = (basis("rpcholesky", m, gamma).fit(data.X) for _ in range(2))
-    scores = [relieff(None, device).fit(narrow.in_memory, narrow.y % 2).scores_ for device in ("cpu", CARD)]
+    scores = [relieff(None, device).fit(narrow.in_memory, narrow.y % 2).scores_ for device in ("cpu", GPU)]
     features = there.transform(data.X)
     apart = difference(features, here.transform(X))
     checks = {
         f"the {m} landmarks of kobl are the processor's": np.array_equal(here.pivots_, there.pivots_),
-        "from NumPy and from rows on the card: the same landmarks": np.array_equal(there.pivots_, again.pivots_),
+        "from NumPy and from rows on the GPU: the same landmarks": np.array_equal(there.pivots_, again.pivots_),
         f"features agree to 1e-10 ({apart:.1e})": apart <= 1e-10,
         "kobl: the same bits twice": np.array_equal(there.coefficients_, again.coefficients_),
         "rpcholesky: the same bits twice": np.array_equal(random.pivots_, random_again.pivots_)
@@ -541,7 +541,7 @@ ROWS: dict[str, Callable[[Sizes], list[dict]]] = {
     "kobl": row_kobl,
     "transform": row_transform,
     "ten": row_ten,
-    "gda-card": row_gda_card,
+    "gda-GPU": row_gda_gpu,
     "gda-numpy": row_gda_numpy,
     "numpy": row_numpy,
     "neighbours": row_neighbours,
@@ -584,13 +584,11 @@ def table(figures: dict[str, list[dict]], at_full_size: bool) -> None:
         print("\n" + "\n".join(f"- {f['title']}: {f['note']}." for f in beside if f.get("note")))
     here = figures.get("cpu", []) + figures.get("crossover", [])
     if here:
-        print("\n| from NumPy | card, s | processor, s | ratio |\n|---|---:|---:|---:|")
+        print("\n| from NumPy | GPU, s | processor, s | ratio |\n|---|---:|---:|---:|")
     for f in here:
         print(f"| {f['title']} | {cell(f.get('mercer'))} | {cell(f.get('processor'))} | {ratio(f, 'processor')} |")
     for job, n in crossovers(figures.get("crossover", [])).items():
-        print(
-            f"\n{job}: " + (f"the card is faster from n = {n} on" if n else "the card is not faster at any of these n")
-        )
+        print(f"\n{job}: " + (f"the GPU is faster from n = {n} on" if n else "the GPU is not faster at any of these n"))
     checks = figures.get("checks", [])
     wrong = [check["check"] for check in checks if not check.get("holds", True)]
     print(
@@ -599,7 +597,7 @@ def table(figures: dict[str, list[dict]], at_full_size: bool) -> None:
 
 
 def crossovers(found: list[dict]) -> dict[str, int | None]:
-    """Return for every job the smallest n from which on the card was faster at all sizes."""
+    """Return for every job the smallest n from which on the GPU was faster at all sizes."""
     first: dict[str, int | None] = dict.fromkeys(f["job"] for f in found)
     for job in first:
         for f in sorted((f for f in found if f["job"] == job), key=lambda f: -f["n"]):
@@ -619,7 +617,7 @@ def about() -> dict[str, str]:
         driver = "unknown"
     free, total = torch.cuda.mem_get_info()
     return {
-        "card": torch.cuda.get_device_name(0),
+        "GPU": torch.cuda.get_device_name(0),
         "memory": f"{total / 2**30:.0f} GiB, {free / 2**30:.0f} free",
         "driver": driver,
         "torch": f"{torch.__version__}, CUDA {torch.version.cuda}",
@@ -642,7 +640,7 @@ def main() -> None:
     if unknown := [name for name in names if name not in ROWS]:
         sys.exit(f"--rows {unknown[0]}: the rows are {', '.join(ROWS)}")
     if not torch.cuda.is_available():
-        sys.exit("bench/gpu.py needs an NVIDIA card that PyTorch can use; torch.cuda.is_available() is False")
+        sys.exit("bench/gpu.py needs an NVIDIA GPU that PyTorch can use; torch.cuda.is_available() is False")
     at_full_size = (given.n, given.m, given.p) in [(None, None, 100), (1_000_000, 4096, 100)] and not given.quick
     given.n = given.n or (20_000 if given.quick else 1_000_000)
     given.m = given.m or (512 if given.quick else 4096)

@@ -1,4 +1,4 @@
-"""Compile the kernels for cards with NVRTC, as mercer does when a card is opened. No card is needed."""
+"""Compile the kernels for GPUs with NVRTC, as mercer does when a GPU is opened. No GPU is needed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def main() -> int:
     """Compile for every architecture."""
     nvrtc = compiler()
     if nvrtc is None:
-        print("NVRTC is not installed (pip install nvidia-cuda-nvrtc): the kernels for cards were not compiled")
+        print("NVRTC is not installed (pip install nvidia-cuda-nvrtc): the kernels for GPUs were not compiled")
         return 0
     for architecture in ARCHITECTURES:
         code, log = compiled(nvrtc, architecture)

@@ -17,7 +17,7 @@ import numpy as np
 
 import mercer
 from mercer import KernelBasis, extract, select, systems
-from mercer._catalogue import CARDS, EXTRACTORS, PARAMETERS, stage
+from mercer._catalogue import EXTRACTORS, PARAMETERS, SPECS, stage
 
 Setting = dict[str, Any]
 
@@ -214,8 +214,8 @@ def fingerprint(method: str) -> str:
     A method with a basis depends on the defaults of all bases. What may be asked for counts too: a setting that was
     not available is tried again when there is more to choose from.
     """
-    own = EXTRACTORS["kpca"] if method == CENTRED else CARDS.get(method, {})
-    cards = [own] if kind_of(method) in ("basis", "select") else [own, *(CARDS[name] for name in stage("basis"))]
-    told = [[card.get(part) for part in ("parameters", "defaults", "none")] for card in cards]
+    own = EXTRACTORS["kpca"] if method == CENTRED else SPECS.get(method, {})
+    specs = [own] if kind_of(method) in ("basis", "select") else [own, *(SPECS[name] for name in stage("basis"))]
+    told = [[spec.get(part) for part in ("parameters", "defaults", "none")] for spec in specs]
     told.append([PARAMETERS[name].get("words") for name in own.get("parameters", [])])
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8]

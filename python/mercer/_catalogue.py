@@ -15,44 +15,44 @@ from mercer.kernel import Kernel, kernel_text
 
 _CATALOGUE: dict[str, Any] = json.loads(_core.catalogue())
 
-# Every method's card and every parameter, by name. Principal components are a basis among the methods; the extractor of
+# Every method's spec and every parameter, by name. Principal components are a basis among the methods; the extractor of
 # the same name is among the extractors.
-CARDS: dict[str, dict[str, Any]] = {card["name"]: card for card in _CATALOGUE["methods"]}
-EXTRACTORS: dict[str, dict[str, Any]] = {card["name"]: card for card in _CATALOGUE["extractors"]}
+SPECS: dict[str, dict[str, Any]] = {spec["name"]: spec for spec in _CATALOGUE["methods"]}
+EXTRACTORS: dict[str, dict[str, Any]] = {spec["name"]: spec for spec in _CATALOGUE["extractors"]}
 PARAMETERS: dict[str, dict[str, Any]] = {parameter["name"]: parameter for parameter in _CATALOGUE["parameters"]}
 
 
 def stage(name: str) -> list[str]:
     """Return the names of the methods of a stage."""
-    return [card["name"] for card in CARDS.values() if card["stage"] == name]
+    return [spec["name"] for spec in SPECS.values() if spec["stage"] == name]
 
 
 # What a method's class does not have: the seed is called otherwise, and a basis has its own settings.
 _ELSEWHERE = {"seed", "basis", "basis_components", "kernel", "gamma", "degree", "coef0", "alpha", "input_weights"}
 
 
-def limits(card: dict[str, Any], names: dict[str, str] | None = None, **others: list[Any]) -> dict[str, list[Any]]:
+def limits(spec: dict[str, Any], names: dict[str, str] | None = None, **others: list[Any]) -> dict[str, list[Any]]:
     """Return what a method's own parameters may be, under their names in Python, and the `others`."""
     names = names or {}
-    own = {names.get(name, name): allowed(name, card) for name in card["parameters"] if name not in _ELSEWHERE}
-    seed = {"random_state": ["random_state"]} if "seed" in card["parameters"] else {}
+    own = {names.get(name, name): allowed(name, spec) for name in spec["parameters"] if name not in _ELSEWHERE}
+    seed = {"random_state": ["random_state"]} if "seed" in spec["parameters"] else {}
     return {**own, **seed, **others, "verbose": ["verbose"]}
 
 
-def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
+def allowed(name: str, spec: dict[str, Any] | None = None) -> list[Any]:
     """Return scikit-learn's words for what the catalogue lets a parameter of a method, or of any, be."""
     parameter = PARAMETERS[name]
-    if card is not None and name in card["kinds"]:
-        parameter = {**parameter, **card["kinds"][name]}
-    if card is not None and name in card["words"]:
-        parameter = {**parameter, "words": card["words"][name]}
+    if spec is not None and name in spec["kinds"]:
+        parameter = {**parameter, **spec["kinds"][name]}
+    if spec is not None and name in spec["words"]:
+        parameter = {**parameter, "words": spec["words"][name]}
     match parameter["kind"]:
         case "whole":
             words: list[Any] = [Interval(Integral, parameter["least"], None, closed="left")]
         case "whole_or":
             words = [Interval(Integral, parameter["least"], None, closed="left")]
             # The name may be that of an extractor's number of features, too.
-            if card is None or card["stage"] == "basis":
+            if spec is None or spec["stage"] == "basis":
                 words.append(StrOptions(set(parameter["words"])))
         case "number":
             closed = {
@@ -89,7 +89,7 @@ def allowed(name: str, card: dict[str, Any] | None = None) -> list[Any]:
         case kind:
             raise NotImplementedError(f"parameters of kind {kind}")
     # None keeps all features, whatever the default.
-    none = parameter["none"] is not None if card is None else name in card["none"] or parameter["kind"] == "keep"
+    none = parameter["none"] is not None if spec is None else name in spec["none"] or parameter["kind"] == "keep"
     return [*words, None] if none else words
 
 

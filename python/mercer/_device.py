@@ -33,14 +33,14 @@ def device_for(X: Any, *devices: str) -> str:
     for device in devices:
         _core.check_device(device)
     device = asked_device(*devices)
-    if is_on_card(X):
-        card = f"cuda:{card_of(X)}"
-        if device not in ("cpu", "auto", card) and not (device == "cuda" and card == "cuda:0"):
+    if is_on_gpu(X):
+        gpu = f"cuda:{gpu_of(X)}"
+        if device not in ("cpu", "auto", gpu) and not (device == "cuda" and gpu == "cuda:0"):
             raise ValueError(
-                f"device = `{device}`, but X lies on the GPU `{card}`\n"
+                f"device = `{device}`, but X lies on the GPU `{gpu}`\n"
                 "hint: leave `device` out, or move X to the other GPU"
             )
-        device = card
+        device = gpu
     if device != "cpu":
         _open(device)
     return device
@@ -71,7 +71,7 @@ def _library_folders() -> list[str]:
     return [str(folder) for folder in found if folder.is_dir()]
 
 
-def is_on_card(values: Any) -> bool:
+def is_on_gpu(values: Any) -> bool:
     """Return whether this is an array in the memory of an NVIDIA GPU."""
     return _library_of(values) is not None
 
@@ -94,19 +94,19 @@ def _library_of(values: Any) -> str | None:
         return "cupy"
     if getattr(values, "__cuda_array_interface__", None) is not None:
         return "interface"
-    return None if _dlpack_card(values) is None else "dlpack"
+    return None if _dlpack_gpu(values) is None else "dlpack"
 
 
-def _dlpack_card(values: Any) -> int | None:
+def _dlpack_gpu(values: Any) -> int | None:
     """Return the GPU that DLPack says an array lies on."""
     try:
-        kind, card = values.__dlpack_device__()
+        kind, gpu = values.__dlpack_device__()
     except (AttributeError, TypeError, ValueError, RuntimeError, BufferError):
         return None
-    return int(card) if int(kind) == _DLPACK_CUDA else None
+    return int(gpu) if int(kind) == _DLPACK_CUDA else None
 
 
-def card_of(values: Any) -> int:
+def gpu_of(values: Any) -> int:
     """Return the number of the GPU that an array lies on."""
     match _library_of(values):
         case "torch":
@@ -114,7 +114,7 @@ def card_of(values: Any) -> int:
         case "cupy":
             return int(values.device.id)
         case _:
-            return _dlpack_card(values) or 0
+            return _dlpack_gpu(values) or 0
 
 
 def to_host(values: Any) -> Any:
@@ -134,33 +134,33 @@ def to_host(values: Any) -> Any:
             return to_host(_from_dlpack(values))
 
 
-def columns_on_card(X: Any, columns: NDArray[np.intp]) -> Any:
+def columns_on_gpu(X: Any, columns: NDArray[np.intp]) -> Any:
     """Return some columns of an array that lies on a GPU, as an array of its own library."""
     library = _library_of(X)
     if library == "dlpack":
-        return columns_on_card(_from_dlpack(X), columns)
+        return columns_on_gpu(_from_dlpack(X), columns)
     if library == "interface" and not hasattr(X, "__getitem__"):
-        return columns_on_card(_imported(X, "cupy").asarray(X), columns)
+        return columns_on_gpu(_imported(X, "cupy").asarray(X), columns)
     return X[:, columns if library == "interface" else columns.tolist()]
 
 
 @dataclass(frozen=True)
-class CardRows:
+class GpuRows:
     """Rows that lie on a GPU, float64 or float32 and in C order: what `_core` takes."""
 
     array: Any  # the user's, or a copy by its own library
-    card: int
+    gpu: int
     shape: tuple[int, int]
     dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, X: Any) -> CardRows:
+    def of(cls, X: Any) -> GpuRows:
         """Return a user's array as rows; a copy is made on the GPU where its type or order asks for one."""
         if _library_of(X) == "dlpack":
             X = _from_dlpack(X)
         if len(X.shape) != 2:
             raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead\nhint: X is a row for every sample")
-        card = card_of(X)
+        gpu = gpu_of(X)
         match _library_of(X):
             case "torch":
                 array = _torch_floats(X)
@@ -171,28 +171,28 @@ class CardRows:
             case _:
                 array = _cupy_floats(_imported(X, "cupy").asarray(X))
         typestr = array.__cuda_array_interface__["typestr"]
-        return cls(array, card, (int(X.shape[0]), int(X.shape[1])), np.dtype(typestr))
+        return cls(array, gpu, (int(X.shape[0]), int(X.shape[1])), np.dtype(typestr))
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         interface: dict[str, Any] = self.array.__cuda_array_interface__
         return interface
 
-    def as_float64(self) -> CardRows:
+    def as_float64(self) -> GpuRows:
         """Return these rows in float64: themselves, or a copy on the GPU."""
         if self.dtype == np.float64:
             return self
         match _library_of(self.array):
             case "torch":
-                return CardRows.of(self.array.double())
+                return GpuRows.of(self.array.double())
             case "cupy":
                 array = self.array
             case _:
                 array = _imported(self.array, "cupy").asarray(self.array)
         with array.device:
-            return CardRows.of(array.astype(np.float64))
+            return GpuRows.of(array.astype(np.float64))
 
-    def empty(self, n_columns: int) -> CardRows | None:
+    def empty(self, n_columns: int) -> GpuRows | None:
         """Return room for features of these rows on their GPU, of their library's kind; None: no library makes it.
 
         Arrays that are neither of PyTorch nor of CuPy have features of CuPy.
@@ -200,13 +200,13 @@ class CardRows:
         shape = (self.shape[0], n_columns)
         if _library_of(self.array) == "torch":
             torch = sys.modules["torch"]
-            return CardRows.of(torch.empty(shape, dtype=self.array.dtype, device=self.array.device))
+            return GpuRows.of(torch.empty(shape, dtype=self.array.dtype, device=self.array.device))
         try:
             cupy = importlib.import_module("cupy")
         except ImportError:
             return None
-        with cupy.cuda.Device(self.card):
-            return CardRows.of(cupy.empty(shape, dtype=self.dtype))
+        with cupy.cuda.Device(self.gpu):
+            return GpuRows.of(cupy.empty(shape, dtype=self.dtype))
 
 
 def _is_plain(interface: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer import _core
-from mercer._device import CardRows
+from mercer._device import GpuRows
 from mercer._input import as_given, is_partitioned
 from mercer._warn import users_level
 
@@ -135,7 +135,7 @@ def refuse_device_of_partitions(device: str) -> None:
 
 def features(model: _core.Model, rows: Any, *, device: str, verbose: int = 0) -> Any:
     """Return the features of checked rows in their precision; those of rows on a GPU lie there, too."""
-    if isinstance(rows, CardRows):
+    if isinstance(rows, GpuRows):
         out = rows.empty(model.n_features)
         if out is not None:
             model.transform_to(rows, out, verbose=int(verbose))

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mercer import _core
-from mercer._device import CardRows, is_on_card, to_host
+from mercer._device import GpuRows, is_on_gpu, to_host
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,8 +71,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
                 f"{np.asarray(y).shape[1]} columns\nhint: fit each column by itself, or use {', '.join(_TAKE_SEVERAL)}"
             )
         checks["multi_output"] = True
-    if is_on_card(X) and hasattr(estimator, "device"):
-        return _on_card(estimator, CardRows.of(X), y, **checks)
+    if is_on_gpu(X) and hasattr(estimator, "device"):
+        return _on_gpu(estimator, GpuRows.of(X), y, **checks)
     with refusal_explained(X, estimator):
         found = validate_data(estimator, to_host(X), y, **checks)
     if is_frame(X) and checks.get("ensure_all_finite") is False:
@@ -99,7 +99,7 @@ def refuse_not_finite(rows: Any, names: Any, *, allow_nan: bool = False) -> None
         )
 
 
-def _on_card(estimator: Any, rows: CardRows, y: Any, *, reset: bool = True, **checks: Any) -> Any:
+def _on_gpu(estimator: Any, rows: GpuRows, y: Any, *, reset: bool = True, **checks: Any) -> Any:
     """Return rows that lie on a GPU, and labels, checked as `validate_data` does, which looks at arrays of NumPy."""
     name = type(estimator).__name__
     stand_in = np.zeros((rows.shape[0], min(rows.shape[1], 1)), dtype=np.int8)
@@ -219,7 +219,7 @@ def as_rows(X: Any) -> Rows:
     The user's object stays as it is.
     """
     rows: Any = X
-    if isinstance(X, CardRows):
+    if isinstance(X, GpuRows):
         return cast("Rows", X.as_float64())
     if not sparse.issparse(X):
         return as_array(X, np.float64)
@@ -233,7 +233,7 @@ def as_rows(X: Any) -> Rows:
 
 def as_given(X: Any) -> Rows | NDArray[np.float32]:
     """Return checked input as `as_rows` does, but dense rows in float32 as they are."""
-    if isinstance(X, CardRows):
+    if isinstance(X, GpuRows):
         return cast("Rows", X)
     if not sparse.issparse(X) and X.dtype == np.float32:
         return as_array(X)

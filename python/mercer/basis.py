@@ -16,8 +16,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from mercer import _core
-from mercer._catalogue import CARDS, allowed, as_seed, as_texts, stage
-from mercer._device import DEVICE, CardRows, device_for, is_on_card, to_host
+from mercer._catalogue import SPECS, allowed, as_seed, as_texts, stage
+from mercer._device import DEVICE, GpuRows, device_for, is_on_gpu, to_host
 from mercer._fit import Settings, features, fit, input_names, warn
 from mercer._input import (
     FLOATS,
@@ -43,7 +43,7 @@ from mercer._words import Gamma, Method, Precision
 from mercer.kernel import AnyKernel, has_width, is_plain
 
 # Which parameters of the catalogue each basis uses.
-_USED: dict[str, list[str]] = {name: CARDS[name]["parameters"] for name in stage("basis")}
+_USED: dict[str, list[str]] = {name: SPECS[name]["parameters"] for name in stage("basis")}
 
 
 def _grows(basis: KernelBasis) -> bool:
@@ -385,7 +385,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                [0.]])
         """
         # The fit's coordinates come back as an array of NumPy; on a GPU they are computed again, and stay there.
-        there = is_on_card(X)
+        there = is_on_gpu(X)
         rows, coordinates = self._fit(X, y, sample_weight, want_coordinates=not there)
         if there or coordinates is None or len(coordinates) != rows.shape[0]:
             return features(self._model, rows, device=device_for(X, self.device), verbose=self.verbose)
@@ -697,7 +697,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _non_negative(self, X: Any) -> Any:
         # A GPU has no formula for this kernel.
         of_counts = is_plain(self.kernel, "chi2", "additive_chi2")
-        if of_counts and not is_partitioned(X) and not isinstance(X, CardRows):
+        if of_counts and not is_partitioned(X) and not isinstance(X, GpuRows):
             check_non_negative(X, f"KernelBasis with the kernel {self.kernel}")
         return X
 

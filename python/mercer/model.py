@@ -16,7 +16,7 @@ from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags, check_ar
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core, extract, select, systems
-from mercer._device import CardRows, columns_on_card, device_for, is_on_card, to_host
+from mercer._device import GpuRows, columns_on_gpu, device_for, is_on_gpu, to_host
 from mercer._fit import features, input_names
 from mercer._input import (
     FLOATS,
@@ -338,7 +338,7 @@ class FeatureMap(_Loaded):
 
     def _rows(self, X: Any, call: str) -> Any:
         """Return checked rows; those on a GPU have no names, and the library looks at their number of columns."""
-        return CardRows.of(X) if is_on_card(X) else self._check(self._choose_columns(X, call))
+        return GpuRows.of(X) if is_on_gpu(X) else self._check(self._choose_columns(X, call))
 
     def _check(self, X: Any) -> Any:
         with refusal_explained(X):
@@ -513,9 +513,9 @@ class SelectedColumns(_Loaded):
             The kept columns as they are, or multiplied by their weights where `InputWeights` was saved, in the order of
             the training data.
         """
-        if is_on_card(X) and self.weights is None:
+        if is_on_gpu(X) and self.weights is None:
             self._check_width(int(X.shape[-1]))
-            return columns_on_card(X, self._columns.columns)
+            return columns_on_gpu(X, self._columns.columns)
         X, columns = self._choose_columns(to_host(X))
         kept: Any = check_array(
             X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0

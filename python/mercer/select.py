@@ -18,8 +18,8 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from mercer import _core
-from mercer._catalogue import CARDS, as_seed, as_text, limits
-from mercer._device import DEVICE, columns_on_card, device_for, is_on_card
+from mercer._catalogue import SPECS, as_seed, as_text, limits
+from mercer._device import DEVICE, columns_on_gpu, device_for, is_on_gpu
 from mercer._fit import WEIGHTS_OF_PARTITIONS, input_names, refuse_device_of_partitions, warn
 from mercer._input import (
     CLASS_WEIGHT,
@@ -210,7 +210,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settings(self, *, with_seed: bool = True) -> list[tuple[str, str]]:
         settings = []
-        for name in CARDS[self._called()]["parameters"]:
+        for name in SPECS[self._called()]["parameters"]:
             if name == "seed" and not with_seed:
                 continue
             value = as_seed(self.random_state) if name == "seed" else getattr(self, self._names.get(name, name))
@@ -254,9 +254,9 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         refuse_collections(type(self).__name__, "transform", X=X)
-        if is_on_card(X):
+        if is_on_gpu(X):
             validated_shape(self, X)
-            return columns_on_card(X, self.get_support(indices=True))
+            return columns_on_gpu(X, self.get_support(indices=True))
         polars = is_frame(X) and not hasattr(X, "iloc")
         wanted = _get_output_config("transform", estimator=self)["dense"] == "polars"
         if not polars or not wanted or not self.get_support().any():
@@ -392,7 +392,7 @@ class Relief(_Selector):
     _allow_nan = True
     _takes_shares = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relief"],
+        SPECS["relief"],
         categorical_features=_CATEGORIES,
         task=TASKS,
         device=DEVICE,
@@ -512,7 +512,7 @@ class ReliefF(_Selector):
     _allow_nan = True
     _takes_shares = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["relieff"],
+        SPECS["relieff"],
         categorical_features=_CATEGORIES,
         task=TASKS,
         device=DEVICE,
@@ -618,7 +618,7 @@ class RReliefF(_Selector):
     _allow_nan = True
     _takes_shares = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
+        SPECS["rrelieff"], categorical_features=_CATEGORIES, task=TASKS, device=DEVICE
     )
 
     def __init__(
@@ -714,7 +714,7 @@ class IRelief(_Selector):
     _finds = ("weights",)
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["irelief"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
+        SPECS["irelief"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -744,7 +744,7 @@ class _Surf(_Selector):
 
     _allow_nan = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["multisurf"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
+        SPECS["multisurf"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -1074,7 +1074,7 @@ class KFFS(_Selector):
     _method = "kffs"
     _finds = ("order", "error_path")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["kffs"], task=TASKS, class_weight=CLASS_WEIGHT
+        SPECS["kffs"], task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -1160,7 +1160,7 @@ class FScore(_Selector):
     _names: ClassVar[dict[str, str]] = {"level": "alpha"}
     _finds = ("pvalues",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["fdr"], _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=TASKS, class_weight=CLASS_WEIGHT
+        SPECS["fdr"], _names, mode=[StrOptions({"fpr", "fdr", "fwe"}), None], task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -1324,7 +1324,7 @@ class MutualInfo(_Selector):
     _takes_several = True
     _method = "mi"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["mi"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
+        SPECS["mi"], categorical_features=_CATEGORIES, task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(
@@ -1387,7 +1387,7 @@ class LaplacianScore(_Selector):
 
     _method = "laplacian"
     _needs_y = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(CARDS["laplacian"])
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(SPECS["laplacian"])
 
     def __init__(self, n_features: NFeatures = None, *, n_neighbors: int = 5, verbose: int = 0) -> None:
         self.n_features = n_features
@@ -1492,7 +1492,7 @@ class LassoSelector(_Selector):
     _names: ClassVar[dict[str, str]] = {"stability": "threshold"}
     _finds = ("penalty",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = limits(
-        CARDS["lasso"], _names, task=TASKS, class_weight=CLASS_WEIGHT
+        SPECS["lasso"], _names, task=TASKS, class_weight=CLASS_WEIGHT
     )
 
     def __init__(

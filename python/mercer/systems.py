@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._catalogue import CARDS, as_seed, as_text, limits, stage
+from mercer._catalogue import SPECS, as_seed, as_text, limits, stage
 from mercer._fit import Settings, fit, warn
 from mercer._input import CLASS_WEIGHT, Task, as_target, is_partitioned, same_task
 from mercer._mapped import LIMITS, Basis, Mapped
@@ -26,7 +26,7 @@ __all__ = ["EKS", "TAKES", "KRelief", "SKRelief"]
 
 
 def _limits(method: str, **others: list[Any]) -> dict[str, list[Any]]:
-    return {**limits(CARDS[method]), **others, **LIMITS}
+    return {**limits(SPECS[method]), **others, **LIMITS}
 
 
 class _System(Mapped):

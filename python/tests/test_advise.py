@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import mercer
 from mercer import GDA, KLFE, KPLS, KernelBasis, advise
-from mercer._catalogue import CARDS, PARAMETERS, as_text
+from mercer._catalogue import PARAMETERS, SPECS, as_text
 from mercer._named import estimator_of, value_of
 
 
@@ -141,15 +141,15 @@ def test_data_that_cannot_be_advised_on_is_refused(circles):
         advise(bad, y)
 
 
-@pytest.mark.parametrize("method", [name for name, card in CARDS.items() if card["stage"] != "select"])
+@pytest.mark.parametrize("method", [name for name, spec in SPECS.items() if spec["stage"] != "select"])
 def test_every_method_is_an_estimator_by_its_name(method):
     X, y = load_iris(return_X_y=True)
-    estimator = estimator_of(method, {"gamma": 0.1, "seed": 3} if "seed" in CARDS[method]["parameters"] else {})
+    estimator = estimator_of(method, {"gamma": 0.1, "seed": 3} if "seed" in SPECS[method]["parameters"] else {})
     few = {"skfe": {"max_iter": 5, "tol": 1.0}, "k-relief": {"n_features": 10}}.get(method, {})
     estimator.set_params(**few).fit(X, y)
     basis = getattr(estimator, "basis_", estimator)
     assert estimator.transform(X).shape == (150, estimator.n_components_)
-    if "seed" in CARDS[method]["parameters"]:
+    if "seed" in SPECS[method]["parameters"]:
         assert basis.gamma_ == 0.1
         assert basis.random_state == 3
 

@@ -122,7 +122,7 @@ def test_all_methods_serve_classes_and_some_serve_numbers():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few rows, for whom some methods have more to say
         frame = compare(X[::2], y[::2], folds=2, evaluators="knn")
-    names = {card["name"] for card in mercer._catalogue.CARDS.values() if card["stage"] != "select"}
+    names = {spec["name"] for spec in mercer._catalogue.SPECS.values() if spec["stage"] != "select"}
     assert set(frame["method"]) == names | {"raw", "kknn", "rbf-svm", "dummy"}
     X, y = make_friedman1(60, random_state=0)
     assert {"eks", "kpls", "kpca", "kobl"} <= set(compare(X, y, folds=2, evaluators="knn")["method"])

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer import _core, _device
-from mercer._device import CardRows, columns_on_card, device_for, is_on_card, to_host
+from mercer._device import GpuRows, columns_on_gpu, device_for, is_on_gpu, to_host
 from mercer._fit import features
 
 EXTRACTORS = ["AKDAQR", "GDA", "KANMM", "KLFE", "KMFA", "KOC", "KPCA", "KPLS", "SKFE"]
@@ -35,7 +35,7 @@ def labels_of(kind):
     return X[:, 0] if kind in (mercer.AutoRegressor, mercer.RReliefF) else Y
 
 
-def has_card():
+def has_gpu():
     try:
         _core.open_device("cuda")
     except mercer.DeviceError:
@@ -43,7 +43,7 @@ def has_card():
     return True
 
 
-without_card = pytest.mark.skipif(has_card(), reason="there is a GPU")
+without_gpu = pytest.mark.skipif(has_gpu(), reason="there is a GPU")
 
 
 @pytest.fixture(autouse=True)
@@ -53,8 +53,8 @@ def fresh(monkeypatch):
 
 
 @pytest.fixture
-def any_card(monkeypatch):
-    """Every card is believed to be there, until the library opens it."""
+def any_gpu(monkeypatch):
+    """Every GPU is believed to be there, until the library opens it."""
     monkeypatch.setattr(_device, "_open", lambda device: None)
 
 
@@ -77,8 +77,8 @@ class ByDlpack:
 
     shape = (60, 3)
 
-    def __init__(self, kind=2, card=1):
-        self.where = kind, card
+    def __init__(self, kind=2, gpu=1):
+        self.where = kind, gpu
 
     def __dlpack_device__(self):
         return self.where
@@ -87,9 +87,9 @@ class ByDlpack:
 class Tensor:
     """What is used of a tensor of PyTorch, around an array of NumPy."""
 
-    def __init__(self, values, *, card=0, cuda=True, grad=False):
+    def __init__(self, values, *, gpu=0, cuda=True, grad=False):
         self.values, self.is_cuda, self.grad = values, cuda, grad
-        self.device = SimpleNamespace(index=card)
+        self.device = SimpleNamespace(index=gpu)
         self.layout = "strided"
 
     shape = property(lambda self: self.values.shape)
@@ -103,7 +103,7 @@ class Tensor:
         return {**self.values.__array_interface__, "strides": None}
 
     def _like(self, values):
-        return Tensor(values, card=self.device.index, grad=False)
+        return Tensor(values, gpu=self.device.index, grad=False)
 
     def is_complex(self):
         return self.values.dtype.kind == "c"
@@ -133,8 +133,8 @@ class Array:
     """What is used of an array of CuPy, around an array of NumPy."""
 
     class Device:
-        def __init__(self, card):
-            self.id = card
+        def __init__(self, gpu):
+            self.id = gpu
 
         def __enter__(self):
             return self
@@ -142,8 +142,8 @@ class Array:
         def __exit__(self, *_):
             return None
 
-    def __init__(self, values, card=0):
-        self.values, self.device = values, self.Device(card)
+    def __init__(self, values, gpu=0):
+        self.values, self.device = values, self.Device(gpu)
 
     shape = property(lambda self: self.values.shape)
     dtype = property(lambda self: self.values.dtype)
@@ -163,7 +163,7 @@ class Array:
 @pytest.fixture
 def torch(monkeypatch):
     def empty(shape, dtype, device):
-        return Tensor(np.empty(shape, dtype), card=device.index)
+        return Tensor(np.empty(shape, dtype), gpu=device.index)
 
     module = SimpleNamespace(
         Tensor=Tensor,
@@ -171,7 +171,7 @@ def torch(monkeypatch):
         float64=np.dtype(np.float64),
         strided="strided",
         empty=empty,
-        from_dlpack=lambda values: Tensor(X, card=values.where[1]),
+        from_dlpack=lambda values: Tensor(X, gpu=values.where[1]),
     )
     monkeypatch.setitem(sys.modules, "torch", module)
     return module
@@ -230,9 +230,9 @@ def test_names_of_no_device_are_refused_before_the_rows_are_looked_at(kind):
         kind(device=0).fit(X, labels_of(kind))
 
 
-@without_card
+@without_gpu
 @each
-def test_a_card_that_is_not_there_is_an_error_with_a_hint_and_nothing_is_fitted(kind):
+def test_a_gpu_that_is_not_there_is_an_error_with_a_hint_and_nothing_is_fitted(kind):
     estimator = kind(device="cuda")
     with pytest.raises(mercer.DeviceError, match=rf"(?s){NO_DRIVER}.*\nhint: ") as raised:
         estimator.fit(X, labels_of(kind))
@@ -240,7 +240,7 @@ def test_a_card_that_is_not_there_is_an_error_with_a_hint_and_nothing_is_fitted(
     assert fitted_attributes(estimator) == []
 
 
-@without_card
+@without_gpu
 @each
 def test_auto_is_the_processor_with_one_warning_and_the_same_bits(kind):
     y = labels_of(kind)
@@ -258,7 +258,7 @@ def test_auto_is_the_processor_with_one_warning_and_the_same_bits(kind):
         pickle.loads(pickle.dumps(clone(estimator).fit(X, y)))
 
 
-@without_card
+@without_gpu
 def test_sparse_rows_are_computed_with_as_elsewhere():
     rows = sparse.csr_array(X)
     with pytest.warns(UserWarning, match="computed on the CPU"):
@@ -268,7 +268,7 @@ def test_sparse_rows_are_computed_with_as_elsewhere():
         mercer.GDA(device="cuda").fit(rows, Y)
 
 
-@without_card
+@without_gpu
 def test_a_fitted_estimator_transforms_where_its_parameter_says():
     for estimator in (mercer.GDA(), mercer.KernelBasis(), mercer.TAKES(), mercer.AutoFeatures()):
         estimator.fit(X, Y).set_params(device="cuda")
@@ -279,7 +279,7 @@ def test_a_fitted_estimator_transforms_where_its_parameter_says():
         predictor.predict(X)
 
 
-@without_card
+@without_gpu
 def test_a_model_transforms_where_its_argument_says(tmp_path):
     mercer.save(mercer.GDA().fit(X, Y), tmp_path / "gda.mercer")
     model = mercer.load(tmp_path / "gda.mercer")
@@ -292,7 +292,7 @@ def test_a_model_transforms_where_its_argument_says(tmp_path):
     np.testing.assert_array_equal(features, model.transform(X))
 
 
-@without_card
+@without_gpu
 def test_comparisons_and_advice_take_a_device():
     for call in (mercer.compare, mercer.advise):
         with pytest.raises(ValueError, match="device = `gpu`"):
@@ -301,7 +301,7 @@ def test_comparisons_and_advice_take_a_device():
             call(X, Y, device="cuda")
 
 
-@without_card
+@without_gpu
 def test_the_device_of_a_basis_counts_where_the_estimator_has_none():
     basis = mercer.KernelBasis(device="cuda")
     with pytest.raises(mercer.DeviceError, match=NO_DRIVER):
@@ -318,7 +318,7 @@ def test_the_device_of_a_basis_counts_where_the_estimator_has_none():
 
 
 @pytest.mark.parametrize("kind", [mercer.GDA, mercer.AutoFeatures, mercer.Relief])
-def test_rows_in_partitions_stay_on_their_machines(kind, any_card):
+def test_rows_in_partitions_stay_on_their_machines(kind, any_gpu):
     partitions = type("Partitions", (), {"is_partitioned": True, "n_features": 3, "names": None})()
     with pytest.raises(ValueError, match="device = `cuda:1`, but rows in partitions are computed with on the proc"):
         kind(device="cuda:1").fit(partitions)
@@ -344,13 +344,13 @@ def test_libraries_are_looked_for_once_in_the_packages_of_nvidia_and_of_pytorch(
 # Arrays that lie on a GPU.
 
 
-def test_what_lies_on_a_card(torch, cupy):
+def test_what_lies_on_a_gpu(torch, cupy):
     for there in (Somewhere(), ByDlpack(), Tensor(X), Tensor(X, grad=True), Array(X)):
-        assert is_on_card(there)
+        assert is_on_gpu(there)
     for here in (X, X.tolist(), None, "text", sparse.csr_array(X), Tensor(X, cuda=False), ByDlpack(1, 0), Somewhere):
-        assert not is_on_card(here)
+        assert not is_on_gpu(here)
         assert to_host(here) is here
-    assert [_device.card_of(there) for there in (Tensor(X, card=2), Array(X, 3), ByDlpack(), Somewhere())] == [
+    assert [_device.gpu_of(there) for there in (Tensor(X, gpu=2), Array(X, 3), ByDlpack(), Somewhere())] == [
         2,
         3,
         1,
@@ -360,9 +360,9 @@ def test_what_lies_on_a_card(torch, cupy):
         np.testing.assert_array_equal(to_host(there), X)
 
 
-@without_card
+@without_gpu
 @each
-def test_arrays_on_a_card_go_to_the_library_as_they_are(kind, any_card):
+def test_arrays_on_a_gpu_go_to_the_library_as_they_are(kind, any_gpu):
     estimator = kind()
     with pytest.raises(mercer.DeviceError, match=NO_DRIVER):
         estimator.fit(Somewhere(), labels_of(kind))
@@ -370,8 +370,8 @@ def test_arrays_on_a_card_go_to_the_library_as_they_are(kind, any_card):
     assert estimator.n_features_in_ == 3
 
 
-@without_card
-def test_a_card_is_opened_where_only_the_rows_ask_for_one():
+@without_gpu
+def test_a_gpu_is_opened_where_only_the_rows_ask_for_one():
     for call in (mercer.GDA().fit, mercer.KernelBasis().fit_transform, mercer.ReliefF().fit, mercer.AutoFeatures().fit):
         with pytest.raises(mercer.DeviceError, match=NO_DRIVER):
             call(Somewhere(), Y)
@@ -380,7 +380,7 @@ def test_a_card_is_opened_where_only_the_rows_ask_for_one():
             estimator.fit(X, Y).transform(Somewhere())
 
 
-def test_rows_on_one_card_are_not_computed_with_on_another(any_card, cupy):
+def test_rows_on_one_gpu_are_not_computed_with_on_another(any_gpu, cupy):
     assert device_for(Array(X, 1), "cpu") == "cuda:1"
     assert device_for(Array(X, 1), "auto") == "cuda:1"
     assert device_for(Array(X, 1), "cpu", "cuda:1") == "cuda:1"
@@ -390,7 +390,7 @@ def test_rows_on_one_card_are_not_computed_with_on_another(any_card, cupy):
 
 
 @pytest.mark.parametrize("kind", [mercer.GDA, mercer.KernelBasis, mercer.Relief, mercer.AutoClassifier])
-def test_arrays_on_a_card_are_checked_as_others_are(kind, any_card):
+def test_arrays_on_a_gpu_are_checked_as_others_are(kind, any_gpu):
     with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead"):
         kind().fit(Somewhere((60,)), Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -405,7 +405,7 @@ def test_arrays_on_a_card_are_checked_as_others_are(kind, any_card):
         call(Somewhere((60, 4)))
 
 
-def test_names_of_columns_are_forgotten_with_rows_that_have_none(any_card, torch):
+def test_names_of_columns_are_forgotten_with_rows_that_have_none(any_gpu, torch):
     pd = pytest.importorskip("pandas")
     basis = mercer.KernelBasis().fit(pd.DataFrame(X, columns=["a", "b", "c"]))
     with pytest.warns(UserWarning, match="X does not have valid feature names"), pytest.raises(mercer.DeviceError):
@@ -415,15 +415,15 @@ def test_names_of_columns_are_forgotten_with_rows_that_have_none(any_card, torch
     assert not hasattr(basis, "feature_names_in_")
 
 
-def test_matrices_that_cannot_be_read_as_they_are(any_card, no_libraries):
+def test_matrices_that_cannot_be_read_as_they_are(any_gpu, no_libraries):
     for there in (Somewhere(typestr="<i8"), Somewhere(typestr=">f8"), Somewhere(strides=(8, 480))):
         with pytest.raises(TypeError, match=r"a Somewhere on a GPU as .f8|i8.*\nhint: give float32 or float64"):
             mercer.GDA().fit(there, Y)
     with pytest.raises(TypeError, match="a ByDlpack on a GPU cannot be read as it is\nhint: "):
         mercer.GDA().fit(ByDlpack(), Y)
     for strides in (None, (24, 8)):
-        assert CardRows.of(Somewhere(strides=strides)).shape == (60, 3)
-    assert CardRows.of(Somewhere((1, 3), strides=(8, 8))).shape == (1, 3)
+        assert GpuRows.of(Somewhere(strides=strides)).shape == (60, 3)
+    assert GpuRows.of(Somewhere((1, 3), strides=(8, 8))).shape == (1, 3)
 
 
 def test_libraries_make_their_arrays_readable(torch, cupy):
@@ -435,20 +435,20 @@ def test_libraries_make_their_arrays_readable(torch, cupy):
             (X.T.copy().T, "f8"),
             (X > 0, "f8"),
         ):
-            rows = CardRows.of(make(given, card=1))
+            rows = GpuRows.of(make(given, gpu=1))
             assert isinstance(rows.array, make)
-            assert (rows.shape, rows.card, rows.dtype) == ((60, 3), 1, np.dtype(dtype))
+            assert (rows.shape, rows.gpu, rows.dtype) == ((60, 3), 1, np.dtype(dtype))
             np.testing.assert_array_equal(rows.array.values, given.astype(dtype))
             assert rows.as_float64().dtype == np.float64
         with pytest.raises(TypeError, match="real numbers are needed"):
-            CardRows.of(make(X.astype(complex)))
-    assert isinstance(CardRows.of(Tensor(X, grad=True)).array, Tensor)
-    assert isinstance(CardRows.of(ByDlpack()).array, Array)
-    assert isinstance(CardRows.of(Somewhere(typestr="<i4")).array, Array)
+            GpuRows.of(make(X.astype(complex)))
+    assert isinstance(GpuRows.of(Tensor(X, grad=True)).array, Tensor)
+    assert isinstance(GpuRows.of(ByDlpack()).array, Array)
+    assert isinstance(GpuRows.of(Somewhere(typestr="<i4")).array, Array)
 
 
 def test_dlpack_is_read_by_the_library_that_is_imported_already(torch, monkeypatch):
-    assert isinstance(CardRows.of(ByDlpack()).array, Tensor)
+    assert isinstance(GpuRows.of(ByDlpack()).array, Tensor)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -456,20 +456,20 @@ def test_features_are_of_the_kind_of_the_rows(dtype, torch, cupy, monkeypatch):
     written = []
     model = SimpleNamespace(n_features=2, transform_to=lambda rows, out, verbose: written.append((rows, out)))
     for make in (Tensor, Array):
-        found = features(model, CardRows.of(make(X.astype(dtype), card=1)), device="cuda:1")
+        found = features(model, GpuRows.of(make(X.astype(dtype), gpu=1)), device="cuda:1")
         assert isinstance(found, make)
         assert (found.shape, found.dtype) == ((60, 2), np.dtype(dtype))
         rows, out = written.pop()
-        assert rows.card == 1
+        assert rows.gpu == 1
         assert out.array.values is found.values
-    assert features(model, CardRows.of(Tensor(X, card=1)), device="cuda:1").device.index == 1
-    assert isinstance(features(model, CardRows.of(Somewhere()), device="cuda"), Array)
+    assert features(model, GpuRows.of(Tensor(X, gpu=1)), device="cuda:1").device.index == 1
+    assert isinstance(features(model, GpuRows.of(Somewhere()), device="cuda"), Array)
     monkeypatch.setitem(sys.modules, "cupy", None)
     model.transform = lambda rows, device, verbose: np.zeros((60, 2))
-    assert isinstance(features(model, CardRows.of(Somewhere()), device="cuda"), np.ndarray)
+    assert isinstance(features(model, GpuRows.of(Somewhere()), device="cuda"), np.ndarray)
 
 
-def test_columns_are_chosen_by_the_library_of_the_rows(torch, any_card, tmp_path):
+def test_columns_are_chosen_by_the_library_of_the_rows(torch, any_gpu, tmp_path):
     relief = mercer.Relief(2).fit(X, Y)
     kept = relief.transform(Tensor(X))
     assert isinstance(kept, Tensor)
@@ -481,10 +481,10 @@ def test_columns_are_chosen_by_the_library_of_the_rows(torch, any_card, tmp_path
     np.testing.assert_array_equal(columns.transform(Tensor(X)).values, relief.transform(X))
     with pytest.raises(ValueError, match="X has 2 features"):
         columns.transform(Tensor(X[:, :2]))
-    assert columns_on_card(ByDlpack(), np.array([0])).shape == (60, 1)
+    assert columns_on_gpu(ByDlpack(), np.array([0])).shape == (60, 1)
 
 
-def test_what_is_computed_on_the_processor_takes_arrays_of_a_card(torch, any_card):
+def test_what_is_computed_on_the_processor_takes_arrays_of_a_gpu(torch, any_gpu):
     there, basis = Tensor(X), mercer.KernelBasis(n_components=5).fit(X, Tensor(X[:, 0]))
     np.testing.assert_array_equal(basis.pivots_, mercer.KernelBasis(n_components=5).fit(X, X[:, 0]).pivots_)
     np.testing.assert_array_equal(basis.input_importance(there), basis.input_importance(X))
@@ -494,16 +494,16 @@ def test_what_is_computed_on_the_processor_takes_arrays_of_a_card(torch, any_car
     np.testing.assert_array_equal(mercer.FScore().fit(there, Y).scores_, mercer.FScore().fit(X, Y).scores_)
 
 
-@without_card
-def test_the_library_refuses_what_is_no_matrix_on_a_card():
-    rows = CardRows.of(Somewhere())
+@without_gpu
+def test_the_library_refuses_what_is_no_matrix_on_a_gpu():
+    rows = GpuRows.of(Somewhere())
     model = mercer.KernelBasis(n_components=2).fit(X)._model
     with pytest.raises(mercer.DeviceError, match=NO_DRIVER):
         model.transform(rows)
     for shape, typestr, strides in (((60,), "<f8", None), ((60, 3), "<i8", None), ((60, 3), "<f8", (8, 480))):
         interface = Somewhere(shape, typestr, strides).__cuda_array_interface__
         with pytest.raises(ValueError, match="a matrix of float64 or float32 in C order is needed on a GPU"):
-            model.transform(SimpleNamespace(__cuda_array_interface__=interface, card=0))
+            model.transform(SimpleNamespace(__cuda_array_interface__=interface, gpu=0))
 
 
 def test_every_class_with_a_device_is_here():

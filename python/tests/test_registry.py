@@ -8,7 +8,7 @@ import pytest
 
 import mercer
 from mercer import KernelBasis, _core, extract, select, systems
-from mercer._catalogue import CARDS, EXTRACTORS, as_text, stage
+from mercer._catalogue import EXTRACTORS, SPECS, as_text, stage
 
 # What a class has beyond its method's own parameters.
 MORE = {
@@ -35,12 +35,12 @@ def classes_of(module):
 
 SELECTORS = {kind._method: kind for kind in classes_of(select)}
 METHODS = [
-    *[(kind, CARDS["fdr" if name == "f" else name]) for name, kind in SELECTORS.items()],
+    *[(kind, SPECS["fdr" if name == "f" else name]) for name, kind in SELECTORS.items()],
     *[(kind, EXTRACTORS[kind._method]) for kind in classes_of(extract)],
-    *[(kind, CARDS[kind._method]) for kind in classes_of(systems)],
-    *[(KernelBasis, CARDS[name]) for name in stage("basis")],
+    *[(kind, SPECS[kind._method]) for kind in classes_of(systems)],
+    *[(KernelBasis, SPECS[name]) for name in stage("basis")],
 ]
-each_method = pytest.mark.parametrize(("kind", "card"), METHODS, ids=[card["name"] for _, card in METHODS])
+each_method = pytest.mark.parametrize(("kind", "spec"), METHODS, ids=[spec["name"] for _, spec in METHODS])
 
 
 def defaults_of(kind):
@@ -60,25 +60,25 @@ def test_every_method_is_a_class_that_users_can_import():
     for kind, _ in METHODS:
         assert getattr(mercer, kind.__name__) is kind
         assert kind.__name__ in mercer.__all__
-    names = {card["name"] for card in json.loads(_core.catalogue())["methods"]}
-    assert names == {card["name"] for _, card in METHODS} | {"f", "fpr", "fwe"}
+    names = {spec["name"] for spec in json.loads(_core.catalogue())["methods"]}
+    assert names == {spec["name"] for _, spec in METHODS} | {"f", "fpr", "fwe"}
 
 
 @each_method
-def test_signatures_have_the_parameters_and_defaults_of_the_registry(kind, card):
+def test_signatures_have_the_parameters_and_defaults_of_the_registry(kind, spec):
     defaults = defaults_of(kind)
-    own = {name: name_of(kind, name) for name in card["parameters"]}
+    own = {name: name_of(kind, name) for name in spec["parameters"]}
     if kind is not KernelBasis:
         own = {name: python for name, python in own.items() if name not in OF_BASIS}
     for name, python in own.items():
         if python == "random_state" and python not in defaults:
             assert kind is mercer.AKDAQR  # whose basis has it
             continue
-        value, registered = defaults[python], card["defaults"].get(name)
+        value, registered = defaults[python], spec["defaults"].get(name)
         if name == "seed" or (kind is KernelBasis and name == "tol"):
             assert value is None  # 0, or what the method has
         elif value is None:
-            assert name in card["none"], name
+            assert name in spec["none"], name
         else:
             assert registered is not None, name
             text = as_text(value)
@@ -88,7 +88,7 @@ def test_signatures_have_the_parameters_and_defaults_of_the_registry(kind, card)
 
 
 @each_method
-def test_docstrings_have_the_parameters_and_defaults_of_the_signature(kind, card):
+def test_docstrings_have_the_parameters_and_defaults_of_the_signature(kind, spec):
     section = kind.__doc__.split("Parameters\n    ----------\n")[1].split("\n\n")[0]
     written = {}
     for line in section.splitlines():
@@ -100,5 +100,5 @@ def test_docstrings_have_the_parameters_and_defaults_of_the_signature(kind, card
 
 
 @each_method
-def test_what_is_checked_is_what_there_is(kind, card):
+def test_what_is_checked_is_what_there_is(kind, spec):
     assert set(kind._parameter_constraints) == set(defaults_of(kind))

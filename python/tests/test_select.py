@@ -695,7 +695,7 @@ def test_text_that_is_not_said_to_be_categories_is_refused():
 
 
 def test_every_selector_of_the_catalogue_is_a_class():
-    from mercer._catalogue import CARDS, stage
+    from mercer._catalogue import SPECS, stage
 
     for name in stage("select"):
         selector = mercer.select.named(name, None, 0)
@@ -703,8 +703,8 @@ def test_every_selector_of_the_catalogue_is_a_class():
         assert isinstance(selector, getattr(mercer, type(selector).__name__))
         # The defaults are the catalogue's.
         defaults = dict(selector._settings())
-        for parameter in CARDS[name]["parameters"]:
-            own = CARDS[name]["defaults"].get(parameter) or mercer._catalogue.PARAMETERS[parameter]["default"]
+        for parameter in SPECS[name]["parameters"]:
+            own = SPECS[name]["defaults"].get(parameter) or mercer._catalogue.PARAMETERS[parameter]["default"]
             given = defaults.get(parameter)
             assert given == own or float(given) == float(own), (name, parameter)
 

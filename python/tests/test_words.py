@@ -7,7 +7,7 @@ import pytest
 
 import mercer
 from mercer import _words
-from mercer._catalogue import CARDS, PARAMETERS, stage
+from mercer._catalogue import PARAMETERS, SPECS, stage
 
 TYPES = {
     "kernel": _words.KernelName,
@@ -29,7 +29,7 @@ def test_words_are_those_of_the_catalogue(name):
 
 def test_other_words_are_those_that_are_checked():
     assert set(get_args(_words.Method)) == set(stage("basis"))
-    assert set(get_args(_words.LocalMetric)) == set(CARDS["klfe"]["words"]["metric"])
+    assert set(get_args(_words.LocalMetric)) == set(SPECS["klfe"]["words"]["metric"])
     checked = {
         _words.WeightedKernel: mercer.InputWeights._parameter_constraints["kernel"],
         _words.Votes: mercer.KernelNeighborsClassifier._parameter_constraints["weights"],

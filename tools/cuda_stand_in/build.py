@@ -1,4 +1,4 @@
-"""Build the stand-in for a card: `build.py FOLDER` puts libcuda, libnvrtc and libcublas there. For tests alone."""
+"""Build the stand-in for a GPU: `build.py FOLDER` puts libcuda, libnvrtc and libcublas there. For tests alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// A stand-in for an NVIDIA card, for tests on machines without one: CUDA's driver, compiler and cuBLAS in as much as mercer
+// A stand-in for an NVIDIA GPU, for tests on machines without one: CUDA's driver, compiler and cuBLAS in as much as mercer
 // calls them, on the processor and slowly. The kernels are compiled as C++ from the same source. A thread of a block runs until
 // it waits for the others. `build.py` puts it where libraries are looked for.
 //
@@ -172,7 +172,7 @@ static size_t in_use = 0;
 static size_t memory() { const char *text = getenv("STAND_IN_MEMORY"); return text ? strtoull(text, nullptr, 10) : size_t(4) << 30; }
 
 #define API extern "C" __attribute__((visibility("default"))) int
-API cuInit(unsigned) { return getenv("STAND_IN_NO_CARD") ? 100 : 0; }
+API cuInit(unsigned) { return getenv("STAND_IN_NO_GPU") ? 100 : 0; }
 API cuDeviceGetCount(int *count) { *count = 1; return 0; }
 API cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 API cuDeviceGetName(char *name, int, int) { strcpy(name, "stand-in"); return 0; }

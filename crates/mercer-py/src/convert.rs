@@ -53,20 +53,20 @@ impl Matrix<'_> {
     }
 }
 
-/// A matrix on a card, row after row: the memory of CuPy, PyTorch and others, as their `__cuda_array_interface__` has it.
-pub(crate) struct CardMatrix {
+/// A matrix on a GPU, row after row: the memory of CuPy, PyTorch and others, as their `__cuda_array_interface__` has it.
+pub(crate) struct GpuMatrix {
     address: u64,
     shape: (usize, usize),
     precision: Precision,
-    card: usize,
+    gpu: usize,
     /// Keeps the memory.
     owner: Arc<Py<PyAny>>,
 }
 
-impl<'py> FromPyObject<'_, 'py> for CardMatrix {
+impl<'py> FromPyObject<'_, 'py> for GpuMatrix {
     type Error = PyErr;
 
-    /// The card's number, which the interface lacks, is the object's `card`.
+    /// The GPU's number, which the interface lacks, is the object's `gpu`.
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let interface = object.getattr("__cuda_array_interface__")?;
         let interface = interface.cast::<PyDict>()?;
@@ -90,27 +90,27 @@ impl<'py> FromPyObject<'_, 'py> for CardMatrix {
         if item("mask")?.is_some() {
             return Err(PyValueError::new_err("a matrix on a GPU must have no mask"));
         }
-        let card = object.getattr("card")?.extract()?;
-        Ok(Self { address, shape, precision, card, owner: Arc::new(object.to_owned().unbind()) })
+        let gpu = object.getattr("gpu")?.extract()?;
+        Ok(Self { address, shape, precision, gpu, owner: Arc::new(object.to_owned().unbind()) })
     }
 }
 
-impl CardMatrix {
+impl GpuMatrix {
     pub(crate) fn shape(&self) -> (usize, usize) {
         self.shape
     }
 
-    pub(crate) fn card(&self) -> usize {
-        self.card
+    pub(crate) fn gpu(&self) -> usize {
+        self.gpu
     }
 
     fn rows(&self) -> Result<Rows<'static>> {
         // SAFETY: the array is alive as long as its owner, and who calls `fit` or `transform` does not write to the rows
         // meanwhile, as with rows of NumPy.
-        unsafe { Rows::at_address(self.address, self.shape, self.precision, self.card, self.owner.clone()) }
+        unsafe { Rows::at_address(self.address, self.shape, self.precision, self.gpu, self.owner.clone()) }
     }
 
-    /// Writes the features of rows that lie on the same card, of which there are as many as this has numbers.
+    /// Writes the features of rows that lie on the same GPU, of which there are as many as this has numbers.
     pub(crate) fn write(&self, map: &FeatureMap, rows: &Rows, monitor: &Monitor) -> Result<()> {
         // SAFETY: the array is alive as long as its owner, has the shape of the features, as the caller has seen, and was
         // made for them, so that nobody else knows of it.
@@ -118,9 +118,9 @@ impl CardMatrix {
     }
 }
 
-/// Rows as Python has them: a matrix of float64 or float32, here or on a card, or SciPy's CSR.
+/// Rows as Python has them: a matrix of float64 or float32, here or on a GPU, or SciPy's CSR.
 pub(crate) enum PyRows<'py> {
-    OnCard(CardMatrix),
+    OnGpu(GpuMatrix),
     Dense(Matrix<'py>),
     DenseF32(Matrix<'py, f32>),
     Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Numbers<'py>, p: usize },
@@ -131,7 +131,7 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if object.hasattr("__cuda_array_interface__")? {
-            return object.extract().map(Self::OnCard);
+            return object.extract().map(Self::OnGpu);
         }
         if !object.hasattr("indptr")? {
             return object.extract().map(Self::Dense).or_else(|why| match object.extract() {
@@ -154,7 +154,7 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
 impl PyRows<'_> {
     pub(crate) fn rows(&self) -> PyResult<Rows<'_>> {
         let rows = match self {
-            Self::OnCard(matrix) => matrix.rows(),
+            Self::OnGpu(matrix) => matrix.rows(),
             Self::Dense(matrix) => {
                 let (n, p) = matrix.shape();
                 Rows::dense(matrix.values()?, n, p)
@@ -170,10 +170,10 @@ impl PyRows<'_> {
         rows.map_err(exception)
     }
 
-    /// The number of the card that the rows lie on.
-    pub(crate) fn card(&self) -> Option<usize> {
+    /// The number of the GPU that the rows lie on.
+    pub(crate) fn gpu(&self) -> Option<usize> {
         match self {
-            Self::OnCard(matrix) => Some(matrix.card()),
+            Self::OnGpu(matrix) => Some(matrix.gpu()),
             _ => None,
         }
     }

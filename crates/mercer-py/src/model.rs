@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 
-use crate::convert::{CardMatrix, Matrix, PyRows, frozen, matrix_array, python_rows, whole};
+use crate::convert::{GpuMatrix, Matrix, PyRows, frozen, matrix_array, python_rows, whole};
 use crate::device::device_named;
 use crate::gate::{exception, run};
 use crate::onnx;
@@ -244,19 +244,19 @@ impl Model {
         }
     }
 
-    /// Features of rows that lie on a card, written into a matrix on the same card.
+    /// Features of rows that lie on a GPU, written into a matrix on the same GPU.
     #[pyo3(signature = (X, out, *, verbose=0))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]
     fn transform_to<'py>(
         &self,
         py: Python<'py>,
         X: PyRows<'py>,
-        out: CardMatrix,
+        out: GpuMatrix,
         verbose: u32,
     ) -> PyResult<()> {
         let rows = X.rows()?;
         let shape = (rows.n(), self.n_features());
-        if out.shape() != shape || X.card() != Some(out.card()) {
+        if out.shape() != shape || X.gpu() != Some(out.gpu()) {
             let text = format!("the features are a matrix of {} × {} on the rows' GPU", shape.0, shape.1);
             return Err(PyValueError::new_err(text));
         }

@@ -1,8 +1,8 @@
-//! One NVIDIA card: its memory, matrix products, and the kernels of `kernels.cu`.
+//! One NVIDIA GPU: its memory, matrix products, and the kernels of `kernels.cu`.
 //!
-//! Most of the unsafe code is here, and what is offered is safe: every address that is handed to the card
+//! Most of the unsafe code is here, and what is offered is safe: every address that is handed to the GPU
 //! lies inside a [`Buffer`], and sizes are checked before each call. Work goes to one stream, in the order of the calls, so
-//! that results do not depend on time; [`Card::wait`] and everything that brings numbers back wait for it. Only copies of pieces
+//! that results do not depend on time; [`Gpu::wait`] and everything that brings numbers back wait for it. Only copies of pieces
 //! of rows and features go beside it, to a second stream, and marks ([`Event`]) say what waits for what.
 //!
 //! source  CUDA driver API, NVRTC and cuBLAS; loaded at run time by `library.rs`
@@ -35,13 +35,13 @@ use pinned::Pinned;
 
 pub(crate) use buffer::{Buffer, rows_in_one_piece};
 pub(crate) use event::Event;
-pub(crate) use launch::{CardShape, Closed, Listed, MOST_LISTED, MOST_PIVOTS};
+pub(crate) use launch::{Closed, GpuShape, Listed, MOST_LISTED, MOST_PIVOTS};
 pub(crate) use view::{Operand, View};
 
-/// The source that is compiled for the card.
+/// The source that is compiled for the GPU.
 pub(crate) const SOURCE: &str = include_str!("cuda/kernels.cu");
 
-/// The share of the card's free memory that a job may take unless `MERCER_DEVICE_MEMORY` says otherwise.
+/// The share of the GPU's free memory that a job may take unless `MERCER_DEVICE_MEMORY` says otherwise.
 const FREE_SHARE: f64 = 0.9;
 
 /// Memory of up to so many bytes is kept when it is given back, up to so many bytes in all.
@@ -50,10 +50,10 @@ const KEPT_BYTES_IN_ALL: usize = 1 << 30;
 
 /// Codes of the driver.
 const OUT_OF_MEMORY: c_int = 2;
-const NO_CARD: c_int = 100;
+const NO_GPU: c_int = 100;
 
-/// An opened card.
-pub(crate) struct Card {
+/// An opened GPU.
+pub(crate) struct Gpu {
     libraries: &'static Libraries,
     pub(crate) ordinal: usize,
     name: String,
@@ -76,13 +76,13 @@ pub(crate) struct Card {
 
 // SAFETY: handles of the driver may be used by any thread that has made the context current, as every call here does; that of
 // cuBLAS is behind a lock.
-unsafe impl Send for Card {}
+unsafe impl Send for Gpu {}
 // SAFETY: as above.
-unsafe impl Sync for Card {}
+unsafe impl Sync for Gpu {}
 
-impl std::fmt::Debug for Card {
+impl std::fmt::Debug for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Card({}, {})", self.ordinal, self.name)
+        write!(f, "GPU({}, {})", self.ordinal, self.name)
     }
 }
 
@@ -91,17 +91,17 @@ pub(crate) fn look_into(folders: Vec<PathBuf>) {
     library::look_into(folders);
 }
 
-impl Card {
-    /// The card with this number, opened at its first use.
+impl Gpu {
+    /// The GPU with this number, opened at its first use.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
-        static OPENED: Mutex<Vec<(usize, Arc<Card>)>> = Mutex::new(Vec::new());
+        static OPENED: Mutex<Vec<(usize, Arc<Gpu>)>> = Mutex::new(Vec::new());
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, card)) = opened.iter().find(|(number, _)| *number == ordinal) {
-            return Ok(Arc::clone(card));
+        if let Some((_, gpu)) = opened.iter().find(|(number, _)| *number == ordinal) {
+            return Ok(Arc::clone(gpu));
         }
-        let card = Arc::new(Self::first(ordinal)?);
-        opened.push((ordinal, Arc::clone(&card)));
-        Ok(card)
+        let gpu = Arc::new(Self::first(ordinal)?);
+        opened.push((ordinal, Arc::clone(&gpu)));
+        Ok(gpu)
     }
 
     fn first(ordinal: usize) -> Result<Self> {
@@ -111,14 +111,14 @@ impl Card {
         // SAFETY: the driver's functions with places for what they return; names are read up to their end.
         unsafe {
             let code = (driver.init)(0);
-            if code == NO_CARD {
-                return Err(no_card(0, ordinal));
+            if code == NO_GPU {
+                return Err(no_gpu(0, ordinal));
             }
             failed(code, "starting the driver")?;
             let mut count = 0;
             failed((driver.device_count)(&raw mut count), "counting GPUs")?;
             if ordinal >= count.try_into().unwrap_or(0) {
-                return Err(no_card(count, ordinal));
+                return Err(no_gpu(count, ordinal));
             }
             let (mut device, mut context) = (0, std::ptr::null_mut());
             failed((driver.device)(&raw mut device, int(ordinal)), "opening the GPU")?;
@@ -156,7 +156,7 @@ impl Card {
         }
     }
 
-    /// The card's name, such as `NVIDIA H200`.
+    /// The GPU's name, such as `NVIDIA H200`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -234,7 +234,7 @@ impl Card {
         keeps
     }
 
-    /// Gives the kept memory back to the card.
+    /// Gives the kept memory back to the GPU.
     fn free_kept(&self) {
         for (_, address) in self.kept.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // SAFETY: it belongs to no buffer.
@@ -256,7 +256,7 @@ impl Card {
         Ok(buffer)
     }
 
-    /// Memory of others on this card.
+    /// Memory of others on this GPU.
     ///
     /// # Safety
     /// There must be so many numbers at the address as long as `owner` lives, and nobody may write to them meanwhile; if they
@@ -277,7 +277,7 @@ impl Card {
     /// Waits until all is done that was begun.
     pub(crate) fn wait(&self) -> Result<()> {
         self.enter()?;
-        // SAFETY: the stream is the card's own.
+        // SAFETY: the stream is the GPU's own.
         self.check(unsafe { (self.libraries.driver.wait_for_stream)(self.stream) }, "computing")
     }
 
@@ -425,7 +425,7 @@ impl Card {
         blas_check(code, "solving")
     }
 
-    /// Makes the card that of this thread.
+    /// Makes the GPU that of this thread.
     fn enter(&self) -> Result<()> {
         // SAFETY: the context lives as long as the process.
         self.check(unsafe { (self.libraries.driver.set_context)(self.context) }, "turning to the GPU")
@@ -441,7 +441,7 @@ fn int(size: usize) -> c_int {
     c_int::try_from(size).unwrap_or_else(|_| unreachable!("pieces are smaller"))
 }
 
-/// The kernels, compiled for a card of this capability.
+/// The kernels, compiled for a GPU of this capability.
 fn compiled(libraries: &'static Libraries, capability: c_int) -> Result<Vec<(&'static str, Handle)>> {
     let (compiler, driver) = (&libraries.compiler, &libraries.driver);
     let source = CString::new(SOURCE).unwrap_or_else(|_| unreachable!("the source has no zero byte"));
@@ -465,13 +465,13 @@ fn compiled(libraries: &'static Libraries, capability: c_int) -> Result<Vec<(&'s
         }
         let mut size = 0;
         compiler_check((compiler.cubin_size)(program, &raw mut size), "")?;
-        let mut code_of_card = vec![0u8; size.max(1)];
-        compiler_check((compiler.cubin)(program, code_of_card.as_mut_ptr().cast()), "")?;
+        let mut code_of_gpu = vec![0u8; size.max(1)];
+        compiler_check((compiler.cubin)(program, code_of_gpu.as_mut_ptr().cast()), "")?;
         (compiler.destroy)(&raw mut program);
         let mut module = std::ptr::null_mut();
         check(
             libraries,
-            (driver.load_module)(&raw mut module, code_of_card.as_ptr().cast()),
+            (driver.load_module)(&raw mut module, code_of_gpu.as_ptr().cast()),
             "loading kernels",
         )?;
         let function = |name: &'static str| {
@@ -528,7 +528,7 @@ fn check(libraries: &Libraries, code: c_int, doing: &str) -> Result<()> {
     )))
 }
 
-fn no_card(count: c_int, ordinal: usize) -> Error {
+fn no_gpu(count: c_int, ordinal: usize) -> Error {
     let what = if count == 0 {
         "the NVIDIA driver finds no GPU".to_owned()
     } else {

@@ -1,4 +1,4 @@
-//! Where the arithmetic on rows is done: on the processor, or on an NVIDIA card.
+//! Where the arithmetic on rows is done: on the processor, or on an NVIDIA GPU.
 //!
 //! [`Options::device`](crate::Options) says where a fit is computed, [`Rows::on`](crate::Rows::on) puts rows there.
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::cuda::{self, Card};
+use crate::cuda::{self, Gpu};
 use crate::error::{Error, Result};
 
 /// A place to compute.
@@ -25,44 +25,44 @@ pub enum Device {
     /// The processor.
     #[default]
     Cpu,
-    /// The NVIDIA card with this number. Without one, or for what it has no formula for, an error.
+    /// The NVIDIA GPU with this number. Without one, or for what it has no formula for, an error.
     Cuda(usize),
-    /// The NVIDIA card with this number for what it has formulas for, else the processor. Without the card, an error. Comparisons
-    /// and advice make it of a card that was asked for.
+    /// The NVIDIA GPU with this number for what it has formulas for, else the processor. Without the GPU, an error. Comparisons
+    /// and advice make it of a GPU that was asked for.
     #[doc(hidden)]
     WhereItCan(usize),
-    /// The first NVIDIA card where there is one and it has the formulas, else the processor.
+    /// The first NVIDIA GPU where there is one and it has the formulas, else the processor.
     Auto,
 }
 
 impl Device {
-    /// The card; None where the processor computes.
-    pub(crate) fn card(self) -> Result<Option<Arc<Card>>> {
+    /// The GPU; None where the processor computes.
+    pub(crate) fn gpu(self) -> Result<Option<Arc<Gpu>>> {
         match self {
             Self::Cpu => Ok(None),
-            Self::Cuda(number) | Self::WhereItCan(number) => Card::open(number).map(Some),
-            Self::Auto => Ok(Card::open(0).ok()),
+            Self::Cuda(number) | Self::WhereItCan(number) => Gpu::open(number).map(Some),
+            Self::Auto => Ok(Gpu::open(0).ok()),
         }
     }
 
-    /// This device for many jobs, some of which a card may have no part in.
+    /// This device for many jobs, some of which a GPU may have no part in.
     pub(crate) fn where_it_can(self) -> Self {
         if let Self::Cuda(number) = self { Self::WhereItCan(number) } else { self }
     }
 
-    /// Whether the processor takes over what a card cannot do.
+    /// Whether the processor takes over what a GPU cannot do.
     pub(crate) fn falls_back(self) -> bool {
         matches!(self, Self::Auto | Self::WhereItCan(_))
     }
 
-    /// The card's name; None where the processor computes.
+    /// The GPU's name; None where the processor computes.
     pub fn name(self) -> Result<Option<String>> {
-        Ok(self.card()?.map(|card| card.name().to_owned()))
+        Ok(self.gpu()?.map(|gpu| gpu.name().to_owned()))
     }
 
     /// Why [`Auto`](Self::Auto) computes on the processor; None where it does not.
     pub fn fallback(self) -> Option<String> {
-        let why = Card::open(0).err().filter(|_| self == Self::Auto)?.to_string();
+        let why = Gpu::open(0).err().filter(|_| self == Self::Auto)?.to_string();
         let why = why.lines().next().unwrap_or_default().to_owned();
         Some(format!("device = `auto`: computed on the CPU, as {why}"))
     }
@@ -100,7 +100,7 @@ pub fn look_into(folders: Vec<PathBuf>) {
     cuda::look_into(folders);
 }
 
-/// The CUDA source that cards run, for those who want to compile it beforehand.
+/// The CUDA source that GPUs run, for those who want to compile it beforehand.
 pub fn source() -> &'static str {
     cuda::SOURCE
 }

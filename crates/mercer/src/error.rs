@@ -32,7 +32,7 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A card that is not there, lacks a library, or failed.
+    /// A GPU that is not there, lacks a library, or failed.
     #[error("{0}")]
     Device(String),
     /// [`Monitor::stop`](crate::Monitor::stop) was called.

@@ -9,7 +9,7 @@ mod facts;
 mod features;
 mod extracted;
 mod prepared;
-mod on_card;
+mod on_gpu;
 mod columns;
 mod model;
 mod support;
@@ -29,7 +29,7 @@ use crate::data::scale::Scaling;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::extract::Directions;
-use crate::kernel::on_card::no_formula;
+use crate::kernel::on_gpu::no_formula;
 use crate::monitor::Monitor;
 use crate::size::{check_available, matrix_bytes};
 use crate::whole_file::{finish, temporary};
@@ -333,26 +333,26 @@ impl FeatureMap {
         prepared::transform(self, &panels, rows, out, monitor).map(|()| panels.precision())
     }
 
-    /// Rows to transform on a device: on a card where it has the formulas, and an error where one was asked for that has not.
+    /// Rows to transform on a device: on a GPU where it has the formulas, and an error where one was asked for that has not.
     pub fn rows_on<'r>(&self, rows: Rows<'r>, device: Device) -> Result<Rows<'r>> {
         let shape = self.expansion.kernel.shape;
         match device {
             Device::Cpu => Ok(rows),
-            _ if shape.is_on_cards() => rows.on(device),
+            _ if shape.is_on_gpus() => rows.on(device),
             _ if device.falls_back() => Ok(rows),
             _ => Err(no_formula(shape)),
         }
     }
 
-    /// Features of rows that lie on a card, left there: n×q, of which nothing is copied here until it is looked at.
+    /// Features of rows that lie on a GPU, left there: n×q, of which nothing is copied here until it is looked at.
     pub fn transform_there(&self, rows: &Rows, monitor: &Monitor) -> Result<Rows<'static>> {
-        on_card::transform_there(self, rows, monitor)
+        on_gpu::transform_there(self, rows, monitor)
     }
 
-    /// Features of rows that lie on a card into memory of others there, n×q and row after row.
+    /// Features of rows that lie on a GPU into memory of others there, n×q and row after row.
     ///
     /// # Safety
-    /// There must be n·q numbers of the precision at the address as long as `owner` lives, on the rows' card, and nobody may
+    /// There must be n·q numbers of the precision at the address as long as `owner` lives, on the rows' GPU, and nobody may
     /// read or write them meanwhile.
     #[expect(unsafe_code, reason = "an address is believed")]
     pub unsafe fn transform_to_address(
@@ -364,7 +364,7 @@ impl FeatureMap {
         monitor: &Monitor,
     ) -> Result<()> {
         // SAFETY: as the caller says.
-        unsafe { on_card::transform_to_address(self, rows, address, precision, owner, monitor) }
+        unsafe { on_gpu::transform_to_address(self, rows, address, precision, owner, monitor) }
     }
 
     /// How much each feature depends on each input, q×p: the mean over these rows of the squared slope of the feature

@@ -157,7 +157,7 @@ impl Options {
         self
     }
 
-    /// These options for many jobs, some of which a card may have no part in.
+    /// These options for many jobs, some of which a GPU may have no part in.
     pub(crate) fn where_it_can(&self) -> Self {
         Self { device: self.device.where_it_can(), ..self.clone() }
     }

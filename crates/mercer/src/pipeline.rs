@@ -453,7 +453,7 @@ impl Pipeline {
     /// Whether the rows' coordinates are handed on from the basis to its head, where they would be recomputed otherwise.
     fn hands_on_coordinates(&self, basis: &Basis, n: usize, options: &Options) -> bool {
         let m = basis.most_components(n) as u64;
-        // Those on a card take none of this memory.
+        // Those on a GPU take none of this memory.
         let there = options.device != Device::Cpu;
         let coordinates = if there { 0 } else { basis.usual_precision().bytes() * n as u64 * m };
         match &self.head {
@@ -497,7 +497,7 @@ impl Pipeline {
         let landmarks = if basis.method == Method::Kpca { chosen_from as u64 } else { m };
         let precision = basis.usual_precision();
         let (basis_itself, coordinates) = (8 * m * landmarks, precision.bytes() * n as u64 * m);
-        // Extractors look at coordinates on a card where they lie.
+        // Extractors look at coordinates on a GPU where they lie.
         let extracts_there = options.device != Device::Cpu && matches!(self.head, Head::Extract(_));
         let coordinates = if extracts_there { 0 } else { coordinates };
         match &self.head {

@@ -142,16 +142,16 @@ fn every_method_can_have_a_checkpoint() {
     let folder = folder();
     fs::create_dir(folder.path().join("kept")).expect("made");
     fs::write(folder.path().join("kept/mine.txt"), "mine").expect("written");
-    for card in mercer::methods::all().filter(|card| card.stage != mercer::methods::Stage::Select) {
+    for spec in mercer::methods::all().filter(|spec| spec.stage != mercer::methods::Stage::Select) {
         let args =
-            ["fit", "train.csv", "--target", "kind", "--method", card.name, "-q", "-o", "model.mercer"];
+            ["fit", "train.csv", "--target", "kind", "--method", spec.name, "-q", "-o", "model.mercer"];
         let model = |more: &[&str]| {
             done(folder.path(), &[&args[..], more].concat());
             mercer::FeatureMap::load(folder.path().join("model.mercer")).expect("a model")
         };
         let (plain, kept) = (model(&[]), model(&["--checkpoint", "kept", "--report", "page.html"]));
-        assert_eq!(plain.pivots, kept.pivots, "{}", card.name);
-        assert_eq!(plain.feature_names, kept.feature_names, "{}", card.name);
+        assert_eq!(plain.pivots, kept.pivots, "{}", spec.name);
+        assert_eq!(plain.feature_names, kept.feature_names, "{}", spec.name);
     }
     assert!(folder.path().join("kept/mine.txt").exists(), "what is the user's stays");
 }

@@ -7,8 +7,8 @@ use mercer::device::Device;
 
 use crate::program::{FIT, done, fit, folder, refused, text};
 
-/// Whether a command would compute on a card here.
-fn has_card() -> bool {
+/// Whether a command would compute on a GPU here.
+fn has_gpu() -> bool {
     Device::Cuda(0).name().is_ok()
 }
 
@@ -30,8 +30,8 @@ fn a_device_that_is_none_is_refused_before_rows_are_read() {
 }
 
 #[test]
-fn a_card_that_is_not_there_is_an_error_with_a_hint() {
-    if has_card() {
+fn a_gpu_that_is_not_there_is_an_error_with_a_hint() {
+    if has_gpu() {
         return;
     }
     let folder = folder();
@@ -54,7 +54,7 @@ fn a_card_that_is_not_there_is_an_error_with_a_hint() {
 
 #[test]
 fn auto_without_a_gpu_is_the_cpu_and_is_noted() {
-    if has_card() {
+    if has_gpu() {
         return;
     }
     let folder = folder();

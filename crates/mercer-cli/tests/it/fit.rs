@@ -128,8 +128,8 @@ fn bad_usage_and_failure_have_different_exit_codes() {
     let folder = folder();
     let fit = |more: &[&str]| refused(folder.path(), 2, &[&FIT[..], more].concat());
     let error = refused(folder.path(), 2, &["fit", "train.csv", "--method", "kobI", "-o", "model.mercer"]);
-    for card in mercer::methods::all() {
-        assert!(error.contains(card.name), "{error}");
+    for spec in mercer::methods::all() {
+        assert!(error.contains(spec.name), "{error}");
     }
     let error = fit(&["--nu", "0.2"]);
     assert!(error.contains("`nu` is not a parameter of `kobl`; it has kernel, gamma"), "{error}");

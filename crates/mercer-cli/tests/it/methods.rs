@@ -13,16 +13,16 @@ fn the_catalogue_is_there_for_people_and_programs() {
     let (list, _) = done(folder.path(), &["methods"]);
     let (json, _) = done(folder.path(), &["methods", "--format", "json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
-    for card in mercer::methods::all() {
-        assert!(list.contains(card.name) && list.contains(card.help), "{list}");
-        let (about, _) = done(folder.path(), &["methods", card.name]);
-        assert!(about.contains(card.source) && about.contains(card.cost), "{about}");
-        for parameter in card.parameters {
+    for spec in mercer::methods::all() {
+        assert!(list.contains(spec.name) && list.contains(spec.help), "{list}");
+        let (about, _) = done(folder.path(), &["methods", spec.name]);
+        assert!(about.contains(spec.source) && about.contains(spec.cost), "{about}");
+        for parameter in spec.parameters {
             assert!(about.contains(&format!("--{}", parameter.name.replace('_', "-"))), "{about}");
         }
-        let (one, _) = done(folder.path(), &["methods", card.name, "--format", "json"]);
+        let (one, _) = done(folder.path(), &["methods", spec.name, "--format", "json"]);
         let one: Value = serde_json::from_str(&one).expect("JSON");
-        assert_eq!(one["parameters"][0]["name"], card.parameters[0].name);
+        assert_eq!(one["parameters"][0]["name"], spec.parameters[0].name);
     }
     assert_eq!(json["methods"].as_array().map(Vec::len), Some(mercer::methods::all().count()));
 }
@@ -98,10 +98,10 @@ fn the_page_of_methods_in_the_docs_is_the_catalogue() {
     let (page, _) = done(folder.path(), &["methods", "--format", "markdown"]);
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods/README.md");
     assert_eq!(page, fs::read_to_string(docs).expect("docs/methods/README.md"), "`make gen` writes it again");
-    for card in mercer::methods::all() {
-        let file = format!("../mercer/src/{}", card.file);
+    for spec in mercer::methods::all() {
+        let file = format!("../mercer/src/{}", spec.file);
         assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file).exists(), "{file}");
-        let name = match card.name {
+        let name = match spec.name {
             "fpr" | "fdr" | "fwe" => "f", // One test, four levels of it.
             "surf-star" | "multisurf-star" => "surf",
             own => own,

@@ -9,7 +9,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::on_card::Applied;
+use super::on_gpu::Applied;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::block::PANEL;
@@ -185,7 +185,7 @@ impl Expansion {
     pub fn transform(&self, rows: &Rows) -> Result<Mat<f64>> {
         self.check(rows, None, 0)?;
         let mut out = Mat::zeros(rows.n(), self.n_features());
-        if rows.card_rows().is_some() {
+        if rows.gpu_rows().is_some() {
             Applied::new(self, rows)?.all(out.as_mut(), &Monitor::default())?;
             return Ok(out);
         }
@@ -241,7 +241,7 @@ impl Expansion {
 
     /// Squared distance of each row's image from the span: k(x,x) − ‖z(x)‖². Needs A `K_ll` Aᵀ = I and no offset.
     pub(crate) fn residuals(&self, rows: &Rows, diagonal: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
-        if rows.card_rows().is_some() {
+        if rows.gpu_rows().is_some() {
             return Applied::new(self, rows)?.residuals(diagonal, monitor);
         }
         let q = self.n_features();

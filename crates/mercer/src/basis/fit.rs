@@ -6,15 +6,15 @@
 
 use faer::{Mat, MatMut};
 
-use super::card_rows::CardRows;
 use super::checkpoint::BasisCheckpoint;
 use super::expansion::{Expansion, FeaturePanels, Landmarks};
 use super::factor_rows::{FactorRows, RoundingReport, not_psd_limit};
 use super::fitted::{FittedBasis, Stop};
+use super::gpu_rows::GpuRows;
 use super::kobl::StopRule;
 use super::memory::{MemoryPlan, exact_kpca};
 use super::method::Method;
-use super::on_card::Applied;
+use super::on_gpu::Applied;
 use super::pivoted::{self, FactorStorage, PENDING, Pivoted};
 use super::settings::Basis;
 use super::shrink::{keep_relevant, shrink};
@@ -83,25 +83,25 @@ impl Basis {
 
     /// The rows on the device that the options ask for; None: where they are.
     pub(crate) fn placed<'r>(&self, rows: &'r Rows<'r>, options: &Options) -> Result<Option<Rows<'r>>> {
-        let there = rows.card_rows().is_some();
+        let there = rows.gpu_rows().is_some();
         if !there && options.device == Device::Cpu {
             return Ok(None);
         }
-        match self.not_on_cards(options) {
+        match self.not_on_gpus(options) {
             None if there => Ok(None),
             None => rows.slice(0..rows.n()).on(options.device).map(Some),
-            // Rows that lie on a card were put there to be used there.
+            // Rows that lie on a GPU were put there to be used there.
             Some(_) if !there && options.device.falls_back() => Ok(None),
             Some(why) => Err(Error::argument(why)),
         }
     }
 
-    /// Why a card cannot fit this basis; None if it can.
-    fn not_on_cards(&self, options: &Options) -> Option<String> {
+    /// Why a GPU cannot fit this basis; None if it can.
+    fn not_on_gpus(&self, options: &Options) -> Option<String> {
         let use_cpu = "hint: compute on the CPU (device = cpu), or let mercer choose (device = auto)";
-        let by_kernel = !self.shape.is_on_cards();
+        let by_kernel = !self.shape.is_on_gpus();
         let by_method =
-            !self.method.is_on_cards() || (self.method == Method::Kfa && self.candidates.is_none());
+            !self.method.is_on_gpus() || (self.method == Method::Kfa && self.candidates.is_none());
         if by_kernel {
             return Some(format!("the kernel `{}` is not computed on a GPU\n{use_cpu}", self.shape.name()));
         }
@@ -236,8 +236,8 @@ impl<'a> Fit<'a> {
         if storage == FactorStorage::Recomputed && settings.method.is_pivoted() {
             let resumed = plan.checkpoint && settings.method.is_resumed();
             warnings.extend(about_storage(plan, resumed, given.n(), cap));
-        } else if chosen_from.card_rows().is_some() {
-            // Cards compute in float64, which costs them no more.
+        } else if chosen_from.gpu_rows().is_some() {
+            // GPUs compute in float64, which costs them no more.
         } else if precision == Precision::Single && gram.fits_f32() {
             gram = gram.in_f32();
         } else if precision == Precision::Single {
@@ -319,8 +319,8 @@ impl<'a> Fit<'a> {
         checkpoint: &mut Option<BasisCheckpoint>,
     ) -> Result<Found> {
         let settings = self.settings;
-        if rows.card_rows().is_some() {
-            return self.choose_on_card(gram, rows, cap, storage);
+        if rows.gpu_rows().is_some() {
+            return self.choose_on_gpu(gram, rows, cap, storage);
         }
         let mut factor = Pivoted::new(gram, cap, storage, self.monitor())?;
         factor.rows.weights = self.draw_weights().cloned();
@@ -380,11 +380,11 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// [`choose_pivots`](Self::choose_pivots) among rows that lie on a card.
-    fn choose_on_card(&self, gram: &Gram, rows: &Rows, cap: usize, storage: FactorStorage) -> Result<Found> {
+    /// [`choose_pivots`](Self::choose_pivots) among rows that lie on a GPU.
+    fn choose_on_gpu(&self, gram: &Gram, rows: &Rows, cap: usize, storage: FactorStorage) -> Result<Found> {
         let limit = -not_psd_limit(gram);
         let cap = cap.min(rows.n());
-        let there = CardRows::new(gram, rows, cap, storage, limit, self.monitor())?;
+        let there = GpuRows::new(gram, rows, cap, storage, limit, self.monitor())?;
         let mut factor = Pivoted::over(there, cap, self.monitor());
         self.monitor().enter(self.stage(rows, cap, storage));
         let here = Here { rows, labels: None, weights: None };
@@ -479,7 +479,7 @@ impl<'a> Fit<'a> {
 impl FittedBasis {
     /// Coordinates of rows in the basis' precision, computed from their kernel values.
     pub(crate) fn coordinates(&self, rows: &Rows, monitor: &Monitor) -> Result<Rows<'static>> {
-        if rows.card_rows().is_some() {
+        if rows.gpu_rows().is_some() {
             return Applied::new(&self.expansion, rows)?.all_there(monitor);
         }
         let (n, m) = (rows.n(), self.n_components());

@@ -18,8 +18,8 @@ pub(super) struct MemoryPlan {
     pub(super) coordinates: bool,
     /// Whether what was found so far is kept in a file, which shall be small.
     pub(super) checkpoint: bool,
-    /// Whether coordinates lie on a card, whose memory is another.
-    pub(super) on_card: bool,
+    /// Whether coordinates lie on a GPU, whose memory is another.
+    pub(super) on_gpu: bool,
 }
 
 impl MemoryPlan {
@@ -29,13 +29,13 @@ impl MemoryPlan {
             precision,
             coordinates: options.coordinates,
             checkpoint: options.checkpoint.is_some(),
-            on_card: matches!(options.device, Device::Cuda(_)),
+            on_gpu: matches!(options.device, Device::Cuda(_)),
         }
     }
 
     /// Bytes that the factor of n rows takes where it is kept.
     pub(super) fn factor(self, n: usize, cap: usize) -> u64 {
-        if self.on_card {
+        if self.on_gpu {
             return 0;
         }
         self.precision.bytes() * (n * cap) as u64

@@ -63,8 +63,8 @@ impl Method {
         names
     };
 
-    /// Whether cards choose its landmarks.
-    pub(super) fn is_on_cards(self) -> bool {
+    /// Whether GPUs choose its landmarks.
+    pub(super) fn is_on_gpus(self) -> bool {
         matches!(self, Self::Kobl | Self::Sparse | Self::Nystrom | Self::Rpcholesky | Self::Kfa)
     }
 

@@ -1,4 +1,4 @@
-//! Numbers in the memory of a card, and their way there and back.
+//! Numbers in the memory of a GPU, and their way there and back.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -10,16 +10,16 @@ use faer::{Mat, MatMut, MatRef};
 
 use super::event::{Event, Lane};
 use super::library::Address;
-use super::{Card, View};
+use super::{Gpu, View};
 use crate::error::Result;
 use crate::linalg::large::filled;
 
 /// So many bytes and more come back through locked memory, several times as fast.
 const PINNED_BYTES: usize = 1 << 20;
 
-/// Numbers on a card.
+/// Numbers on a GPU.
 pub(crate) struct Buffer<T> {
-    pub(super) card: Arc<Card>,
+    pub(super) gpu: Arc<Gpu>,
     pub(super) address: Address,
     pub(super) len: usize,
     /// Whose memory it is, if it was not taken here.
@@ -29,18 +29,18 @@ pub(crate) struct Buffer<T> {
 
 impl<T> std::fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} numbers on {:?}", self.len, self.card)
+        write!(f, "{} numbers on {:?}", self.len, self.gpu)
     }
 }
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if self.owner.is_none() && self.card.enter().is_ok() {
+        if self.owner.is_none() && self.gpu.enter().is_ok() {
             let bytes = size_in_memory::<T>(self.len);
-            self.card.used.fetch_sub(bytes as u64, Ordering::Relaxed);
-            if !self.card.keep(bytes, self.address) {
+            self.gpu.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+            if !self.gpu.keep(bytes, self.address) {
                 // SAFETY: it was taken for this buffer; the driver waits for work that uses it, in both streams.
-                unsafe { (self.card.libraries.driver.free)(self.address) };
+                unsafe { (self.gpu.libraries.driver.free)(self.address) };
             }
         }
     }
@@ -48,16 +48,16 @@ impl<T> Drop for Buffer<T> {
 
 impl<T: Pod> Buffer<T> {
     pub(super) fn new(
-        card: &Arc<Card>,
+        gpu: &Arc<Gpu>,
         address: Address,
         len: usize,
         owner: Option<Arc<dyn Any + Send + Sync>>,
     ) -> Self {
-        Self { card: Arc::clone(card), address, len, owner, numbers: PhantomData }
+        Self { gpu: Arc::clone(gpu), address, len, owner, numbers: PhantomData }
     }
 
-    pub(crate) fn card(&self) -> &Arc<Card> {
-        &self.card
+    pub(crate) fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -69,18 +69,18 @@ impl<T: Pod> Buffer<T> {
         let to = self.place(at, numbers.len());
         let bytes = bytemuck::cast_slice(numbers);
         // SAFETY: there is room for so many bytes.
-        self.card.with_pinned(Lane::Computing, |pinned| unsafe { pinned.write(&self.card, to, bytes) })
+        self.gpu.with_pinned(Lane::Computing, |pinned| unsafe { pinned.write(&self.gpu, to, bytes) })
     }
 
-    /// Copies numbers to the beginning beside what the card computes, once the mark is reached: nothing that was begun after it
+    /// Copies numbers to the beginning beside what the GPU computes, once the mark is reached: nothing that was begun after it
     /// may use this memory. What is begun from now on waits for the numbers.
     pub(crate) fn write_beside(&self, numbers: &[T], free: &Event) -> Result<()> {
-        let (card, to) = (&self.card, self.place(0, numbers.len()));
-        card.follow(Lane::Copying, free)?;
-        card.with_pinned(Lane::Copying, |pinned| {
+        let (gpu, to) = (&self.gpu, self.place(0, numbers.len()));
+        gpu.follow(Lane::Copying, free)?;
+        gpu.with_pinned(Lane::Copying, |pinned| {
             // SAFETY: there is room for so many bytes.
-            unsafe { pinned.write(card, to, bytemuck::cast_slice(numbers)) }?;
-            card.follow(Lane::Computing, pinned.last())
+            unsafe { pinned.write(gpu, to, bytemuck::cast_slice(numbers)) }?;
+            gpu.follow(Lane::Computing, pinned.last())
         })
     }
 
@@ -90,14 +90,14 @@ impl<T: Pod> Buffer<T> {
         unsafe { self.read_to(at, numbers.as_mut_ptr(), numbers.len()) }
     }
 
-    /// Copies the numbers at the beginning beside what the card computes, as they are when the mark is reached.
+    /// Copies the numbers at the beginning beside what the GPU computes, as they are when the mark is reached.
     pub(crate) fn read_beside(&self, numbers: &mut [T], ready: &Event) -> Result<()> {
-        let (card, from) = (&self.card, self.place(0, numbers.len()));
+        let (gpu, from) = (&self.gpu, self.place(0, numbers.len()));
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(numbers);
-        card.follow(Lane::Copying, ready)?;
+        gpu.follow(Lane::Copying, ready)?;
         // SAFETY: both sides have so many bytes.
-        card.with_pinned(Lane::Copying, |pinned| unsafe {
-            pinned.read(card, from, bytes.as_mut_ptr(), bytes.len())
+        gpu.with_pinned(Lane::Copying, |pinned| unsafe {
+            pinned.read(gpu, from, bytes.as_mut_ptr(), bytes.len())
         })
     }
 
@@ -106,17 +106,17 @@ impl<T: Pod> Buffer<T> {
     /// # Safety
     /// There must be room for them.
     unsafe fn read_to(&self, at: usize, to: *mut T, count: usize) -> Result<()> {
-        let (card, from, bytes) = (&self.card, self.place(at, count), count * size_of::<T>());
+        let (gpu, from, bytes) = (&self.gpu, self.place(at, count), count * size_of::<T>());
         if bytes >= PINNED_BYTES {
             // SAFETY: both sides have so many bytes.
-            return card
-                .with_pinned(Lane::Computing, |pinned| unsafe { pinned.read(card, from, to.cast(), bytes) });
+            return gpu
+                .with_pinned(Lane::Computing, |pinned| unsafe { pinned.read(gpu, from, to.cast(), bytes) });
         }
-        card.enter()?;
+        gpu.enter()?;
         // SAFETY: both sides have so many bytes.
-        let code = unsafe { (card.libraries.driver.from_card)(to.cast(), from, bytes, card.stream) };
-        card.check(code, "copying from the GPU")?;
-        card.wait()
+        let code = unsafe { (gpu.libraries.driver.from_gpu)(to.cast(), from, bytes, gpu.stream) };
+        gpu.check(code, "copying from the GPU")?;
+        gpu.wait()
     }
 
     /// The address from which so many numbers lie.
@@ -141,11 +141,11 @@ impl<T: Pod> Buffer<T> {
 
     /// Makes every byte 0.
     pub(crate) fn clear(&self) -> Result<()> {
-        self.card.enter()?;
-        let driver = &self.card.libraries.driver;
+        self.gpu.enter()?;
+        let driver = &self.gpu.libraries.driver;
         // SAFETY: the bytes are those of the buffer.
-        let code = unsafe { (driver.fill)(self.address, 0, self.len * size_of::<T>(), self.card.stream) };
-        self.card.check(code, "clearing memory")
+        let code = unsafe { (driver.fill)(self.address, 0, self.len * size_of::<T>(), self.gpu.stream) };
+        self.gpu.check(code, "clearing memory")
     }
 }
 

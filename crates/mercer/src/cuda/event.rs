@@ -1,8 +1,8 @@
-//! Marks in the work of a card: the host waits for them, or one lane for what another was asked to do before.
+//! Marks in the work of a GPU: the host waits for them, or one lane for what another was asked to do before.
 
 use std::ffi::c_uint;
 
-use super::Card;
+use super::Gpu;
 use super::library::{Handle, Libraries};
 use crate::error::Result;
 
@@ -22,22 +22,22 @@ pub(crate) struct Event {
     pub(super) handle: Handle,
 }
 
-// SAFETY: as for `Card`.
+// SAFETY: as for `Gpu`.
 unsafe impl Send for Event {}
-// SAFETY: as for `Card`.
+// SAFETY: as for `Gpu`.
 unsafe impl Sync for Event {}
 
 /// No times are taken.
 const NO_TIMES: c_uint = 2;
 
 impl Event {
-    pub(crate) fn new(card: &Card) -> Result<Self> {
-        card.enter()?;
+    pub(crate) fn new(gpu: &Gpu) -> Result<Self> {
+        gpu.enter()?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: a place for the handle.
-        let code = unsafe { (card.libraries.driver.create_event)(&raw mut handle, NO_TIMES) };
-        card.check(code, "preparing copies")?;
-        Ok(Self { libraries: card.libraries, context: card.context, handle })
+        let code = unsafe { (gpu.libraries.driver.create_event)(&raw mut handle, NO_TIMES) };
+        gpu.check(code, "preparing copies")?;
+        Ok(Self { libraries: gpu.libraries, context: gpu.context, handle })
     }
 }
 
@@ -51,7 +51,7 @@ impl Drop for Event {
     }
 }
 
-impl Card {
+impl Gpu {
     /// Marks what was begun so far, other than copies beside it.
     pub(crate) fn mark(&self, event: &Event) -> Result<()> {
         self.mark_in(Lane::Computing, event)
@@ -59,7 +59,7 @@ impl Card {
 
     pub(super) fn mark_in(&self, lane: Lane, event: &Event) -> Result<()> {
         self.enter()?;
-        // SAFETY: both are the card's own.
+        // SAFETY: both are the GPU's own.
         let code = unsafe { (self.libraries.driver.record)(event.handle, self.stream_of(lane)) };
         self.check(code, "computing")
     }
@@ -67,7 +67,7 @@ impl Card {
     /// What is asked of a lane from now on waits for the mark.
     pub(super) fn follow(&self, lane: Lane, event: &Event) -> Result<()> {
         self.enter()?;
-        // SAFETY: both are the card's own.
+        // SAFETY: both are the GPU's own.
         let code = unsafe { (self.libraries.driver.follow)(self.stream_of(lane), event.handle, 0) };
         self.check(code, "computing")
     }
@@ -75,7 +75,7 @@ impl Card {
     /// Waits until the mark is reached.
     pub(super) fn wait_for(&self, event: &Event) -> Result<()> {
         self.enter()?;
-        // SAFETY: it is the card's own.
+        // SAFETY: it is the GPU's own.
         self.check(unsafe { (self.libraries.driver.wait_for_event)(event.handle) }, "computing")
     }
 

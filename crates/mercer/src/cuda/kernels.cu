@@ -1,4 +1,4 @@
-// What the card computes beside matrix products. Compiled when a card is opened.
+// What the GPU computes beside matrix products. Compiled when a GPU is opened.
 //
 // Matrices lie column after column, and a row of data is a column here: the numbers of a row lie together. Nothing depends on
 // the order in which threads run: sums are added in a fixed order, and only whole numbers are added atomically.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::library::Address;
-use super::{Buffer, Card, View};
+use super::{Buffer, Gpu, View};
 use crate::error::Result;
 
 /// Numbers that a block of threads takes at a time, where pieces are counted or added up.
@@ -59,7 +59,7 @@ pub(super) const NAMES: [&str; 40] = [
 
 /// A kernel's formula, by the number that `kernels.cu` has for it, and its parameters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CardShape {
+pub(crate) struct GpuShape {
     pub(crate) number: u32,
     pub(crate) gamma: f64,
     /// coef0 or alpha.
@@ -144,7 +144,7 @@ macro_rules! pass {
 /// Threads of a block.
 const THREADS: usize = 256;
 
-impl Card {
+impl Gpu {
     /// Starts a kernel: blocks across and down, threads of a block.
     fn launch(
         &self,
@@ -270,7 +270,7 @@ impl Card {
         (landmark_norms, row_norms): (&Buffer<f64>, &Buffer<f64>),
         (landmarks, rows): (View, View),
         root: f64,
-        shape: CardShape,
+        shape: GpuShape,
     ) -> Result<()> {
         let (l, n, p) = (s.rows, s.columns, rows.rows);
         assert!(landmarks.rows == p && landmarks.stride == p && rows.stride == p);
@@ -293,8 +293,8 @@ impl Card {
     }
 
     /// Kernel values from products, in place.
-    pub(crate) fn values_from_products(&self, s: View, shape: CardShape) -> Result<()> {
-        let CardShape { number, gamma, parameter, degree } = shape;
+    pub(crate) fn values_from_products(&self, s: View, shape: GpuShape) -> Result<()> {
+        let GpuShape { number, gamma, parameter, degree } = shape;
         let (l, n) = (s.rows, s.columns);
         let arguments = pass![s, s.stride as u64, l as u32, n as u64, number, gamma, parameter, degree];
         self.over_values("from_products", l, n, arguments)
@@ -365,7 +365,7 @@ impl Card {
                 && out.columns >= h
                 && out.stride == p.max(1)
         );
-        let index = x.card().upload(&short(index))?;
+        let index = x.gpu().upload(&short(index))?;
         self.over_values("gather", p, h, pass![x, x.stride as u64, &index, h as u32, p as u32, out])
     }
 
@@ -373,21 +373,21 @@ impl Card {
     pub(crate) fn spread(&self, from: &Buffer<f64>, index: &[usize], to: View) -> Result<()> {
         let (h, p) = (index.len(), to.rows);
         assert!(h * p <= from.len && index.iter().all(|&i| i < to.columns));
-        let index = from.card.upload(&short(index))?;
+        let index = from.gpu.upload(&short(index))?;
         self.each("spread", h * p, pass![from, &index, h as u32, p as u32, to, to.stride as u64])
     }
 
     /// The same number at these places.
     pub(crate) fn put(&self, x: &Buffer<f64>, index: &[usize], number: f64) -> Result<()> {
         assert!(index.iter().all(|&i| i < x.len));
-        let index = x.card.upload(&short(index))?;
+        let index = x.gpu.upload(&short(index))?;
         self.each("put", index.len, pass![x, &index, index.len as u32, number])
     }
 
     /// Sets or clears a flag at these places, none of them named twice.
     pub(crate) fn set_flag(&self, flags: &Buffer<u8>, index: &[usize], flag: u32, on: bool) -> Result<()> {
         assert!(index.iter().all(|&i| i < flags.len));
-        let index = flags.card.upload(&short(index))?;
+        let index = flags.gpu.upload(&short(index))?;
         self.each("set_flag", index.len, pass![flags, &index, index.len as u32, flag, u32::from(on)])
     }
 
@@ -417,7 +417,7 @@ impl Card {
         let pieces = x.len.div_ceil(PIECE);
         assert!(closed.flags.len >= x.len);
         let Closed { flags, mask, floor } = closed;
-        let (above, equal) = (x.card.room::<u32>(pieces)?, x.card.room::<u32>(pieces)?);
+        let (above, equal) = (x.gpu.room::<u32>(pieces)?, x.gpu.room::<u32>(pieces)?);
         let arguments = pass![x, flags, mask, floor, x.len as u64, least, &above, &equal];
         self.launch("count_above", (pieces, 1), THREADS, arguments)?;
         let from = |counts: Vec<u32>| {
@@ -430,9 +430,9 @@ impl Card {
             (before, sum as usize)
         };
         let ((above_from, all), (equal_from, all_equal)) = (from(above.to_vec()?), from(equal.to_vec()?));
-        let (above_from, equal_from) = (x.card.upload(&above_from)?, x.card.upload(&equal_from)?);
+        let (above_from, equal_from) = (x.gpu.upload(&above_from)?, x.gpu.upload(&equal_from)?);
         let most = most.min(all_equal);
-        let (above, equal) = (x.card.room::<u32>(all)?, x.card.room::<u32>(most)?);
+        let (above, equal) = (x.gpu.room::<u32>(all)?, x.gpu.room::<u32>(most)?);
         let arguments = pass![
             x,
             flags,
@@ -454,7 +454,7 @@ impl Card {
     pub(crate) fn largest(&self, x: &Buffer<f64>, flags: &Buffer<u8>, mask: u32) -> Result<f64> {
         assert!(flags.len >= x.len);
         let blocks = self.blocks(x.len, 4 * THREADS);
-        let out = x.card.room::<f64>(blocks.0)?;
+        let out = x.gpu.room::<f64>(blocks.0)?;
         self.launch("largest", blocks, THREADS, pass![x, flags, mask, x.len as u64, &out])?;
         Ok(out.to_vec()?.into_iter().fold(-1.0, f64::max))
     }
@@ -468,7 +468,7 @@ impl Card {
         least: f64,
     ) -> Result<Option<usize>> {
         assert!(flags.len >= x.len);
-        let place = x.card.upload(&[u64::MAX])?;
+        let place = x.gpu.upload(&[u64::MAX])?;
         self.each("first_at_least", x.len, pass![x, flags, mask, x.len as u64, least, &place])?;
         let found = place.first(1)?[0];
         Ok((found < x.len as u64).then_some(found as usize))
@@ -478,7 +478,7 @@ impl Card {
     pub(crate) fn sums(&self, x: &Buffer<f64>, closed: Closed) -> Result<Vec<f64>> {
         assert!(closed.flags.len >= x.len);
         let pieces = x.len.div_ceil(PIECE);
-        let out = x.card.room::<f64>(pieces)?;
+        let out = x.gpu.room::<f64>(pieces)?;
         let Closed { flags, mask, floor } = closed;
         self.launch("sums", (pieces, 1), THREADS, pass![x, flags, mask, floor, x.len as u64, &out])?;
         out.to_vec()
@@ -494,8 +494,8 @@ impl Card {
     ) -> Result<Vec<u32>> {
         assert!(closed.flags.len >= x.len && pieces.len() == targets.len());
         assert!(pieces.iter().all(|&piece| (piece as usize) * PIECE < x.len));
-        let (piece, target) = (x.card.upload(pieces)?, x.card.upload(targets)?);
-        let out = x.card.room::<u32>(pieces.len())?;
+        let (piece, target) = (x.gpu.upload(pieces)?, x.gpu.upload(targets)?);
+        let out = x.gpu.room::<u32>(pieces.len())?;
         let Closed { flags, mask, floor } = closed;
         let arguments =
             pass![x, flags, mask, floor, x.len as u64, &piece, &target, pieces.len() as u32, &out];
@@ -568,13 +568,13 @@ impl Card {
     ) -> Result<()> {
         let b = chosen.len();
         assert!(b * h <= c.len && b * b <= l.len && chosen.iter().all(|&at| at < h));
-        let chosen = c.card.upload(&short(chosen))?;
+        let chosen = c.gpu.upload(&short(chosen))?;
         self.each("pivots_factor", b * b, pass![c, h as u32, &chosen, b as u32, l])
     }
 
     /// Σ|a| of each row.
     pub(crate) fn row_sizes(&self, a: View) -> Result<Vec<f64>> {
-        let out = a.card().room::<f64>(a.rows)?;
+        let out = a.gpu().room::<f64>(a.rows)?;
         self.each("row_sizes", a.rows, pass![a, a.stride as u64, a.rows as u32, a.columns as u32, &out])?;
         out.to_vec()
     }
@@ -631,7 +631,7 @@ impl Card {
     pub(crate) fn apart(&self, x: View, y: View, weights: &[f64]) -> Result<()> {
         let (rows, columns) = (x.rows, x.columns);
         assert!((rows, columns) == (y.rows, y.columns) && columns == weights.len());
-        let weights = x.card().upload(weights)?;
+        let weights = x.gpu().upload(weights)?;
         let arguments = pass![x, x.stride as u64, y, y.stride as u64, &weights, rows as u32, columns as u64];
         self.over_values("apart", rows, columns, arguments)
     }
@@ -649,7 +649,7 @@ impl Card {
 
     /// For each feature the first value that equals the largest in magnitude up to rounding, and that largest.
     pub(crate) fn deciding(&self, z: View, equal: f64) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (first, most) = (z.card().room::<f64>(z.rows)?, z.card().room::<f64>(z.rows)?);
+        let (first, most) = (z.gpu().room::<f64>(z.rows)?, z.gpu().room::<f64>(z.rows)?);
         if z.rows > 0 {
             let arguments = pass![z, z.stride as u64, z.columns as u64, equal, &first, &most];
             self.launch("deciding", (z.rows, 1), THREADS, arguments)?;
@@ -668,7 +668,7 @@ impl Card {
         let (p, n) = (x.rows, order.len());
         assert!(x.stride == p.max(1) && p <= shift.len && (at + n) * p <= out.len && at + n <= sizes.len);
         assert!(order.iter().all(|&i| (i as usize) < x.columns));
-        let order = x.card().upload(order)?;
+        let order = x.gpu().upload(order)?;
         self.each_row(
             "frame",
             n,
@@ -806,7 +806,7 @@ impl Card {
     }
 }
 
-/// Indices as the card has them.
+/// Indices as the GPU has them.
 fn short(index: &[usize]) -> Vec<u32> {
     index.iter().map(|&i| i as u32).collect()
 }

@@ -1,6 +1,6 @@
 //! CUDA's libraries: where they are looked for, and their functions.
 //!
-//! They are loaded when a card is asked for, so that one program runs with and without them. The driver comes with the card;
+//! They are loaded when a GPU is asked for, so that one program runs with and without them. The driver comes with the GPU;
 //! the compiler (NVRTC) and cuBLAS come with CUDA, PyTorch, CuPy or `pip install nvidia-cublas nvidia-cuda-nvrtc`.
 
 use std::ffi::{OsStr, OsString, c_char, c_int, c_uint, c_void};
@@ -11,7 +11,7 @@ use libloading::Library;
 
 use crate::error::{Error, Result};
 
-/// An address on the card.
+/// An address on the GPU.
 pub(super) type Address = u64;
 pub(super) type Handle = *mut c_void;
 
@@ -24,7 +24,7 @@ pub(super) const LEFT: c_int = 0;
 pub(super) const LOWER: c_int = 0;
 pub(super) const NON_UNIT: c_int = 0;
 
-/// Attributes of a card.
+/// Attributes of a GPU.
 pub(super) const MULTIPROCESSORS: c_int = 16;
 pub(super) const CAPABILITY_MAJOR: c_int = 75;
 pub(super) const CAPABILITY_MINOR: c_int = 76;
@@ -65,8 +65,8 @@ functions! {
         memory = "cuMemGetInfo_v2"(*mut usize, *mut usize);
         allocate = "cuMemAlloc_v2"(*mut Address, usize);
         free = "cuMemFree_v2"(Address);
-        to_card = "cuMemcpyHtoDAsync_v2"(Address, *const c_void, usize, Handle);
-        from_card = "cuMemcpyDtoHAsync_v2"(*mut c_void, Address, usize, Handle);
+        to_gpu = "cuMemcpyHtoDAsync_v2"(Address, *const c_void, usize, Handle);
+        from_gpu = "cuMemcpyDtoHAsync_v2"(*mut c_void, Address, usize, Handle);
         fill = "cuMemsetD8Async"(Address, u8, usize, Handle);
         allocate_here = "cuMemHostAlloc"(*mut *mut c_void, usize, c_uint);
         free_here = "cuMemFreeHost"(*mut c_void);

@@ -1,10 +1,10 @@
-//! Memory of the host that a card reads and writes by itself: numbers go through two halves of it, so that one is filled or
+//! Memory of the host that a GPU reads and writes by itself: numbers go through two halves of it, so that one is filled or
 //! emptied here while the other is copied.
 //!
 //! A half is not touched before the copies that use it are done. It belongs to one lane, whose copies are done in order, so
 //! that the mark after its last copy stands for all.
 //!
-//! cost    16 MiB a pair of halves; a copy here beside each by the card, which is several times as fast as from other memory
+//! cost    16 MiB a pair of halves; a copy here beside each by the GPU, which is several times as fast as from other memory
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::event::{Event, Lane};
 use super::library::{Address, Handle, Libraries};
-use super::{Card, OUT_OF_MEMORY};
+use super::{Gpu, OUT_OF_MEMORY};
 use crate::error::{Error, Result};
 
 /// Bytes of a half.
@@ -52,11 +52,11 @@ struct Half {
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    fn new(card: &Card, lane: Lane) -> Result<Self> {
-        card.enter()?;
+    fn new(gpu: &Gpu, lane: Lane) -> Result<Self> {
+        gpu.enter()?;
         let mut start: *mut c_void = std::ptr::null_mut();
         // SAFETY: a place for the address.
-        let code = unsafe { (card.libraries.driver.allocate_here)(&raw mut start, 2 * HALF, 0) };
+        let code = unsafe { (gpu.libraries.driver.allocate_here)(&raw mut start, 2 * HALF, 0) };
         if code == OUT_OF_MEMORY {
             return Err(Error::Memory(
                 "the system could not lock 17 MB of memory for copies to the GPU\n\
@@ -64,11 +64,11 @@ impl Pinned {
                     .into(),
             ));
         }
-        card.check(code, "locking memory")?;
-        let half = || Event::new(card).map(|done| Half { taken: 0, done });
+        gpu.check(code, "locking memory")?;
+        let half = || Event::new(gpu).map(|done| Half { taken: 0, done });
         Ok(Self {
-            libraries: card.libraries,
-            context: card.context,
+            libraries: gpu.libraries,
+            context: gpu.context,
             lane,
             start: start.cast(),
             halves: [half()?, half()?],
@@ -76,16 +76,16 @@ impl Pinned {
         })
     }
 
-    /// Copies bytes to the card in this lane. They may be changed when this returns.
+    /// Copies bytes to the GPU in this lane. They may be changed when this returns.
     ///
     /// # Safety
     /// There must be room for them at the address.
-    pub(super) unsafe fn write(&mut self, card: &Card, to: Address, bytes: &[u8]) -> Result<()> {
+    pub(super) unsafe fn write(&mut self, gpu: &Gpu, to: Address, bytes: &[u8]) -> Result<()> {
         let mut begun = 0;
         while begun < bytes.len() {
             if self.halves[self.turn].taken == HALF {
                 self.turn = 1 - self.turn;
-                card.wait_for(&self.halves[self.turn].done)?;
+                gpu.wait_for(&self.halves[self.turn].done)?;
                 self.halves[self.turn].taken = 0;
             }
             let half = &mut self.halves[self.turn];
@@ -94,12 +94,12 @@ impl Pinned {
             let code = unsafe {
                 let at = self.start.add(self.turn * HALF + half.taken);
                 copy(bytes.as_ptr().add(begun), at, len);
-                let stream = card.stream_of(self.lane);
-                (card.libraries.driver.to_card)(to + begun as u64, at.cast(), len, stream)
+                let stream = gpu.stream_of(self.lane);
+                (gpu.libraries.driver.to_gpu)(to + begun as u64, at.cast(), len, stream)
             };
             half.taken = (half.taken + len).next_multiple_of(ALIGNED);
-            card.check(code, "copying to the GPU")?;
-            card.mark_in(self.lane, &half.done)?;
+            gpu.check(code, "copying to the GPU")?;
+            gpu.mark_in(self.lane, &half.done)?;
             begun += len;
         }
         Ok(())
@@ -110,14 +110,14 @@ impl Pinned {
         &self.halves[self.turn].done
     }
 
-    /// Copies so many bytes from the card in this lane, and waits for them.
+    /// Copies so many bytes from the GPU in this lane, and waits for them.
     ///
     /// # Safety
     /// There must be so many at both addresses.
-    pub(super) unsafe fn read(&mut self, card: &Card, from: Address, to: *mut u8, len: usize) -> Result<()> {
+    pub(super) unsafe fn read(&mut self, gpu: &Gpu, from: Address, to: *mut u8, len: usize) -> Result<()> {
         let bytes = |piece: usize| HALF.min(len - piece * HALF);
         for half in &mut self.halves {
-            card.wait_for(&half.done)?;
+            gpu.wait_for(&half.done)?;
             half.taken = 0;
         }
         let pieces = len.div_ceil(HALF);
@@ -126,14 +126,14 @@ impl Pinned {
                 // SAFETY: the half was emptied, and both sides have so many bytes.
                 let code = unsafe {
                     let (at, from) = (self.start.add(piece % 2 * HALF), from + (piece * HALF) as u64);
-                    let stream = card.stream_of(self.lane);
-                    (card.libraries.driver.from_card)(at.cast(), from, bytes(piece), stream)
+                    let stream = gpu.stream_of(self.lane);
+                    (gpu.libraries.driver.from_gpu)(at.cast(), from, bytes(piece), stream)
                 };
-                card.check(code, "copying from the GPU")?;
-                card.mark_in(self.lane, &self.halves[piece % 2].done)?;
+                gpu.check(code, "copying from the GPU")?;
+                gpu.mark_in(self.lane, &self.halves[piece % 2].done)?;
             }
             if let Some(before) = piece.checked_sub(1) {
-                card.wait_for(&self.halves[before % 2].done)?;
+                gpu.wait_for(&self.halves[before % 2].done)?;
                 // SAFETY: the copy is done, and there is room for it.
                 unsafe { copy(self.start.add(before % 2 * HALF), to.add(before * HALF), bytes(before)) };
             }
@@ -155,9 +155,9 @@ impl Drop for Pinned {
     }
 }
 
-impl Card {
+impl Gpu {
     /// Lends two halves of a lane. No lock is held meanwhile: threads that wait for each other may take over other work of the
-    /// card.
+    /// GPU.
     pub(super) fn with_pinned<R>(
         &self,
         lane: Lane,

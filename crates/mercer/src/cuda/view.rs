@@ -1,12 +1,12 @@
-//! Matrices in the memory of a card.
+//! Matrices in the memory of a GPU.
 
 use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::library::{AS_IT_IS, Address, TRANSPOSED};
-use super::{Buffer, Card};
+use super::{Buffer, Gpu};
 
-/// A matrix on the card, column after column.
+/// A matrix on the GPU, column after column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'b> {
     pub(super) buffer: &'b Buffer<f64>,
@@ -21,8 +21,8 @@ impl<'b> View<'b> {
         self.buffer.address + 8 * self.at as u64
     }
 
-    pub(crate) fn card(&self) -> &'b Arc<Card> {
-        &self.buffer.card
+    pub(crate) fn gpu(&self) -> &'b Arc<Gpu> {
+        &self.buffer.gpu
     }
 
     /// Some of its columns.

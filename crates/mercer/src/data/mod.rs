@@ -1,7 +1,7 @@
 //! Stage 1: rows in. Dense or sparse rows, labels, scaling, readers and generators.
 
 pub(crate) mod store;
-pub(crate) mod card_view;
+pub(crate) mod gpu_view;
 pub mod rows;
 pub mod labels;
 pub mod needs;

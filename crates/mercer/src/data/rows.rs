@@ -13,14 +13,14 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use faer::MatRef;
 
-use super::card_view::CardView;
-use super::store::{Growing, OnCard, Store, There};
-use crate::cuda::{Buffer, Card};
+use super::gpu_view::GpuView;
+use super::store::{Growing, OnGpu, Store, There};
+use crate::cuda::{Buffer, Gpu};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::real::Precision;
 
-/// The share of a card's memory that rows may take; more of them are copied there piece by piece.
+/// The share of a GPU's memory that rows may take; more of them are copied there piece by piece.
 const ROWS_SHARE: f64 = 0.7;
 
 /// The most columns of sparse rows, whose indices have 32 bits.
@@ -127,10 +127,10 @@ impl<'a> Rows<'a> {
         Ok(Self::Sparse(csr))
     }
 
-    /// These rows on a device: on a card dense rows are copied there, and what is computed from all of them is computed there.
-    /// Sparse rows are refused by a card that was asked for.
+    /// These rows on a device: on a GPU dense rows are copied there, and what is computed from all of them is computed there.
+    /// Sparse rows are refused by a GPU that was asked for.
     pub fn on(self, device: Device) -> Result<Self> {
-        if self.card_rows().is_some() {
+        if self.gpu_rows().is_some() {
             return Ok(self);
         }
         if let (Self::Sparse(_), Device::Cuda(_)) = (&self, device) {
@@ -139,24 +139,24 @@ impl<'a> Rows<'a> {
                  hint: compute on the CPU (device = cpu), or make the rows dense if they fit into memory"
             )));
         }
-        let Some(card) = device.card()? else { return Ok(self) };
+        let Some(gpu) = device.gpu()? else { return Ok(self) };
         // Rows that would leave too little for what is made of them are copied there piece by piece, on every pass.
-        let fits = 8.0 * self.n_stored() as f64 <= ROWS_SHARE * card.available()? as f64;
+        let fits = 8.0 * self.n_stored() as f64 <= ROWS_SHARE * gpu.available()? as f64;
         match self {
             Self::Dense(Dense { values, n, p }) => {
                 let there =
-                    if fits { There::Whole(Arc::new(card.upload(&values)?)) } else { There::InPieces(card) };
-                Ok(Self::Dense(Dense { values: Store::Card(OnCard::new(Some(values), there)), n, p }))
+                    if fits { There::Whole(Arc::new(gpu.upload(&values)?)) } else { There::InPieces(gpu) };
+                Ok(Self::Dense(Dense { values: Store::Gpu(OnGpu::new(Some(values), there)), n, p }))
             }
             Self::DenseF32(Dense { values, n, p }) => {
                 let there = if fits {
-                    let (single, there) = (card.upload(&values)?, Arc::new(card.room(values.len())?));
-                    card.widen(&single, &there)?;
+                    let (single, there) = (gpu.upload(&values)?, Arc::new(gpu.room(values.len())?));
+                    gpu.widen(&single, &there)?;
                     There::Whole(there)
                 } else {
-                    There::InPieces(card)
+                    There::InPieces(gpu)
                 };
-                Ok(Self::DenseF32(Dense { values: Store::Card(OnCard::new(Some(values), there)), n, p }))
+                Ok(Self::DenseF32(Dense { values: Store::Gpu(OnGpu::new(Some(values), there)), n, p }))
             }
             sparse @ Self::Sparse(_) => Ok(sparse),
         }
@@ -164,97 +164,97 @@ impl<'a> Rows<'a> {
 
     /// Where these rows lie.
     pub fn device(&self) -> Device {
-        self.card().map_or(Device::Cpu, |card| Device::Cuda(card.ordinal))
+        self.gpu().map_or(Device::Cpu, |gpu| Device::Cuda(gpu.ordinal))
     }
 
-    /// Rows that lie on a card, n×p and row after row: others' memory.
+    /// Rows that lie on a GPU, n×p and row after row: others' memory.
     ///
     /// # Safety
-    /// There must be n·p numbers of the precision at the address as long as `owner` lives, on the card with this number, and
+    /// There must be n·p numbers of the precision at the address as long as `owner` lives, on the GPU with this number, and
     /// nobody may write to them meanwhile.
     #[expect(unsafe_code, reason = "an address is believed")]
     pub unsafe fn at_address(
         address: u64,
         (n, p): (usize, usize),
         precision: Precision,
-        card: usize,
+        gpu: usize,
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Result<Rows<'static>> {
-        let card = Card::open(card)?;
+        let gpu = Gpu::open(gpu)?;
         let many = n.checked_mul(p).ok_or_else(|| Error::data("more rows than numbers have places"))?;
         // SAFETY: as the caller says.
         unsafe {
             match precision {
                 Precision::Double => {
-                    let there = Arc::new(card.borrow::<f64>(address, many, owner)?);
-                    let values = Store::Card(OnCard::new(None, There::Whole(there)));
+                    let there = Arc::new(gpu.borrow::<f64>(address, many, owner)?);
+                    let values = Store::Gpu(OnGpu::new(None, There::Whole(there)));
                     Ok(Rows::Dense(Dense { values, n, p }))
                 }
                 Precision::Single => {
-                    let single = card.borrow::<f32>(address, many, owner)?;
-                    let there = Arc::new(card.room(many)?);
-                    card.widen(&single, &there)?;
-                    card.wait()?;
-                    let values = Store::Card(OnCard::new(None, There::Whole(there)));
+                    let single = gpu.borrow::<f32>(address, many, owner)?;
+                    let there = Arc::new(gpu.room(many)?);
+                    gpu.widen(&single, &there)?;
+                    gpu.wait()?;
+                    let values = Store::Gpu(OnGpu::new(None, There::Whole(there)));
                     Ok(Rows::DenseF32(Dense { values, n, p }))
                 }
             }
         }
     }
 
-    /// Dense float64 rows that were computed on a card.
+    /// Dense float64 rows that were computed on a GPU.
     pub(crate) fn computed(there: Buffer<f64>, n: usize, p: usize) -> Rows<'static> {
         assert_eq!(there.len(), n * p);
-        let values = Store::Card(OnCard::new(None, There::Whole(Arc::new(there))));
+        let values = Store::Gpu(OnGpu::new(None, There::Whole(Arc::new(there))));
         Rows::Dense(Dense { values, n, p })
     }
 
-    /// The rows on their card; None where they are not on one.
-    pub(crate) fn card_rows(&self) -> Option<CardView<'_>> {
+    /// The rows on their GPU; None where they are not on one.
+    pub(crate) fn gpu_rows(&self) -> Option<GpuView<'_>> {
         let there = self.there()?;
         let whole = there.whole().map(|numbers| numbers.matrix(self.p(), self.n()));
-        Some(CardView::new(self, there.card(), whole))
+        Some(GpuView::new(self, there.gpu(), whole))
     }
 
-    /// The card that they are computed with on.
-    pub(crate) fn card(&self) -> Option<&Arc<Card>> {
-        self.there().map(There::card)
+    /// The GPU that they are computed with on.
+    pub(crate) fn gpu(&self) -> Option<&Arc<Gpu>> {
+        self.there().map(There::gpu)
     }
 
     fn there(&self) -> Option<&There> {
         match self {
-            Self::Dense(Dense { values: Store::Card(on), .. }) => Some(&on.there),
-            Self::DenseF32(Dense { values: Store::Card(on), .. }) => Some(&on.there),
+            Self::Dense(Dense { values: Store::Gpu(on), .. }) => Some(&on.there),
+            Self::DenseF32(Dense { values: Store::Gpu(on), .. }) => Some(&on.there),
             _ => None,
         }
     }
 
-    /// All numbers on a card, where they are there.
-    fn card_numbers(&self) -> Option<&Buffer<f64>> {
+    /// All numbers on a GPU, where they are there.
+    fn gpu_numbers(&self) -> Option<&Buffer<f64>> {
         self.there().and_then(There::whole)
     }
 
-    /// Brings rows that lie on a card alone here, so that looking at them cannot fail.
+    /// Brings rows that lie on a GPU alone here, so that looking at them cannot fail.
     pub(crate) fn fetch(&self) -> Result<()> {
         match self {
-            Self::Dense(Dense { values: Store::Card(on), .. }) => on.fetch().map(drop),
-            Self::DenseF32(Dense { values: Store::Card(on), .. }) => on.fetch().map(drop),
+            Self::Dense(Dense { values: Store::Gpu(on), .. }) => on.fetch().map(drop),
+            Self::DenseF32(Dense { values: Store::Gpu(on), .. }) => on.fetch().map(drop),
             _ => Ok(()),
         }
     }
 
-    /// Whether the rows lie on a card alone.
+    /// Whether the rows lie on a GPU alone.
     fn is_there_alone(&self) -> bool {
         match self {
-            Self::Dense(Dense { values: Store::Card(on), .. }) => !on.is_here(),
-            Self::DenseF32(Dense { values: Store::Card(on), .. }) => !on.is_here(),
+            Self::Dense(Dense { values: Store::Gpu(on), .. }) => !on.is_here(),
+            Self::DenseF32(Dense { values: Store::Gpu(on), .. }) => !on.is_here(),
             _ => false,
         }
     }
 
-    /// Copies of rows that lie on a card alone; an error of the card looks as if there were no such rows.
+    /// Copies of rows that lie on a GPU alone; an error of the GPU looks as if there were no such rows.
     fn selected_there(&self, indices: &[usize]) -> Option<Rows<'static>> {
-        let out = self.card_rows().filter(|_| self.is_there_alone())?.select(indices).ok()?;
+        let out = self.gpu_rows().filter(|_| self.is_there_alone())?.select(indices).ok()?;
         Some(Rows::Dense(Dense { values: out.to_vec().ok()?.into(), n: indices.len(), p: self.p() }))
     }
 
@@ -548,14 +548,14 @@ impl<'a> Rows<'a> {
         self.first_where(|v| !v.is_finite())
     }
 
-    /// Whether a card has seen that all are finite; false also where they are not on one.
+    /// Whether a GPU has seen that all are finite; false also where they are not on one.
     fn are_finite_there(&self) -> bool {
         let seen = |numbers: &Buffer<f64>| {
-            let place = numbers.card().upload(&[u64::MAX])?;
-            numbers.card().first_not_finite(numbers, &place)?;
+            let place = numbers.gpu().upload(&[u64::MAX])?;
+            numbers.gpu().first_not_finite(numbers, &place)?;
             Ok::<_, Error>(place.first(1)?[0] == u64::MAX)
         };
-        self.card_numbers().is_some_and(|numbers| seen(numbers).unwrap_or(false))
+        self.gpu_numbers().is_some_and(|numbers| seen(numbers).unwrap_or(false))
     }
 
     fn first_where(&self, bad: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {

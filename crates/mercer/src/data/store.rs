@@ -1,4 +1,4 @@
-//! Numbers in memory, in a memory-mapped temporary file if they are too many, or on a card.
+//! Numbers in memory, in a memory-mapped temporary file if they are too many, or on a GPU.
 //!
 //! The file is in the folder for temporary files (`TMPDIR`), has no name there, and is removed with its last user. Its pages
 //! belong to the page cache, which the system reclaims when memory is short.
@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use bytemuck::Pod;
 use memmap2::{Mmap, MmapMut};
 
-use crate::cuda::{Buffer, Card};
+use crate::cuda::{Buffer, Gpu};
 use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::size::check_available;
@@ -25,13 +25,13 @@ pub(crate) enum Store<'a, T: Clone> {
     Memory(Cow<'a, [T]>),
     /// In a memory-mapped temporary file.
     File(Arc<Mmap>),
-    /// On a card.
-    Card(OnCard<'a, T>),
+    /// On a GPU.
+    Gpu(OnGpu<'a, T>),
 }
 
-/// Numbers on a card, in float64 there, which are brought here when they are looked at.
+/// Numbers on a GPU, in float64 there, which are brought here when they are looked at.
 #[derive(Clone)]
-pub(crate) struct OnCard<'a, T: Clone> {
+pub(crate) struct OnGpu<'a, T: Clone> {
     here: Option<Box<Store<'a, T>>>,
     /// Where they were not here at first.
     brought: Arc<OnceLock<Vec<T>>>,
@@ -39,20 +39,20 @@ pub(crate) struct OnCard<'a, T: Clone> {
     bring: fn(&Buffer<f64>) -> Result<Vec<T>>,
 }
 
-/// Where numbers of a card are.
+/// Where numbers of a GPU are.
 #[derive(Clone)]
 pub(crate) enum There {
     /// All of them there.
     Whole(Arc<Buffer<f64>>),
     /// Here: they are copied there piece by piece.
-    InPieces(Arc<Card>),
+    InPieces(Arc<Gpu>),
 }
 
 impl There {
-    pub(super) fn card(&self) -> &Arc<Card> {
+    pub(super) fn gpu(&self) -> &Arc<Gpu> {
         match self {
-            Self::Whole(numbers) => numbers.card(),
-            Self::InPieces(card) => card,
+            Self::Whole(numbers) => numbers.gpu(),
+            Self::InPieces(gpu) => gpu,
         }
     }
 
@@ -65,8 +65,8 @@ impl There {
     }
 }
 
-impl<'a, T: Real> OnCard<'a, T> {
-    /// Numbers on the card, and here, if they are; they must be where they go there in pieces.
+impl<'a, T: Real> OnGpu<'a, T> {
+    /// Numbers on the GPU, and here, if they are; they must be where they go there in pieces.
     pub(super) fn new(here: Option<Store<'a, T>>, there: There) -> Self {
         let here = here.map(Box::new);
         let bring = |there: &Buffer<f64>| Ok(there.to_vec()?.into_iter().map(T::of).collect());
@@ -74,7 +74,7 @@ impl<'a, T: Real> OnCard<'a, T> {
     }
 }
 
-impl<T: Pod> OnCard<'_, T> {
+impl<T: Pod> OnGpu<'_, T> {
     /// Whether looking at the numbers costs no copy.
     pub(super) fn is_here(&self) -> bool {
         self.here.is_some() || self.brought.get().is_some()
@@ -107,7 +107,7 @@ impl<T: Pod> Deref for Store<'_, T> {
         match self {
             Self::Memory(values) => values,
             Self::File(pages) => bytemuck::cast_slice(pages),
-            Self::Card(numbers) => numbers.fetch().unwrap_or_else(|error| panic!("{error}")),
+            Self::Gpu(numbers) => numbers.fetch().unwrap_or_else(|error| panic!("{error}")),
         }
     }
 }

@@ -216,8 +216,8 @@ impl<'a> Differences<'a> {
         self.device
     }
 
-    /// Whether they were given on a card.
-    pub(crate) fn is_on_card(&self) -> bool {
+    /// Whether they were given on a GPU.
+    pub(crate) fn is_on_gpu(&self) -> bool {
         matches!(self.device, Device::Cuda(_))
     }
 

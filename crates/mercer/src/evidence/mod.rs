@@ -8,7 +8,7 @@ pub(crate) mod nearest;
 pub mod approximate;
 pub(crate) mod parameters;
 pub(crate) mod search;
-pub(crate) mod on_card;
+pub(crate) mod on_gpu;
 pub mod neighbours;
 pub mod partition;
 pub mod moments;

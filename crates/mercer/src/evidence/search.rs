@@ -15,7 +15,7 @@ use super::approximate::IvfLists;
 use super::differences::Differences;
 use super::nearest::Nearest;
 use super::neighbours::{Found, Groups, Metric, Space};
-use super::on_card::{can_search, spread};
+use super::on_gpu::{can_search, spread};
 use super::prefilter::{Block, Candidates, Frame, Tiles};
 use super::tree::Tree;
 use crate::data::rows::Rows;
@@ -54,8 +54,8 @@ pub(super) enum Strategy {
     Prefilter(Frame),
     /// Inverted lists through the prefilter, for classes of at least so many rows.
     Ivf { frame: Frame, min_rows: usize },
-    /// Every row compared in float32 on a card, and few candidates in float64.
-    Card(Frame),
+    /// Every row compared in float32 on a GPU, and few candidates in float64.
+    Gpu(Frame),
 }
 
 /// The rows that are searched.
@@ -93,7 +93,7 @@ pub(super) enum Index {
     Tree(Tree),
     /// Rows with missing values or categories, column-major.
     Mixed(Vec<f64>),
-    /// On a card, with those of all parts.
+    /// On a GPU, with those of all parts.
     There,
 }
 
@@ -115,7 +115,7 @@ impl Space<'_> {
     pub(super) fn strategy(&self, n: usize, k: usize) -> Strategy {
         match self {
             Self::Plain(differences, metric) if can_search(self, k) => {
-                Strategy::Card(Frame::new(differences.dense(), self.n(), differences.p(), *metric))
+                Strategy::Gpu(Frame::new(differences.dense(), self.n(), differences.p(), *metric))
             }
             Self::Plain(differences, metric) if differences.is_plain() => match differences.prepared() {
                 Rows::Dense(_) if tree_pays(n, differences.p()) => Strategy::Trees,
@@ -135,7 +135,7 @@ impl Space<'_> {
         let class = |i: usize| classes.map_or(0, |codes| codes[i]);
         order.sort_by_key(|&i| class(i));
         let most = |rows: &[usize]| match strategy {
-            Strategy::Trees | Strategy::Card(_) => usize::MAX,
+            Strategy::Trees | Strategy::Gpu(_) => usize::MAX,
             Strategy::Ivf { min_rows, .. } if rows.len() >= min_rows => usize::MAX,
             _ => BASE_ROWS,
         };
@@ -155,10 +155,10 @@ impl Space<'_> {
         Ok(Base { parts: parts?, strategy, order })
     }
 
-    /// The index of some rows; with inverted lists the rows are reordered list by list, for a card share by share.
+    /// The index of some rows; with inverted lists the rows are reordered list by list, for a GPU share by share.
     fn index(&self, indices: &mut [usize], strategy: &Strategy) -> Result<Index> {
         Ok(match (self, strategy) {
-            (_, Strategy::Card(_)) => {
+            (_, Strategy::Gpu(_)) => {
                 spread(indices);
                 Index::There
             }
@@ -215,8 +215,8 @@ impl Space<'_> {
     ) -> Result<Vec<T>> {
         let k = k.min(base.order.len());
         monitor.begin("finding neighbours", queries.len());
-        if matches!(base.strategy, Strategy::Card(_)) {
-            return self.lists_on_card(base, groups, k, queries, monitor, hand_on);
+        if matches!(base.strategy, Strategy::Gpu(_)) {
+            return self.lists_on_gpu(base, groups, k, queries, monitor, hand_on);
         }
         let panels: Result<Vec<Vec<T>>> = queries
             .par_chunks(base.panel(queries.len()))

@@ -7,11 +7,11 @@ use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::akda_qr::class_means;
-use super::card_source::CardSource;
+use super::gpu_source::GpuSource;
 use super::{Directions, turn};
 use crate::basis::FittedBasis;
 use crate::basis::expansion::{Expansion, FeaturePanels};
-use crate::cuda::Card;
+use crate::cuda::Gpu;
 use crate::data::labels::Labels;
 use crate::data::needs::{Needs, missing_labels};
 use crate::data::rows::Rows;
@@ -186,8 +186,8 @@ impl<'a> Coordinates<'a> {
         let precision = features.map_or(basis.precision, Rows::precision);
         let (monitor, expansion) = (&options.monitor, &basis.expansion);
         let features: Box<dyn FeatureSums> = match precision {
-            _ if rows.card_rows().is_some() => {
-                Box::new(CardSource::new(rows, labels, expansion, features, options))
+            _ if rows.gpu_rows().is_some() => {
+                Box::new(GpuSource::new(rows, labels, expansion, features, options))
             }
             Precision::Double => Box::new(Source::<f64>::new(rows, labels, expansion, features, options)),
             Precision::Single => Box::new(Source::<f32>::new(rows, labels, expansion, features, options)),
@@ -232,9 +232,9 @@ impl<'a> Coordinates<'a> {
         Ok((rows, labels, codes, c))
     }
 
-    /// The card that the rows lie on.
-    pub(super) fn card(&self) -> Option<&'a Arc<Card>> {
-        self.held.and_then(|(rows, _)| rows.card())
+    /// The GPU that the rows lie on.
+    pub(super) fn gpu(&self) -> Option<&'a Arc<Gpu>> {
+        self.held.and_then(|(rows, _)| rows.gpu())
     }
 
     /// An error that names the method unless such labels will do.

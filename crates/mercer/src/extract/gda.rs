@@ -109,7 +109,7 @@ pub(super) fn discriminate(
     let classes = factor.ncols();
     let mean = summary.mean;
     let total = completed.then(|| summary.total.clone());
-    let solver = ratio::Solver { monitor: coordinates.monitor, card: coordinates.card() };
+    let solver = ratio::Solver { monitor: coordinates.monitor, gpu: coordinates.gpu() };
     let Some(mut found) = ratio::solve(summary.total, reg, factor.as_ref(), coordinates.precision(), solver)?
     else {
         return Err(Error::data(format!(

@@ -15,7 +15,7 @@ pub mod kmfa;
 pub mod kanmm;
 pub mod kpca;
 mod coordinates;
-mod card_source;
+mod gpu_source;
 mod from_sums;
 mod ratio;
 mod margin;

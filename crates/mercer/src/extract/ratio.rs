@@ -14,8 +14,8 @@ use faer::{Col, Mat, MatRef, Scale};
 use std::sync::Arc;
 
 use super::RANK;
-use crate::basis::on_card::cholesky_there;
-use crate::cuda::Card;
+use crate::basis::on_gpu::cholesky_there;
+use crate::cuda::Gpu;
 use crate::error::{Error, Result};
 use crate::linalg::large::copied;
 use crate::linalg::{Cholesky, eigen, left_singular, product};
@@ -43,26 +43,26 @@ pub(super) const REG: Parameter =
 pub(super) struct Solver<'a> {
     /// Progress out, stop in.
     pub(super) monitor: &'a Monitor,
-    /// The card that the rows lie on; large matrices are factored there.
-    pub(super) card: Option<&'a Arc<Card>>,
+    /// The GPU that the rows lie on; large matrices are factored there.
+    pub(super) gpu: Option<&'a Arc<Gpu>>,
 }
 
 impl<'a> From<&'a Monitor> for Solver<'a> {
     fn from(monitor: &'a Monitor) -> Self {
-        Self { monitor, card: None }
+        Self { monitor, gpu: None }
     }
 }
 
 impl Solver<'_> {
     fn cholesky(&self, matrix: &Mat<f64>) -> Result<Option<Cholesky>> {
-        match self.card.filter(|_| matrix.nrows() >= FACTORED_THERE) {
-            Some(card) => Ok(cholesky_there(card, matrix.as_ref(), self.monitor)?.map(Cholesky::of_factor)),
+        match self.gpu.filter(|_| matrix.nrows() >= FACTORED_THERE) {
+            Some(gpu) => Ok(cholesky_there(gpu, matrix.as_ref(), self.monitor)?.map(Cholesky::of_factor)),
             None => Cholesky::watched(copied(matrix.as_ref()), self.monitor),
         }
     }
 }
 
-/// Rows from which on a card factors a matrix faster than the processor.
+/// Rows from which on a GPU factors a matrix faster than the processor.
 const FACTORED_THERE: usize = 1_000;
 
 /// An error unless it can be a share of the mean scatter.

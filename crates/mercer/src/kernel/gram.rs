@@ -312,11 +312,11 @@ pub(crate) fn diagonal(kernel: Kernel, rows: &Rows) -> Vec<f64> {
     }
 }
 
-/// ‖x‖² of rows that lie on a card.
+/// ‖x‖² of rows that lie on a GPU.
 fn squared_norms_there(rows: &Rows) -> Option<Vec<f64>> {
-    let view = rows.card_rows()?.whole()?;
-    let norms = view.card().room(rows.n()).ok()?;
-    view.card().squared_norms(view, &norms).ok()?;
+    let view = rows.gpu_rows()?.whole()?;
+    let norms = view.gpu().room(rows.n()).ok()?;
+    view.gpu().squared_norms(view, &norms).ok()?;
     norms.to_vec().ok()
 }
 

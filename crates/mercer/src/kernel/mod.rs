@@ -9,7 +9,7 @@ pub(crate) mod products;
 pub mod block;
 pub(crate) mod panel_f32;
 pub mod gram;
-pub(crate) mod on_card;
+pub(crate) mod on_gpu;
 pub(crate) mod widths;
 pub mod gamma;
 pub(crate) mod parameters;

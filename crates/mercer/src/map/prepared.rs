@@ -8,7 +8,7 @@ use super::FeatureMap;
 use crate::basis::Precision;
 use crate::basis::expansion::{FeaturePanels, PreparedParts, each_panel};
 use crate::basis::expansion_f32::{F32Parts, FEW_ROWS};
-use crate::basis::on_card::Applied;
+use crate::basis::on_gpu::Applied;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::own::caught;
@@ -108,7 +108,7 @@ pub(super) fn transform<T: Real>(
             None
         }
     };
-    if rows.card_rows().is_some() {
+    if rows.gpu_rows().is_some() {
         let scaled = scaling.map(|scaling| scaling.apply(rows)?.on(rows.device())).transpose()?;
         let rows = scaled.as_ref().unwrap_or(rows);
         expansion.check(rows, names, 0)?;

@@ -56,8 +56,8 @@ pub struct FittedColumns {
     pub warnings: Vec<String>,
 }
 
-/// Selectors whose neighbours a card finds.
-const ON_CARDS: [&str; 3] = ["relief", "relieff", "rrelieff"];
+/// Selectors whose neighbours a GPU finds.
+const ON_GPUS: [&str; 3] = ["relief", "relieff", "rrelieff"];
 
 impl ColumnSelection {
     /// Number of halves unless another is set.
@@ -83,17 +83,17 @@ impl ColumnSelection {
         self.selector.needs().check(self.selector.name(), labels)
     }
 
-    /// An error if a card was asked for that has no part in this selector.
+    /// An error if a GPU was asked for that has no part in this selector.
     fn check_device(&self, rows: &Rows, options: &Options) -> Result<()> {
         let asked = matches!(options.device, Device::Cuda(_)) || rows.device() != Device::Cpu;
-        if !asked || options.device == Device::Auto || ON_CARDS.contains(&self.selector.name()) {
+        if !asked || options.device == Device::Auto || ON_GPUS.contains(&self.selector.name()) {
             return Ok(());
         }
         Err(Error::argument(format!(
             "the selector `{}` is not computed on a GPU; {} are, by their neighbours\n\
              hint: compute on the CPU (device = cpu), or let mercer choose (device = auto)",
             self.selector.name(),
-            ON_CARDS.map(|name| format!("`{name}`")).join(", ")
+            ON_GPUS.map(|name| format!("`{name}`")).join(", ")
         )))
     }
 

@@ -1,6 +1,6 @@
-//! What a card computes is what the processor computes.
+//! What a GPU computes is what the processor computes.
 //!
-//! `make test-gpu` runs these on a card, `make test-stand-in` on a slow imitation of one; without `MERCER_TEST_DEVICE` they
+//! `make test-gpu` runs these on a GPU, `make test-stand-in` on a slow imitation of one; without `MERCER_TEST_DEVICE` they
 //! are left out.
 
 use mercer::basis::{Basis, FittedBasis, Method, Precision};
@@ -11,8 +11,8 @@ use mercer::faer::{Mat, MatMut};
 use mercer::pipeline::ColumnSelection;
 use mercer::{Error, FeatureMap, Kernel, Labels, Monitor, Options, Pipeline, Rows, Shape};
 
-/// The card to test, if one is to be tested.
-fn card() -> Option<Device> {
+/// The GPU to test, if one is to be tested.
+fn gpu() -> Option<Device> {
     std::env::var("MERCER_TEST_DEVICE")
         .ok()
         .map(|name| name.parse().expect("MERCER_TEST_DEVICE names a device"))
@@ -73,7 +73,7 @@ fn named(method: &str, kernel: Kernel) -> Basis {
 
 #[test]
 fn pivots_of_every_kernel_are_those_of_the_processor() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(301, 5);
     for kernel in kernels() {
         let basis = Basis::kobl(kernel).n_components(40);
@@ -92,7 +92,7 @@ fn pivots_of_every_kernel_are_those_of_the_processor() {
 
 #[test]
 fn every_method_chooses_the_same_rows() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(1_111, 4);
     for method in ["kobl", "nystrom", "sparse", "kfa"] {
         let basis = named(method, Kernel::rbf(0.4)).n_components(30).seed(3);
@@ -105,7 +105,7 @@ fn every_method_chooses_the_same_rows() {
 
 #[test]
 fn random_pivots_make_an_orthonormal_basis_of_the_right_residual_and_the_same_bits_again() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(2_050, 6);
     for m in [1, 7, 90] {
         let basis = named("rpcholesky", Kernel::rbf(0.5)).n_components(m).seed(1);
@@ -128,7 +128,7 @@ fn random_pivots_make_an_orthonormal_basis_of_the_right_residual_and_the_same_bi
 
 #[test]
 fn draws_follow_the_residuals() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     // One row in four is far from zero: with the linear kernel its residual is nine times as large.
     let values: Vec<f64> = (0..40).map(|i| if i % 4 == 0 { 3.0 } else { 1.0 }).collect();
     let rows = Rows::dense(values, 40, 1).expect("rows");
@@ -145,7 +145,7 @@ fn draws_follow_the_residuals() {
 
 #[test]
 fn awkward_sizes() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     for (n, p) in [(1, 1), (2, 1), (3, 7), (257, 1), (1_025, 2), (40, 33), (64, 64)] {
         let (rows, _) = data(n, p);
         for kernel in [Kernel::rbf(0.7), Kernel { shape: Shape::Laplacian, gamma: 0.7 }, Kernel::linear()] {
@@ -160,7 +160,7 @@ fn awkward_sizes() {
 
 #[test]
 fn copies_constant_columns_and_scales() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(120, 3);
     let mut values = rows.to_dense();
     let again = values.clone();
@@ -177,7 +177,7 @@ fn copies_constant_columns_and_scales() {
 
 #[test]
 fn what_does_not_fit_is_recomputed_with_the_same_pivots() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, labels) = data(900, 4);
     let basis = Basis::kobl(Kernel::rbf(0.5)).n_components(60);
     let whole = basis.fit_with(&rows, None, &there(device)).expect("fitted").0;
@@ -197,7 +197,7 @@ fn what_does_not_fit_is_recomputed_with_the_same_pivots() {
 
 #[test]
 fn rows_that_do_not_fit_are_copied_there_in_pieces_with_the_same_results() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, labels) = data(900, 4);
     let codes: Vec<usize> = (0..900).map(|i| i % 3).collect();
     let single: Vec<f32> = rows.to_dense().iter().map(|v| *v as f32).collect();
@@ -214,12 +214,12 @@ fn rows_that_do_not_fit_are_copied_there_in_pieces_with_the_same_results() {
             Basis { precision: Some(Precision::Double), ..Basis::kobl(Kernel::rbf(0.4)).n_components(30) };
         let (here, found) = both(&basis, &single, device);
         assert_eq!(here.pivots, found.pivots);
-        let on_card = rows.clone().on(device).expect("there");
-        let z = here.expansion.transform(&on_card).expect("there");
+        let on_gpu = rows.clone().on(device).expect("there");
+        let z = here.expansion.transform(&on_gpu).expect("there");
         close(&z, &here.expansion.transform(&rows).expect("here"), 1e-10, "features");
         for kernel in [Kernel::rbf(0.3), Kernel { shape: Shape::Laplacian, gamma: 0.3 }] {
             let here = Neighbours::find(kernel, &rows, &codes, 5, &Monitor::default()).expect("here");
-            let found = Neighbours::find(kernel, &on_card, &codes, 5, &Monitor::default()).expect("there");
+            let found = Neighbours::find(kernel, &on_gpu, &codes, 5, &Monitor::default()).expect("there");
             assert_eq!(here, found);
         }
         for method in ["gda", "klfe"] {
@@ -235,7 +235,7 @@ fn rows_that_do_not_fit_are_copied_there_in_pieces_with_the_same_results() {
 
 /// Runs with a variable set; tests that read it are of this file alone.
 fn temp_env(name: &str, value: &str, work: impl FnOnce()) {
-    // SAFETY: tests of a card run one after the other (`--test-threads=1`).
+    // SAFETY: tests of a GPU run one after the other (`--test-threads=1`).
     unsafe { std::env::set_var(name, value) };
     work();
     // SAFETY: as above.
@@ -244,7 +244,7 @@ fn temp_env(name: &str, value: &str, work: impl FnOnce()) {
 
 #[test]
 fn extractors_find_the_same_directions() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, labels) = data(700, 4);
     let numbers =
         Labels::Numbers((0..700).map(|i| f64::from((i * 37) % 100) / 10.0 + f64::from(i % 3)).collect());
@@ -267,14 +267,14 @@ fn extractors_find_the_same_directions() {
 
 #[test]
 fn neighbours_are_those_of_the_processor() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     for (n, p, k) in [(5, 1, 3), (300, 4, 1), (700, 20, 10)] {
         let (rows, _) = data(n, p);
         let codes: Vec<usize> = (0..n).map(|i| i % 3).collect();
-        let on_card = rows.clone().on(device).expect("there");
+        let on_gpu = rows.clone().on(device).expect("there");
         for kernel in [Kernel::rbf(0.3), Kernel { shape: Shape::Laplacian, gamma: 0.3 }] {
             let here = Neighbours::find(kernel, &rows, &codes, k, &Monitor::default()).expect("here");
-            let found = Neighbours::find(kernel, &on_card, &codes, k, &Monitor::default()).expect("there");
+            let found = Neighbours::find(kernel, &on_gpu, &codes, k, &Monitor::default()).expect("there");
             assert_eq!(here, found, "{n} × {p}, {k}");
         }
     }
@@ -283,7 +283,7 @@ fn neighbours_are_those_of_the_processor() {
 #[test]
 fn neighbours_in_many_rows_are_those_of_the_processor_whatever_their_order() {
     type Value = fn(usize, usize) -> f64;
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let wave =
         |i: usize, j: usize| ((i * 31 + j * 17) % 97) as f64 / 97.0 + (i as f64 * 0.37 + j as f64).sin();
     let (rbf, laplacian) = (Kernel::rbf(0.3), Kernel { shape: Shape::Laplacian, gamma: 0.3 });
@@ -302,33 +302,33 @@ fn neighbours_in_many_rows_are_those_of_the_processor_whatever_their_order() {
     for (what, n, p, classes, kernel, value) in sets {
         let values: Vec<f64> = (0..n * p).map(|at| value(at / p, at % p)).collect();
         let rows = Rows::dense(values, n, p).expect("rows");
-        let on_card = rows.clone().on(device).expect("there");
+        let on_gpu = rows.clone().on(device).expect("there");
         let codes: Vec<usize> = (0..n).map(|i| i % classes).collect();
         let here = Neighbours::find(kernel, &rows, &codes, 4, &Monitor::default()).expect("here");
-        let found = Neighbours::find(kernel, &on_card, &codes, 4, &Monitor::default()).expect("there");
+        let found = Neighbours::find(kernel, &on_gpu, &codes, 4, &Monitor::default()).expect("there");
         assert_eq!(here, found, "{what}");
     }
 }
 
 #[test]
 fn features_of_many_rows_come_back_in_pieces() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     // Two pieces and a part; rows and features are more than fits into locked memory at a time.
     let (n, p) = (40_000, 30);
     let (rows, _) = data(n, p);
     let some = rows.select(&(0..60).map(|i| i * 7).collect::<Vec<_>>());
     let basis = named("nystrom", Kernel::rbf(0.1)).n_components(55).seed(3);
     let map = FeatureMap::from(basis.fit(&some).expect("fitted"));
-    let on_card = rows.clone().on(device).expect("there");
+    let on_gpu = rows.clone().on(device).expect("there");
     let expected = map.transform(&rows).expect("here");
-    close(&map.transform(&on_card).expect("there"), &expected, 1e-10, "features");
-    let there = map.transform_there(&on_card, &Monitor::default()).expect("features").to_dense();
+    close(&map.transform(&on_gpu).expect("there"), &expected, 1e-10, "features");
+    let there = map.transform_there(&on_gpu, &Monitor::default()).expect("features").to_dense();
     let q = expected.ncols();
     close(&Mat::from_fn(n, q, |i, j| there[i * q + j]), &expected, 1e-10, "features left there");
     // Row after row, as NumPy has them, and in both precisions.
     let mut found = vec![0.0; n * q];
     let out = MatMut::from_row_major_slice_mut(&mut found, n, q);
-    map.transform_into(&on_card, out, &Monitor::default()).expect("there");
+    map.transform_into(&on_gpu, out, &Monitor::default()).expect("there");
     assert!(found.iter().zip(&there).all(|(a, b)| (a - b).abs() < 1e-10));
     let single: Vec<f32> = rows.to_dense().iter().map(|v| *v as f32).collect();
     let single = Rows::dense_f32(single, n, p).expect("rows");
@@ -347,7 +347,7 @@ fn features_of_many_rows_come_back_in_pieces() {
         let rows = rows.clone().on(device).expect("there");
         close(
             &map.transform(&rows).expect("there"),
-            &map.transform(&on_card).expect("there"),
+            &map.transform(&on_gpu).expect("there"),
             1e-10,
             "pieces",
         );
@@ -358,7 +358,7 @@ fn features_of_many_rows_come_back_in_pieces() {
 
 #[test]
 fn what_is_left_of_a_row_is_told_where_a_kernel_is_not_definite() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(300, 3);
     let sigmoid = Basis::kobl(Kernel { shape: Shape::Sigmoid { coef0: 0.5 }, gamma: 2.0 });
     let here = sigmoid.fit(&rows).expect_err("refused").to_string();
@@ -373,24 +373,24 @@ fn what_is_left_of_a_row_is_told_where_a_kernel_is_not_definite() {
 
 #[test]
 fn clusters_that_float32_cannot_tell_apart_are_told_apart() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let values: Vec<f64> = (0..400).map(|i| f64::from(i % 2) * 1e6 + f64::from(i) * 1e-6).collect();
     let rows = Rows::dense(values, 400, 1).expect("rows");
     let codes = vec![0; 400];
     let here = Neighbours::find(Kernel::linear(), &rows, &codes, 2, &Monitor::default()).expect("here");
-    let on_card = rows.clone().on(device).expect("there");
-    let found = Neighbours::find(Kernel::linear(), &on_card, &codes, 2, &Monitor::default()).expect("there");
+    let on_gpu = rows.clone().on(device).expect("there");
+    let found = Neighbours::find(Kernel::linear(), &on_gpu, &codes, 2, &Monitor::default()).expect("there");
     assert_eq!(here, found);
 }
 
 #[test]
 fn features_stay_there_until_they_are_looked_at() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, labels) = data(500, 3);
     let pipeline = Pipeline::new("gda", &[("basis", "kobl"), ("gamma", "0.5")]).expect("known");
     let map = pipeline.fit(&rows, Some(&labels), &there(device)).expect("fitted").map;
-    let on_card = rows.clone().on(device).expect("there");
-    let z = map.transform_there(&on_card, &Monitor::default()).expect("features");
+    let on_gpu = rows.clone().on(device).expect("there");
+    let z = map.transform_there(&on_gpu, &Monitor::default()).expect("features");
     assert_eq!(z.device(), device);
     let expected = map.transform(&rows).expect("features");
     let z = Mat::from_fn(500, expected.ncols(), |i, j| z.to_dense()[i * expected.ncols() + j]);
@@ -400,7 +400,7 @@ fn features_stay_there_until_they_are_looked_at() {
 
 #[test]
 fn float32_rows() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(600, 5);
     let single: Vec<f32> = rows.to_dense().iter().map(|v| *v as f32).collect();
     let rows = Rows::dense_f32(single, 600, 5).expect("rows");
@@ -409,13 +409,13 @@ fn float32_rows() {
     let found = basis.fit_with(&rows, None, &there(device)).expect("there").0;
     assert_eq!(here.pivots, found.pivots);
     let map = FeatureMap::from(found);
-    let on_card = rows.clone().on(device).expect("there");
-    close(&map.transform(&on_card).expect("there"), &map.transform(&rows).expect("here"), 1e-10, "features");
+    let on_gpu = rows.clone().on(device).expect("there");
+    close(&map.transform(&on_gpu).expect("there"), &map.transform(&rows).expect("here"), 1e-10, "features");
 }
 
 #[test]
-fn what_a_card_cannot_do_is_refused_by_name() {
-    let Some(device) = card() else { return };
+fn what_a_gpu_cannot_do_is_refused_by_name() {
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(50, 3);
     let sparse = Rows::sparse(vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0], 2).expect("rows");
     let text = |result: Result<(FittedBasis, Option<Rows<'static>>), Error>| {
@@ -445,7 +445,7 @@ fn what_a_card_cannot_do_is_refused_by_name() {
 
 #[test]
 fn rows_that_are_not_finite_and_kernels_that_are_not_definite_are_refused_as_here() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(50, 3);
     let mut values = rows.to_dense();
     values[31] = f64::NAN;
@@ -460,7 +460,7 @@ fn rows_that_are_not_finite_and_kernels_that_are_not_definite_are_refused_as_her
 
 #[test]
 fn a_stop_is_heeded() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let (rows, _) = data(500, 3);
     let monitor = Monitor::default();
     monitor.stop();
@@ -471,7 +471,7 @@ fn a_stop_is_heeded() {
 
 #[test]
 fn synthetic_rows_of_more_pivots_than_one_pass_has() {
-    let Some(device) = card() else { return };
+    let Some(device) = gpu() else { return };
     let table = synth::generate("ringnorm?n=1500&seed=5").expect("rows");
     let labels = Labels::decide(table.target.expect("labels"), Task::Auto).expect("labels");
     let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(420);

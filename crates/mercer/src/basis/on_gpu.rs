@@ -1,4 +1,4 @@
-//! z(x) = A·k(x, landmarks) − b of rows that lie on a card, in pieces of rows.
+//! z(x) = A·k(x, landmarks) − b of rows that lie on a GPU, in pieces of rows.
 //!
 //! cost    as `expansion.rs`; memory there a piece of kernel values beside the result
 
@@ -9,11 +9,11 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::expansion::{Blocks, Expansion, Landmarks};
-use crate::cuda::{Buffer, Card, Event, View, rows_in_one_piece};
-use crate::data::card_view::Staging;
+use crate::cuda::{Buffer, Event, Gpu, View, rows_in_one_piece};
+use crate::data::gpu_view::Staging;
 use crate::data::rows::Rows;
 use crate::error::Result;
-use crate::kernel::on_card::{CardPanel, CardScratch, no_formula};
+use crate::kernel::on_gpu::{GpuPanel, GpuScratch, no_formula};
 use crate::linalg::Cholesky;
 use crate::monitor::Monitor;
 use crate::real::{Precision, Real};
@@ -27,18 +27,18 @@ const PIECE_ROWS: usize = 65_536;
 /// At least so many rows, whatever the memory.
 const LEAST_ROWS: usize = 256;
 
-/// An expansion on a card, prepared for rows there.
+/// An expansion on a GPU, prepared for rows there.
 pub(crate) struct Applied<'a> {
     rows: &'a Rows<'a>,
-    card: Arc<Card>,
-    panel: CardPanel,
+    gpu: Arc<Gpu>,
+    panel: GpuPanel,
     blocks: Blocks,
     /// A, q×l.
     a: Buffer<f64>,
     offset: Option<Buffer<f64>>,
     /// Kernel values of a piece, l×piece.
     k: Buffer<f64>,
-    scratch: CardScratch,
+    scratch: GpuScratch,
     staging: Staging,
     l: usize,
     q: usize,
@@ -51,38 +51,38 @@ pub(crate) struct Applied<'a> {
 /// Blocks of columns from the left: the block on the diagonal is factored here, the rest is divided by it and taken out of what
 /// follows there.
 pub(crate) fn cholesky_there(
-    card: &Arc<Card>,
+    gpu: &Arc<Gpu>,
     matrix: MatRef<'_, f64>,
     monitor: &Monitor,
 ) -> Result<Option<Mat<f64>>> {
     const BLOCK: usize = 128;
     let m = matrix.nrows();
-    let a = upload_matrix(card, matrix)?;
+    let a = upload_matrix(gpu, matrix)?;
     let all = a.matrix(m, m);
     for start in (0..m).step_by(BLOCK) {
         monitor.check()?;
         let b = BLOCK.min(m - start);
-        let diagonal = card.room(b * b)?;
+        let diagonal = gpu.room(b * b)?;
         let own = all.rows(start, b).columns(start, b);
-        card.copy(own, diagonal.matrix(b, b), 1.0)?;
+        gpu.copy(own, diagonal.matrix(b, b), 1.0)?;
         let Some(factor) = Cholesky::new(diagonal.read_matrix(b, b)?) else { return Ok(None) };
         let factor = Mat::from_fn(b, b, |i, j| if j <= i { factor.lower(i, j) } else { 0.0 });
         diagonal.write_matrix(factor.as_ref())?;
-        card.copy(diagonal.matrix(b, b), own, 1.0)?;
+        gpu.copy(diagonal.matrix(b, b), own, 1.0)?;
         let rest = m - start - b;
         if rest == 0 {
             break;
         }
         // L_21 = A_21 L_11⁻ᵀ, by the transposed block; A_22 − L_21 L_21ᵀ in its lower half.
-        let inverse = card.room(b * b)?;
-        card.identity(&inverse, b)?;
-        card.solve(diagonal.matrix(b, b), inverse.matrix(b, b))?;
+        let inverse = gpu.room(b * b)?;
+        gpu.identity(&inverse, b)?;
+        gpu.solve(diagonal.matrix(b, b), inverse.matrix(b, b))?;
         let below = all.rows(start + b, rest).columns(start, b);
-        let copy = card.room(rest * b)?;
-        card.copy(below, copy.matrix(rest, b), 1.0)?;
-        card.multiply(1.0, copy.matrix(rest, b).plain(), inverse.matrix(b, b).transposed(), 0.0, below)?;
+        let copy = gpu.room(rest * b)?;
+        gpu.copy(below, copy.matrix(rest, b), 1.0)?;
+        gpu.multiply(1.0, copy.matrix(rest, b).plain(), inverse.matrix(b, b).transposed(), 0.0, below)?;
         let next = all.rows(start + b, rest).columns(start + b, rest);
-        card.self_subtract(below, next)?;
+        gpu.self_subtract(below, next)?;
     }
     a.read_matrix(m, m).map(Some)
 }
@@ -102,12 +102,12 @@ struct Brought {
 }
 
 impl Brought {
-    fn new(card: &Arc<Card>, numbers: usize, precision: Precision) -> Result<Self> {
-        let single = if precision == Precision::Single { Some(card.room(numbers)?) } else { None };
-        Ok(Self { z: card.room(numbers)?, single, ready: Event::new(card)? })
+    fn new(gpu: &Arc<Gpu>, numbers: usize, precision: Precision) -> Result<Self> {
+        let single = if precision == Precision::Single { Some(gpu.room(numbers)?) } else { None };
+        Ok(Self { z: gpu.room(numbers)?, single, ready: Event::new(gpu)? })
     }
 
-    /// The first of them, beside what the card computes meanwhile.
+    /// The first of them, beside what the GPU computes meanwhile.
     fn read<T: Real>(&self, to: &mut [T]) -> Result<()> {
         match &self.single {
             Some(single) => single.read_beside(bytemuck::cast_slice_mut(to), &self.ready),
@@ -116,34 +116,34 @@ impl Brought {
     }
 }
 
-/// A matrix on the card, column after column.
-pub(crate) fn upload_matrix(card: &Arc<Card>, matrix: MatRef<'_, f64>) -> Result<Buffer<f64>> {
-    let there = card.room(matrix.nrows() * matrix.ncols())?;
+/// A matrix on the GPU, column after column.
+pub(crate) fn upload_matrix(gpu: &Arc<Gpu>, matrix: MatRef<'_, f64>) -> Result<Buffer<f64>> {
+    let there = gpu.room(matrix.nrows() * matrix.ncols())?;
     there.write_matrix(matrix)?;
     Ok(there)
 }
 
 impl<'a> Applied<'a> {
-    /// The rows must lie on a card.
+    /// The rows must lie on a GPU.
     pub(crate) fn new(expansion: &Expansion, rows: &'a Rows<'a>) -> Result<Self> {
-        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a GPU") };
+        let Some(view) = rows.gpu_rows() else { unreachable!("the rows are on a GPU") };
         let Landmarks::Rows(landmarks) = &expansion.landmarks else {
             return Err(no_formula(expansion.kernel.shape));
         };
-        let card = Arc::clone(view.card());
+        let gpu = Arc::clone(view.gpu());
         let (l, q, p) = (landmarks.n(), expansion.n_features(), rows.p());
-        let panel = CardPanel::new(&card, expansion.kernel, landmarks)?;
-        let a = upload_matrix(&card, expansion.matrix.as_ref())?;
+        let panel = GpuPanel::new(&gpu, expansion.kernel, landmarks)?;
+        let a = upload_matrix(&gpu, expansion.matrix.as_ref())?;
         let has_offset = expansion.offset.iter().any(|b| *b != 0.0);
-        let offset = if has_offset { Some(card.upload(&expansion.offset)?) } else { None };
+        let offset = if has_offset { Some(gpu.upload(&expansion.offset)?) } else { None };
         // Values, features and rows of a piece take a quarter of what is left at most.
-        let most = card.available()? / 4 / (8 * (l + 2 * q + 3 * p + 2)) as u64;
+        let most = gpu.available()? / 4 / (8 * (l + 2 * q + 3 * p + 2)) as u64;
         let piece = PIECE_ROWS.min(rows.n()).min(usize::try_from(most).unwrap_or(usize::MAX));
         let piece = piece.max(LEAST_ROWS.min(rows.n())).max(1);
-        let (k, scratch) = (card.room(l * piece)?, CardScratch::new(&card, piece, p)?);
+        let (k, scratch) = (gpu.room(l * piece)?, GpuScratch::new(&gpu, piece, p)?);
         let staging = view.staging(piece)?;
         let blocks = Blocks::in_blocks_of(expansion.matrix.as_ref(), BLOCK_ROWS);
-        Ok(Self { rows, card, panel, blocks, a, offset, k, scratch, staging, l, q, piece })
+        Ok(Self { rows, gpu, panel, blocks, a, offset, k, scratch, staging, l, q, piece })
     }
 
     /// Where pieces begin.
@@ -159,12 +159,12 @@ impl<'a> Applied<'a> {
 
     /// Room for the features of a piece.
     fn room(&self) -> Result<Buffer<f64>> {
-        self.card.room(self.q * self.piece)
+        self.gpu.room(self.q * self.piece)
     }
 
     /// Features of the rows of a piece, q×count, into `out`.
     pub(crate) fn fill(&self, start: usize, count: usize, out: View) -> Result<()> {
-        let rows = self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a GPU"));
+        let rows = self.rows.gpu_rows().unwrap_or_else(|| unreachable!("the rows are on a GPU"));
         self.fill_of(rows.piece(start, count, &self.staging)?, out)
     }
 
@@ -175,26 +175,26 @@ impl<'a> Applied<'a> {
         let a = self.a.matrix(self.q, self.l);
         for &(start, height, width) in self.blocks.iter() {
             let (a, k) = (a.rows(start, height).columns(0, width), k.rows(0, width));
-            self.card.multiply(1.0, a.plain(), k.plain(), 0.0, out.rows(start, height))?;
+            self.gpu.multiply(1.0, a.plain(), k.plain(), 0.0, out.rows(start, height))?;
         }
         match &self.offset {
-            Some(offset) => self.card.subtract(out, offset),
+            Some(offset) => self.gpu.subtract(out, offset),
             None => Ok(()),
         }
     }
 
-    /// Features of all rows, left on the card.
+    /// Features of all rows, left on the GPU.
     pub(crate) fn all_there(&self, monitor: &Monitor) -> Result<Rows<'static>> {
         let (n, q) = (self.rows.n(), self.q);
-        let out = self.card.room(n * q)?;
+        let out = self.gpu.room(n * q)?;
         self.each_piece(monitor, |start, count| {
             self.fill(start, count, out.matrix(q, n).columns(start, count))
         })?;
-        self.card.wait()?;
+        self.gpu.wait()?;
         Ok(Rows::computed(out, n, q))
     }
 
-    /// Features of all rows, n×q and row after row, to an address on the card.
+    /// Features of all rows, n×q and row after row, to an address on the GPU.
     ///
     /// # Safety
     /// As for [`FeatureMap::transform_to_address`](crate::FeatureMap::transform_to_address).
@@ -210,23 +210,23 @@ impl<'a> Applied<'a> {
         match precision {
             Precision::Double => {
                 // SAFETY: as the caller says.
-                let out: Buffer<f64> = unsafe { self.card.borrow(address, n * q, owner)? };
+                let out: Buffer<f64> = unsafe { self.gpu.borrow(address, n * q, owner)? };
                 self.each_piece(monitor, |start, count| {
                     self.fill(start, count, out.matrix(q, n).columns(start, count))
                 })?;
             }
             Precision::Single => {
                 // SAFETY: as the caller says.
-                let out: Buffer<f32> = unsafe { self.card.borrow(address, n * q, owner)? };
+                let out: Buffer<f32> = unsafe { self.gpu.borrow(address, n * q, owner)? };
                 let z = self.room()?;
                 self.each_piece(monitor, |start, count| {
                     let z = z.matrix(q, count);
                     self.fill(start, count, z)?;
-                    self.card.narrow(z, &out, start * q)
+                    self.gpu.narrow(z, &out, start * q)
                 })?;
             }
         }
-        self.card.wait()
+        self.gpu.wait()
     }
 
     /// Features of all rows into memory here, n×q.
@@ -258,7 +258,7 @@ impl<'a> Applied<'a> {
         mut take: impl FnMut(&Brought, usize, usize) -> Result<()>,
     ) -> Result<()> {
         let (n, q, piece) = (self.rows.n(), self.q, self.piece.min(BROUGHT_ROWS));
-        let room = || Brought::new(&self.card, q * piece, precision);
+        let room = || Brought::new(&self.gpu, q * piece, precision);
         let rooms = [room()?, room()?];
         monitor.begin("transforming rows", n);
         let mut before = None;
@@ -268,9 +268,9 @@ impl<'a> Applied<'a> {
             let z = room.z.matrix(q, count);
             self.fill(start, count, z)?;
             if let Some(single) = &room.single {
-                self.card.narrow(z, single, 0)?;
+                self.gpu.narrow(z, single, 0)?;
             }
-            self.card.mark(&room.ready)?;
+            self.gpu.mark(&room.ready)?;
             if let Some((room, start, count)) = before.replace((room, start, count)) {
                 take(room, start, count)?;
                 monitor.advance(count);
@@ -284,11 +284,11 @@ impl<'a> Applied<'a> {
 
     /// Squared distances of the rows' images from the span, of those k(x,x).
     pub(crate) fn residuals(&self, diagonal: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
-        let (residual, z, bad) = (self.card.upload(diagonal)?, self.room()?, self.card.upload(&[u64::MAX])?);
+        let (residual, z, bad) = (self.gpu.upload(diagonal)?, self.room()?, self.gpu.upload(&[u64::MAX])?);
         self.each_piece(monitor, |start, count| {
             let z = z.matrix(self.q, count);
             self.fill(start, count, z)?;
-            self.card.take(z, &residual, start, f64::NEG_INFINITY, &bad)
+            self.gpu.take(z, &residual, start, f64::NEG_INFINITY, &bad)
         })?;
         residual.to_vec()
     }

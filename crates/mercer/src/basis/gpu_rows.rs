@@ -1,4 +1,4 @@
-//! The rows' side of a growing factor on a card: residuals, columns of G and A stay there.
+//! The rows' side of a growing factor on a GPU: residuals, columns of G and A stay there.
 //!
 //!   G[:, new] = L⁻¹ K(P, :) − W G,   W = L⁻¹ G_P
 //!
@@ -6,7 +6,7 @@
 //! product: each step takes a column out of it. What decides is decided in float64, by the rules of the methods' loops, so
 //! that `kobl` chooses the pivots that it chooses on the processor.
 //!
-//! cost    as `pivoted.rs`; h² kernel values and 2·h²·j flops a pass for h candidates. Memory 8·n·m bytes on the card; where G
+//! cost    as `pivoted.rs`; h² kernel values and 2·h²·j flops a pass for h candidates. Memory 8·n·m bytes on the GPU; where G
 //!         does not fit there, it is recomputed from kernel values in pieces of rows, and rows that do not fit are copied there
 //!         piece by piece
 //! differs L⁻¹ is multiplied in place of a solve, which would take a fifth of a pass
@@ -19,11 +19,11 @@ use faer::{Mat, MatRef};
 use super::factor_rows::{FactorRows, Farthest, InOrder, NewPivots, Plan, Selected, Steps};
 use super::pivoted::{FactorStorage, not_psd};
 use super::sparse::Novelty;
-use crate::cuda::{Buffer, Card, Closed, MOST_PIVOTS, View};
-use crate::data::card_view::CardView;
+use crate::cuda::{Buffer, Closed, Gpu, MOST_PIVOTS, View};
+use crate::data::gpu_view::GpuView;
 use crate::data::rows::Rows;
 use crate::error::Result;
-use crate::kernel::on_card::{CardPanel, CardScratch};
+use crate::kernel::on_gpu::{GpuPanel, GpuScratch};
 use crate::kernel::{Gram, Kernel};
 use crate::monitor::Monitor;
 use crate::random;
@@ -43,12 +43,12 @@ const IS_COPY: u32 = 2;
 const IS_RETIRED: u32 = 4;
 const IS_CANDIDATE: u32 = 8;
 
-/// Rows on a card.
-pub(crate) struct CardRows<'a> {
+/// Rows on a GPU.
+pub(crate) struct GpuRows<'a> {
     gram: &'a Gram<'a>,
     rows: &'a Rows<'a>,
     monitor: &'a Monitor,
-    card: Arc<Card>,
+    gpu: Arc<Gpu>,
     n: usize,
     p: usize,
     cap: usize,
@@ -71,8 +71,8 @@ pub(crate) struct CardRows<'a> {
     limit: f64,
 }
 
-impl<'a> CardRows<'a> {
-    /// No pivots yet. Where the rows are on a card.
+impl<'a> GpuRows<'a> {
+    /// No pivots yet. Where the rows are on a GPU.
     pub(super) fn new(
         gram: &'a Gram<'a>,
         rows: &'a Rows<'a>,
@@ -81,8 +81,8 @@ impl<'a> CardRows<'a> {
         limit: f64,
         monitor: &'a Monitor,
     ) -> Result<Self> {
-        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a GPU") };
-        let card = Arc::clone(view.card());
+        let Some(view) = rows.gpu_rows() else { unreachable!("the rows are on a GPU") };
+        let gpu = Arc::clone(view.gpu());
         let (n, p) = (rows.n(), rows.p());
         let diagonal = gram.diagonal();
         let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -90,9 +90,9 @@ impl<'a> CardRows<'a> {
             return Err(not_psd(gram.kernel(), i, diagonal[i]));
         }
         let clipped: Vec<f64> = diagonal.iter().map(|v| v.max(0.0)).collect();
-        let residual = card.upload(&clipped)?;
-        let (flags, a) = (card.zeros(n)?, card.zeros(cap * cap)?);
-        let available = card.available()?;
+        let residual = gpu.upload(&clipped)?;
+        let (flags, a) = (gpu.zeros(n)?, gpu.zeros(cap * cap)?);
+        let available = gpu.available()?;
         // Values of new pivots, rows about their mean, candidates.
         let piece = PIECE_ROWS
             .min(n)
@@ -101,7 +101,7 @@ impl<'a> CardRows<'a> {
         let scratch = 8 * ((PENDING_THERE + 3 * p + 2) * piece + 3 * cap.min(4_096) * cap.min(4_096)) as u64;
         let factor = 8 * n as u64 * cap as u64;
         let keeps = storage != FactorStorage::Recomputed && factor + scratch <= available;
-        let g = if keeps { Some(card.room(n * cap)?) } else { None };
+        let g = if keeps { Some(gpu.room(n * cap)?) } else { None };
         Ok(Self {
             gram,
             rows,
@@ -122,7 +122,7 @@ impl<'a> CardRows<'a> {
             order: Vec::new(),
             piece,
             limit: limit * largest,
-            card,
+            gpu,
         })
     }
 
@@ -131,27 +131,27 @@ impl<'a> CardRows<'a> {
     }
 
     /// The rows there.
-    fn there(&self) -> CardView<'_> {
-        self.rows.card_rows().unwrap_or_else(|| unreachable!("the rows are on a GPU"))
+    fn there(&self) -> GpuView<'_> {
+        self.rows.gpu_rows().unwrap_or_else(|| unreachable!("the rows are on a GPU"))
     }
 
     /// Rows of G at some rows, j×h.
     fn g_at(&self, rows: &[usize]) -> Result<Buffer<f64>> {
         let (j, h) = (self.pivots.len(), rows.len());
-        let out = self.card.room(j * h)?;
+        let out = self.gpu.room(j * h)?;
         if j == 0 || h == 0 {
             return Ok(out);
         }
         if let Some(g) = &self.g {
-            self.card.gather(g.view(0, j, self.n, self.cap), rows, out.matrix(j, h))?;
+            self.gpu.gather(g.view(0, j, self.n, self.cap), rows, out.matrix(j, h))?;
             return Ok(out);
         }
         // A·k(P, rows)
-        let (points, scratch) = (self.points(rows)?, CardScratch::new(&self.card, h, self.p)?);
-        let k = self.card.room(j * h)?;
+        let (points, scratch) = (self.points(rows)?, GpuScratch::new(&self.gpu, h, self.p)?);
+        let k = self.gpu.room(j * h)?;
         self.pivot_panel()?.fill(points.matrix(self.p, h), &scratch, k.matrix(j, h))?;
         let a = self.a.view(0, j, j, self.cap);
-        self.card.multiply(1.0, a.plain(), k.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
+        self.gpu.multiply(1.0, a.plain(), k.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
         Ok(out)
     }
 
@@ -161,8 +161,8 @@ impl<'a> CardRows<'a> {
     }
 
     /// The pivots so far as landmarks.
-    fn pivot_panel(&self) -> Result<CardPanel> {
-        CardPanel::new(&self.card, self.kernel(), &self.rows.select(&self.pivots))
+    fn pivot_panel(&self) -> Result<GpuPanel> {
+        GpuPanel::new(&self.gpu, self.kernel(), &self.rows.select(&self.pivots))
     }
 
     /// Marks copies of earlier rows.
@@ -172,13 +172,13 @@ impl<'a> CardRows<'a> {
         }
         self.knows_copies = true;
         let copies = if let Some(whole) = self.there().whole() {
-            let hashes = self.card.room::<u64>(self.n)?;
-            self.card.hashes(whole, &hashes)?;
+            let hashes = self.gpu.room::<u64>(self.n)?;
+            self.gpu.hashes(whole, &hashes)?;
             copies_among(&hashes.to_vec()?, self.rows)
         } else {
             self.gram.copies().iter().enumerate().filter(|(_, copy)| **copy).map(|(i, _)| i).collect()
         };
-        self.card.set_flag(&self.flags, &copies, IS_COPY, true)
+        self.gpu.set_flag(&self.flags, &copies, IS_COPY, true)
     }
 
     fn closed(&self, mask: u32, floor: f64) -> Closed<'_> {
@@ -188,11 +188,11 @@ impl<'a> CardRows<'a> {
     /// The residual that `count` open rows reach, and how many have more: digit by digit.
     fn threshold(&self, count: usize, closed: Closed) -> Result<f64> {
         const DIGITS: [(u32, u32); 6] = [(53, 11), (42, 11), (31, 11), (20, 11), (9, 11), (0, 9)];
-        let counts = self.card.room::<u32>(2_048)?;
+        let counts = self.gpu.room::<u32>(2_048)?;
         let (mut earlier, mut left) = (0u64, count);
         for (shift, bits) in DIGITS {
             counts.clear()?;
-            self.card.digits(&self.residual, closed, earlier, (shift, bits), &counts)?;
+            self.gpu.digits(&self.residual, closed, earlier, (shift, bits), &counts)?;
             let found = counts.first(1 << bits)?;
             let mut digit = found.len();
             while digit > 0 {
@@ -228,12 +228,12 @@ impl<'a> CardRows<'a> {
         match (&self.g, earlier) {
             (Some(g), _) => {
                 let g = g.view(0, j, self.n, self.cap).columns(start, count);
-                self.card.multiply(-1.0, weights, g.plain(), 1.0, t)
+                self.gpu.multiply(-1.0, weights, g.plain(), 1.0, t)
             }
             (None, Some((panel, k, scratch))) => {
                 let k = k.view(0, j, count, j);
                 panel.fill(rows, scratch, k)?;
-                self.card.multiply(-1.0, weights, k.plain(), 1.0, t)
+                self.gpu.multiply(-1.0, weights, k.plain(), 1.0, t)
             }
             (None, None) => unreachable!("what G is recomputed from was prepared"),
         }
@@ -245,10 +245,10 @@ impl<'a> CardRows<'a> {
         if self.g.is_some() || j == 0 {
             return Ok((None, self.piece));
         }
-        let most = self.card.available()? / 2 / (8 * (j + self.p + 1)) as u64;
+        let most = self.gpu.available()? / 2 / (8 * (j + self.p + 1)) as u64;
         let piece = self.piece.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-        let scratch = CardScratch::new(&self.card, piece, self.p)?;
-        Ok((Some((self.pivot_panel()?, self.card.room(j * piece)?, scratch)), piece))
+        let scratch = GpuScratch::new(&self.gpu, piece, self.p)?;
+        Ok((Some((self.pivot_panel()?, self.gpu.room(j * piece)?, scratch)), piece))
     }
 
     /// W = G_c or, where G is recomputed, Aᵀ G_c: what the earlier pivots' part is found with; j×h.
@@ -257,9 +257,9 @@ impl<'a> CardRows<'a> {
         if self.g.is_some() || j == 0 {
             return Ok(g);
         }
-        let out = self.card.room(j * h)?;
+        let out = self.gpu.room(j * h)?;
         let a = self.a.view(0, j, j, self.cap);
-        self.card.multiply(1.0, a.transposed(), g.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
+        self.gpu.multiply(1.0, a.transposed(), g.matrix(j, h).plain(), 0.0, out.matrix(j, h))?;
         Ok(out)
     }
 
@@ -270,25 +270,25 @@ impl<'a> CardRows<'a> {
         l: &Buffer<f64>,
         b: usize,
     ) -> Result<(Buffer<f64>, Buffer<f64>)> {
-        let (card, j) = (&self.card, self.pivots.len());
-        let inverse = card.room(b * b)?;
-        card.identity(&inverse, b)?;
-        card.solve(l.matrix(b, b), inverse.matrix(b, b))?;
-        let next = card.zeros::<f64>(b * (j + b))?;
+        let (gpu, j) = (&self.gpu, self.pivots.len());
+        let inverse = gpu.room(b * b)?;
+        gpu.identity(&inverse, b)?;
+        gpu.solve(l.matrix(b, b), inverse.matrix(b, b))?;
+        let next = gpu.zeros::<f64>(b * (j + b))?;
         if j > 0 {
-            let part = card.room(b * j)?;
+            let part = gpu.room(b * j)?;
             let a = self.a.view(0, j, j, self.cap);
-            card.multiply(-1.0, g.matrix(j, b).transposed(), a.plain(), 0.0, part.matrix(b, j))?;
+            gpu.multiply(-1.0, g.matrix(j, b).transposed(), a.plain(), 0.0, part.matrix(b, j))?;
             let earlier = next.view(0, b, j, b);
-            card.multiply(1.0, inverse.matrix(b, b).plain(), part.matrix(b, j).plain(), 0.0, earlier)?;
+            gpu.multiply(1.0, inverse.matrix(b, b).plain(), part.matrix(b, j).plain(), 0.0, earlier)?;
         }
-        card.copy(inverse.matrix(b, b), next.view(b * j, b, b, b), 1.0)?;
+        gpu.copy(inverse.matrix(b, b), next.view(b * j, b, b, b), 1.0)?;
         Ok((next, inverse))
     }
 }
 
 /// Values of the pivots so far, and room for them.
-type Earlier = Option<(CardPanel, Buffer<f64>, CardScratch)>;
+type Earlier = Option<(GpuPanel, Buffer<f64>, GpuScratch)>;
 
 /// Rows that are bit by bit equal to an earlier one, given numbers in which different rows most likely differ.
 fn copies_among(hashes: &[u64], rows: &Rows) -> Vec<usize> {
@@ -312,7 +312,7 @@ fn copies_among(hashes: &[u64], rows: &Rows) -> Vec<usize> {
     copies
 }
 
-impl FactorRows for CardRows<'_> {
+impl FactorRows for GpuRows<'_> {
     fn n(&self) -> usize {
         self.n
     }
@@ -354,14 +354,14 @@ impl FactorRows for CardRows<'_> {
         if m == self.cap {
             return Ok(Some(self.a.read_matrix(m, m)?));
         }
-        let packed = self.card.room(m * m)?;
-        self.card.copy(self.a.view(0, m, m, self.cap), packed.matrix(m, m), 1.0)?;
+        let packed = self.gpu.room(m * m)?;
+        self.gpu.copy(self.a.view(0, m, m, self.cap), packed.matrix(m, m), 1.0)?;
         Ok(Some(packed.read_matrix(m, m)?))
     }
 
     fn select(&mut self, rows: &[usize]) -> Result<Selected> {
-        let residual = self.card.room(rows.len())?;
-        self.card.gather(self.residual.view(0, 1, self.n, 1), rows, residual.matrix(1, rows.len()))?;
+        let residual = self.gpu.room(rows.len())?;
+        self.gpu.gather(self.residual.view(0, 1, self.n, 1), rows, residual.matrix(1, rows.len()))?;
         Ok(Selected {
             rows: self.rows.select(rows),
             diagonal: rows.iter().map(|&i| self.diagonal[i]).collect(),
@@ -383,15 +383,15 @@ impl FactorRows for CardRows<'_> {
     }
 
     fn plan(&self, rows: &[usize], residual: &[f64], steps: &Steps) -> Result<Option<Plan>> {
-        let (card, h, j) = (&self.card, rows.len(), self.pivots.len());
+        let (gpu, h, j) = (&self.gpu, rows.len(), self.pivots.len());
         if h == 0 {
             return Ok(Some(Plan::default()));
         }
         // S = K_cc − G_c G_cᵀ.
         let points = self.points(rows)?;
-        let (s, scratch) = (card.room(h * h)?, CardScratch::new(card, h, self.p)?);
+        let (s, scratch) = (gpu.room(h * h)?, GpuScratch::new(gpu, h, self.p)?);
         let selected = self.rows.select(rows);
-        CardPanel::new(card, self.kernel(), &selected)?.fill(
+        GpuPanel::new(gpu, self.kernel(), &selected)?.fill(
             points.matrix(self.p, h),
             &scratch,
             s.matrix(h, h),
@@ -399,32 +399,32 @@ impl FactorRows for CardRows<'_> {
         let g = self.g_at(rows)?;
         if j > 0 {
             let g = g.matrix(j, h);
-            card.multiply(-1.0, g.transposed(), g.plain(), 1.0, s.matrix(h, h))?;
+            gpu.multiply(-1.0, g.transposed(), g.plain(), 1.0, s.matrix(h, h))?;
         }
         if let Steps::Any = steps {
-            let parts = card.room(j * h)?;
+            let parts = gpu.room(j * h)?;
             if j > 0 {
                 let a = self.a.view(0, j, j, self.cap);
-                card.multiply(1.0, a.transposed(), g.matrix(j, h).plain(), 0.0, parts.matrix(j, h))?;
+                gpu.multiply(1.0, a.transposed(), g.matrix(j, h).plain(), 0.0, parts.matrix(j, h))?;
             }
             let (s, parts) = (s.to_vec()?, parts.to_vec()?);
             let gram = Mat::from_fn(h, h, |a, b| s[b * h + a]);
             let earlier_parts = Mat::from_fn(h, j, |a, k| parts[a * j + k]);
             return Ok(Some(Plan { gram: Some((gram, earlier_parts)), ..Plan::default() }));
         }
-        let (before, after) = (card.upload(residual)?, card.room(h)?);
+        let (before, after) = (gpu.upload(residual)?, gpu.room(h)?);
         let buffers = [before, after];
         let most = steps.most().min(MOST_PIVOTS).min(h);
-        let c = card.room(h * most.max(1))?;
-        let chosen_there = card.zeros::<u32>(most.max(1))?;
+        let c = gpu.room(h * most.max(1))?;
+        let chosen_there = gpu.zeros::<u32>(most.max(1))?;
         let mut plan = Plan::default();
         match steps {
             Steps::Greedy { tie, .. } => {
                 let numbers: Vec<u32> = rows.iter().map(|&i| i as u32).collect();
-                let (numbers, squares) = (card.upload(&numbers)?, card.zeros(2 * most.max(1))?);
+                let (numbers, squares) = (gpu.upload(&numbers)?, gpu.zeros(2 * most.max(1))?);
                 for k in 0..most {
                     let (before, after) = (&buffers[k % 2], &buffers[(k + 1) % 2]);
-                    card.greedy(
+                    gpu.greedy(
                         s.matrix(h, h),
                         &c,
                         k,
@@ -438,12 +438,12 @@ impl FactorRows for CardRows<'_> {
                 (plan.squares, plan.largest) = squares.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
             }
             Steps::Ordered { tries, .. } => {
-                let counts = card.zeros::<u32>(tries.len() + 1)?;
+                let counts = gpu.zeros::<u32>(tries.len() + 1)?;
                 let mut count = 0;
                 for (at, &(place, least)) in tries.iter().enumerate() {
                     let (before, after) = (&buffers[at % 2], &buffers[(at + 1) % 2]);
                     let step = (place, least, most);
-                    card.one_by_one(s.matrix(h, h), &c, step, (&counts, at), (before, after), &chosen_there)?;
+                    gpu.one_by_one(s.matrix(h, h), &c, step, (&counts, at), (before, after), &chosen_there)?;
                     // Now and then it is asked whether there are enough.
                     if at + 1 == tries.len() || (at + 1 >= most && (at + 1) % ASKED_AFTER == 0) {
                         let mut now = [0];
@@ -459,14 +459,14 @@ impl FactorRows for CardRows<'_> {
             Steps::Any => unreachable!("returned above"),
         }
         let b = plan.chosen.len();
-        let l = card.room(b * b)?;
-        card.pivots_factor(&c, h, &plan.chosen, &l)?;
+        let l = gpu.room(b * b)?;
+        gpu.pivots_factor(&c, h, &plan.chosen, &l)?;
         let columns = l.to_vec()?;
         plan.factor = (0..b * b).map(|at| columns[(at % b) * b + at / b]).collect();
         if matches!(steps, Steps::Ordered { .. }) && b > 0 {
             let own: Vec<usize> = plan.chosen.iter().map(|&at| rows[at]).collect();
             let (next, _) = self.next_coefficients(&self.g_at(&own)?, &l, b)?;
-            plan.sizes = card.row_sizes(next.matrix(b, j + b))?;
+            plan.sizes = gpu.row_sizes(next.matrix(b, j + b))?;
         }
         Ok(Some(plan))
     }
@@ -475,15 +475,15 @@ impl FactorRows for CardRows<'_> {
         self.find_copies()?;
         let closed = self.closed(IS_PIVOT | IS_COPY, floor);
         let least = self.threshold(count, closed)?;
-        let (above, equal) = self.card.rows_above(&self.residual, closed, least, count)?;
+        let (above, equal) = self.gpu.rows_above(&self.residual, closed, least, count)?;
         let equal = &equal[..equal.len().min(count.saturating_sub(above.len()))];
         let mut rows: Vec<usize> = above.iter().chain(equal).map(|&i| i as usize).collect();
-        let largest = self.card.largest(&self.residual, &self.flags, IS_PIVOT)?;
-        let first = self.card.first_at_least(&self.residual, &self.flags, IS_PIVOT, largest - tie)?;
+        let largest = self.gpu.largest(&self.residual, &self.flags, IS_PIVOT)?;
+        let first = self.gpu.first_at_least(&self.residual, &self.flags, IS_PIVOT, largest - tie)?;
         rows.extend(first.filter(|first| !rows.contains(first)));
-        self.card.set_flag(&self.flags, &rows, IS_CANDIDATE, true)?;
-        let beaten = self.card.largest(&self.residual, &self.flags, IS_PIVOT | IS_COPY | IS_CANDIDATE)?;
-        self.card.set_flag(&self.flags, &rows, IS_CANDIDATE, false)?;
+        self.gpu.set_flag(&self.flags, &rows, IS_CANDIDATE, true)?;
+        let beaten = self.gpu.largest(&self.residual, &self.flags, IS_PIVOT | IS_COPY | IS_CANDIDATE)?;
+        self.gpu.set_flag(&self.flags, &rows, IS_CANDIDATE, false)?;
         let beaten = if beaten < 0.0 { f64::NEG_INFINITY } else { beaten };
         Ok(Farthest { selected: self.select(&rows)?, rows, beaten })
     }
@@ -491,12 +491,12 @@ impl FactorRows for CardRows<'_> {
     fn draw(&mut self, uniform: &[f64], floor: f64, retired: &BTreeSet<usize>) -> Result<Vec<usize>> {
         if retired.len() > self.retired {
             let all: Vec<usize> = retired.iter().copied().collect();
-            self.card.set_flag(&self.flags, &all, IS_RETIRED, true)?;
+            self.gpu.set_flag(&self.flags, &all, IS_RETIRED, true)?;
             self.retired = retired.len();
         }
         let closed = self.closed(IS_RETIRED, floor);
         let mut sum = 0.0;
-        let mut cumulated = self.card.sums(&self.residual, closed)?;
+        let mut cumulated = self.gpu.sums(&self.residual, closed)?;
         cumulated.iter_mut().for_each(|piece| {
             sum += *piece;
             *piece = sum;
@@ -513,7 +513,7 @@ impl FactorRows for CardRows<'_> {
             (piece as u32, target - before)
         };
         let (pieces, targets): (Vec<u32>, Vec<f64>) = uniform.iter().map(of).unzip();
-        let found = self.card.passes(&self.residual, closed, &pieces, &targets)?;
+        let found = self.gpu.passes(&self.residual, closed, &pieces, &targets)?;
         Ok(found.into_iter().map(|i| i as usize).collect())
     }
 
@@ -534,29 +534,23 @@ impl FactorRows for CardRows<'_> {
     }
 
     fn advance(&mut self, new: &NewPivots, _: &[usize], _: &[Vec<f64>]) -> Result<()> {
-        let (card, b, j) = (Arc::clone(&self.card), new.places.len(), self.pivots.len());
+        let (gpu, b, j) = (Arc::clone(&self.gpu), new.places.len(), self.pivots.len());
         let l: Vec<f64> = (0..b * b).map(|at| new.factor[(at % b) * b + at / b]).collect();
-        let (l, g) = (card.upload(&l)?, self.g_at(&new.places)?);
+        let (l, g) = (gpu.upload(&l)?, self.g_at(&new.places)?);
         let (next, inverse) = self.next_coefficients(&g, &l, b)?;
         // W Lᵀ⁻¹: the earlier pivots' part of columns that are divided by L already.
         let weights = self.weights(g, b)?;
-        let divided = card.room(j * b)?;
+        let divided = gpu.room(j * b)?;
         if j > 0 {
             let inverse = inverse.matrix(b, b);
-            card.multiply(
-                1.0,
-                weights.matrix(j, b).plain(),
-                inverse.transposed(),
-                0.0,
-                divided.matrix(j, b),
-            )?;
+            gpu.multiply(1.0, weights.matrix(j, b).plain(), inverse.transposed(), 0.0, divided.matrix(j, b))?;
         }
-        let panel = CardPanel::new(&card, self.kernel(), &new.rows)?;
+        let panel = GpuPanel::new(&gpu, self.kernel(), &new.rows)?;
         let (earlier, piece) = self.earlier()?;
-        let scratch = CardScratch::new(&card, piece, self.p)?;
+        let scratch = GpuScratch::new(&gpu, piece, self.p)?;
         let (k, own) =
-            (card.room(b * piece)?, if self.g.is_none() { Some(card.room(b * piece)?) } else { None });
-        let (bad, staging) = (card.upload(&[u64::MAX])?, self.there().staging(piece)?);
+            (gpu.room(b * piece)?, if self.g.is_none() { Some(gpu.room(b * piece)?) } else { None });
+        let (bad, staging) = (gpu.upload(&[u64::MAX])?, self.there().staging(piece)?);
         for start in (0..self.n).step_by(piece) {
             self.monitor.check()?;
             let count = piece.min(self.n - start);
@@ -570,7 +564,7 @@ impl FactorRows for CardRows<'_> {
             // L⁻¹ is triangular: of its upper half's rows only the left half is not 0.
             for (first, last) in [(0, b / 2), (b / 2, b)] {
                 let part = inverse.matrix(b, b).rows(first, last - first).columns(0, last);
-                card.multiply(
+                gpu.multiply(
                     1.0,
                     part.plain(),
                     k.rows(0, last).plain(),
@@ -579,26 +573,26 @@ impl FactorRows for CardRows<'_> {
                 )?;
             }
             self.subtract_earlier(added, &divided, (rows, start), &earlier)?;
-            card.take(added, &self.residual, start, self.limit, &bad)?;
+            gpu.take(added, &self.residual, start, self.limit, &bad)?;
         }
         self.gram.count(self.n * b);
         let first_bad = bad.first(1)?[0] as usize;
         // Rows of G at the pivots are known exactly.
         if let Some(kept) = &self.g {
             let kept = kept.view(0, self.cap, self.n, self.cap).rows(j, b);
-            card.spread(&card.upload(&new.factor)?, &new.places, kept)?;
+            gpu.spread(&gpu.upload(&new.factor)?, &new.places, kept)?;
         }
-        card.put(&self.residual, &new.places, 0.0)?;
-        card.set_flag(&self.flags, &new.places, IS_PIVOT, true)?;
+        gpu.put(&self.residual, &new.places, 0.0)?;
+        gpu.set_flag(&self.flags, &new.places, IS_PIVOT, true)?;
         let a = self.a.view(0, self.cap, self.cap, self.cap);
-        card.copy(next.matrix(b, j + b), a.rows(j, b).columns(0, j + b), 1.0)?;
+        gpu.copy(next.matrix(b, j + b), a.rows(j, b).columns(0, j + b), 1.0)?;
         self.pivots.extend(&new.places);
         if first_bad < self.n && !new.places.contains(&first_bad) {
             let g = self.g_at(&[first_bad])?.to_vec()?;
             let left = self.diagonal[first_bad] - g.iter().map(|v| v * v).sum::<f64>();
             return Err(not_psd(self.kernel(), first_bad, left));
         }
-        card.wait()
+        gpu.wait()
     }
 
     fn products(
@@ -609,12 +603,12 @@ impl FactorRows for CardRows<'_> {
         _: &[usize],
         _: &[Vec<f64>],
     ) -> Result<Mat<f64>> {
-        let (card, h) = (Arc::clone(&self.card), rows.len());
+        let (gpu, h) = (Arc::clone(&self.gpu), rows.len());
         let weights = self.weights(self.g_at(rows)?, h)?;
-        let panel = CardPanel::new(&card, self.kernel(), selected)?;
+        let panel = GpuPanel::new(&gpu, self.kernel(), selected)?;
         let (earlier, piece) = self.earlier()?;
-        let (scratch, t) = (CardScratch::new(&card, piece, self.p)?, card.room(h * piece)?);
-        let (sum, staging) = (card.zeros(h * h)?, self.there().staging(piece)?);
+        let (scratch, t) = (GpuScratch::new(&gpu, piece, self.p)?, gpu.room(h * piece)?);
+        let (sum, staging) = (gpu.zeros(h * h)?, self.there().staging(piece)?);
         for start in (0..self.n).step_by(piece) {
             self.monitor.check()?;
             let count = piece.min(self.n - start);
@@ -622,7 +616,7 @@ impl FactorRows for CardRows<'_> {
             let rows = self.there().piece(start, count, &staging)?;
             panel.fill(rows, &scratch, t)?;
             self.subtract_earlier(t, &weights, (rows, start), &earlier)?;
-            card.self_multiply(t, 1.0, sum.matrix(h, h))?;
+            gpu.self_multiply(t, 1.0, sum.matrix(h, h))?;
         }
         self.gram.count(self.n * h);
         let sum = sum.to_vec()?;
@@ -631,7 +625,7 @@ impl FactorRows for CardRows<'_> {
 
     fn residual_sum(&mut self) -> Result<f64> {
         let all = Closed { flags: &self.flags, mask: 0, floor: -1.0 };
-        Ok(self.card.sums(&self.residual, all)?.iter().sum())
+        Ok(self.gpu.sums(&self.residual, all)?.iter().sum())
     }
 
     fn residuals(&self) -> (&[f64], u64) {
@@ -645,20 +639,20 @@ impl FactorRows for CardRows<'_> {
     fn correct(&mut self, _: &[usize], _: &[f64]) {}
 }
 
-impl CardRows<'_> {
-    /// Z, n×m, left on the card; None where G was not kept.
+impl GpuRows<'_> {
+    /// Z, n×m, left on the GPU; None where G was not kept.
     pub(super) fn into_features(self) -> Result<Option<Rows<'static>>> {
         let m = self.pivots.len();
         let Some(g) = self.g else { return Ok(None) };
         if m == self.cap {
             return Ok(Some(Rows::computed(g, self.n, m)));
         }
-        if 8 * (self.n * m) as u64 > self.card.available()? {
+        if 8 * (self.n * m) as u64 > self.gpu.available()? {
             return Ok(None);
         }
-        let packed = self.card.room(self.n * m)?;
-        self.card.copy(g.view(0, m, self.n, self.cap), packed.matrix(m, self.n), 1.0)?;
-        self.card.wait()?;
+        let packed = self.gpu.room(self.n * m)?;
+        self.gpu.copy(g.view(0, m, self.n, self.cap), packed.matrix(m, self.n), 1.0)?;
+        self.gpu.wait()?;
         Ok(Some(Rows::computed(packed, self.n, m)))
     }
 }

@@ -1,16 +1,16 @@
-//! Exact nearest neighbours with a card: it compares every row in float32, and few candidates are compared here in float64.
+//! Exact nearest neighbours with a GPU: it compares every row in float32, and few candidates are compared here in float64.
 //!
 //!   |s − d| ≤ c·(|x| + |y|);   s: the distance in float32, |x|: the squared norm (manhattan: the sum of magnitudes)
 //!
-//! Of each query the card keeps the smallest float32 distances, some more than k. Rows that are within the error bound of the
+//! Of each query the GPU keeps the smallest float32 distances, some more than k. Rows that are within the error bound of the
 //! k-th are offered by their exact distance, as all strategies do, so that the result is theirs. Where the list ends within that
 //! bound, the query is searched for on the processor.
 //!
 //! A share of the base, spread over it, is compared first: products as matrices, of which the smallest are kept. They say how
 //! close a row must be to count, and the rest of the base is compared with that, so that its distances pass through no memory.
-//! While the card compares some thousand queries, the candidates of those before are compared here.
+//! While the GPU compares some thousand queries, the candidates of those before are compared here.
 //!
-//! cost    p multiplications a pair (manhattan: 2p); 4 bytes of the card's memory a pair of a piece of the first share
+//! cost    p multiplications a pair (manhattan: 2p); 4 bytes of the GPU's memory a pair of a piece of the first share
 
 use std::ops::Range;
 
@@ -48,17 +48,17 @@ const EXPECTED: usize = MOST_LISTED / 4;
 /// of the kernel by a share that grows with the columns, while what distances cost in memory does not.
 const FEW_COLUMNS: usize = 64;
 
-/// Whether a card can search for so many neighbours in this space.
+/// Whether a GPU can search for so many neighbours in this space.
 pub(super) fn can_search(space: &Space, k: usize) -> bool {
     match space {
         Space::Plain(differences, _) => {
-            differences.is_on_card() && differences.is_plain() && differences.p() > 0 && k <= MOST_NEIGHBOURS
+            differences.is_on_gpu() && differences.is_plain() && differences.p() > 0 && k <= MOST_NEIGHBOURS
         }
         Space::Kernel(..) => false,
     }
 }
 
-/// The base on a card.
+/// The base on a GPU.
 pub(super) struct There {
     /// n×p in the base's order.
     rows: Buffer<f32>,
@@ -68,10 +68,10 @@ pub(super) struct There {
     share: f32,
 }
 
-/// What the queries of a panel found; None where the card cannot tell.
+/// What the queries of a panel found; None where the GPU cannot tell.
 type Lists = Vec<Option<Vec<Nearest>>>;
 
-/// Room on the card for comparisons.
+/// Room on the GPU for comparisons.
 struct Compared {
     /// Places of a query's list.
     room: usize,
@@ -105,9 +105,9 @@ fn compared_first(rows: usize, room: usize, p: usize, metric: Metric) -> usize {
 }
 
 impl Space<'_> {
-    /// The nearest rows of a base for each of the queries, with the help of a card; `hand_on` is called with panels of queries
+    /// The nearest rows of a base for each of the queries, with the help of a GPU; `hand_on` is called with panels of queries
     /// and their lists by group.
-    pub(super) fn lists_on_card<T: Send>(
+    pub(super) fn lists_on_gpu<T: Send>(
         &self,
         base: &Base,
         groups: Groups,
@@ -116,13 +116,13 @@ impl Space<'_> {
         monitor: &Monitor,
         hand_on: impl Fn(&[usize], &[Vec<Nearest>]) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let (Self::Plain(differences, metric), Strategy::Card(frame)) = (self, &base.strategy) else {
+        let (Self::Plain(differences, metric), Strategy::Gpu(frame)) = (self, &base.strategy) else {
             unreachable!("`can_search` was asked")
         };
         let metric = *metric;
         let placed;
         let there = match differences.prepared() {
-            rows if rows.card_rows().is_some() => rows,
+            rows if rows.gpu_rows().is_some() => rows,
             rows => {
                 placed = rows.slice(0..rows.n()).on(differences.device())?;
                 &placed
@@ -168,12 +168,12 @@ impl Space<'_> {
     /// Room to compare so many queries at a time.
     fn compared(&self, base: &Base, k: usize, many: usize, of_base: &There) -> Result<Compared> {
         let Self::Plain(differences, metric) = self else { unreachable!("`can_search` was asked") };
-        let (card, room) = (of_base.rows.card(), (k + 1 + MORE).min(base.order.len().max(1)));
+        let (gpu, room) = (of_base.rows.gpu(), (k + 1 + MORE).min(base.order.len().max(1)));
         let first = |rows: usize| compared_first(rows, room, differences.p(), *metric);
         let parts = || base.parts.iter().map(|part| part.places.len());
         let widest = parts().map(first).max().unwrap_or(0).min(BASE_ROWS);
-        let listed = if parts().any(|rows| first(rows) < rows) { Some(card.listed(many)?) } else { None };
-        Ok(Compared { room, s: card.room(many * widest)?, widest, listed })
+        let listed = if parts().any(|rows| first(rows) < rows) { Some(gpu.listed(many)?) } else { None };
+        Ok(Compared { room, s: gpu.room(many * widest)?, widest, listed })
     }
 
     /// The smallest distances of a few thousand queries.
@@ -187,27 +187,27 @@ impl Space<'_> {
         monitor: &Monitor,
     ) -> Result<Smallest> {
         let Self::Plain(differences, metric) = self else { unreachable!("`can_search` was asked") };
-        let (card, p, count, many) = (of_base.rows.card(), differences.p(), groups.count(), queries.len());
+        let (gpu, p, count, many) = (of_base.rows.gpu(), differences.p(), groups.count(), queries.len());
         let Compared { room, s, widest, listed } = compared;
         let (room, widest) = (*room, (*widest).max(1));
-        let best = card.upload(&vec![u64::MAX; many * count * room])?;
+        let best = gpu.upload(&vec![u64::MAX; many * count * room])?;
         let manhattan = *metric == Metric::Manhattan;
         for part in &base.parts {
             let group = |(at, &query): (usize, &usize)| (at * count + groups.of(query, part.class())) as u32;
-            let slots = card.slots(&queries.iter().enumerate().map(group).collect::<Vec<u32>>())?;
+            let slots = gpu.slots(&queries.iter().enumerate().map(group).collect::<Vec<u32>>())?;
             let in_memory = |places: Range<usize>| -> Result<()> {
                 for first in places.clone().step_by(widest) {
                     monitor.check()?;
                     let l = widest.min(places.end - first);
                     let (rows, asked) = ((&of_base.rows, first, l), (&own.rows, 0, many));
                     if manhattan {
-                        card.differences(p, rows, asked, s, widest)?;
+                        gpu.differences(p, rows, asked, s, widest)?;
                     } else {
-                        card.products_f32(p, rows, asked, s, widest)?;
+                        gpu.products_f32(p, rows, asked, s, widest)?;
                     }
                     let whole = if manhattan { 0.0 } else { 1.0 };
                     let rows = (first, l, &of_base.sizes);
-                    card.nearest((s, widest, many), rows, whole, &slots, (room, &best))?;
+                    gpu.nearest((s, widest, many), rows, whole, &slots, (room, &best))?;
                 }
                 Ok(())
             };
@@ -218,7 +218,7 @@ impl Space<'_> {
                 monitor.check()?;
                 let rows = (&of_base.rows, &of_base.sizes, rest, part.places.end - rest);
                 let asked = (&own.rows, manhattan);
-                if !card.closer(p, rows, asked, &slots, (room, &best), listed)? {
+                if !gpu.closer(p, rows, asked, &slots, (room, &best), listed)? {
                     in_memory(rest..part.places.end)?;
                 }
             }
@@ -272,20 +272,20 @@ impl Space<'_> {
 
 /// Rows in float32 about the frame's origin, in this order.
 fn framed(there: &Rows, frame: &Frame, metric: Metric, order: &[usize]) -> Result<There> {
-    let Some(view) = there.card_rows() else { unreachable!("the rows are on a GPU") };
-    let (card, p) = (view.card(), there.p());
+    let Some(view) = there.gpu_rows() else { unreachable!("the rows are on a GPU") };
+    let (gpu, p) = (view.gpu(), there.p());
     let (shift, unit) = frame.origin();
-    let shift = card.upload(shift)?;
-    let (rows, sizes) = (card.room(order.len() * p)?, card.room(order.len())?);
+    let shift = gpu.upload(shift)?;
+    let (rows, sizes) = (gpu.room(order.len() * p)?, gpu.room(order.len())?);
     let origin = (&shift, unit, metric == Metric::Manhattan);
     if let Some(whole) = view.whole() {
         let order: Vec<u32> = order.iter().map(|&i| i as u32).collect();
-        card.frame(whole, origin, &order, (&rows, &sizes, 0))?;
+        gpu.frame(whole, origin, &order, (&rows, &sizes, 0))?;
     } else {
         for (at, part) in order.chunks(BASE_ROWS).enumerate() {
             let (some, count) = (view.select(part)?, part.len());
             let all: Vec<u32> = (0..count as u32).collect();
-            card.frame(some.matrix(p, count), origin, &all, (&rows, &sizes, at * BASE_ROWS))?;
+            gpu.frame(some.matrix(p, count), origin, &all, (&rows, &sizes, at * BASE_ROWS))?;
         }
     }
     let largest = sizes.to_vec()?.into_iter().fold(0.0, f32::max);

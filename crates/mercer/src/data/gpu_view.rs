@@ -1,22 +1,22 @@
-//! Rows that are computed with on a card, as a whole there or, where they do not fit, piece by piece.
+//! Rows that are computed with on a GPU, as a whole there or, where they do not fit, piece by piece.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::rows::Rows;
-use crate::cuda::{Buffer, Card, Event, View};
+use crate::cuda::{Buffer, Event, Gpu, View};
 use crate::error::Result;
 
-/// Rows on a card.
+/// Rows on a GPU.
 #[derive(Clone, Copy)]
-pub(crate) struct CardView<'r> {
+pub(crate) struct GpuView<'r> {
     rows: &'r Rows<'r>,
-    card: &'r Arc<Card>,
+    gpu: &'r Arc<Gpu>,
     /// All of them, p×n; None: they are copied there piece by piece.
     whole: Option<View<'r>>,
 }
 
-/// Room on the card for pieces of rows, where they are copied there.
+/// Room on the GPU for pieces of rows, where they are copied there.
 pub(crate) struct Staging(Option<Rooms>);
 
 /// Two rooms in turn: a piece is copied into one while the other is computed with.
@@ -33,13 +33,13 @@ struct Room {
     free: Event,
 }
 
-impl<'r> CardView<'r> {
-    pub(super) fn new(rows: &'r Rows<'r>, card: &'r Arc<Card>, whole: Option<View<'r>>) -> Self {
-        Self { rows, card, whole }
+impl<'r> GpuView<'r> {
+    pub(super) fn new(rows: &'r Rows<'r>, gpu: &'r Arc<Gpu>, whole: Option<View<'r>>) -> Self {
+        Self { rows, gpu, whole }
     }
 
-    pub(crate) fn card(&self) -> &'r Arc<Card> {
-        self.card
+    pub(crate) fn gpu(&self) -> &'r Arc<Gpu> {
+        self.gpu
     }
 
     /// All rows, p×n, where they are there.
@@ -52,18 +52,18 @@ impl<'r> CardView<'r> {
         if self.whole.is_some() {
             return Ok(Staging(None));
         }
-        let (card, many) = (self.card, rows * self.rows.p());
+        let (gpu, many) = (self.gpu, rows * self.rows.p());
         let room = || {
-            let single = if matches!(self.rows, Rows::DenseF32(_)) { Some(card.room(many)?) } else { None };
-            let room = Room { numbers: card.room(many)?, single, free: Event::new(card)? };
-            card.mark(&room.free)?;
+            let single = if matches!(self.rows, Rows::DenseF32(_)) { Some(gpu.room(many)?) } else { None };
+            let room = Room { numbers: gpu.room(many)?, single, free: Event::new(gpu)? };
+            gpu.mark(&room.free)?;
             Ok(room)
         };
         Ok(Staging(Some(Rooms { rooms: [room()?, room()?], next: AtomicUsize::new(0) })))
     }
 
     /// The rows of a piece, p×count, until the next but one is asked for. Where they are copied there, that is done beside what
-    /// the card computes with the piece before.
+    /// the GPU computes with the piece before.
     pub(crate) fn piece<'s>(&self, start: usize, count: usize, staging: &'s Staging) -> Result<View<'s>>
     where
         'r: 's,
@@ -76,13 +76,13 @@ impl<'r> CardView<'r> {
         };
         let turn = next.fetch_xor(1, Ordering::Relaxed) % 2;
         // What was begun so far uses the other room.
-        self.card.mark(&rooms[1 - turn].free)?;
+        self.gpu.mark(&rooms[1 - turn].free)?;
         let room = &rooms[turn];
         match (&piece, &room.single) {
             (Rows::Dense(rows), _) => room.numbers.write_beside(rows.values(), &room.free)?,
             (Rows::DenseF32(rows), Some(single)) => {
                 single.write_beside(rows.values(), &room.free)?;
-                self.card.widen(single, &room.numbers)?;
+                self.gpu.widen(single, &room.numbers)?;
             }
             _ => unreachable!("rows on a GPU are dense"),
         }
@@ -92,9 +92,9 @@ impl<'r> CardView<'r> {
     /// Rows by their indices, p×h.
     pub(crate) fn select(&self, indices: &[usize]) -> Result<Buffer<f64>> {
         let (h, p) = (indices.len(), self.rows.p());
-        let out = self.card.room(p * h)?;
+        let out = self.gpu.room(p * h)?;
         match self.whole {
-            Some(whole) => self.card.gather(whole, indices, out.matrix(p, h))?,
+            Some(whole) => self.gpu.gather(whole, indices, out.matrix(p, h))?,
             None => self.write(&self.rows.select(indices), &out)?,
         }
         Ok(out)
@@ -103,7 +103,7 @@ impl<'r> CardView<'r> {
     fn write(&self, rows: &Rows, to: &Buffer<f64>) -> Result<()> {
         match rows {
             Rows::Dense(rows) => to.write(0, rows.values()),
-            Rows::DenseF32(rows) => self.card.widen(&self.card.upload(rows.values())?, to),
+            Rows::DenseF32(rows) => self.gpu.widen(&self.gpu.upload(rows.values())?, to),
             Rows::Sparse(_) => unreachable!("rows on a GPU are dense"),
         }
     }

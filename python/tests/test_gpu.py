@@ -145,7 +145,7 @@ def test_pickled_and_cloned():
     close(copy.set_params(device="cpu").transform(NEW), there.transform(NEW))
 
 
-def test_auto_finds_the_card_and_says_nothing():
+def test_auto_finds_the_gpu_and_says_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         there = kernel_basis(device="auto").fit(X)
@@ -159,7 +159,7 @@ def test_auto_finds_the_card_and_says_nothing():
         (mercer.KernelBasis("kobl", kernel="chi2", gamma=GAMMA), "the kernel `chi2` is not computed on a GPU"),
     ],
 )
-def test_what_a_card_cannot_do_is_refused_by_name_and_done_here_by_auto(estimator, words):
+def test_what_a_gpu_cannot_do_is_refused_by_name_and_done_here_by_auto(estimator, words):
     rows = np.abs(X)
     with pytest.raises((ValueError, mercer.DeviceError), match=f"(?s){words}.*\nhint: "):
         clone(estimator).set_params(device=DEVICE).fit(rows)
@@ -171,7 +171,7 @@ def test_what_a_card_cannot_do_is_refused_by_name_and_done_here_by_auto(estimato
     close(found.set_params(device="cpu").transform(rows), here.transform(rows))
 
 
-def test_auto_transforms_here_where_a_card_has_no_formula():
+def test_auto_transforms_here_where_a_gpu_has_no_formula():
     rows = np.abs(X)
     basis = mercer.KernelBasis("kobl", kernel="chi2", gamma=GAMMA, n_components=5).fit(rows)
     expected = basis.transform(rows)
@@ -207,7 +207,7 @@ MAKE = {"torch": torch_array, "cupy": cupy_array}
 
 
 @pytest.fixture(params=MAKE)
-def on_card(request):
+def on_gpu(request):
     """Make an array of a library on the GPU."""
     if IS_STAND_IN:
         pytest.skip("a stand-in has no memory that PyTorch and CuPy know of")
@@ -226,8 +226,8 @@ def is_beside(found, rows):
     return type(found) is type(rows) and found.device == rows.device and found.dtype == rows.dtype
 
 
-def test_fits_on_arrays_there_are_those_of_the_processor(on_card):
-    rows, new = on_card(X), on_card(NEW)
+def test_fits_on_arrays_there_are_those_of_the_processor(on_gpu):
+    rows, new = on_gpu(X), on_gpu(NEW)
     for estimator in (kernel_basis(), mercer.GDA(basis=kernel_basis()), mercer.KLFE(3, basis=kernel_basis())):
         here, there = clone(estimator).fit(X, Y), clone(estimator).fit(rows, Y)
         found = there.transform(new)
@@ -239,14 +239,14 @@ def test_fits_on_arrays_there_are_those_of_the_processor(on_card):
         close(as_numpy(kept), here.transform(X), 1e-10)
 
 
-def test_the_same_bits_from_numpy_and_from_arrays_there(on_card):
-    there, uploaded = kernel_basis().fit(on_card(X)), kernel_basis(device=DEVICE).fit(X)
+def test_the_same_bits_from_numpy_and_from_arrays_there(on_gpu):
+    there, uploaded = kernel_basis().fit(on_gpu(X)), kernel_basis(device=DEVICE).fit(X)
     np.testing.assert_array_equal(there.coefficients_, uploaded.coefficients_)
-    np.testing.assert_array_equal(as_numpy(there.transform(on_card(NEW))), uploaded.transform(NEW))
+    np.testing.assert_array_equal(as_numpy(there.transform(on_gpu(NEW))), uploaded.transform(NEW))
 
 
-def test_columns_are_scored_and_kept_there(on_card):
-    rows = on_card(X)
+def test_columns_are_scored_and_kept_there(on_gpu):
+    rows = on_gpu(X)
     here, there = mercer.ReliefF(2).fit(X, Y), mercer.ReliefF(2).fit(rows, Y)
     close(there.scores_, here.scores_, 1e-12)
     kept = there.transform(rows)
@@ -254,35 +254,35 @@ def test_columns_are_scored_and_kept_there(on_card):
     np.testing.assert_array_equal(as_numpy(kept), here.transform(X))
 
 
-def test_labels_may_lie_there_too(on_card):
+def test_labels_may_lie_there_too(on_gpu):
     here, there = mercer.GDA(basis=kernel_basis()).fit(X, CLASS), mercer.GDA(basis=kernel_basis())
-    there.fit(on_card(X), on_card(CLASS))
+    there.fit(on_gpu(X), on_gpu(CLASS))
     close(there.transform(NEW), here.transform(NEW), 1e-10)
 
 
-def test_float32_arrays_there_have_float32_features_there(on_card):
-    rows = on_card(X.astype(np.float32))
+def test_float32_arrays_there_have_float32_features_there(on_gpu):
+    rows = on_gpu(X.astype(np.float32))
     there = kernel_basis().fit(rows)
     found = there.transform(rows)
     assert is_beside(found, rows)
     close(as_numpy(found), kernel_basis().fit(X).transform(X), 1e-4)
 
 
-def test_arrays_there_that_are_not_in_c_order_or_whole_numbers(on_card):
+def test_arrays_there_that_are_not_in_c_order_or_whole_numbers(on_gpu):
     expected = kernel_basis().fit(X)
-    wide = on_card(np.repeat(X, 2, axis=1))[:, ::2]
-    turned = on_card(X.T.copy()).T
+    wide = on_gpu(np.repeat(X, 2, axis=1))[:, ::2]
+    turned = on_gpu(X.T.copy()).T
     for rows in (wide, turned):
         there = kernel_basis().fit(rows)
         np.testing.assert_array_equal(there.pivots_, expected.pivots_)
         close(as_numpy(there.transform(rows)), expected.transform(X), 1e-10)
     whole = np.round(10 * X).astype(np.int64)
-    here, there = kernel_basis().fit(whole), kernel_basis().fit(on_card(whole))
-    close(as_numpy(there.transform(on_card(whole))), here.transform(whole), 1e-10)
+    here, there = kernel_basis().fit(whole), kernel_basis().fit(on_gpu(whole))
+    close(as_numpy(there.transform(on_gpu(whole))), here.transform(whole), 1e-10)
 
 
-def test_gradients_are_left_behind(on_card):
-    rows = on_card(X)
+def test_gradients_are_left_behind(on_gpu):
+    rows = on_gpu(X)
     if not hasattr(rows, "requires_grad_"):
         pytest.skip("CuPy has none")
     found = kernel_basis().fit(rows.requires_grad_()).transform(rows)
@@ -290,9 +290,9 @@ def test_gradients_are_left_behind(on_card):
     close(as_numpy(found), kernel_basis().fit(X).transform(X), 1e-10)
 
 
-def test_a_loaded_model_takes_arrays_there(on_card, tmp_path):
+def test_a_loaded_model_takes_arrays_there(on_gpu, tmp_path):
     mercer.save(mercer.GDA(basis=kernel_basis()).fit(X, Y), tmp_path / "gda.mercer")
-    model, new = mercer.load(tmp_path / "gda.mercer"), on_card(NEW)
+    model, new = mercer.load(tmp_path / "gda.mercer"), on_gpu(NEW)
     found = model.transform(new)
     assert is_beside(found, new)
     close(as_numpy(found), model.transform(NEW), 1e-10)

@@ -1,20 +1,20 @@
-//! Features of rows that lie on a card.
+//! Features of rows that lie on a GPU.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use super::FeatureMap;
 use crate::basis::Precision;
-use crate::basis::on_card::Applied;
+use crate::basis::on_gpu::Applied;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// Rows as the map's kernel sees them, on their card.
+/// Rows as the map's kernel sees them, on their GPU.
 fn scaled<'r>(map: &FeatureMap, rows: &'r Rows<'r>) -> Result<Option<Rows<'r>>> {
     let names = map.input_names.as_deref();
     match &map.scaling {
-        _ if rows.card_rows().is_none() => {
+        _ if rows.gpu_rows().is_none() => {
             Err(Error::argument("the rows do not lie on a GPU\nhint: transform them, or put them there"))
         }
         Some(scaling) if rows.p() == scaling.factor.len() => {

@@ -1,4 +1,4 @@
-//! Sums over the features of rows that lie on a card: computed there, and only what they add up to is brought here.
+//! Sums over the features of rows that lie on a GPU: computed there, and only what they add up to is brought here.
 //!
 //! cost    (m + c)² flops a row for moments, m² a pair for margins, by matrix products; 2·q·m for signs
 //! differs moments are summed about the mean of a few rows, spread over all, in place of every panel's own
@@ -9,8 +9,8 @@ use faer::{Mat, MatRef};
 
 use super::coordinates::{Comparison, FeatureSums, Source, Targets};
 use crate::basis::expansion::Expansion;
-use crate::basis::on_card::{Applied, upload_matrix};
-use crate::cuda::{Buffer, Card, View};
+use crate::basis::on_gpu::{Applied, upload_matrix};
+use crate::cuda::{Buffer, Gpu, View};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
@@ -27,20 +27,20 @@ const MEAN_ROWS: usize = 1_024;
 /// Rows or pairs that are added up at a time.
 const PIECE_ROWS: usize = 65_536;
 
-/// Features of rows on a card.
-pub(super) struct CardSource<'a> {
+/// Features of rows on a GPU.
+pub(super) struct GpuSource<'a> {
     rows: &'a Rows<'a>,
     labels: Option<&'a Labels>,
     expansion: &'a Expansion,
     /// Coordinates of all rows there, where they were kept.
     features: Option<&'a Rows<'a>>,
-    /// For what a card has no part in.
+    /// For what a GPU has no part in.
     here: Source<'a, f64>,
-    card: Arc<Card>,
+    gpu: Arc<Gpu>,
     monitor: &'a Monitor,
 }
 
-impl<'a> CardSource<'a> {
+impl<'a> GpuSource<'a> {
     pub(super) fn new(
         rows: &'a Rows<'a>,
         labels: Option<&'a Labels>,
@@ -48,11 +48,11 @@ impl<'a> CardSource<'a> {
         features: Option<&'a Rows<'a>>,
         options: &'a Options,
     ) -> Self {
-        let Some(view) = rows.card_rows() else { unreachable!("the rows are on a GPU") };
-        let card = Arc::clone(view.card());
-        let features = features.filter(|features| features.card_rows().is_some());
+        let Some(view) = rows.gpu_rows() else { unreachable!("the rows are on a GPU") };
+        let gpu = Arc::clone(view.gpu());
+        let features = features.filter(|features| features.gpu_rows().is_some());
         let here = Source::with(rows, labels, expansion, super::coordinates::Given::Nothing, options);
-        Self { rows, labels, expansion, features, here, card, monitor: &options.monitor }
+        Self { rows, labels, expansion, features, here, gpu, monitor: &options.monitor }
     }
 
     fn n(&self) -> usize {
@@ -65,12 +65,12 @@ impl<'a> CardSource<'a> {
 
     /// All features there, m×n, where they were kept.
     fn kept(&self) -> Option<View<'_>> {
-        self.features.and_then(Rows::card_rows).and_then(|view| view.whole())
+        self.features.and_then(Rows::gpu_rows).and_then(|view| view.whole())
     }
 
     /// Rows of a piece so that so many numbers a row take a quarter of what is left at most.
     fn piece(&self, numbers: usize) -> Result<usize> {
-        let most = self.card.available()? / 4 / (8 * numbers.max(1)) as u64;
+        let most = self.gpu.available()? / 4 / (8 * numbers.max(1)) as u64;
         Ok(PIECE_ROWS
             .min(self.n())
             .min(usize::try_from(most).unwrap_or(usize::MAX))
@@ -81,9 +81,9 @@ impl<'a> CardSource<'a> {
     /// Features of some rows, m×h.
     fn at(&self, rows: &[usize], applied: Option<&Applied>) -> Result<Buffer<f64>> {
         let (m, h) = (self.m(), rows.len());
-        let out = self.card.room(m * h)?;
-        match (self.kept(), applied, self.rows.card_rows()) {
-            (Some(z), ..) => self.card.gather(z, rows, out.matrix(m, h))?,
+        let out = self.gpu.room(m * h)?;
+        match (self.kept(), applied, self.rows.gpu_rows()) {
+            (Some(z), ..) => self.gpu.gather(z, rows, out.matrix(m, h))?,
             (None, Some(applied), Some(view)) => {
                 let p = self.rows.p();
                 let points = view.select(rows)?;
@@ -106,17 +106,17 @@ impl<'a> CardSource<'a> {
     /// Means and scatters of features and targets of all rows.
     fn summary(&self, targets: Targets) -> Result<Summary> {
         let (n, m, c) = (self.n(), self.m(), targets.count(self.labels));
-        let (card, all) = (&self.card, m + c);
+        let (gpu, all) = (&self.gpu, m + c);
         self.monitor.begin("adding up features", n);
         let applied = self.applied()?;
         // The point that all is summed about.
         let few: Vec<usize> = (0..MEAN_ROWS.min(n)).map(|at| at * n / MEAN_ROWS.min(n)).collect();
-        let (z, ones) = (self.at(&few, applied.as_ref())?, card.room(few.len().max(PIECE_ROWS))?);
-        card.fill(&ones, 1.0)?;
-        let mean = card.room(m)?;
+        let (z, ones) = (self.at(&few, applied.as_ref())?, gpu.room(few.len().max(PIECE_ROWS))?);
+        gpu.fill(&ones, 1.0)?;
+        let mean = gpu.room(m)?;
         let part = 1.0 / few.len() as f64;
         let z = z.matrix(m, few.len());
-        card.multiply(part, z.plain(), ones.matrix(few.len(), 1).plain(), 0.0, mean.matrix(m, 1))?;
+        gpu.multiply(part, z.plain(), ones.matrix(few.len(), 1).plain(), 0.0, mean.matrix(m, 1))?;
         let mut shift = mean.to_vec()?;
         let target = |i: usize, j: usize| targets.value(self.labels, i, j);
         let mut sums = vec![0.0; c];
@@ -127,23 +127,23 @@ impl<'a> CardSource<'a> {
             _ => (0..n).for_each(|i| sums.iter_mut().enumerate().for_each(|(j, sum)| *sum += target(i, j))),
         }
         shift.extend(sums.iter().map(|sum| sum / n as f64));
-        let shift_there = card.upload(&shift)?;
+        let shift_there = gpu.upload(&shift)?;
         let (codes, numbers) = match (targets, self.labels) {
             (Targets::Labels, Some(Labels::Classes { codes, .. })) => {
                 let codes: Vec<u32> = codes.iter().map(|&code| code as u32).collect();
-                (Some(card.upload(&codes)?), None)
+                (Some(gpu.upload(&codes)?), None)
             }
             _ if c > 0 => {
                 let numbers: Vec<f64> = (0..n).flat_map(|i| (0..c).map(move |j| target(i, j))).collect();
-                (None, Some(card.upload(&numbers)?))
+                (None, Some(gpu.upload(&numbers)?))
             }
             _ => (None, None),
         };
         let piece = self.piece(all + if applied.is_some() { m } else { 0 })?;
         let piece = applied.as_ref().map_or(piece, |applied| piece.min(applied.piece()));
-        let (w, room) = (card.room(all * piece)?, if applied.is_some() { m * piece } else { 0 });
-        let z = card.room(room)?;
-        let (scatter, sum) = (card.zeros(all * all)?, card.zeros(all)?);
+        let (w, room) = (gpu.room(all * piece)?, if applied.is_some() { m * piece } else { 0 });
+        let z = gpu.room(room)?;
+        let (scatter, sum) = (gpu.zeros(all * all)?, gpu.zeros(all)?);
         for start in (0..n).step_by(piece) {
             self.monitor.check()?;
             let count = piece.min(n - start);
@@ -155,23 +155,23 @@ impl<'a> CardSource<'a> {
                 }
                 (None, None) => unreachable!("features are kept or computed"),
             };
-            card.with_targets(z, &shift_there, start, (codes.as_ref(), numbers.as_ref()), c, &w)?;
+            gpu.with_targets(z, &shift_there, start, (codes.as_ref(), numbers.as_ref()), c, &w)?;
             let w = w.matrix(all, count);
-            card.self_multiply(w, 1.0, scatter.matrix(all, all))?;
-            card.multiply(1.0, w.plain(), ones.matrix(count, 1).plain(), 1.0, sum.matrix(all, 1))?;
+            gpu.self_multiply(w, 1.0, scatter.matrix(all, all))?;
+            gpu.multiply(1.0, w.plain(), ones.matrix(count, 1).plain(), 1.0, sum.matrix(all, 1))?;
             self.monitor.advance(count);
         }
         let mean: Vec<f64> = sum.to_vec()?.into_iter().map(|s| s / n as f64).collect();
-        card.mirror(scatter.matrix(all, all))?;
+        gpu.mirror(scatter.matrix(all, all))?;
         // Σ (w − shift)(w − shift)ᵀ less n·δδᵀ is that about the mean.
-        let off = card.upload(&mean)?;
+        let off = gpu.upload(&mean)?;
         let off = off.matrix(all, 1);
-        card.multiply(-(n as f64), off.plain(), off.transposed(), 1.0, scatter.matrix(all, all))?;
+        gpu.multiply(-(n as f64), off.plain(), off.transposed(), 1.0, scatter.matrix(all, all))?;
         let mean: Vec<f64> = shift.iter().zip(&mean).map(|(shift, off)| shift + off).collect();
         let part = |down: (usize, usize), across: (usize, usize)| {
-            let packed = card.room(down.1 * across.1)?;
+            let packed = gpu.room(down.1 * across.1)?;
             let own = scatter.matrix(all, all).rows(down.0, down.1).columns(across.0, across.1);
-            card.copy(own, packed.matrix(down.1, across.1), 1.0)?;
+            gpu.copy(own, packed.matrix(down.1, across.1), 1.0)?;
             packed.read_matrix(down.1, across.1)
         };
         Summary {
@@ -196,12 +196,12 @@ impl<'a> CardSource<'a> {
         self.monitor.begin("choosing signs", n);
         let mut found = vec![Deciding::new(Precision::Double); q];
         let equal = Deciding::new(Precision::Double).parts().0;
-        let out = self.card.room(q * piece)?;
+        let out = self.gpu.room(q * piece)?;
         for start in (0..n).step_by(piece) {
             self.monitor.check()?;
             let count = piece.min(n - start);
             fill(start, count, out.matrix(q, count))?;
-            let (first, most) = self.card.deciding(out.matrix(q, count), equal)?;
+            let (first, most) = self.gpu.deciding(out.matrix(q, count), equal)?;
             for (found, (first, most)) in found.iter_mut().zip(first.into_iter().zip(most)) {
                 found.see(first);
                 found.see(most);
@@ -212,7 +212,7 @@ impl<'a> CardSource<'a> {
     }
 }
 
-impl FeatureSums for CardSource<'_> {
+impl FeatureSums for GpuSource<'_> {
     fn precision(&self) -> Precision {
         Precision::Double
     }
@@ -236,7 +236,7 @@ impl FeatureSums for CardSource<'_> {
     }
 
     fn scatter(&self, lists: &[Pairs]) -> Result<Mat<f64>> {
-        let (m, card) = (self.m(), &self.card);
+        let (m, gpu) = (self.m(), &self.gpu);
         let applied = self.applied()?;
         // √|ω|, by sign: a product of a matrix with itself is never negative.
         let mut pairs: [Vec<(u32, u32, f64)>; 2] = [Vec::new(), Vec::new()];
@@ -252,7 +252,7 @@ impl FeatureSums for CardSource<'_> {
         self.monitor.begin("adding up differences", all);
         let mut sums = Vec::new();
         for list in &pairs {
-            let sum = card.zeros(m * m)?;
+            let sum = gpu.zeros(m * m)?;
             for part in list.chunks(piece) {
                 self.monitor.check()?;
                 let side = |of: fn(&(u32, u32, f64)) -> u32| -> Result<Buffer<f64>> {
@@ -262,11 +262,11 @@ impl FeatureSums for CardSource<'_> {
                 let (left, right) = (side(|pair| pair.0)?, side(|pair| pair.1)?);
                 let weights: Vec<f64> = part.iter().map(|pair| pair.2).collect();
                 let (left, right) = (left.matrix(m, part.len()), right.matrix(m, part.len()));
-                card.apart(left, right, &weights)?;
-                card.self_multiply(left, 1.0, sum.matrix(m, m))?;
+                gpu.apart(left, right, &weights)?;
+                gpu.self_multiply(left, 1.0, sum.matrix(m, m))?;
                 self.monitor.advance(part.len());
             }
-            card.mirror(sum.matrix(m, m))?;
+            gpu.mirror(sum.matrix(m, m))?;
             sums.push(sum.read_matrix(m, m)?);
         }
         Ok(&sums[0] - &sums[1])
@@ -288,12 +288,12 @@ impl FeatureSums for CardSource<'_> {
             let applied = Applied::new(&map, self.rows)?;
             return self.deciding(q, applied.piece(), |start, count, out| applied.fill(start, count, out));
         };
-        let matrix = upload_matrix(&self.card, matrix)?;
-        let offset = if offset.is_empty() { None } else { Some(self.card.upload(offset)?) };
+        let matrix = upload_matrix(&self.gpu, matrix)?;
+        let offset = if offset.is_empty() { None } else { Some(self.gpu.upload(offset)?) };
         self.deciding(q, self.piece(q)?, |start, count, out| {
             let z = kept.columns(start, count);
-            self.card.multiply(1.0, matrix.matrix(q, m).plain(), z.plain(), 0.0, out)?;
-            offset.as_ref().map_or(Ok(()), |offset| self.card.subtract(out, offset))
+            self.gpu.multiply(1.0, matrix.matrix(q, m).plain(), z.plain(), 0.0, out)?;
+            offset.as_ref().map_or(Ok(()), |offset| self.gpu.subtract(out, offset))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Kernel values on a card: all rows of a piece against landmarks, by matrix products where the kernel allows.
+//! Kernel values on a GPU: all rows of a piece against landmarks, by matrix products where the kernel allows.
 //!
 //!   γ‖x−y‖² = ‖u‖² + ‖v‖² − 2⟨u,v⟩,   u = √γ(x−μ), v = √γ(y−μ), μ the landmarks' mean
 //!
@@ -9,12 +9,12 @@
 use std::sync::Arc;
 
 use super::kernel::{Kernel, Shape, Statistic};
-use crate::cuda::{Buffer, Card, CardShape, View};
+use crate::cuda::{Buffer, Gpu, GpuShape, View};
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 
-/// A kernel as the card has it; None where it has no formula.
-fn card_shape(kernel: Kernel) -> Option<CardShape> {
+/// A kernel as the GPU has it; None where it has no formula.
+fn gpu_shape(kernel: Kernel) -> Option<GpuShape> {
     let (number, parameter, degree) = match kernel.shape {
         Shape::Rbf => (0, 0.0, 0),
         Shape::Laplacian => (1, 0.0, 0),
@@ -33,17 +33,17 @@ fn card_shape(kernel: Kernel) -> Option<CardShape> {
         | Shape::Own(_)
         | Shape::Precomputed => return None,
     };
-    Some(CardShape { number, gamma: kernel.gamma, parameter, degree })
+    Some(GpuShape { number, gamma: kernel.gamma, parameter, degree })
 }
 
 impl Shape {
-    /// Whether cards have a formula for it.
-    pub(crate) fn is_on_cards(self) -> bool {
-        card_shape(Kernel { shape: self, gamma: 1.0 }).is_some()
+    /// Whether GPUs have a formula for it.
+    pub(crate) fn is_on_gpus(self) -> bool {
+        gpu_shape(Kernel { shape: self, gamma: 1.0 }).is_some()
     }
 }
 
-/// Rows on a card, but a kernel that has no formula there.
+/// Rows on a GPU, but a kernel that has no formula there.
 pub(crate) fn no_formula(shape: Shape) -> Error {
     Error::argument(format!(
         "the kernel `{}` is not computed on a GPU\n\
@@ -52,10 +52,10 @@ pub(crate) fn no_formula(shape: Shape) -> Error {
     ))
 }
 
-/// Landmarks on a card, prepared for a kernel.
-pub(crate) struct CardPanel {
+/// Landmarks on a GPU, prepared for a kernel.
+pub(crate) struct GpuPanel {
     kernel: Kernel,
-    shape: CardShape,
+    shape: GpuShape,
     l: usize,
     p: usize,
     landmarks: Buffer<f64>,
@@ -66,38 +66,38 @@ pub(crate) struct CardPanel {
 }
 
 /// What a piece of rows becomes on its way to kernel values.
-pub(crate) struct CardScratch {
+pub(crate) struct GpuScratch {
     u: Buffer<f64>,
     norms: Buffer<f64>,
 }
 
-impl CardScratch {
+impl GpuScratch {
     /// For pieces of up to so many rows of p columns.
-    pub(crate) fn new(card: &Arc<Card>, rows: usize, p: usize) -> Result<Self> {
-        Ok(Self { u: card.room(rows * p)?, norms: card.room(rows)? })
+    pub(crate) fn new(gpu: &Arc<Gpu>, rows: usize, p: usize) -> Result<Self> {
+        Ok(Self { u: gpu.room(rows * p)?, norms: gpu.room(rows)? })
     }
 }
 
-impl CardPanel {
+impl GpuPanel {
     /// Prepares landmarks.
-    pub(crate) fn new(card: &Arc<Card>, kernel: Kernel, landmarks: &Rows) -> Result<Self> {
-        let Some(shape) = card_shape(kernel) else { return Err(no_formula(kernel.shape)) };
+    pub(crate) fn new(gpu: &Arc<Gpu>, kernel: Kernel, landmarks: &Rows) -> Result<Self> {
+        let Some(shape) = gpu_shape(kernel) else { return Err(no_formula(kernel.shape)) };
         let (l, p) = (landmarks.n(), landmarks.p());
         let values = landmarks.to_dense();
         let mut shift = vec![0.0; p];
         for row in values.chunks_exact(p.max(1)) {
             shift.iter_mut().zip(row).for_each(|(s, v)| *s += v / l as f64);
         }
-        let (landmarks, shift, norms) = (card.upload(&values)?, card.upload(&shift)?, card.room(l)?);
+        let (landmarks, shift, norms) = (gpu.upload(&values)?, gpu.upload(&shift)?, gpu.room(l)?);
         let points = match kernel.shape.statistic() {
             Statistic::SquaredDistance => {
-                let points = card.room(l * p)?;
-                card.shifted(landmarks.matrix(p, l), &shift, kernel.gamma.sqrt(), &points, &norms)?;
+                let points = gpu.room(l * p)?;
+                gpu.shifted(landmarks.matrix(p, l), &shift, kernel.gamma.sqrt(), &points, &norms)?;
                 Some(points)
             }
             Statistic::Cosine => {
-                let points = card.room(l * p)?;
-                card.unit_length(landmarks.matrix(p, l), &points)?;
+                let points = gpu.room(l * p)?;
+                gpu.unit_length(landmarks.matrix(p, l), &points)?;
                 Some(points)
             }
             _ => None,
@@ -106,29 +106,29 @@ impl CardPanel {
     }
 
     /// Kernel values of a piece of rows, p×n, into `out`, l×n.
-    pub(crate) fn fill(&self, rows: View, scratch: &CardScratch, out: View) -> Result<()> {
-        let (card, p, n) = (rows.card(), self.p, rows.columns);
+    pub(crate) fn fill(&self, rows: View, scratch: &GpuScratch, out: View) -> Result<()> {
+        let (gpu, p, n) = (rows.gpu(), self.p, rows.columns);
         let landmarks = self.landmarks.matrix(p, self.l);
         let points = self.points.as_ref().unwrap_or(&self.landmarks).matrix(p, self.l);
         match self.kernel.shape.statistic() {
             Statistic::SquaredDistance => {
                 let root = self.kernel.gamma.sqrt();
-                card.shifted(rows, &self.shift, root, &scratch.u, &scratch.norms)?;
-                card.multiply(-2.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)?;
+                gpu.shifted(rows, &self.shift, root, &scratch.u, &scratch.norms)?;
+                gpu.multiply(-2.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)?;
                 let norms = (&self.norms, &scratch.norms);
-                card.values_from_distances(out, norms, (landmarks, rows), root, self.shape)
+                gpu.values_from_distances(out, norms, (landmarks, rows), root, self.shape)
             }
             Statistic::Cosine => {
-                card.unit_length(rows, &scratch.u)?;
-                card.multiply(1.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)
+                gpu.unit_length(rows, &scratch.u)?;
+                gpu.multiply(1.0, points.transposed(), scratch.u.matrix(p, n).plain(), 0.0, out)
             }
-            Statistic::Manhattan => card.values_from_differences(out, landmarks, rows, self.kernel.gamma),
+            Statistic::Manhattan => gpu.values_from_differences(out, landmarks, rows, self.kernel.gamma),
             _ => {
-                card.multiply(1.0, points.transposed(), rows.plain(), 0.0, out)?;
+                gpu.multiply(1.0, points.transposed(), rows.plain(), 0.0, out)?;
                 if self.kernel.shape == Shape::Linear {
                     return Ok(());
                 }
-                card.values_from_products(out, self.shape)
+                gpu.values_from_products(out, self.shape)
             }
         }
     }
