@@ -155,7 +155,7 @@ impl Reserve {
             return false;
         }
         // SAFETY: there is room for one number, at its alignment.
-        unsafe { given.cast::<usize>().write(layout.size()) };
+        unsafe { given.cast::<usize>().write_unaligned(layout.size()) };
         free(self.memory.swap(given, Ordering::AcqRel));
         true
     }
@@ -186,7 +186,7 @@ fn free(kept: *mut u8) {
     }
     // SAFETY: `Reserve::keep` allocated it with the system's allocator and wrote its size there.
     unsafe {
-        let size = kept.cast::<usize>().read();
+        let size = kept.cast::<usize>().read_unaligned();
         if let Ok(layout) = layout(size) {
             System.dealloc(kept, layout);
         }
