@@ -16,7 +16,7 @@ A fit takes at most 8 GiB beside the rows, and half of what a limit of the syste
 
 import sysconfig as _sysconfig
 
-# Here rather than first inside one of the modules below: from there it takes a tenth longer, with many more page faults.
+# First from here: inside of one of the modules below it takes a tenth longer, with many more page faults.
 import sklearn as _sklearn  # noqa: F401
 
 try:
