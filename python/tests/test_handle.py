@@ -1,6 +1,7 @@
 """Fitted estimators hold one handle to the model: it is shared, copied and pickled without a change of any bit."""
 
 import copy
+import inspect
 import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -110,8 +111,8 @@ def test_nothing_large_is_kept_twice(tmp_path):
 
 def attributes_of(kind):
     """Return what the docstring of a class calls its attributes, but for those that scikit-learn sets."""
-    section = kind.__doc__.split("Attributes\n    ----------\n")[1].split("\n\n")[0]
-    names = [line.split(" : ")[0].strip() for line in section.splitlines() if " : " in line and line[4] != " "]
+    section = inspect.cleandoc(kind.__doc__).split("Attributes\n----------\n")[1].split("\n\n")[0]
+    names = [line.split(" : ")[0].strip() for line in section.splitlines() if " : " in line and line[0] != " "]
     return [name for name in names if name not in ("n_features_in_", "feature_names_in_")]
 
 

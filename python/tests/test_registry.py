@@ -89,10 +89,10 @@ def test_signatures_have_the_parameters_and_defaults_of_the_registry(kind, spec)
 
 @each_method
 def test_docstrings_have_the_parameters_and_defaults_of_the_signature(kind, spec):
-    section = kind.__doc__.split("Parameters\n    ----------\n")[1].split("\n\n")[0]
+    section = inspect.cleandoc(kind.__doc__).split("Parameters\n----------\n")[1].split("\n\n")[0]
     written = {}
     for line in section.splitlines():
-        if found := re.fullmatch(r"    (\w+) : .*, default=(.*)", line):
+        if found := re.fullmatch(r"(\w+) : .*, default=(.*)", line):
             written[found[1]] = found[2]
     assert list(written) == list(defaults_of(kind))
     for name, value in defaults_of(kind).items():
