@@ -112,6 +112,10 @@ class Harness:
     def count(self, what: str, n: int = 1) -> None:
         self.counts[what] = self.counts.get(what, 0) + n
 
+    def killed(self) -> int:
+        """Return how often a command was killed before it had ended."""
+        return sum(self.counts.get(f"killed by {chosen.name}", 0) for chosen in SIGNALS)
+
     def start(self, words: list[str], folder: Path | None = None, **more: object) -> "subprocess.Popen[bytes]":
         def usual_signals() -> None:
             # Processes that were started in the background ignore Ctrl-C.
@@ -256,8 +260,7 @@ def kills(harness: Harness, all_cases: list[Case], seconds: float, least: int) -
     rounds, until = 0, time.monotonic() + seconds
 
     def is_over() -> bool:
-        done = sum(harness.counts.get(f"killed by {chosen.name}", 0) for chosen in SIGNALS)
-        return time.monotonic() > until and done >= least
+        return time.monotonic() > until and harness.killed() >= least
 
     while rounds == 0 or not is_over():
         for case in all_cases:
@@ -271,6 +274,7 @@ def kills(harness: Harness, all_cases: list[Case], seconds: float, least: int) -
             if rounds > 0 and is_over():
                 break
         rounds += 1
+        print(f"  after round {rounds}: {harness.killed()} kills", flush=True)
 
 
 def two_processes(harness: Harness, all_cases: list[Case]) -> None:
