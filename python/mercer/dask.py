@@ -286,7 +286,8 @@ class _Collection(Partitions):
     def wait(self, seconds: float) -> bool:
         """Wait for the answers."""
         try:
-            distributed.wait(self.pending, timeout=seconds)
+            with self.client.as_current():  # it need not be the default one, which `wait` takes otherwise
+                distributed.wait(self.pending, timeout=seconds)
         except TimeoutError:
             return False
         except distributed.CancelledError:  # which `answers` explains
