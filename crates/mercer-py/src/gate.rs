@@ -153,7 +153,7 @@ fn attempted<T>(monitor: &Monitor, work: impl FnOnce(&Monitor) -> Result<T>) -> 
 fn ended<T>(attempted: Attempted<T>) -> (Result<T>, Option<PyErr>) {
     match attempted {
         // Some work does not tell what has stopped it.
-        Ok(Err(Error::Interrupted)) => (Err(refusal().unwrap_or(Error::Interrupted)), None),
+        Ok(Err(Error::Interrupted)) => (Err(refusal().map_or(Error::Interrupted, Error::Memory)), None),
         Ok(result) => (result, None),
         Err(raised) => (Err(Error::Interrupted), Some(raised)),
     }

@@ -76,7 +76,7 @@ fn reserve(threads: usize) -> usize {
 pub(crate) fn out_of_memory(unwound: Box<dyn Any + Send>) -> Result<Error, Box<dyn Any + Send>> {
     let is_allocation = unwound.downcast_ref::<String>().is_some_and(|text| text.contains("AllocError"));
     match refusal() {
-        Some(error) if is_allocation => Ok(error),
+        Some(text) if is_allocation => Ok(Error::Memory(text)),
         _ => Err(unwound),
     }
 }

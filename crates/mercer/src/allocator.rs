@@ -14,8 +14,6 @@ use std::fmt::Write;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use crate::error::Error;
-
 thread_local! {
     /// Whether this thread expects that an allocation may fail. It needs no memory of its own.
     static FALLIBLE: Cell<bool> = const { Cell::new(false) };
@@ -123,9 +121,9 @@ pub(crate) fn is_exhausted() -> bool {
     RESERVE.exhausted.load(Ordering::Relaxed)
 }
 
-/// The error of work that ended because the reserve was given up; None where that is not so.
-pub fn refusal() -> Option<Error> {
-    is_exhausted().then(|| Error::Memory(RESERVE.refusal()))
+/// What to tell of work that ended because the reserve was given up; None where that is not so.
+pub fn refusal() -> Option<String> {
+    is_exhausted().then(|| RESERVE.refusal())
 }
 
 /// Keeps at least so many bytes to be given up when memory runs out, and takes back that it has run out; false where the

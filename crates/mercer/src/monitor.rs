@@ -120,7 +120,11 @@ impl Monitor {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        if self.is_stopped() { Err(allocator::refusal().unwrap_or(Error::Interrupted)) } else { Ok(()) }
+        if self.is_stopped() {
+            Err(allocator::refusal().map_or(Error::Interrupted, Error::Memory))
+        } else {
+            Ok(())
+        }
     }
 }
 
