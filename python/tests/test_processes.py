@@ -98,6 +98,11 @@ def test_a_fork_while_other_threads_compute():
 def test_a_fork_of_a_fork_has_the_number_of_threads_that_was_set():
     before = _core.n_threads()
     assert in_a_fork(lambda: (in_a_fork(_core.n_threads), _core.n_threads())) == (before, before)
+    try:
+        _core.set_threads(3)
+        assert in_a_fork(lambda: (in_a_fork(_core.n_threads), _core.n_threads())) == (3, 3)
+    finally:
+        _core.set_threads(before)
 
 
 def test_threads_that_share_an_estimator_while_others_fit():

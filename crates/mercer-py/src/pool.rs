@@ -25,7 +25,9 @@ pub(crate) fn current(py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     {
         return Ok(pool.clone());
     }
-    let (threads, warning) = allowed_threads(wanted());
+    // A fork computes with as many as the process that it comes from.
+    let inherited = pool.as_ref().map(|(_, pool)| pool.current_num_threads());
+    let (threads, warning) = allowed_threads(inherited.unwrap_or_else(wanted));
     let fresh = started(threads)?;
     // After a fork the old pool has no threads left, and locks that may never open: it must not be dropped.
     mem::forget(pool.replace((process, fresh.clone())));
