@@ -170,7 +170,7 @@ check-memory: build $(VENV)/.ready ## Run every command and estimator under limi
 	$(BIN)/python tools/check_memory.py --estimators
 
 # Miri cannot run the system's calls; AddressSanitizer can. What needs a GPU is tested by `make test-stand-in`.
-UNSAFE_PARTS := linalg::large data::store whole_file
+UNSAFE_PARTS := linalg::large data::store whole_file allocator limits
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
 check-unsafe: export RUSTFLAGS := -Zsanitizer=address
