@@ -174,6 +174,8 @@ UNSAFE_PARTS := linalg::large data::store whole_file allocator limits
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
 check-unsafe: export RUSTFLAGS := -Zsanitizer=address
+# Tests ask for more memory than there is.
+check-unsafe: export ASAN_OPTIONS := allocator_may_return_null=1
 check-unsafe: ## Run the unsafe code that needs no GPU under AddressSanitizer (needs nightly Rust; Linux)
 	cargo +nightly test -p mercer --lib --target $(HOST) --target-dir $(TARGET_DIR)/sanitizer -- $(UNSAFE_PARTS)
 

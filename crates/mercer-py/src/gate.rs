@@ -91,7 +91,7 @@ fn run_to_the_end<T: Send>(
         return Ok(ended(py.detach(|| attempted(&monitor, work))));
     }
     let pool = pool::current(py)?;
-    let _reserve = UnderWay::begin(py, pool.current_num_threads())?;
+    let _reserve = UnderWay::begin(py, &pool)?;
     let interrupts = Interrupts::watch(py)?;
     let mut talk = Talk::new(verbose > 0);
     let (result, raised) = py.detach(|| {

@@ -182,7 +182,7 @@ fn coordinate<T: Send>(
     let monitor = Monitor::default();
     let engine = PyEngine { engine, n_partitions, monitor: &monitor, raised: Mutex::new(None) };
     let mut talk = Talk::new(verbose > 0);
-    let _reserve = UnderWay::begin(py, pool::current(py)?.current_num_threads())?;
+    let _reserve = UnderWay::begin(py, &pool::current(py)?)?;
     let interrupts = Interrupts::watch(py)?;
     let (result, raised) = py.detach(|| {
         std::thread::scope(|scope| {

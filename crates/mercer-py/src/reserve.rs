@@ -2,13 +2,15 @@
 //! interpreter where an allocation fails. With the reserve the call comes to its next check, and raises `MemoryError`.
 
 use std::any::Any;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use faer::Mat;
 use mercer::Error;
-use mercer::allocator::{Guarded, keep_reserve, refusal};
+use mercer::allocator::{Guarded, drop_reserve, keep_reserve, refusal};
 use mercer::options::{bytes, is_limited};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use rayon::ThreadPool;
 
 #[global_allocator]
 static ALLOCATOR: Guarded = Guarded::reserving();
@@ -16,7 +18,7 @@ static ALLOCATOR: Guarded = Guarded::reserving();
 /// What small allocations may take until a call has noticed that memory has run out.
 const SMALL: usize = 64 << 20;
 
-/// The most that is kept.
+/// The most that is kept for products of matrices.
 const MOST: usize = 1 << 30;
 
 /// The cache that products of matrices are packed for, where the system does not tell its size.
@@ -25,27 +27,26 @@ const USUAL_CACHE: usize = 32 << 20;
 /// The process, and how many of its calls are under way.
 static CALLS: Mutex<(u32, usize)> = Mutex::new((0, 0));
 
+/// The pool whose threads have the memory that they pack products of matrices into.
+static PREPARED: Mutex<Weak<ThreadPool>> = Mutex::new(Weak::new());
+
+/// Rows and columns of a product that is packed.
+const PACKED_SIZE: usize = 128;
+
 /// A call that is under way.
 pub(crate) struct UnderWay(u32);
 
 impl UnderWay {
     /// The first of several calls sees to the reserve. Asking for `py` keeps the lock inside the GIL, so no fork can happen
     /// while it is held.
-    pub(crate) fn begin(_: Python<'_>, threads: usize) -> PyResult<Self> {
+    pub(crate) fn begin(_: Python<'_>, pool: &Arc<ThreadPool>) -> PyResult<Self> {
         let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
         let process = std::process::id();
         if calls.0 != process {
             *calls = (process, 0);
         }
         if calls.1 == 0 && (is_limited() || refusal().is_some()) {
-            let reserve = reserve(threads);
-            if !keep_reserve(reserve) {
-                return Err(PyMemoryError::new_err(format!(
-                    "a limit of the system leaves less than the {} that computing with {threads} threads may need\n\
-                     hint: raise the limit (`ulimit -v`, RLIMIT_AS), or use fewer threads (MERCER_NUM_THREADS)",
-                    bytes(reserve as u64)
-                )));
-            }
+            prepare(pool)?;
         }
         calls.1 += 1;
         Ok(Self(process))
@@ -61,15 +62,43 @@ impl Drop for UnderWay {
     }
 }
 
-/// Every thread packs both factors of a product into memory of the size of the last cache.
-fn reserve(threads: usize) -> usize {
+/// Keeps the reserve. Before, every thread of the pool gets the memory into which it packs both factors of a product, as large as
+/// the last cache each: it keeps that for good, and could not go on without it.
+fn prepare(pool: &Arc<ThreadPool>) -> PyResult<()> {
+    let threads = pool.current_num_threads();
+    let packed = threads.saturating_mul(2 * last_cache());
+    let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !prepared.upgrade().is_some_and(|prepared| Arc::ptr_eq(&prepared, pool)) {
+        keep(SMALL + packed, threads)?;
+        drop_reserve();
+        let some = Mat::<f64>::zeros(PACKED_SIZE, PACKED_SIZE);
+        // No call is under way, so that the threads are free.
+        pool.broadcast(|_| &some * &some);
+        *prepared = Arc::downgrade(pool);
+    }
+    keep(SMALL + packed.min(MOST) / 2, threads)
+}
+
+/// Keeps so many bytes in reserve, or tells why that is not possible.
+fn keep(reserve: usize, threads: usize) -> PyResult<()> {
+    if keep_reserve(reserve) {
+        return Ok(());
+    }
+    Err(PyMemoryError::new_err(format!(
+        "a limit of the system leaves less than the {} that computing with {threads} threads may need\n\
+         hint: raise the limit (`ulimit -v`, RLIMIT_AS), or use fewer threads (MERCER_NUM_THREADS)",
+        bytes(reserve as u64)
+    )))
+}
+
+/// Bytes of the last cache of the processor.
+fn last_cache() -> usize {
     static CACHE: OnceLock<usize> = OnceLock::new();
-    let cache = *CACHE.get_or_init(|| {
+    *CACHE.get_or_init(|| {
         let told = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok();
         let kilobytes = told.and_then(|text| text.trim().strip_suffix('K')?.parse::<usize>().ok());
         kilobytes.map_or(USUAL_CACHE, |kilobytes| kilobytes << 10)
-    });
-    (SMALL + threads.saturating_mul(2 * cache)).min(MOST)
+    })
 }
 
 /// The error of a matrix for which there was no memory: faer panics.

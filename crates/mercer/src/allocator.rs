@@ -132,6 +132,11 @@ pub fn keep_reserve(bytes: usize) -> bool {
     RESERVE.keep(bytes)
 }
 
+/// Frees the reserve for what needs its memory now.
+pub fn drop_reserve() {
+    free(RESERVE.memory.swap(ptr::null_mut(), Ordering::AcqRel));
+}
+
 impl Reserve {
     const fn new() -> Self {
         Self {
