@@ -4,7 +4,9 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, Par};
 use mercer::Error;
 use mercer::allocator::{Guarded, drop_reserve, keep_reserve, refusal};
 use mercer::options::{bytes, is_limited};
@@ -71,12 +73,20 @@ fn prepare(pool: &Arc<ThreadPool>) -> PyResult<()> {
     if !prepared.upgrade().is_some_and(|prepared| Arc::ptr_eq(&prepared, pool)) {
         keep(SMALL + packed, threads)?;
         drop_reserve();
-        let some = Mat::<f64>::zeros(PACKED_SIZE, PACKED_SIZE);
         // No call is under way, so that the threads are free.
-        pool.broadcast(|_| &some * &some);
+        pool.broadcast(|_| pack());
         *prepared = Arc::downgrade(pool);
     }
     keep(SMALL + packed.min(MOST) / 2, threads)
+}
+
+/// Computes products, whole and of one half, which are packed into different memory.
+fn pack() {
+    let some = Mat::<f64>::zeros(PACKED_SIZE, PACKED_SIZE);
+    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    let mut out = some.clone();
+    matmul(&mut out, Accum::Replace, &some, &some, 1.0, Par::Seq);
+    triangular::matmul(&mut out, lower, Accum::Replace, &some, whole, &some, whole, 1.0, Par::Seq);
 }
 
 /// Keeps so many bytes in reserve, or tells why that is not possible.

@@ -13,11 +13,16 @@ use std::cell::Cell;
 use std::fmt::Write;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::time::Duration;
 
 thread_local! {
     /// Whether this thread expects that an allocation may fail. It needs no memory of its own.
     static FALLIBLE: Cell<bool> = const { Cell::new(false) };
 }
+
+/// How often an allocation is tried, and the time between: a second in all.
+const ATTEMPTS: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The reserve of this process.
 static RESERVE: Reserve = Reserve::new();
@@ -56,50 +61,49 @@ impl Guarded {
         Self { hint: None }
     }
 
-    /// Whether an allocation that failed shall be tried again.
+    /// Tries an allocation that has failed again, if that may help: other threads may free memory in a moment.
     #[cold]
-    fn again(&self, bytes: usize) -> bool {
+    fn again(&self, bytes: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
         if FALLIBLE.get() {
-            return false;
+            return ptr::null_mut();
         }
-        match self.hint {
-            Some(hint) => end(bytes, hint),
-            None => RESERVE.give_up(bytes),
+        if let Some(hint) = self.hint {
+            end(bytes, hint);
         }
+        RESERVE.give_up(bytes);
+        for _ in 0..ATTEMPTS {
+            let given = allocate();
+            if !given.is_null() {
+                return given;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        ptr::null_mut()
     }
 }
 
-// SAFETY: every call is passed to the system's allocator with the same arguments, at most twice; `again` does not unwind and
+// SAFETY: every call is passed to the system's allocator with the same arguments, until one succeeds; `again` does not unwind and
 // does not allocate.
 unsafe impl GlobalAlloc for Guarded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        let given = unsafe { System.alloc(layout) };
-        if given.is_null() && self.again(layout.size()) {
-            // SAFETY: as above.
-            return unsafe { System.alloc(layout) };
-        }
-        given
+        let allocate = || unsafe { System.alloc(layout) };
+        let given = allocate();
+        if given.is_null() { self.again(layout.size(), allocate) } else { given }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        let given = unsafe { System.alloc_zeroed(layout) };
-        if given.is_null() && self.again(layout.size()) {
-            // SAFETY: as above.
-            return unsafe { System.alloc_zeroed(layout) };
-        }
-        given
+        let allocate = || unsafe { System.alloc_zeroed(layout) };
+        let given = allocate();
+        if given.is_null() { self.again(layout.size(), allocate) } else { given }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        let given = unsafe { System.realloc(memory, layout, new_size) };
-        if given.is_null() && self.again(new_size) {
-            // SAFETY: as above; a call that failed has left the memory as it was.
-            return unsafe { System.realloc(memory, layout, new_size) };
-        }
-        given
+        // SAFETY: as the caller promises; a call that failed has left the memory as it was.
+        let allocate = || unsafe { System.realloc(memory, layout, new_size) };
+        let given = allocate();
+        if given.is_null() { self.again(new_size, allocate) } else { given }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
@@ -163,14 +167,12 @@ impl Reserve {
         true
     }
 
-    /// Frees the memory and notes that an allocation has failed. It shall be tried again, also where there is no reserve:
-    /// another thread may have given it up a moment ago.
-    fn give_up(&self, bytes: usize) -> bool {
+    /// Frees the memory and notes that an allocation has failed.
+    fn give_up(&self, bytes: usize) {
         if !self.exhausted.swap(true, Ordering::Relaxed) {
             self.refused.store(bytes, Ordering::Relaxed);
         }
         free(self.memory.swap(ptr::null_mut(), Ordering::AcqRel));
-        true
     }
 
     fn refusal(&self) -> String {
@@ -254,7 +256,8 @@ mod tests {
         for _ in 0..2 {
             assert!(reserve.keep(1 << 20) && reserve.keep(1 << 20));
             assert!(!reserve.exhausted.load(Ordering::Relaxed));
-            assert!(reserve.give_up(12_345) && reserve.give_up(1));
+            reserve.give_up(12_345);
+            reserve.give_up(1);
             assert!(
                 reserve.exhausted.load(Ordering::Relaxed) && reserve.memory.load(Ordering::Relaxed).is_null()
             );
@@ -266,7 +269,8 @@ mod tests {
     #[test]
     fn an_allocation_that_may_fail_is_not_guarded() {
         let guarded = Guarded::reserving();
-        assert!(!fallible(|| guarded.again(1)));
+        let given = fallible(|| guarded.again(1, || unreachable!("it is not tried again")));
+        assert!(given.is_null());
         assert!(!FALLIBLE.get());
     }
 
