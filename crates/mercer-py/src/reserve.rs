@@ -20,6 +20,9 @@ static ALLOCATOR: Guarded = Guarded::reserving();
 /// What small allocations may take until a call has noticed that memory has run out.
 const SMALL: usize = 64 << 20;
 
+/// The address space that the system's allocator reserves for a moment where a thread first allocates.
+const HEAP: usize = 128 << 20;
+
 /// The most that is kept for products of matrices.
 const MOST: usize = 1 << 30;
 
@@ -71,7 +74,7 @@ fn prepare(pool: &Arc<ThreadPool>) -> PyResult<()> {
     let packed = threads.saturating_mul(2 * last_cache());
     let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
     if !prepared.upgrade().is_some_and(|prepared| Arc::ptr_eq(&prepared, pool)) {
-        keep(SMALL + packed, threads)?;
+        keep(SMALL + packed + threads.saturating_mul(HEAP), threads)?;
         drop_reserve();
         // No call is under way, so that the threads are free.
         pool.broadcast(|_| pack());
