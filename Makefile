@@ -159,10 +159,8 @@ check-deny: ## Licences, sources and duplicates of the crates we depend on (carg
 check-docs: docs ## Open every page of the site in Chromium, wide and on a phone, light and dark
 	$(BIN)/python tools/check_site.py
 
-SECONDS ?= 120
-
 check-faults: build ## Kill every command again and again, fill disks, close pipes, change input (SECONDS=120 or KILLS=500; Linux)
-	$(PYTHON) tools/check_faults.py --program $(TARGET_DIR)/debug/mercer --seconds $(SECONDS) --kills $(or $(KILLS),0)
+	$(PYTHON) tools/check_faults.py --program $(TARGET_DIR)/debug/mercer --seconds $(or $(SECONDS),120) --kills $(or $(KILLS),0)
 
 check-memory: build $(VENV)/.ready ## Run every command and estimator under limits on memory (Linux)
 	$(PYTHON) tools/check_memory.py --program $(TARGET_DIR)/debug/mercer
