@@ -225,15 +225,16 @@ def models(program: str) -> None:
         write("model", "columns", (here / "c.mercer").read_bytes())
 
 
+def bits(value: float) -> int:
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def numbers(*values: float) -> list[int]:
+    return [bits(value) for value in values]
+
+
 def checkpoints() -> None:
     """Write a basis between two passes, and one that is done, as the target of that name wants them."""
-
-    def bits(value: float) -> int:
-        return struct.unpack("<Q", struct.pack("<d", value))[0]
-
-    def numbers(*values: float) -> list[int]:
-        return [bits(value) for value in values]
-
     partial = {
         "pivots": [3, 0],
         "norms": numbers(1, 0.8),
@@ -263,6 +264,49 @@ def checkpoints() -> None:
         write("checkpoint", name, json.dumps(header).encode() + b"\n" + struct.pack(f"<{len(words)}Q", *words))
 
 
+def journals() -> None:
+    """Write what a split of a comparison and what an adviser have found."""
+    scored = {
+        "score": bits(0.75),
+        "second": bits(0.5),
+        "gamma": None,
+        "n_features": 2,
+        "kernel_values": 0,
+        "seconds": bits(0.01),
+        "confusion": [[2, 0], [1, 1]],
+        "losses": [0, 0, 1065353216, 0],
+        "by_chance": numbers(0.5, 0.25),
+        "predictions": numbers(0, 0, 1, 0),
+    }
+    results = {f"baseline {at}": {"results": [[at, scored]], "warnings": []} for at in range(5)}
+    results["width 0"] = numbers(0.5, 0.01)
+    own = {"results": [[5, scored | {"gamma": bits(0.5)}]], "warnings": ["few rows"]}
+    write("comparison", "whole", json.dumps(results | {"kobl 5 [0]": own}))
+    write("comparison", "begun", json.dumps(results))
+    failed = {"results": [[0, None], [1, "no"]], "warnings": []}
+    write("comparison", "failed", json.dumps({"baseline 0": failed}))
+    for name, wrong in {
+        "place_past_the_candidates": [[99, scored]],
+        "confusion_of_another_shape": [[0, scored | {"confusion": [[4]]}]],
+        "counts_that_overflow": [[0, scored | {"confusion": [[2**63, 2**63], [2**63, 4]]}]],
+        "losses_of_other_rows": [[0, scored | {"losses": [0]}]],
+        "score_is_no_number": [[0, scored | {"score": bits(float("nan"))}]],
+    }.items():
+        write("comparison", name, json.dumps({"baseline 0": {"results": wrong, "warnings": []}}))
+    write("comparison", "width_is_infinite", json.dumps({"width 0": numbers(float("inf"), 0)}))
+
+    tried = [[*numbers(gamma, 0.2, 0.1, 1e-6, 0.3), 12] for gamma in (0.1, 1.0)]
+    found = {name: tried for name in ("linear", "rbf", "laplacian", "all rows")}
+    found |= {f"fold {at}": [[*numbers(0.75, 0.8), 2]] * 4 for at in range(5)}
+    found["linear support vector machine"] = bits(0.25)
+    write("advice", "whole", json.dumps(found))
+    write("advice", "begun", json.dumps({"rbf": tried}))
+    write("advice", "nothing_tried", json.dumps({"rbf": [], "laplacian": []}))
+    write("advice", "width_is_no_number", json.dumps({"rbf": [[*numbers(float("nan"), 0, 0, 0, 0), 1]]}))
+    write("advice", "fold_of_other_methods", json.dumps({"fold 0": [[*numbers(0.75, 0.8), 2]] * 2}))
+    write("advice", "size_past_the_rows", json.dumps({"rbf": [[*numbers(1, 0.1, 0, 0, 0), 2**60]]}))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="target/debug/mercer", help="the command line, which writes the models")
@@ -285,6 +329,7 @@ def main() -> None:
     tables()
     models(program)
     checkpoints()
+    journals()
 
 
 if __name__ == "__main__":

@@ -13,11 +13,14 @@ use mercer::basis::Threshold;
 use mercer::data::encode::EncodeSettings;
 use mercer::data::read::{EncodeMode, ReadOptions, read};
 use mercer::data::{Labels, Task, synth};
+use mercer::evaluate::advice::Advice;
+use mercer::evaluate::outcome::Outcome;
+use mercer::evaluate::{Adviser, Comparison, Evaluator, Split};
 use mercer::map::Model;
 use mercer::onnx::Export;
 use mercer::options::size_in_bytes;
 use mercer::{Basis, Checkpoint, FeatureMap, Gamma, Kernel, Monitor, Options, Rows, Shape};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A target and its name.
@@ -35,6 +38,8 @@ pub(crate) const TARGETS: &[Target] = &[
     ("gzip", gzip),
     ("model", model),
     ("checkpoint", checkpoint),
+    ("comparison", comparison),
+    ("advice", advice),
     ("synth", synthetic),
     ("kernel", kernel),
     ("threshold", threshold),
@@ -178,24 +183,51 @@ fn rows(p: usize) -> Option<Rows<'static>> {
     if p > MOST_NUMBERS { None } else { Rows::dense(values, 3, p).ok() }
 }
 
-/// The job whose checkpoint is fuzzed.
+/// The basis whose checkpoint is fuzzed.
 fn job() -> (Basis, Rows<'static>) {
-    let rows = synth::generate("moons?n=12&seed=1").expect("rows").rows;
+    let (rows, _) = few_rows();
     (Basis::kobl(Kernel::rbf(0.5)).threshold(Threshold::Constant(0.1)).n_components(6), rows)
 }
 
-/// What its checkpoint must say of the job.
-static ABOUT: LazyLock<Value> = LazyLock::new(|| {
+const BASIS_FILE: &str = "mercer-basis.checkpoint";
+const SPLIT_FILE: &str = "mercer-split-0.checkpoint";
+const ADVICE_FILE: &str = "mercer-advice.checkpoint";
+
+/// What the checkpoints must say of their jobs.
+static ABOUT_BASIS: LazyLock<Value> = LazyLock::new(|| {
+    about(BASIS_FILE, |checkpoint| {
+        let (basis, rows) = job();
+        basis.fit_with(&rows, None, &Options::default().checkpoint(checkpoint)).expect("a fit");
+    })
+});
+static ABOUT_SPLIT: LazyLock<Value> =
+    LazyLock::new(|| about(SPLIT_FILE, |checkpoint| drop(compare(checkpoint))));
+static ABOUT_ADVICE: LazyLock<Value> =
+    LazyLock::new(|| about(ADVICE_FILE, |checkpoint| drop(advise(checkpoint))));
+
+/// What the checkpoint of a job says of it.
+fn about(file: &str, job: impl FnOnce(&Checkpoint)) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
-    let checkpoint = Checkpoint::new(folder.path()).every(Duration::ZERO);
-    let (basis, rows) = job();
-    basis.fit_with(&rows, None, &Options::default().checkpoint(&checkpoint)).expect("a fit");
-    let bytes = fs::read(folder.path().join(CHECKPOINT_FILE)).expect("a checkpoint");
+    job(&Checkpoint::new(folder.path()).every(Duration::ZERO));
+    let bytes = fs::read(folder.path().join(file)).expect("a checkpoint");
     let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
     serde_json::from_slice::<Value>(line).expect("a header")["about"].take()
-});
+}
 
-const CHECKPOINT_FILE: &str = "mercer-basis.checkpoint";
+/// A checkpoint in a folder of this thread, with this file in it.
+fn with_file(file: &str, content: &[u8]) -> Checkpoint {
+    let path = path("checkpoint");
+    let folder = path.parent().expect("a folder");
+    fs::write(folder.join(file), content).expect("a file");
+    Checkpoint::new(folder).every(Duration::from_secs(3600))
+}
+
+/// A file whose header is this, with the digest that belongs to it.
+fn with_digest(header: &Value, numbers: &[u8]) -> Vec<u8> {
+    let header = header.to_string();
+    let whole = &numbers[..numbers.len() / 8 * 8];
+    [header.as_bytes(), b"\n", whole, &digest(header.as_bytes(), whole).to_le_bytes()].concat()
+}
 
 /// A checkpoint without what it says of its job and without its digest, which would hide all that comes after them; bytes
 /// that do not start with a header are taken as they are.
@@ -203,20 +235,59 @@ fn checkpoint(bytes: &[u8]) {
     let end = bytes.iter().position(|b| *b == b'\n').unwrap_or(bytes.len());
     let mut file = bytes.to_vec();
     if let Ok(Value::Object(mut header)) = serde_json::from_slice(&bytes[..end]) {
-        header.insert("about".into(), ABOUT.clone());
-        let header = Value::Object(header).to_string();
-        let numbers = bytes.get(end + 1..).unwrap_or_default();
-        let whole = &numbers[..numbers.len() / 8 * 8];
-        file = [header.as_bytes(), b"\n", whole, &digest(header.as_bytes(), whole).to_le_bytes()].concat();
+        header.insert("about".into(), ABOUT_BASIS.clone());
+        file = with_digest(&Value::Object(header), bytes.get(end + 1..).unwrap_or_default());
     }
-    let path = path("checkpoint");
-    let folder = path.parent().expect("a folder");
-    fs::write(folder.join(CHECKPOINT_FILE), file).expect("a file");
-    let checkpoint = Checkpoint::new(folder).every(Duration::from_secs(3600));
+    let checkpoint = with_file(BASIS_FILE, &file);
     let (basis, rows) = job();
     if let Ok((fitted, _)) = basis.fit_with(&rows, None, &Options::default().checkpoint(&checkpoint)) {
         let _ = FeatureMap::from(fitted).transform(&rows);
     }
+}
+
+/// What a split of a comparison has found, as JSON; all that is found of it again, and what is written about that.
+fn comparison(bytes: &[u8]) {
+    let Ok(facts @ Value::Object(_)) = serde_json::from_slice(bytes) else { return };
+    let header = json!({ "about": *ABOUT_SPLIT, "lists": [], "facts": facts });
+    if let Ok(outcome) = compare(&with_file(SPLIT_FILE, &with_digest(&header, &[]))) {
+        outcome.to_json().to_string();
+    }
+}
+
+fn compare(checkpoint: &Checkpoint) -> mercer::Result<Outcome> {
+    let (rows, labels) = few_rows();
+    let comparison = Comparison {
+        methods: vec!["kobl".into()],
+        gammas: vec!["scale".into()],
+        sizes: vec![Some(2)],
+        evaluators: vec![Evaluator::Knn { n_neighbors: 1 }],
+        splits: Some(vec![Split { train: (0..8).collect(), test: (8..12).collect() }]),
+        keep_predictions: true,
+        options: Options::default().checkpoint(checkpoint),
+        ..Comparison::default()
+    };
+    comparison.run(&rows, &labels)
+}
+
+/// What an adviser has found, as JSON; the advice, and the pipeline that it names.
+fn advice(bytes: &[u8]) {
+    let Ok(facts @ Value::Object(_)) = serde_json::from_slice(bytes) else { return };
+    let header = json!({ "about": *ABOUT_ADVICE, "lists": [], "facts": facts });
+    if let Ok(advice) = advise(&with_file(ADVICE_FILE, &with_digest(&header, &[]))) {
+        advice.to_json().to_string();
+        let _ = advice.pipeline();
+    }
+}
+
+fn advise(checkpoint: &Checkpoint) -> mercer::Result<Advice> {
+    let (rows, labels) = few_rows();
+    Adviser { options: Options::default().checkpoint(checkpoint), ..Adviser::default() }
+        .advise(&rows, &labels)
+}
+
+fn few_rows() -> (Rows<'static>, Labels) {
+    let table = synth::generate("moons?n=12&seed=1").expect("rows");
+    (table.rows, Labels::decide(table.target.expect("classes"), Task::Auto).expect("labels"))
 }
 
 /// The digest at the end of a checkpoint; see `checkpoint.rs`.

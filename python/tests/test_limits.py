@@ -61,6 +61,32 @@ def test_memory_that_the_system_refuses_is_an_error_and_no_abort(limits, kind):
     assert set(said) == {"refused", said[-1]}
 
 
+ABOVE_THE_LIMIT = """
+import resource, warnings
+import numpy as np
+import mercer
+
+X = np.random.default_rng(0).normal(size=(20_000, 3))
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (2 << 30), resource.RLIM_INFINITY))
+warnings.simplefilter("always")
+for _ in range(2):
+    try:
+        mercer.KernelBasis("kobl", gamma=0.05, n_components=20_000).fit(X)
+    except MemoryError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limits here")
+def test_a_budget_above_the_limit_of_the_system_warns_and_no_error_asks_for_more():
+    env = os.environ | {"MERCER_NUM_THREADS": "2", "OMP_NUM_THREADS": "1", "MERCER_MEMORY": "50GB"}
+    run = subprocess.run([sys.executable, "-c", ABOVE_THE_LIMIT], capture_output=True, text=True, env=env, check=True)
+    assert run.stderr.count("UserWarning: 50.0 GB of memory were asked for, but a limit of the system leaves") == 1
+    assert run.stdout.count("hint: lower n_components, or raise the system's limit on memory") == 2
+
+
 THREADS = ["MERCER_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS"]
 
 

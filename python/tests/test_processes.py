@@ -268,9 +268,11 @@ X = np.random.default_rng(0).normal(size=(3_000, 10))
 def fit():
     print(KernelBasis("kobl", gamma=1.0, n_components=900, threshold=0.0).fit_transform(X).shape)
 thread = threading.Thread(target=fit)
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+timer.start()
 thread.start()
 thread.join()
+timer.join()
 print(len(seen))
 """
 

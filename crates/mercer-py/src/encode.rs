@@ -33,9 +33,9 @@ pub(crate) struct RawTable {
 #[pymethods]
 impl RawTable {
     #[new]
-    fn new(names: Vec<String>) -> PyResult<Self> {
+    fn new(py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
         let borrowed: Vec<&str> = names.iter().map(String::as_str).collect();
-        let collected = Some(Collected::new(&borrowed, Some(memory()? / 2)));
+        let collected = Some(Collected::new(&borrowed, Some(memory(py, None)? / 2)));
         Ok(Self { names, collected, rows: None })
     }
 

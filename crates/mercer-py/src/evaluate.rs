@@ -4,7 +4,6 @@
 use mercer::data::Scale;
 use mercer::evaluate::advise::Adviser;
 use mercer::evaluate::{Comparison, Evaluator, Measure, Predictions, Split, folds as parts, svm};
-use mercer::options::allowed_memory;
 use mercer::{FeatureMap, Options};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -187,7 +186,7 @@ pub(crate) fn compare<'py>(
         seed,
         options: Options {
             threads: n_threads.map(|threads| pool::allowed(py, threads)).transpose()?,
-            ..options(memory, device)?
+            ..options(py, memory, device)?
         },
     };
     if let Some(split) = split {
@@ -228,7 +227,7 @@ pub(crate) fn advise<'py>(
 ) -> PyResult<String> {
     let mut warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
-    let (scale, mut options) = (scale.parse().map_err(exception)?, options(memory, device)?);
+    let (scale, mut options) = (scale.parse().map_err(exception)?, options(py, memory, device)?);
     options.weights = weights_of(weights)?;
     let mut adviser = Adviser { scale, seed, options, ..Adviser::default() };
     let mut advice = run(py, verbose, move |monitor| {
@@ -262,7 +261,7 @@ pub(crate) fn fit_auto<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut warnings)?);
-    let (scale, mut options) = (Scale::None, options(None, device)?);
+    let (scale, mut options) = (Scale::None, options(py, None, device)?);
     options.weights = weights_of(weights)?;
     let mut adviser = Adviser { scale, max_components, input_weights, seed, options, ..Adviser::default() };
     let mut found = run(py, verbose, move |monitor| {
@@ -283,8 +282,6 @@ pub(crate) fn fit_auto<'py>(
 }
 
 /// Options with a device and a budget: what is given, else what the environment says, else the default.
-fn options(memory: Option<u64>, device: &str) -> PyResult<Options> {
-    Ok(Options::default()
-        .memory(memory.map_or_else(gate::memory, |asked| Ok(allowed_memory(Some(asked)).0))?)
-        .device(device_named(device)?))
+fn options(py: Python<'_>, memory: Option<u64>, device: &str) -> PyResult<Options> {
+    Ok(Options::default().memory(gate::memory(py, memory)?).device(device_named(device)?))
 }

@@ -83,7 +83,7 @@ pub(crate) fn fit<'py>(
     let (name, of_basis, landmarks) = basis;
     let landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
     let weights = weights_of(weights)?;
-    let options = Options { coordinates: want_coordinates, weights, ..options(device)? };
+    let options = Options { coordinates: want_coordinates, weights, ..options(py, device)? };
     let (fitted, made_landmarks, chosen) = run(py, verbose, |monitor| {
         let mut warnings = Vec::new();
         let choice = (name.as_deref(), &of_basis[..], landmarks);
@@ -197,7 +197,7 @@ pub(crate) fn grow<'py>(
     device: &str,
     verbose: u32,
 ) -> PyResult<(Model, Vec<String>)> {
-    let (basis, options) = (basis_of("sparse", &settings).map_err(exception)?, options(device)?);
+    let (basis, options) = (basis_of("sparse", &settings).map_err(exception)?, options(py, device)?);
     let so_far = so_far.map(|model| model.basis()).transpose().map_err(exception)?;
     let rows = X.rows()?;
     let mut grown = run(py, verbose, |monitor| {
@@ -208,8 +208,8 @@ pub(crate) fn grow<'py>(
     Ok((Model::of_basis(grown, None, input_names), warnings))
 }
 
-fn options(device: &str) -> PyResult<Options> {
-    Ok(Options::default().memory(memory()?).device(device_named(device)?))
+fn options(py: Python<'_>, device: &str) -> PyResult<Options> {
+    Ok(Options::default().memory(memory(py, None)?).device(device_named(device)?))
 }
 
 /// A method by name, on the basis that it comes with.

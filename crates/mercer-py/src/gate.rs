@@ -2,6 +2,7 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -41,16 +42,20 @@ pyo3::create_exception!(
     "A GPU that is not there, lacks a library, or failed."
 );
 
-/// Bytes that a fit may take: what the environment says, else the default, as far as limits of the system allow.
-pub(crate) fn memory() -> PyResult<u64> {
-    let asked = match std::env::var("MERCER_MEMORY") {
-        Ok(text) if !text.trim().is_empty() => Some(
+/// Bytes that a fit may take: what was asked for, else what the environment says, else the default, as far as limits of the
+/// system allow. A warning says once that these allow less than was asked for.
+pub(crate) fn memory(py: Python<'_>, asked: Option<u64>) -> PyResult<u64> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    let asked = match (asked, std::env::var("MERCER_MEMORY")) {
+        (None, Ok(text)) if !text.trim().is_empty() => Some(
             size_in_bytes(&text)
                 .map_err(|error| PyValueError::new_err(format!("MERCER_MEMORY = {text}, but {error}")))?,
         ),
-        _ => None,
+        _ => asked,
     };
-    Ok(allowed_memory(asked).0)
+    let (memory, warning) = allowed_memory(asked);
+    pool::tell(py, warning.filter(|_| !WARNED.swap(true, Ordering::Relaxed)))?;
+    Ok(memory)
 }
 
 /// Runs the work on the pool without the GIL. A signal whose handler raises stops the work; its exception is raised

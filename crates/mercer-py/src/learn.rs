@@ -39,7 +39,7 @@ pub(crate) fn fit_predictor<'py>(
     let mut label_warnings = Vec::new();
     let (rows, labels) = (X.rows()?, y.labels(task, &mut label_warnings)?);
     let scale: Scale = scale.parse().map_err(exception)?;
-    let options = Options::default().memory(memory()?).device(device_named(device)?);
+    let options = Options::default().memory(memory(py, None)?).device(device_named(device)?);
     let options = Options { weights: weights_of(weights)?, ..options };
     let mut learner = Learner { scale, max_components, input_weights, seed, options };
     let learned = run(py, verbose, move |monitor| {

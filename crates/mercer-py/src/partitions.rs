@@ -250,7 +250,7 @@ pub(crate) fn fit_partitions<'py>(
     }
     let (name, of_basis, landmarks) = basis;
     let landmarks = landmarks.map(|l| l.to_owned()).transpose()?;
-    let options = Options::default().memory(memory()?);
+    let options = Options::default().memory(memory(py, None)?);
     let names = input_names.clone();
     let (fitted, target, warnings) = coordinate(py, engine, verbose, |engine, monitor| {
         let mut warnings = Vec::new();

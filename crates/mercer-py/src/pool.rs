@@ -43,7 +43,7 @@ pub(crate) fn allowed(py: Python<'_>, asked: usize) -> PyResult<usize> {
     tell(py, warning).map(|()| threads)
 }
 
-fn tell(py: Python<'_>, warning: Option<String>) -> PyResult<()> {
+pub(crate) fn tell(py: Python<'_>, warning: Option<String>) -> PyResult<()> {
     let Some(text) = warning else { return Ok(()) };
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
 }

@@ -13,6 +13,7 @@ use crate::limits;
 
 pub use crate::limits::{address_space_left, is_limited};
 pub use crate::size::{bytes, check_available, size_in_bytes};
+pub(crate) use crate::size::{half_of, raise_budget};
 
 /// Bytes that a job may take unless told otherwise.
 pub const DEFAULT_MEMORY: u64 = 8 << 30;
@@ -62,19 +63,9 @@ pub fn allowed_threads(asked: usize) -> (usize, Option<String>) {
 pub fn allowed_memory(asked: Option<u64>) -> (u64, Option<String>) {
     let wanted = asked.unwrap_or(DEFAULT_MEMORY);
     match limits::memory_left() {
-        Some(left) if rounded(left / 2) < wanted => {
-            (rounded(left / 2), asked.map(|asked| too_little(asked, left)))
-        }
+        Some(left) if half_of(left) < wanted => (half_of(left), asked.map(|asked| too_little(asked, left))),
         _ => (wanted, None),
     }
-}
-
-/// A number of which the first four binary digits are kept: a job that runs again, perhaps from a checkpoint, shall find the
-/// same budget, though what is left differs by a little.
-fn rounded(bytes: u64) -> u64 {
-    let digits = u64::BITS - bytes.leading_zeros();
-    let cut = digits.saturating_sub(4);
-    bytes >> cut << cut
 }
 
 fn too_little(asked: u64, left: u64) -> String {
@@ -186,16 +177,5 @@ impl Options {
         let threads = threads.min(most_threads());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.map_err(|e| Error::Memory(format!("{threads} threads could not be started: {e}")))?.install(work)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn budgets_below_a_limit_are_round() {
-        assert_eq!([0, 1, 15, 17, 0b1_0111_1111].map(rounded), [0, 1, 15, 16, 0b1_0110_0000]);
-        assert_eq!(rounded(u64::MAX), 0b1111 << 60);
     }
 }

@@ -23,7 +23,7 @@ use crate::kernel::Shape;
 use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, MethodSpec, Stage};
-use crate::options::{Options, bytes};
+use crate::options::{Options, bytes, raise_budget};
 use crate::select::kffs::votes::table_bytes;
 use crate::select::{Keep, Scores, Selection};
 use crate::spec::{Parameter, Values, parameters_of};
@@ -549,10 +549,11 @@ impl Pipeline {
         }
         Err(Error::Memory(format!(
             "{} with {c} classes of {n} rows needs {}, but the budget is {}\n\
-             hint: merge classes or leave out those with few rows, or raise the budget (`memory`)",
+             hint: merge classes or leave out those with few rows, or {}",
             self.title(basis),
             bytes(needed),
-            bytes(options.memory)
+            bytes(options.memory),
+            raise_budget(options.memory)
         )))
     }
 
@@ -568,11 +569,12 @@ impl Pipeline {
         let size = if matches!(self.head, Head::Extract(_)) { "basis_components" } else { "n_components" };
         Err(Error::Memory(format!(
             "{} with up to {} coordinates of {n} rows needs {}, but the budget is {}\n\
-             hint: lower {size}, or raise the budget (`memory`)",
+             hint: lower {size}, or {}",
             self.title(basis),
             basis.most_components(chosen_from),
             bytes(needed),
-            bytes(options.memory)
+            bytes(options.memory),
+            raise_budget(options.memory)
         )))
     }
 }

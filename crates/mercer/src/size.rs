@@ -87,7 +87,37 @@ pub fn check_available(needed: u64, what: impl FnOnce() -> String) -> Result<()>
     )))
 }
 
+/// What to do about a budget that is too small: a limit of the system may leave no room for a larger one.
+pub(crate) fn raise_budget(budget: u64) -> &'static str {
+    match limits::memory_left() {
+        Some(left) if half_of(left) / 2 < budget => {
+            "raise the system's limit on memory (`ulimit`, the container's)"
+        }
+        _ => "raise the memory budget (`memory`, MERCER_MEMORY)",
+    }
+}
+
+/// Half of what limits leave, of which the first four binary digits are kept: a job that runs again, perhaps from a
+/// checkpoint, shall find the same budget, though what is left differs by a little.
+pub(crate) fn half_of(left: u64) -> u64 {
+    let half = left / 2;
+    let digits = u64::BITS - half.leading_zeros();
+    let cut = digits.saturating_sub(4);
+    half >> cut << cut
+}
+
 /// Bytes of a matrix of float64 numbers; as many as can be counted where that is more.
 pub(crate) fn matrix_bytes(rows: usize, columns: usize) -> u64 {
     (rows as u64).saturating_mul(columns as u64).saturating_mul(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_below_a_limit_are_round() {
+        assert_eq!([0, 2, 31, 35, 0b10_1111_1110].map(half_of), [0, 1, 15, 16, 0b1_0110_0000]);
+        assert_eq!(half_of(u64::MAX), 0b1111 << 59);
+    }
 }

@@ -25,7 +25,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::gram::{all_zero, check_rows, column_of, diagonal};
 use crate::kernel::{Gamma, Kernel, Shape};
-use crate::options::{Options, bytes};
+use crate::options::{Options, bytes, raise_budget};
 
 /// Rows that are compared with the basis before any of them is decided on.
 const BLOCK: usize = 1_024;
@@ -297,9 +297,10 @@ impl<'a> Grown<'a> {
         }
         Err(Error::Memory(format!(
             "the basis has grown to {m} components and needs {}, but the budget is {}\n\
-             hint: lower n_components, raise nu, or raise the budget (`memory`)",
+             hint: lower n_components, raise nu, or {}",
             bytes(needed),
-            bytes(budget)
+            bytes(budget),
+            raise_budget(budget)
         )))
     }
 

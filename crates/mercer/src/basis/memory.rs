@@ -4,7 +4,7 @@ use super::pivoted::FactorStorage;
 use super::{Basis, DEFAULT_COMPONENTS, Method, csi, kfa};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::options::{Options, bytes};
+use crate::options::{Options, bytes, raise_budget};
 use crate::random;
 use crate::real::Precision;
 
@@ -126,15 +126,18 @@ impl Basis {
         }
         let hint = match self.method {
             Method::GramSchmidt => {
-                "use method = `kobl`, whose memory is n × n_components, or set n_components"
+                "use method = `kobl`, whose memory is n × n_components, or set n_components".into()
             }
             Method::Kpca => {
-                "set n_components, for which an `rpcholesky` factor will do, or use method = `kobl`"
+                "set n_components, for which an `rpcholesky` factor will do, or use method = `kobl`".into()
             }
             Method::Kfa if self.candidates.is_none() => {
-                "set candidates to a number, with which no n × n matrix is kept, or raise the budget (`memory`)"
+                format!(
+                    "set candidates to a number, with which no n × n matrix is kept, or {}",
+                    raise_budget(plan.budget)
+                )
             }
-            _ => "lower n_components, or raise the budget (`memory`)",
+            _ => format!("lower n_components, or {}", raise_budget(plan.budget)),
         };
         Err(Error::Memory(format!(
             "the basis `{}` of {n} rows with up to {cap} components needs {}, but the budget is {}\nhint: {hint}",

@@ -303,8 +303,9 @@ impl Adviser {
         if matches!(labels, Labels::Numbers(_)) || weights.is_some() {
             return Ok(None);
         }
-        if let Some(known) = journal.recall(name).and_then(Value::as_u64) {
-            return Ok(Some(f64::from_bits(known)));
+        let known = journal.recall(name).and_then(Value::as_u64).map(f64::from_bits);
+        if let Some(known) = known.filter(|share| (0.0..=1.0).contains(share)) {
+            return Ok(Some(known));
         }
         let missed = self.missed_on_folds(rows, labels)?;
         journal.record(name, || json!(missed.to_bits()))?;

@@ -30,7 +30,7 @@ use crate::data::weights::refuse;
 use crate::error::{Error, Result};
 use crate::methods;
 use crate::monitor::Stage;
-use crate::options::{Options, bytes};
+use crate::options::{Options, bytes, raise_budget};
 use crate::pipeline::Pipeline;
 use plan::Plan;
 use results::SplitResults;
@@ -237,11 +237,11 @@ impl Comparison {
         if plan.memory > self.options.memory {
             return Err(Error::Memory(format!(
                 "comparing {} methods on {most} training rows needs {}, but the budget is {}\n\
-                 hint: set n_components and basis_components lower, leave out gram-schmidt and kpca, or raise the \
-                 budget (`memory`)",
+                 hint: set n_components and basis_components lower, leave out gram-schmidt and kpca, or {}",
                 plan.methods.len(),
                 bytes(plan.memory),
-                bytes(self.options.memory)
+                bytes(self.options.memory),
+                raise_budget(self.options.memory)
             )));
         }
         warnings.extend(plan.warnings.iter().cloned());

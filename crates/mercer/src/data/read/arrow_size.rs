@@ -39,7 +39,13 @@ impl<'a, F: Read + Seek> ArrowSize<'a, F> {
             }
             let message = self.bytes(offset, metadata).unwrap_or_default();
             let start = if message.starts_with(&CONTINUATION) { 8 } else { 4 };
-            self.check_message(message.get(start..).unwrap_or_default(), offset + metadata)?;
+            let message = message.get(start..).unwrap_or_default();
+            // The decoder looks past the end of the metadata, and could find another message than the one that is checked.
+            if let Err(e) = root_as_message(message) {
+                let what = format!("it cannot be read as Arrow IPC: {e}\nhint: is the file whole?");
+                return Err(Error::file(self.path, what));
+            }
+            self.check_message(message, offset + metadata)?;
         }
         Ok(())
     }

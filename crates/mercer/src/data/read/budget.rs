@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::ReadOptions;
 use crate::error::{Error, Result};
-use crate::size::bytes;
+use crate::size::{bytes, raise_budget};
 
 /// The longest line of a text file that is read, however large the budget, and the least that it may be limited to.
 const LONGEST_LINE: u64 = 1 << 30;
@@ -57,9 +57,10 @@ impl<'a> Budget<'a> {
     pub(super) fn line_too_long(&self, line: u64) -> Error {
         Error::Memory(format!(
             "{}: line {line} is longer than {}\n\
-             hint: is it the right file, and is a quote `\"` closed? If so, raise the memory budget (MERCER_MEMORY)",
+             hint: is it the right file, and is a quote `\"` closed? If so, {}",
             self.path,
-            bytes(self.longest_line())
+            bytes(self.longest_line()),
+            raise_budget(self.all)
         ))
     }
 }
@@ -68,8 +69,9 @@ impl<'a> Budget<'a> {
 pub(super) fn exceeded(all: u64, what: &str) -> String {
     format!(
         "its {what} take more memory than the {} that rows may have\n\
-         hint: is it the right file? If so, raise the memory budget (MERCER_MEMORY)",
-        bytes(all)
+         hint: is it the right file? If so, {}",
+        bytes(all),
+        raise_budget(all)
     )
 }
 

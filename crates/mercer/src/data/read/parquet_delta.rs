@@ -123,7 +123,7 @@ fn after_blocks(mut bytes: &[u8], part_values: u64, parts: u64, count: u64) -> O
 }
 
 /// A number of seven bits a byte, the lowest first.
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
+pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
         let (byte, rest) = bytes.split_first()?;

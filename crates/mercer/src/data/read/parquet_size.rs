@@ -13,7 +13,7 @@ use std::sync::Arc;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::budget::Budget;
-use super::parquet_delta;
+use super::parquet_delta::{self, varint};
 use crate::error::{Error, Result};
 
 /// The most bytes of a header that are looked at; the statistics in it may be long.
@@ -199,15 +199,10 @@ impl Thrift<'_> {
     }
 
     fn varint(&mut self) -> Option<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
+        let mut rest = self.bytes.get(self.at..)?;
+        let value = varint(&mut rest)?;
+        self.at = self.bytes.len() - rest.len();
+        Some(value)
     }
 
     /// A signed number that must not be negative.

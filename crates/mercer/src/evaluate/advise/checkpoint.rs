@@ -39,7 +39,8 @@ pub(super) fn tried(
     work: impl FnOnce() -> Result<Vec<Tried>>,
 ) -> Result<Vec<Tried>> {
     let known = journal.recall(name).and_then(Value::as_array);
-    if let Some(known) = known.and_then(|known| known.iter().map(from_json).collect::<Option<_>>()) {
+    let known: Option<Vec<Tried>> = known.and_then(|known| known.iter().map(from_json).collect());
+    if let Some(known) = known.filter(|known| !known.is_empty()) {
         return Ok(known);
     }
     let found = work()?;
@@ -55,10 +56,11 @@ fn to_json(tried: &Tried) -> Value {
     json!([gamma, error, missed, penalty, absolute, size])
 }
 
+/// None: that is not what was written.
 fn from_json(value: &Value) -> Option<Tried> {
     let number = |at: usize| value[at].as_u64().map(f64::from_bits);
     Some(Tried {
-        gamma: number(0)?,
+        gamma: number(0).filter(|gamma| gamma.is_finite() && *gamma > 0.0)?,
         error: number(1)?,
         missed: number(2)?,
         penalty: number(3)?,

@@ -35,6 +35,13 @@ struct Scores {
     n_features: usize,
 }
 
+/// Those of one fold, from a checkpoint.
+struct FoldScores {
+    ridge: f64,
+    nearest: f64,
+    n_features: usize,
+}
+
 /// The rows of a side of a fold, their labels, and what each counts.
 struct Part {
     rows: Rows<'static>,
@@ -75,7 +82,11 @@ impl Adviser {
         for (fold, split) in splits.iter().enumerate() {
             let name = format!("fold {fold}");
             let known = journal.recall(&name).and_then(Value::as_array);
-            if let Some([of_raw, of_candidates @ ..]) = known.map(Vec::as_slice) {
+            let known: Option<Vec<FoldScores>> =
+                known.and_then(|known| known.iter().map(FoldScores::from_json).collect());
+            if let Some([of_raw, of_candidates @ ..]) = known.as_deref()
+                && of_candidates.len() == candidates.len()
+            {
                 raw.push(of_raw);
                 scores.iter_mut().zip(of_candidates).for_each(|(scores, one)| scores.push(one));
                 continue;
@@ -166,6 +177,14 @@ impl Adviser {
     }
 }
 
+impl FoldScores {
+    /// None: that is not what was written.
+    fn from_json(value: &Value) -> Option<Self> {
+        let number = |at: usize| value[at].as_u64().map(f64::from_bits).filter(|score| score.is_finite());
+        Some(Self { ridge: number(0)?, nearest: number(1)?, n_features: value[2].as_u64()? as usize })
+    }
+}
+
 impl Scores {
     /// The last fold's, bit by bit.
     fn last(&self) -> Value {
@@ -173,11 +192,10 @@ impl Scores {
         json!([ridge, nearest, self.n_features])
     }
 
-    /// Adds a fold's that were kept.
-    fn push(&mut self, kept: &Value) {
-        self.ridge.extend(kept[0].as_u64().map(f64::from_bits));
-        self.nearest.extend(kept[1].as_u64().map(f64::from_bits));
-        self.n_features = kept[2].as_u64().map_or(self.n_features, |count| count as usize);
+    fn push(&mut self, fold: &FoldScores) {
+        self.ridge.push(fold.ridge);
+        self.nearest.push(fold.nearest);
+        self.n_features = fold.n_features;
     }
 
     /// The mean of both evaluators, one a fold.

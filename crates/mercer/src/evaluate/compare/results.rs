@@ -172,18 +172,34 @@ impl<'a> Recorder<'a> {
         (0..evaluators).for_each(|at| self.settle(first + size * evaluators + at, CandidateResult::Skipped));
     }
 
-    /// Takes over what an earlier run has found for a piece of the split; false: nothing yet.
+    /// Takes over what an earlier run has found for a piece of the split; false: nothing yet, or nothing of this split.
     pub(super) fn recall(&mut self, name: &str) -> bool {
         self.settled.clear();
         let Some(known) = self.journal.recall(name).and_then(Outcomes::from_json) else { return false };
+        let n_results = self.found.results.len();
+        if !known.results.iter().all(|(at, result)| *at < n_results && self.could_be(result)) {
+            return false;
+        }
         for (at, result) in known.results {
-            if let Some(place) = self.found.results.get_mut(at) {
-                *place = result;
-            }
+            self.found.results[at] = result;
         }
         self.found.warnings.extend(known.warnings);
         self.n_recorded = self.found.warnings.len();
         true
+    }
+
+    /// Whether a result that was recorded has as many predictions, losses and classes as this split.
+    fn could_be(&self, result: &CandidateResult) -> bool {
+        let CandidateResult::Scored(scored) = result else { return true };
+        let truth = &self.data.test_labels;
+        let (n, c) = (truth.len(), truth.n_classes().unwrap_or(0));
+        let counts = scored.confusion.iter().flatten().try_fold(0usize, |sum, count| sum.checked_add(*count));
+        scored.score.is_finite()
+            && [0, n].contains(&scored.losses.len())
+            && scored.predictions.as_ref().map(Vec::len) == self.comparison.keep_predictions.then_some(n)
+            && scored.confusion.len() == c
+            && scored.confusion.iter().all(|row| row.len() == c)
+            && counts == Some(if c == 0 { 0 } else { n })
     }
 
     /// Records what was found since the last piece.

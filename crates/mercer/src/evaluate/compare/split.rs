@@ -251,7 +251,10 @@ impl<'a> Part<'a> {
         let is_number = !matches!(self.plan.shape, Shape::Composite(_));
         let kept = self.log.journal.recall(&name).filter(|_| is_number);
         if let Some([gamma, seconds]) = kept.and_then(bits) {
-            return (Ok(Kernel { shape: self.plan.shape, gamma }), seconds);
+            let kernel = Kernel { shape: self.plan.shape, gamma };
+            if kernel.check().is_ok() {
+                return (Ok(kernel), seconds);
+            }
         }
         let start = Instant::now();
         let kernel = self.kernel(rule);
