@@ -3,7 +3,7 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use mercer::allocator::refusal;
@@ -107,22 +107,7 @@ fn run_to_the_end<T: Send>(
                 // The receiver only goes away when this scope unwinds, and then nobody wants the result.
                 let _ = sender.send(attempted(&watched, work));
             });
-            loop {
-                match receiver.recv_timeout(POLL) {
-                    Ok(result) => return (Some(result), None),
-                    // The work panicked; the scope passes that on.
-                    Err(RecvTimeoutError::Disconnected) => return (None, None),
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
-                let raised = Python::attach(|py| {
-                    talk.say(py, monitor.progress())?;
-                    interrupts.check(py)
-                });
-                if let Err(exception) = raised {
-                    monitor.stop();
-                    return (receiver.recv().ok(), Some(exception));
-                }
-            }
+            wait(&receiver, &monitor, &mut talk, &interrupts)
         })
     });
     match result {
@@ -134,6 +119,31 @@ fn run_to_the_end<T: Send>(
             Ok((result, raised.or(own)))
         }
         None => Err(NumericalError::new_err("the work ended without a result")),
+    }
+}
+
+/// Waits for what the work came to, says how far it is, and stops it where a signal's handler raises; that exception comes
+/// with the result. No result: the work panicked, which the scope that it runs in passes on.
+pub(crate) fn wait<T>(
+    receiver: &Receiver<T>,
+    monitor: &Monitor,
+    talk: &mut Talk,
+    interrupts: &Interrupts,
+) -> (Option<T>, Option<PyErr>) {
+    loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(result) => return (Some(result), None),
+            Err(RecvTimeoutError::Disconnected) => return (None, None),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let raised = Python::attach(|py| {
+            talk.say(py, monitor.progress())?;
+            interrupts.check(py)
+        });
+        if let Err(exception) = raised {
+            monitor.stop();
+            return (receiver.recv().ok(), Some(exception));
+        }
     }
 }
 
@@ -177,7 +187,7 @@ impl Talk {
         Self { wanted, began: Instant::now(), last: None, left: TimeLeft::default() }
     }
 
-    pub(crate) fn say(&mut self, py: Python<'_>, now: Progress) -> PyResult<()> {
+    fn say(&mut self, py: Python<'_>, now: Progress) -> PyResult<()> {
         let left = self.left.look(now, Instant::now());
         let news = self.last.is_none_or(|(at, last)| {
             now.stage != last.stage || (now.done != last.done && at.elapsed() >= TALK)

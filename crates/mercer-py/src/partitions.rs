@@ -1,9 +1,8 @@
 //! Fits on rows in partitions: the coordinator's side, which asks an engine written in Python, and the partition's side, which
 //! answers.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use mercer::data::{TargetSummary, Task};
 use mercer::partitions::{self, Engine, Parted, PartedOptions, Partition};
@@ -15,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyType};
 
 use crate::convert::{PyRows, Target, python_rows, whole};
 use crate::fit::{Fitted, PyBasis, Settings, assemble, parted_pipeline};
-use crate::gate::{Talk, exception, memory, run};
+use crate::gate::{Talk, exception, memory, run, wait};
 use crate::interrupts::Interrupts;
 use crate::pool;
 use crate::reserve::UnderWay;
@@ -23,9 +22,6 @@ use crate::select::selection;
 
 /// How long an engine is waited for before Ctrl-C is looked at again.
 const WAIT: f64 = 0.1;
-
-/// How often signals are looked at.
-const POLL: Duration = Duration::from_millis(50);
 
 /// A class whose objects are sent as bytes.
 type Sent<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
@@ -192,22 +188,7 @@ fn coordinate<T: Send>(
                 // The receiver only goes away when this scope unwinds, and then nobody wants the result.
                 let _ = sender.send(work(engine, monitor));
             });
-            loop {
-                match receiver.recv_timeout(POLL) {
-                    Ok(result) => return (Some(result), None),
-                    // The work panicked; the scope passes that on.
-                    Err(RecvTimeoutError::Disconnected) => return (None, None),
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
-                let raised = Python::attach(|py| {
-                    talk.say(py, monitor.progress())?;
-                    interrupts.check(py)
-                });
-                if let Err(exception) = raised {
-                    monitor.stop();
-                    return (receiver.recv().ok(), Some(exception));
-                }
-            }
+            wait(&receiver, monitor, &mut talk, &interrupts)
         })
     });
     if let Some(exception) = raised {
