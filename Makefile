@@ -15,7 +15,7 @@ export CARGO_INCREMENTAL = 0
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-deny check-docs check-faults check-memory check-unsafe clean
+.PHONY: help setup demo fmt lint build test test-rust test-python test-new-user test-gpu test-stand-in kernels gen docs bench instructions papers fuzz check check-all check-browser check-deny check-docs check-faults check-memory check-unsafe clean together
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -138,7 +138,11 @@ fuzz: ## Fuzz every reader, models, checkpoints and texts (nightly; SECONDS=60 e
 	cd fuzz && cargo +nightly build --release
 	$(PYTHON) tools/fuzz.py --program $(or $(CARGO_TARGET_DIR),fuzz/target)/release/targets --seconds $(or $(SECONDS),60) --jobs $(THREADS) $(if $(EXECUTIONS),--executions $(EXECUTIONS)) $(if $(TARGETS),--targets $(TARGETS))
 
-check: lint test kernels test-stand-in instructions ## All that continuous integration runs
+check: together lint test kernels test-stand-in instructions ## All that continuous integration runs
+
+# Packages are installed while Rust compiles: the one waits for the network, the other for the processor.
+together:
+	@$(MAKE) --no-print-directory -j setup build
 
 # Slow tests that rarely fail are ignored (`#[ignore]`) or marked (`slow`), and run here.
 check-all: check check-browser check-deny check-docs check-faults check-memory ## Before a release: also the slow tests, fewer features, the report's pages and the site in a browser, faults, limits on memory

@@ -541,11 +541,14 @@ fn verdict(
             meaning: meaning.into(),
         },
     );
+    let missed = match seen.labels {
+        Labels::Classes { .. } => format!(" ({})", errors_text(linear.tried, kernel.tried, seen)),
+        Labels::Numbers(_) | Labels::Several { .. } => String::new(),
+    };
     advice.reasons.push(format!(
-        "the leave-one-out R² of ridge is {} in the columns and {} in the space of the {name} kernel ({}): {meaning}",
+        "the leave-one-out R² of ridge is {} in the columns and {} in the space of the {name} kernel{missed}: {meaning}",
         r2(linear.tried, seen),
         r2(kernel.tried, seen),
-        errors_text(linear.tried, kernel.tried, seen),
     ));
     (verdict, choice)
 }
