@@ -210,8 +210,8 @@ class _System(Mapped):
         Examples
         --------
         >>> from mercer import KRelief
-        >>> KRelief(n_features=1).fit([[0.0], [0.5], [4.0], [4.5]], [0, 0, 1, 1]).get_support().sum()
-        np.int64(1)
+        >>> KRelief(n_features=1).fit([[0.0], [0.5], [4.0], [4.5]], [0, 0, 1, 1]).get_support(indices=True).shape
+        (1,)
         """
         check_is_fitted(self)
         support: NDArray[Any] = self.selector_.get_support(indices)

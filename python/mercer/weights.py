@@ -132,8 +132,8 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> import numpy as np
         >>> from mercer import InputWeights
         >>> X = np.random.default_rng(0).normal(size=(200, 3))
-        >>> InputWeights().fit(X, X[:, 1] > 0).weights_.argmax()
-        np.int64(1)
+        >>> int(InputWeights().fit(X, X[:, 1] > 0).weights_.argmax())
+        1
         """
         self._validate_params()
         rows, y = validated(
