@@ -422,7 +422,9 @@ impl<'a> Section<'_, 'a> {
             }
             Rows::dense(values, l, p)
         };
-        rows.map(Landmarks::Rows).map_err(|e| format!("the landmarks are damaged: {e}"))
+        let rows = rows.map_err(|e| format!("the landmarks are damaged: {e}"))?;
+        kernel.check_for(&rows).map_err(|e| e.to_string())?;
+        Ok(Landmarks::Rows(rows))
     }
 
     fn raw(&self, name: &str, dtype: Dtype) -> Doubt<Option<TensorView<'a>>> {
