@@ -122,7 +122,7 @@ def test_threads_that_share_an_estimator_while_others_fit():
             done.result(timeout=120)
 
 
-# A long call, stopped by Ctrl-C in half a second.
+# A long call, stopped by Ctrl-C soon after it began.
 LONG = """
 import os, signal, sys, tempfile, threading, time
 import numpy as np
@@ -141,7 +141,7 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
 {before}
-threading.Timer(0.5, interrupt).start()
+threading.Timer(0.2, interrupt).start()
 try:
     {call}
 except KeyboardInterrupt:
