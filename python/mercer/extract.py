@@ -953,7 +953,8 @@ class KPLS(_BySums):
     Parameters
     ----------
     n_components : int, default=None
-        Number of features. None: two per class, 10 for numbers, or as many as there are; more are refused.
+        Number of features. None: two per class but at most 100, 10 for numbers, or as many as there are; more
+        are refused.
     basis : KernelBasis, str or None, default=None
         The basis, or its method's name; None: "kfa" with its size chosen by the leave-one-out error of the labels,
         beyond 5000 rows "rpcholesky" of 1000. Settings beyond the kernel's come with a `KernelBasis`,

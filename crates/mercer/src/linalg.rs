@@ -22,7 +22,7 @@ use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, re
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::perm::swap_cols_idx;
-use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Col, Conj, Mat, MatMut, MatRef, Par};
 
 use rayon::prelude::*;
 
@@ -334,6 +334,9 @@ fn decompose(mut a: Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     Ok((descending, vectors))
 }
 
+/// Rows or columns up to which a decomposition is as fast as a search for one singular vector.
+const SMALL_SVD: usize = 64;
+
 /// Singular values, descending, and left singular vectors (columns); min(m, n) of each.
 pub(crate) fn left_singular(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>, Mat<f64>)> {
     let (m, n) = (a.nrows(), a.ncols());
@@ -356,6 +359,87 @@ pub(crate) fn left_singular(a: Mat<f64>, monitor: &Monitor) -> Result<(Vec<f64>,
         .map_err(|_| Error::Numerical(format!("the singular values of a {m}×{n} matrix did not converge")))?;
         Ok((values.column_vector().iter().copied().collect(), vectors))
     })
+}
+
+/// The largest singular value and its left singular vector, of unit length. Beyond [`SMALL_SVD`] rows and columns, Krylov
+/// spaces grow until they hold that vector up to rounding (Golub & Kahan 1965, all vectors orthogonalised).
+pub(crate) fn leading_left(a: &Mat<f64>, monitor: &Monitor) -> Result<(f64, Col<f64>)> {
+    let (m, n) = (a.nrows(), a.ncols());
+    if m.min(n) <= SMALL_SVD {
+        let (values, vectors) = left_singular(a.clone(), monitor)?;
+        return Ok((values[0], vectors.col(0).to_owned()));
+    }
+    // A V = U H, with α on H's diagonal and β below it.
+    let (mut left, mut right) = (Mat::zeros(m, 0), Mat::zeros(n, 0));
+    let (mut alphas, mut betas): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    // Any start will do that is not orthogonal to the vector in question.
+    let signs = Mat::from_fn(n, 1, |i, _| if (i * 0x9E37_79B9) & 0x10000 == 0 { 1.0 } else { -1.0 });
+    let mut next = product(a.as_ref(), signs.as_ref());
+    let (mut look_at, mut largest) = (8, 0.0f64);
+    loop {
+        monitor.check()?;
+        let size = next.norm_l2();
+        if left.ncols() == m || size <= f64::EPSILON * largest {
+            break;
+        }
+        betas.extend((left.ncols() > 0).then_some(size));
+        append(&mut left, &next, size);
+        let k = right.ncols();
+        next = product(a.transpose(), left.get(.., k..));
+        orthogonalise(&mut next, &right);
+        let alpha = next.norm_l2();
+        if k == look_at {
+            let (values, vectors) = left_singular(bidiagonal(&alphas, &betas), monitor)?;
+            // What Aᵀ times the vector has beside its own direction.
+            if alpha * vectors[(k, 0)].abs() <= 1e-15 * values[0] {
+                break;
+            }
+            look_at = look_at * 3 / 2;
+        }
+        if k == n || alpha <= f64::EPSILON * largest {
+            break;
+        }
+        largest = largest.max(alpha);
+        alphas.push(alpha);
+        append(&mut right, &next, alpha);
+        next = product(a.as_ref(), right.get(.., k..));
+        orthogonalise(&mut next, &left);
+    }
+    let weights = match alphas.len() {
+        0 => Mat::from_fn(left.ncols(), 1, |_, _| 1.0),
+        _ => left_singular(bidiagonal(&alphas, &betas), monitor)?.1.subcols(0, 1).to_owned(),
+    };
+    let found = product(left.as_ref().subcols(0, weights.nrows()), weights.as_ref());
+    let size = found.norm_l2();
+    if size == 0.0 {
+        return Ok((0.0, Col::zeros(m)));
+    }
+    let found = Mat::from_fn(m, 1, |i, _| found[(i, 0)] / size);
+    let value = product(a.transpose(), found.as_ref()).norm_l2();
+    Ok((value, found.col(0).to_owned()))
+}
+
+/// One row more than columns where the last β is known, else as many.
+fn bidiagonal(alphas: &[f64], betas: &[f64]) -> Mat<f64> {
+    Mat::from_fn(betas.len() + 1, alphas.len(), |i, j| match i.wrapping_sub(j) {
+        0 => alphas[j],
+        1 => betas[j],
+        _ => 0.0,
+    })
+}
+
+/// Takes the columns of an orthonormal matrix out of a vector, twice, after which rounding is all that is left of them.
+fn orthogonalise(vector: &mut Mat<f64>, columns: &Mat<f64>) {
+    for _ in 0..2 {
+        let along = product(columns.transpose(), vector.as_ref());
+        *vector -= product(columns.as_ref(), along.as_ref());
+    }
+}
+
+/// Adds a vector of this length as a column of length 1.
+fn append(columns: &mut Mat<f64>, vector: &Mat<f64>, length: f64) {
+    let k = columns.ncols();
+    columns.resize_with(vector.nrows(), k + 1, |i, _| vector[(i, 0)] / length);
 }
 
 /// The inverse of a symmetric positive semi-definite matrix on its numerical range (eigenvalues above 1e−12 of the
@@ -498,6 +582,33 @@ mod tests {
         assert!((values[0] - n as f64).abs() < 1e-10 && values[1..].iter().all(|v| v.abs() < 1e-10));
         check_eigen(&Mat::from_fn(n, n, |i, j| if (i < 200) == (j < 200) { wild(i, j) } else { 0.0 }));
         check_eigen(&Mat::from_fn(n, n, |i, j| wild(i, j) * (-((i + j) as f64) / 20.0).exp()));
+    }
+
+    #[test]
+    fn the_leading_singular_vector_is_that_of_a_decomposition() {
+        let wild = |i: usize, j: usize| ((i * j + 7 * (i + j)) % 101) as f64 / 50.0 - 1.0;
+        let (n, monitor) = (SMALL_SVD + 26, Monitor::default());
+        let graded = |i: usize, j: usize| wild(i, j) * (-((i + j) as f64) / 9.0).exp();
+        let matrices = [
+            Mat::from_fn(SMALL_SVD, n, wild),
+            Mat::from_fn(n, SMALL_SVD + 1, wild),
+            Mat::from_fn(SMALL_SVD + 1, 3 * n, wild),
+            Mat::from_fn(n, n, |i, j| 1e-140 * wild(i, j)),
+            Mat::from_fn(n, n, graded),
+            // One direction, all directions alike, two leading ones alike, none.
+            Mat::full(n, 2 * n, 0.5),
+            Mat::identity(n, n),
+            Mat::from_fn(n, n, |i, j| if i == j { [3.0, 3.0, 1.0][i.min(2)] } else { 0.0 }),
+            Mat::zeros(n, n),
+        ];
+        for (at, a) in matrices.iter().enumerate() {
+            let (value, w) = leading_left(a, &monitor).expect("found");
+            let expected = left_singular(a.clone(), &monitor).expect("decomposed").0[0];
+            assert!((value - expected).abs() <= 1e-13 * expected, "{at}: {value} and not {expected}");
+            let again = product(a.as_ref(), product(a.transpose(), w.as_mat()).as_ref());
+            let left = again - Mat::from_fn(a.nrows(), 1, |i, _| value * value * w[i]);
+            assert!(left.norm_l2() <= 1e-12 * value * value, "{at}: {:e}", left.norm_l2());
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!   per component: w = left singular vector of the largest singular value of C,  r = w − Σ_j (p_jᵀw) r_j,
 //!   p = S r/(rᵀS r),  C ← C − p (wᵀC);   S = Σ(z − z̄)(z − z̄)ᵀ, at first C = Σ(z − z̄)(y − ȳ)ᵀ;   features rᵀ(z − z̄)
 //!
-//! cost    two passes over the rows (moments, signs), then 2·m² + 10·m·c² flops a component
+//! cost    two passes over the rows (moments, signs), then 2·m² + 10·m·c² flops a component, beyond 64 classes m·c for each step of a Krylov space
 //! stops   where w carries no variance (1e−12 of the first component's) or C is spent (1e−12 of its first singular value)
 //! source  Wold 1975 (NIPALS, PLS2); Rosipal & Trejo 2001 (with kernels)
 //! differs the recursion runs on S and C and does not see the rows. S itself is not deflated: p comes from S r, and r is
@@ -18,7 +18,7 @@ use crate::data::needs::Needs;
 use crate::data::target::TargetSummary;
 use crate::error::{Error, Result};
 use crate::evidence::moments::Summary;
-use crate::linalg::left_singular;
+use crate::linalg::leading_left;
 use crate::monitor::Monitor;
 use crate::real::Precision;
 use crate::spec::{FromValues, MethodSpec, Stage, Values};
@@ -28,6 +28,9 @@ const NOTHING: f64 = 1e-13;
 
 /// Features of a target of numbers where none are asked for.
 const FOR_NUMBERS: usize = 10;
+
+/// The most features where none are asked for.
+const MOST: usize = 100;
 
 /// Kernel partial least squares.
 ///
@@ -45,7 +48,7 @@ const FOR_NUMBERS: usize = 10;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Kpls {
-    /// Number of features; None: two a class, 10 for numbers, two a target but at least 10 for several.
+    /// Number of features; None: two a class, 10 for numbers, two a target but at least 10 for several; at most 100.
     pub n_components: Option<usize>,
 }
 
@@ -57,7 +60,8 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     cost: "n·m² flops, m²·q",
     parameters: &[
         BASIS.none("kfa, sized by the leave-one-out error; beyond 5000 rows rpcholesky"),
-        N_COMPONENTS.none("two per class; 10 for numbers; two per target, at least 10, for several"),
+        N_COMPONENTS
+            .none("two per class, at most 100; 10 for numbers; two per target, 10 to 100, for several"),
         BASIS_COMPONENTS,
     ],
     help: "kernel partial least squares: directions of largest covariance with the labels, classes or numbers",
@@ -110,9 +114,9 @@ impl Extract for Kpls {
         }
         let precision = coordinates.precision();
         let usual = match target {
-            TargetSummary::Classes { names, .. } => 2 * names.len(),
+            TargetSummary::Classes { names, .. } => (2 * names.len()).min(MOST),
             TargetSummary::Numbers { .. } => FOR_NUMBERS,
-            TargetSummary::Several { count, .. } => FOR_NUMBERS.max(2 * count),
+            TargetSummary::Several { count, .. } => (2 * count).clamp(FOR_NUMBERS, MOST),
         };
         let wanted = self.n_components.unwrap_or(usual);
         let found = components(&summary, wanted, precision, coordinates.monitor)?;
@@ -161,9 +165,8 @@ pub(super) fn components(
     monitor.begin("finding components", wanted);
     for k in 0..wanted.min(m) {
         monitor.check()?;
-        let (values, vectors) = left_singular(cross.clone(), monitor)?;
-        let (value, w) = (values[0], vectors.col(0));
-        let mut r = w.to_owned();
+        let (value, w) = leading_left(&cross, monitor)?;
+        let mut r = w.clone();
         for _ in 0..2 {
             for (p, earlier) in loadings.iter().zip(found.rotations.col_iter()) {
                 let along = dot(p, &r);

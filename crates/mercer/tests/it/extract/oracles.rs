@@ -299,6 +299,21 @@ fn kpls_on_numbers_equals_the_reference() {
 }
 
 #[test]
+fn kpls_of_many_classes_equals_the_reference() {
+    let case = super::case("eighty classes", 320, 6, 80, 341);
+    let (x, y) = (rows(&case.x), naive::one_hot(&case.codes, 80));
+    let basis = basis(Method::Kobl, Kernel::rbf(0.5), Some(75)).fit(&x).expect("fits");
+    let z = coordinates(&basis, &x);
+    let expected = slow::kpls(&z, &y, 4);
+    let extractor = Typed::from(Kpls { n_components: Some(4) });
+    let (map, directions) = fit(&extractor, &x, &classes(&case.codes), &basis);
+    assert_close(&directions.eigenvalues, &expected.eigenvalues, TOLERANCE, "eigenvalues");
+    assert_same_features(&features(&map, &x), &expected.features(&z), &[], TOLERANCE, "features");
+    let (map, _) = fit(&Typed::from(Kpls { n_components: None }), &x, &classes(&case.codes), &basis);
+    assert_eq!(map.n_features(), 75, "no more than coordinates, and no more than 100");
+}
+
+#[test]
 fn kpls_scores_are_orthogonal_and_centred() {
     for case in cases() {
         let x = rows(&case.x);
