@@ -1,7 +1,8 @@
 //! What a Parquet file says of its own size, looked at before its decoder believes it.
 //!
 //! The decoder calls itself for every level of the schema, and allocates a page as large as its header claims and a dictionary
-//! of as many entries. What cannot be parsed here is left to the decoder, which says what is wrong with it.
+//! of as many entries. It skips lists of any length in the header of a page, also past the end of the file, so that such a header
+//! is refused here. What else cannot be parsed is left to the decoder, which says what is wrong with it.
 //!
 //! cost    some kB for each page
 //! source  the Thrift compact protocol; `FileMetaData` and `PageHeader` of the Parquet format
@@ -16,8 +17,8 @@ use super::budget::Budget;
 use super::parquet_delta::{self, varint};
 use crate::error::{Error, Result};
 
-/// The most bytes of a header that are looked at; the statistics in it may be long.
-const HEADER_BYTES: u64 = 1 << 12;
+/// The bytes of a header that are looked at, and those of one whose statistics are long.
+const HEADER_BYTES: [u64; 2] = [1 << 12, 1 << 24];
 
 /// The most structs and lists within each other; a header has three.
 const MOST_NESTED: usize = 8;
@@ -100,7 +101,7 @@ pub(super) fn check(
         let wanted =
             || group.columns().iter().enumerate().filter(|(leaf, _)| is_wanted(*leaf)).map(|(_, c)| c);
         for column in wanted() {
-            let Some((largest, dictionary)) = largest_pages(&file, column) else { continue };
+            let (largest, dictionary) = largest_pages(path, &file, column, group.num_rows())?;
             all = all.saturating_add(largest).saturating_add(dictionary.bytes);
             if dictionary.entries > dictionary.bytes.saturating_add(1).saturating_mul(8) {
                 let Page { bytes, entries, .. } = dictionary;
@@ -120,16 +121,23 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The bytes of the largest page of a column chunk, unpacked, and its largest dictionary.
-fn largest_pages(mut file: &File, column: &ColumnChunkMetaData) -> Option<(u64, Page)> {
+/// The bytes of the largest page of a column chunk of so many rows, unpacked, and its largest dictionary.
+fn largest_pages(path: &str, file: &File, column: &ColumnChunkMetaData, rows: i64) -> Result<(u64, Page)> {
     let (mut at, length) = column.byte_range();
-    let end = at.checked_add(length)?;
-    let (mut largest, mut dictionary) = (0, Page::default());
+    let end = at.saturating_add(length);
+    let claimed = u64::try_from(column.num_values().max(rows)).unwrap_or(0);
+    let (mut largest, mut dictionary, mut values) = (0, Page::default(), 0u64);
     while at < end {
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(at)).ok()?;
-        file.take(HEADER_BYTES).read_to_end(&mut bytes).ok()?;
-        let Some(page) = Page::of_header(&bytes) else { break };
+        let page = match HEADER_BYTES.iter().find_map(|count| Page::at(file, at, *count)) {
+            Some(page) => page,
+            // Nobody reads on.
+            None if values >= claimed => break,
+            None => {
+                let what =
+                    "it cannot be read as Parquet: the header of a page is damaged\nhint: is the file whole?";
+                return Err(Error::file(path, what));
+            }
+        };
         if page.entries > 0 {
             dictionary = Page {
                 entries: page.entries.max(dictionary.entries),
@@ -139,9 +147,10 @@ fn largest_pages(mut file: &File, column: &ColumnChunkMetaData) -> Option<(u64, 
         } else {
             largest = page.bytes.max(largest);
         }
-        at = at.checked_add(page.until_next)?;
+        values = values.saturating_add(page.values);
+        at = at.saturating_add(page.until_next);
     }
-    Some((largest, dictionary))
+    Ok((largest, dictionary))
 }
 
 /// What a page's header says.
@@ -151,11 +160,21 @@ struct Page {
     bytes: u64,
     /// Entries of a dictionary; 0 for other pages.
     entries: u64,
+    /// Values of a page of data; 0 for others.
+    values: u64,
     /// Bytes of the header and of what follows it.
     until_next: u64,
 }
 
 impl Page {
+    /// The page at this place, whose header is looked for in so many bytes.
+    fn at(mut file: &File, place: u64, count: u64) -> Option<Self> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(place)).ok()?;
+        file.take(count).read_to_end(&mut bytes).ok()?;
+        Self::of_header(&bytes)
+    }
+
     fn of_header(bytes: &[u8]) -> Option<Self> {
         let mut thrift = Thrift { bytes, at: 0 };
         let (mut page, mut stored, mut id) = (Self::default(), 0, 0);
@@ -163,11 +182,13 @@ impl Page {
             match (id, kind) {
                 (2, I32) => page.bytes = thrift.count()?,
                 (3, I32) => stored = thrift.count()?,
-                (7, STRUCT) => {
+                // Data, a dictionary, data of the second version.
+                (part @ (5 | 7 | 8), STRUCT) => {
                     let mut id = 0;
                     while let Some(kind) = thrift.field(&mut id)? {
                         match (id, kind) {
-                            (1, I32) => page.entries = thrift.count()?,
+                            (1, I32) if part == 7 => page.entries = thrift.count()?,
+                            (1, I32) => page.values = thrift.count()?,
                             (_, kind) => thrift.skip(kind, 0)?,
                         }
                     }
