@@ -296,7 +296,7 @@ def journals() -> None:
     write("comparison", "width_is_infinite", json.dumps({"width 0": numbers(float("inf"), 0)}))
 
     tried = [[*numbers(gamma, 0.2, 0.1, 1e-6, 0.3), 12] for gamma in (0.1, 1.0)]
-    found = {name: tried for name in ("linear", "rbf", "laplacian", "all rows")}
+    found = dict.fromkeys(("linear", "rbf", "laplacian", "all rows"), tried)
     found |= {f"fold {at}": [[*numbers(0.75, 0.8), 2]] * 4 for at in range(5)}
     found["linear support vector machine"] = bits(0.25)
     write("advice", "whole", json.dumps(found))
