@@ -3,7 +3,8 @@
 //!   per component: w = left singular vector of the largest singular value of C,  r = w − Σ_j (p_jᵀw) r_j,
 //!   p = S r/(rᵀS r),  C ← C − p (wᵀC);   S = Σ(z − z̄)(z − z̄)ᵀ, at first C = Σ(z − z̄)(y − ȳ)ᵀ;   features rᵀ(z − z̄)
 //!
-//! cost    two passes over the rows (moments, signs), then 2·m² + 10·m·c² flops a component, beyond 64 classes m·c for each step of a Krylov space
+//! cost    two passes over the rows (moments, signs), then 2·m² + 10·m·c² flops a component; beyond 64 coordinates and
+//!         classes 4·m·c for each step of a Krylov space in place of 10·m·c²
 //! stops   where w carries no variance (1e−12 of the first component's) or C is spent (1e−12 of its first singular value)
 //! source  Wold 1975 (NIPALS, PLS2); Rosipal & Trejo 2001 (with kernels)
 //! differs the recursion runs on S and C and does not see the rows. S itself is not deflated: p comes from S r, and r is

@@ -12,6 +12,8 @@ use mercer::{
     Basis, Checkpoint, Error, FittedBasis, Gamma, Kernel, Monitor, Options, Progress, Result, Rows,
 };
 
+use serde_json::{Value, json};
+
 use crate::evaluate::compare::timeless;
 use crate::naive;
 
@@ -272,6 +274,57 @@ fn a_comparison_that_was_stopped_ends_in_the_same_numbers() {
     assert!(refused.contains("mercer-split-0.checkpoint"), "{refused}");
     assert!(refused.contains("made with folds = 3, but now folds = 4"), "{refused}");
     checkpoint.clear().expect("cleared");
+}
+
+#[test]
+fn results_that_cannot_be_of_a_split_are_computed_again() {
+    let (rows, labels) = table("ringnorm?n=60&seed=1");
+    let folder = tempfile::tempdir().expect("folder");
+    let checkpoint = eager(folder.path());
+    let plain = Comparison { methods: vec!["gda".into()], folds: 2, ..Comparison::default() };
+    let whole = timeless(plain.run(&rows, &labels).expect("compared"));
+    let kept = Comparison { options: Options::default().checkpoint(&checkpoint), ..plain };
+    assert!(timeless(kept.run(&rows, &labels).expect("compared")) == whole);
+    let file = checkpoint.folder().join("mercer-split-0.checkpoint");
+    let bytes = fs::read(&file).expect("a file");
+    let line = bytes.split(|b| *b == b'\n').next().expect("a line");
+    let header: Value = serde_json::from_slice(line).expect("a header");
+    let changed = |field: &str, value: Value| {
+        let mut header = header.clone();
+        let result = &mut header["facts"]["baseline 0"]["results"][0][1];
+        result["score"] = json!(0.125f64.to_bits());
+        result[field] = value;
+        let text = header.to_string();
+        fs::write(&file, [text.as_bytes(), b"\n", &digest(text.as_bytes()).to_le_bytes()].concat())
+            .expect("written");
+        timeless(kept.run(&rows, &labels).expect("compared")) == whole
+    };
+    assert!(!changed("n_features", json!(20)), "a result that could be is taken as it is");
+    for (field, value) in [
+        ("losses", json!([0])),
+        ("confusion", json!([[30]])),
+        ("confusion", json!([[u64::MAX, 1], [0, 30]])),
+        ("predictions", json!([0])),
+        ("score", json!(f64::NAN.to_bits())),
+    ] {
+        assert!(changed(field, value.clone()), "{field} = {value}");
+    }
+}
+
+/// The digest at the end of a checkpoint without lists; see `checkpoint.rs`.
+fn digest(header: &[u8]) -> u64 {
+    let mut digest = 0u64;
+    let mut add = |word: u64| {
+        let mixed = (digest ^ word).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        digest = mixed ^ (mixed >> 32);
+    };
+    add(header.len() as u64);
+    for chunk in header.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        add(u64::from_le_bytes(word));
+    }
+    digest
 }
 
 #[test]
