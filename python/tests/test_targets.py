@@ -22,7 +22,7 @@ from mercer import EKS, KPCA, KPLS, TAKES, AutoFeatures, FScore, KernelBasis, Mu
 from mercer._input import as_target
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "crates" / "mercer" / "tests" / "targets.csv"
+TABLE = ROOT / "crates" / "mercer-tests" / "tests" / "targets.csv"
 EUNITE = ROOT.parent / "shared" / "data" / "eunite2001_train.csv"
 
 # Each is for one kind of labels.

@@ -1,6 +1,6 @@
 //! `--task`: the command line reads targets as the library's table says.
 
-#[path = "../../../mercer/tests/it/targets/table.rs"]
+#[path = "../../../mercer-tests/tests/it/targets/table.rs"]
 mod table;
 
 use crate::program::{done, run_with_input, text};

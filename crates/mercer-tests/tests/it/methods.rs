@@ -224,7 +224,7 @@ fn specs() -> Vec<&'static MethodSpec> {
 
 #[test]
 fn the_file_of_every_method_is_there() {
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mercer/src");
     for spec in specs() {
         let text = std::fs::read_to_string(library.join(spec.file)).expect(spec.file);
         assert!(

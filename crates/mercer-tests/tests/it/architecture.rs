@@ -147,7 +147,7 @@ fn exported(lib: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn a_stage_uses_only_stages_before_it() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mercer/src");
     let mut files = Vec::new();
     sources(&src, &mut files);
     assert!(files.len() > 100, "the sources are where they are looked for");

@@ -1,16 +1,16 @@
 //! The programs in `examples/` run, and what they assert holds.
 
-#[path = "../../examples/basis_and_map.rs"]
+#[path = "../../../mercer/examples/basis_and_map.rs"]
 mod basis_and_map;
-#[path = "../../examples/comparison.rs"]
+#[path = "../../../mercer/examples/comparison.rs"]
 mod comparison;
-#[path = "../../examples/own_kernel.rs"]
+#[path = "../../../mercer/examples/own_kernel.rs"]
 mod own_kernel;
-#[path = "../../examples/partitions.rs"]
+#[path = "../../../mercer/examples/partitions.rs"]
 mod partitions;
-#[path = "../../examples/streaming.rs"]
+#[path = "../../../mercer/examples/streaming.rs"]
 mod streaming;
-#[path = "../../examples/takes.rs"]
+#[path = "../../../mercer/examples/takes.rs"]
 mod takes;
 
 #[test]

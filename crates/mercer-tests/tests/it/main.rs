@@ -2,12 +2,9 @@
 
 mod naive;
 mod architecture;
-#[cfg(feature = "formats")]
 mod data;
-#[cfg(feature = "formats")]
 mod hostile;
 mod encode;
-#[cfg(feature = "formats")]
 mod targets;
 mod weights;
 mod kernel;
