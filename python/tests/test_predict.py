@@ -77,6 +77,19 @@ def test_weights_do_not_make_left_out_rows_look_right():
     assert model.log_loss_ > 0.5
 
 
+def test_left_out_rows_are_predicted_as_well_as_new_ones():
+    # Columns are weighted here, and a basis of 200 components, with which weights are found, is too small.
+    rng = np.random.default_rng(0)
+
+    def cells(n):
+        X = rng.uniform(size=(n, 3))
+        return X, (np.floor(8 * X[:, 0]) * 8 + np.floor(8 * X[:, 1])).astype(int)
+
+    model = AutoClassifier().fit(*cells(1200))
+    assert model.tried_[0]["weighted"]
+    assert abs(model.left_out_score_ - model.score(*cells(2000))) < 0.05
+
+
 def test_numbers_are_predicted_in_their_own_unit():
     X, y = make_friedman1(400, noise=0.5, random_state=0)
     unit = AutoRegressor().fit(X[:300], y[:300])

@@ -11,8 +11,6 @@
 //! differs left-out error is that of rows which neither θ nor the ridge has seen: leave-one-out given θ is too kind, as θ
 //!         was learned from the row that is left out
 
-use faer::Mat;
-
 use super::expansion::Expansion;
 use super::kobl::Threshold;
 use super::loo::{best, widths_tried};
@@ -91,11 +89,18 @@ pub struct FoundWeights {
     pub errors: Vec<f64>,
     /// The width that was found with these weights.
     pub gamma: f64,
-    /// The rows that were looked at.
+    /// The rows that were looked at, in parts, with weights that have not seen the part, after as many rounds as are used; empty
+    /// where no rounds were tried.
+    pub held_out: Vec<HeldOut>,
+}
+
+/// Rows that were held out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldOut {
+    /// Their places.
     pub rows: Vec<usize>,
-    /// What is predicted for them, one column a class or one for numbers, by ridge that has seen neither them nor weights
-    /// which were learned from them, with as many rounds as are used; empty where no rounds were tried.
-    pub held_out: Mat<f64>,
+    /// Weights that were learned from the other rows that were looked at.
+    pub weights: Vec<f64>,
 }
 
 /// The weights with which a round begins, and what ridge predicts with them.
@@ -124,7 +129,7 @@ impl InputWeights {
             let counts = counts.map(|counts| counts.select(&present));
             let (rows, labels) = (rows.select(&present), labels.select(&present));
             let mut found = self.find_by(&rows, &labels, counts.as_ref(), monitor)?;
-            found.rows.iter_mut().for_each(|row| *row = present[*row]);
+            found.renumber(&present);
             return Ok(found);
         }
         // Several targets in their standard deviations, so that slopes and errors of all count the same.
@@ -133,19 +138,15 @@ impl InputWeights {
         let (rows, labels) = (rows.to_f64().select(&chosen), labels.select(&chosen));
         let counts = counts.map(|counts| counts.select(&chosen));
         labels.require_two("input_weights")?;
-        let (errors, mut predictions) = self.held_out(&rows, &labels, counts.as_ref(), monitor)?;
+        let (errors, mut held_out) = self.held_out(&rows, &labels, counts.as_ref(), monitor)?;
         let used = fewest_rounds(&errors);
         let last = self.rounds_of(&rows, &labels, used, counts.as_ref(), monitor)?.pop();
         let last = last.ok_or_else(|| Error::Numerical("no round of input weights was made".into()))?;
-        let held_out = if used < predictions.len() { predictions.swap_remove(used) } else { Mat::new() };
-        Ok(FoundWeights {
-            weights: last.weights,
-            rounds: used,
-            errors,
-            gamma: last.gamma,
-            rows: chosen,
-            held_out,
-        })
+        let held_out = if used < held_out.len() { held_out.swap_remove(used) } else { Vec::new() };
+        let mut found =
+            FoundWeights { weights: last.weights, rounds: used, errors, gamma: last.gamma, held_out };
+        found.renumber(&chosen);
+        Ok(found)
     }
 
     /// The rows of n that are looked at.
@@ -192,19 +193,18 @@ impl InputWeights {
         labels.require_two("input_weights")
     }
 
-    /// After 0, 1, … rounds, the mean error of rows held out, relative to that of their mean, and what is predicted for them.
+    /// After 0, 1, … rounds, the mean error of rows held out, relative to that of their mean, and the rows with the weights.
     fn held_out(
         &self,
         rows: &Rows,
         labels: &Labels,
         counts: Option<&Weights>,
         monitor: &Monitor,
-    ) -> Result<(Vec<f64>, Vec<Mat<f64>>)> {
+    ) -> Result<(Vec<f64>, Vec<Vec<HeldOut>>)> {
         if self.rounds == 0 || rows.p() == 1 {
             return Ok((Vec::new(), Vec::new()));
         }
-        let c = labels.n_targets();
-        let mut all = vec![Mat::zeros(rows.n(), c); self.rounds + 1];
+        let mut all = vec![Vec::with_capacity(FOLDS); self.rounds + 1];
         let order = random::permutation(rows.n(), self.seed);
         let mut sums = vec![0.0; self.rounds + 1];
         let mut count = vec![0usize; self.rounds + 1];
@@ -231,12 +231,10 @@ impl InputWeights {
                 self.rounds_of(&train_rows, &train_labels, self.rounds, train_counts.as_ref(), monitor)?;
             let means = train_labels.target_means(train_counts.as_ref());
             let (test_rows, test_labels) = (rows.select(&test), labels.select(&test));
-            for (at, round) in rounds.iter().enumerate() {
+            for (at, round) in rounds.into_iter().enumerate() {
                 let weighted = Scaling::of_factors(round.weights.clone()).apply(&test_rows)?;
                 let predicted = round.expansion.transform(&weighted)?;
-                for (i, &row) in test.iter().enumerate() {
-                    (0..c).for_each(|j| all[at][(row, j)] = predicted[(i, j)]);
-                }
+                all[at].push(HeldOut { rows: test.clone(), weights: round.weights });
                 let (mut error, mut spread) = (0.0, 0.0);
                 for j in 0..predicted.ncols() {
                     for i in 0..test.len() {
@@ -288,6 +286,15 @@ impl InputWeights {
                 Some(next) => weights = next,
                 None => return Ok(found),
             }
+        }
+    }
+}
+
+impl FoundWeights {
+    /// Rows by their places in a larger set.
+    fn renumber(&mut self, places: &[usize]) {
+        for part in &mut self.held_out {
+            part.rows.iter_mut().for_each(|row| *row = places[*row]);
         }
     }
 }

@@ -8,7 +8,8 @@
 //! are the coordinates of the best member.
 //!
 //! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, as much again four times for input weights on 2000, then 4·n·m²
-//!         a size up to 2000; in the end 2·n·m² on all rows; memory n·m numbers for the rows looked at
+//!         a size up to 2000, and 6·n·m² at the last of them where columns are weighted; in the end 2·n·m² on all rows; memory
+//!         n·m numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); Platt 1999 and Guo et al. 2017 (calibration)
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
 //!         with the rows. The largest size is taken without being tried
@@ -17,7 +18,7 @@ use std::borrow::Cow;
 
 use faer::Mat;
 
-use crate::basis::input_weights::{FoundWeights, InputWeights};
+use crate::basis::input_weights::{FoundWeights, HeldOut, InputWeights};
 use crate::basis::loo::{Tried, best, widths_tried};
 use crate::basis::predict::ridge_on;
 use crate::basis::{Basis, Expansion, FittedBasis, Method, Threshold};
@@ -56,8 +57,8 @@ const OTHERS: usize = 1_000;
 const LARGER: f64 = 0.98;
 const ONE_MORE: f64 = 0.995;
 
-/// A member's left-out error is at most this factor of the best kernel's: the rows that were held out for weights have seen a
-/// smaller basis than those left out, which would speak for weaker members.
+/// A member's left-out error is at most this factor of the best kernel's: rows that were held out for weights are predicted
+/// from fewer rows than those left out, which would speak for weaker members.
 const COMPARABLE: f64 = 1.1;
 
 /// A kernel that errs by more than this factor of the best is no member.
@@ -237,7 +238,7 @@ impl Learner {
         trials.sort_by(|a, b| {
             b.weights.is_some().cmp(&a.weights.is_some()).then(a.tried.error.total_cmp(&b.tried.error))
         });
-        let seen = sample.seen(&trials, weights.as_ref());
+        let seen = sample.seen(&trials, weights.as_ref())?;
         let members = seen.members();
         let left_out = mean(members.iter().map(|&at| &seen.predictions[at]));
         let counts = seen.counts.as_ref();
@@ -327,13 +328,26 @@ impl Learner {
     /// A trial's kernel, size and penalty on all rows.
     fn on_all_rows(&self, trial: Trial, rows: &Rows, labels: &Labels) -> Result<Trial> {
         let weighted = weigh(rows, trial.weights.as_deref())?;
-        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
-        let settings = self.basis(kernel, trial.size, rows.n());
         let mut options = self.inner_options().device(self.options.device.where_it_can());
         options.weights.clone_from(&self.options.weights);
-        let placed = settings.placed(&weighted, &options)?;
-        let weighted = placed.as_ref().unwrap_or(&weighted);
-        if self.fits(rows.n(), trial.size) {
+        let (basis, expansion) = self.regression(&trial, trial.size, &weighted, labels, options)?;
+        Ok(Trial { basis, expansion, ..trial })
+    }
+
+    /// Ridge with a trial's kernel and penalty on a basis of these rows, whose columns are weighted.
+    fn regression(
+        &self,
+        trial: &Trial,
+        size: usize,
+        weighted: &Rows,
+        labels: &Labels,
+        mut options: Options,
+    ) -> Result<(FittedBasis, Expansion)> {
+        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
+        let settings = self.basis(kernel, size, weighted.n());
+        let placed = settings.placed(weighted, &options)?;
+        let weighted = placed.as_ref().unwrap_or(weighted);
+        if self.fits(weighted.n(), size) {
             options = options.with_coordinates();
         }
         let (basis, z) = settings.fit_with(weighted, Some(labels), &options)?;
@@ -349,7 +363,7 @@ impl Learner {
         })?;
         factor.solve(&mut solution);
         let expansion = basis.expansion.regression(solution.transpose(), &summary.mean, &summary.target_mean);
-        Ok(Trial { basis, expansion, ..trial })
+        Ok((basis, expansion))
     }
 }
 
@@ -475,27 +489,48 @@ impl Sample<'_> {
 
     /// What trials predict for rows that they have not seen. Rows left out are not unseen where weights were learned from
     /// them; then it is those that were held out when weights were tried.
-    fn seen(&self, trials: &[Trial], weights: Option<&FoundWeights>) -> Seen {
+    fn seen(&self, trials: &[Trial], weights: Option<&FoundWeights>) -> Result<Seen> {
         let near = |at: &usize| trials[*at].tried.error <= COMPARABLE * trials[0].tried.error;
         let comparable = (1..trials.len()).filter(near).collect();
-        let held_out = weights.filter(|found| found.rounds > 0 && found.held_out.nrows() > 0);
-        let Some(found) = held_out else {
+        let Some(found) = weights.filter(|found| found.rounds > 0) else {
             let predictions = trials.iter().map(|trial| trial.left_out.clone()).collect();
             let (labels, counts) = (self.labels.clone(), self.counts.clone());
-            return Seen { labels, counts, predictions, comparable };
+            return Ok(Seen { labels, counts, predictions, comparable });
         };
+        let rows: Vec<usize> = found.held_out.iter().flat_map(|part| part.rows.iter().copied()).collect();
+        self.learner.options.monitor.begin("looking at rows held out", 0);
         let of_rows = |trial: &Trial| match &trial.weights {
-            Some(_) => found.held_out.clone(),
-            None => Mat::from_fn(found.rows.len(), trial.left_out.ncols(), |i, j| {
-                trial.left_out[(found.rows[i], j)]
-            }),
+            Some(_) => self.held_out(trial, &found.held_out),
+            None => Ok(Mat::from_fn(rows.len(), trial.left_out.ncols(), |i, j| trial.left_out[(rows[i], j)])),
         };
-        Seen {
-            labels: self.labels.select(&found.rows),
-            counts: self.counts.as_ref().map(|counts| counts.select(&found.rows)),
-            predictions: trials.iter().map(of_rows).collect(),
+        Ok(Seen {
+            predictions: trials.iter().map(of_rows).collect::<Result<_>>()?,
+            labels: self.labels.select(&rows),
+            counts: self.counts.as_ref().map(|counts| counts.select(&rows)),
             comparable,
+        })
+    }
+
+    /// What a trial predicts for the rows of each part, by weights and ridge that have not seen them.
+    fn held_out(&self, trial: &Trial, parts: &[HeldOut]) -> Result<Mat<f64>> {
+        let n = self.rows.n();
+        let mut predictions =
+            Mat::zeros(parts.iter().map(|part| part.rows.len()).sum(), trial.left_out.ncols());
+        let mut at = 0;
+        for HeldOut { rows, weights } in parts {
+            let mut is_held_out = vec![false; n];
+            rows.iter().for_each(|&row| is_held_out[row] = true);
+            let others: Vec<usize> = (0..n).filter(|&row| !is_held_out[row]).collect();
+            let weighted = weigh(&self.rows, Some(weights))?;
+            let mut options = self.learner.inner_options();
+            options.weights = self.counts.as_ref().map(|counts| counts.select(&others));
+            let (seen, labels) = (weighted.select(&others), self.labels.select(&others));
+            let (_, expansion) = self.learner.regression(trial, trial.tried.size, &seen, &labels, options)?;
+            let predicted = expansion.transform(&weighted.select(rows))?;
+            predictions.subrows_mut(at, rows.len()).copy_from(&predicted);
+            at += rows.len();
         }
+        Ok(predictions)
     }
 }
 
