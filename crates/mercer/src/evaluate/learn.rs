@@ -8,8 +8,8 @@
 //! are the coordinates of the best member.
 //!
 //! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, as much again four times for input weights on 2000, then 4·n·m²
-//!         a size up to 2000, and 6·n·m² at the last of them where columns are weighted; in the end 2·n·m² on all rows; memory
-//!         n·m numbers for the rows looked at
+//!         a size up to 2000, and 2·n·m² (6·n·m² up to 2000 rows) at the last where columns are weighted; in the end 2·n·m² on all
+//!         rows; memory n·m numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); Platt 1999 and Guo et al. 2017 (calibration)
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
 //!         with the rows. The largest size is taken without being tried
@@ -497,10 +497,13 @@ impl Sample<'_> {
             let (labels, counts) = (self.labels.clone(), self.counts.clone());
             return Ok(Seen { labels, counts, predictions, comparable });
         };
-        let rows: Vec<usize> = found.held_out.iter().flat_map(|part| part.rows.iter().copied()).collect();
+        let all: usize = found.held_out.iter().map(|part| part.rows.len()).sum();
+        // Where there are more rows than were looked at for weights, a part of those has enough of them.
+        let parts = if all < self.rows.n() { &found.held_out[..1] } else { &found.held_out };
+        let rows: Vec<usize> = parts.iter().flat_map(|part| part.rows.iter().copied()).collect();
         self.learner.options.monitor.begin("looking at rows held out", 0);
         let of_rows = |trial: &Trial| match &trial.weights {
-            Some(_) => self.held_out(trial, &found.held_out),
+            Some(_) => self.held_out(trial, parts),
             None => Ok(Mat::from_fn(rows.len(), trial.left_out.ncols(), |i, j| trial.left_out[(rows[i], j)])),
         };
         Ok(Seen {

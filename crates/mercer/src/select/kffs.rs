@@ -5,7 +5,7 @@
 //!
 //! A column's place is the round that took it: a late column's weight is that of the ensemble which it joined.
 //!
-//! cost    p rounds of n·p votes: bits and counts of bits for two classes, a table of c entries a row for more
+//! cost    p rounds of n·p votes: bits and counts of bits for two classes; for more n·c·p fits and a table of c counts a row
 //! source  TAKES, Alg. 2, which is ambiguous: docs/methods/kffs.md says how it is read; ln(c − 1): Zhu et al. 2009 (SAMME)
 //! differs classes fewer than `theta` votes behind the most are undecided: the ensemble follows its newest voter if that vote is
 //!         among them, else the class with most votes, the lower of equals; with theta = 1 these are ties. So a vote

@@ -14,6 +14,9 @@ use crate::evidence::moments::Summary;
 /// A column whose deviations are within so many roundings of its mean is constant.
 const CONSTANT_ROUNDINGS: f64 = 8.0;
 
+/// Fits that are compared at a time.
+const SIDE_BY_SIDE: usize = 8;
+
 /// The lines of every column, of all rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Lines {
@@ -85,8 +88,22 @@ impl Line {
             // Labels ±1: the fit is the difference of the two, and 0 votes for the higher class.
             return u16::from(share[1] - share[0] + (slope[1] - slope[0]) * v >= -EQUAL);
         }
-        let fit = |class: usize| share[class] + slope[class] * v;
-        let largest = (0..c).map(fit).fold(f64::NEG_INFINITY, f64::max);
-        (0..c).position(|class| fit(class) >= largest - EQUAL).unwrap_or(0) as u16
+        let least = largest_fit(share, slope, v) - EQUAL;
+        (0..c).position(|class| share[class] + slope[class] * v >= least).unwrap_or(0) as u16
     }
+}
+
+/// The largest share + slope·v, of several classes side by side.
+fn largest_fit(share: &[f64], slope: &[f64], v: f64) -> f64 {
+    let mut largest = [f64::NEG_INFINITY; SIDE_BY_SIDE];
+    let (shares, last_shares) = share.as_chunks::<SIDE_BY_SIDE>();
+    let (slopes, last_slopes) = slope.as_chunks::<SIDE_BY_SIDE>();
+    for (share, slope) in shares.iter().zip(slopes) {
+        for k in 0..SIDE_BY_SIDE {
+            let fit = share[k] + slope[k] * v;
+            largest[k] = if fit > largest[k] { fit } else { largest[k] };
+        }
+    }
+    let last = last_shares.iter().zip(last_slopes).map(|(share, slope)| share + slope * v);
+    last.chain(largest).fold(f64::NEG_INFINITY, f64::max)
 }

@@ -165,7 +165,10 @@ impl PartVotes {
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Two(two) => 8 * two.wrong.iter().map(Vec::len).sum::<usize>() + 5 * two.lead.len(),
-            Self::Many(many) => 2 * many.votes.iter().map(Vec::len).sum::<usize>() + 5 * many.counts.len(),
+            Self::Many(many) => {
+                let votes: usize = many.votes.iter().map(Vec::len).sum();
+                2 * votes + 4 * many.counts.len() + 10 * many.codes.len()
+            }
         }
     }
 
@@ -253,8 +256,8 @@ pub(crate) struct ManyClasses {
     pub(crate) c: usize,
     /// How many voted for each class, row after row.
     pub(crate) counts: Vec<u32>,
-    /// Whether the row is wrong for each next vote, row after row.
-    pub(crate) wrong: Vec<bool>,
+    /// The class with most votes of each row, the lowest of several, and its votes.
+    pub(crate) leader: Vec<(u16, u32)>,
     /// By how many votes a class must lead.
     pub(crate) theta: u32,
 }
@@ -262,47 +265,46 @@ pub(crate) struct ManyClasses {
 impl ManyClasses {
     pub(super) fn new(votes: Vec<Vec<u16>>, codes: &[usize], c: usize, theta: usize) -> Self {
         let theta = u32::try_from(theta).unwrap_or(u32::MAX);
-        let wrong = codes.iter().flat_map(|&class| (0..c).map(move |vote| vote != class)).collect();
-        let counts = vec![0; codes.len() * c];
         Self {
             votes: votes.into(),
             codes: codes.iter().map(|&class| class as u16).collect(),
             c,
-            counts,
-            wrong,
+            counts: vec![0; codes.len() * c],
+            leader: vec![(0, 0); codes.len()],
             theta,
         }
     }
 
     /// The rows that the ensemble is wrong about if this column is taken next, ascending.
     fn mistakes(&self, column: usize) -> impl Iterator<Item = usize> {
-        let rows = self.votes[column].iter().zip(self.wrong.chunks_exact(self.c)).enumerate();
-        rows.filter(|(_, (vote, wrong))| wrong[usize::from(**vote)]).map(|(i, _)| i)
+        let rows = self.votes[column].iter().zip(&self.codes).zip(&self.leader).enumerate();
+        let is_wrong = |&(i, ((&vote, &class), &(leader, most))): &(usize, ((&u16, &u16), &(u16, u32)))| {
+            // The class voted for wins if it then comes within theta of the lead; else the leader does. Votes are counted only
+            // where it matters who wins: the table of counts is large.
+            let wins = || (self.counts[i * self.c + usize::from(vote)] + 1).saturating_add(self.theta) > most;
+            if vote == class { leader != class && !wins() } else { leader != class || wins() }
+        };
+        rows.filter(is_wrong).map(|(i, _)| i)
     }
 
     fn take(&mut self, column: usize) -> Vec<u64> {
-        let theta = self.theta;
         let mut mistakes = vec![0; self.codes.len().div_ceil(BITS)];
         self.mistakes(column).for_each(|i| mistakes[i / BITS] |= 1 << (i % BITS));
-        let rows = self.counts.par_chunks_exact_mut(self.c).zip(self.wrong.par_chunks_exact_mut(self.c));
-        let voted = self.codes.par_iter().zip(&self.votes[column]);
-        rows.zip(voted).with_min_len(WORDS * BITS).for_each(|((counts, wrong), (&class, &vote))| {
-            counts[usize::from(vote)] += 1;
-            let most = counts.iter().copied().max().unwrap_or(0);
-            let leader = counts.iter().position(|&n| n == most).unwrap_or(0);
-            // The class that wins when one more votes: its own, if it then comes within theta of the lead.
-            for (vote, (wrong, &own)) in wrong.iter_mut().zip(&*counts).enumerate() {
-                let wins = if (own + 1).saturating_add(theta) > most { vote } else { leader };
-                *wrong = wins != usize::from(class);
+        let counts = self.counts.chunks_exact_mut(self.c);
+        for ((counts, leader), &vote) in counts.zip(&mut self.leader).zip(&self.votes[column]) {
+            let count = &mut counts[usize::from(vote)];
+            *count += 1;
+            if *count > leader.1 || (*count == leader.1 && vote < leader.0) {
+                *leader = (vote, *count);
             }
-        });
+        }
         mistakes
     }
 }
 
 /// Bytes that the table of n rows' votes for c classes takes.
 pub(crate) fn table_bytes(n: usize, c: usize) -> u64 {
-    if c == 2 { 5 * n as u64 } else { 5 * n as u64 * c as u64 }
+    if c == 2 { 5 * n as u64 } else { n as u64 * (4 * c as u64 + 10) }
 }
 
 /// An error unless there are two classes or more, a vote has room for them, and the table of votes has some in memory.
