@@ -170,7 +170,7 @@ fn the_summary_has_class_means_and_the_alignment() {
     ");
     insta::assert_snapshot!(messages(folder.path(), &["skfe", "--max-iter", "2", "--basis-components", "10"]), @r"
     fitting `skfe` in the coordinates of `kobl`, which needs up to 14 kB besides the data
-    warning: `skfe` ended after max_iter = 2 steps while the alignment, 0.600856, still rose by 1.4e-2 per step
+    warning: `skfe` of 2 features ended after max_iter = 2 steps while the alignment, 0.600856, still rose by 1.4e-2 per step
     hint: raise max_iter
     10 components, residual 0.6639, 900 kernel values, stopped by the limit on components
     extracted 2 features from 10 coordinates; eigenvalues 2.917, 1.602; alignment with the labels from 0.5362 to 0.6009 in 2 steps
@@ -288,7 +288,7 @@ fn warnings_of_an_extractor_are_shown() {
     wave(folder.path());
     let few = ["wave.csv", "--target", "kind", "--method", "skfe", "--gamma", "1", "--max-iter", "2", "-q"];
     insta::assert_snapshot!(done(folder.path(), &to_model(&few)).1, @r"
-    warning: `skfe` ended after max_iter = 2 steps while the alignment, 0.843180, still rose by 2.0e-2 per step
+    warning: `skfe` of 2 features ended after max_iter = 2 steps while the alignment, 0.843180, still rose by 2.0e-2 per step
     hint: raise max_iter
     ");
     let large =

@@ -147,12 +147,20 @@ fn extractors_of_partitions_make_the_features_of_all_rows_in_one_place() {
     let table = synth::generate("ringnorm?n=600&seed=1").expect("rows");
     let target = table.target.expect("classes");
     let numbers = Column::Numbers(table.rows.to_dense().chunks(20).map(|x| 1e3 + x[0] * x[1]).collect());
+    // So many classes that singular vectors are found one by one.
+    let first: Vec<f64> = table.rows.to_dense().chunks(20).map(|x| x[0]).collect();
+    let mut order: Vec<usize> = (0..600).collect();
+    order.sort_by(|&a, &b| first[a].total_cmp(&first[b]));
+    let mut many = vec![String::new(); 600];
+    order.iter().enumerate().for_each(|(rank, &row)| many[row] = format!("class{}", rank / 6));
+    let many = Column::Text(many);
     let basis = Basis::kobl(Kernel::rbf(0.02)).threshold(Threshold::Constant(0.0)).n_components(40);
     for (method, target, settings) in [
         ("gda", &target, &[][..]),
         ("koc", &target, &[]),
         ("kpls", &target, &[("n_components", "3")]),
         ("kpls", &numbers, &[("n_components", "3")]),
+        ("kpls", &many, &[("n_components", "3")]),
         ("kpca", &target, &[("n_components", "5")]),
         ("skfe", &target, &[("max_iter", "5")]),
         ("skfe", &target, &[("init", "akda-qr"), ("max_iter", "3")]),

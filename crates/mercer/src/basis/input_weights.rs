@@ -44,7 +44,7 @@ const SLOPE_ROWS: usize = 1_000;
 /// Parts of the rows that are left out in turn.
 const FOLDS: usize = 3;
 
-/// The mean left-out error must fall to this share for another round to be used.
+/// The mean left-out error must fall to this share for another round to be used, and to this share of the error of the mean.
 const CLEARLY: f64 = 0.98;
 
 /// Weights below this share of the largest are as good as 0; they stay above 0 so that the scaling can be undone.
@@ -103,6 +103,16 @@ pub struct HeldOut {
     pub weights: Vec<f64>,
 }
 
+/// How rows that were held out fare after some rounds.
+#[derive(Clone, Default)]
+struct Tried {
+    /// Their squared error, relative to that of the mean.
+    error: f64,
+    /// In how many parts they vary, and so have such an error.
+    parts: u32,
+    held_out: Vec<HeldOut>,
+}
+
 /// The weights with which a round begins, and what ridge predicts with them.
 struct Round {
     weights: Vec<f64>,
@@ -138,15 +148,33 @@ impl InputWeights {
         let (rows, labels) = (rows.to_f64().select(&chosen), labels.select(&chosen));
         let counts = counts.map(|counts| counts.select(&chosen));
         labels.require_two("input_weights")?;
-        let (errors, mut held_out) = self.held_out(&rows, &labels, counts.as_ref(), monitor)?;
-        let used = fewest_rounds(&errors);
-        let last = self.rounds_of(&rows, &labels, used, counts.as_ref(), monitor)?.pop();
-        let last = last.ok_or_else(|| Error::Numerical("no round of input weights was made".into()))?;
-        let held_out = if used < held_out.len() { held_out.swap_remove(used) } else { Vec::new() };
+        let mut tried = self.held_out(&rows, &labels, counts.as_ref(), monitor)?;
+        let used = fewest_rounds(&tried);
+        let errors = tried.iter().map(|round| round.error).collect();
+        let last = self.last_round(&rows, &labels, used, counts.as_ref(), monitor)?;
+        let held_out = if tried.is_empty() { Vec::new() } else { tried.swap_remove(used).held_out };
         let mut found =
             FoundWeights { weights: last.weights, rounds: used, errors, gamma: last.gamma, held_out };
         found.renumber(&chosen);
         Ok(found)
+    }
+
+    /// Weights after so many rounds, for these rows; all 1 where their labels are all the same.
+    pub(crate) fn after(
+        &self,
+        rounds: usize,
+        rows: &Rows,
+        labels: &Labels,
+        counts: Option<&Weights>,
+        monitor: &Monitor,
+    ) -> Result<Vec<f64>> {
+        let chosen = self.places(rows.n());
+        let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
+        if labels.require_two("input_weights").is_err() {
+            return Ok(vec![1.0; rows.p()]);
+        }
+        let counts = counts.map(|counts| counts.select(&chosen));
+        Ok(self.last_round(&rows, &labels, rounds, counts.as_ref(), monitor)?.weights)
     }
 
     /// The rows of n that are looked at.
@@ -193,21 +221,19 @@ impl InputWeights {
         labels.require_two("input_weights")
     }
 
-    /// After 0, 1, … rounds, the mean error of rows held out, relative to that of their mean, and the rows with the weights.
+    /// How rows that were held out fare after 0, 1, … rounds.
     fn held_out(
         &self,
         rows: &Rows,
         labels: &Labels,
         counts: Option<&Weights>,
         monitor: &Monitor,
-    ) -> Result<(Vec<f64>, Vec<Vec<HeldOut>>)> {
+    ) -> Result<Vec<Tried>> {
         if self.rounds == 0 || rows.p() == 1 {
-            return Ok((Vec::new(), Vec::new()));
+            return Ok(Vec::new());
         }
-        let mut all = vec![Vec::with_capacity(FOLDS); self.rounds + 1];
+        let mut tried = vec![Tried::default(); self.rounds + 1];
         let order = random::permutation(rows.n(), self.seed);
-        let mut sums = vec![0.0; self.rounds + 1];
-        let mut count = vec![0usize; self.rounds + 1];
         for fold in 0..FOLDS {
             let part = |inside: bool| -> Vec<usize> {
                 let mut part: Vec<usize> = order
@@ -223,7 +249,7 @@ impl InputWeights {
             let (train_rows, train_labels) = (rows.select(&train), labels.select(&train));
             // From labels that are all the same nothing can be learned.
             if train_labels.require_two("input_weights").is_err() {
-                return Ok((Vec::new(), Vec::new()));
+                return Ok(Vec::new());
             }
             let of = |part: &[usize]| counts.map(|counts| counts.select(part));
             let (train_counts, test_counts) = (of(&train), of(&test));
@@ -234,7 +260,7 @@ impl InputWeights {
             for (at, round) in rounds.into_iter().enumerate() {
                 let weighted = Scaling::of_factors(round.weights.clone()).apply(&test_rows)?;
                 let predicted = round.expansion.transform(&weighted)?;
-                all[at].push(HeldOut { rows: test.clone(), weights: round.weights });
+                tried[at].held_out.push(HeldOut { rows: test.clone(), weights: round.weights });
                 let (mut error, mut spread) = (0.0, 0.0);
                 for j in 0..predicted.ncols() {
                     for i in 0..test.len() {
@@ -244,14 +270,28 @@ impl InputWeights {
                     }
                 }
                 if spread > 0.0 {
-                    sums[at] += error / spread;
-                    count[at] += 1;
+                    tried[at].error += error / spread;
+                    tried[at].parts += 1;
                 }
             }
         }
-        let complete = count.iter().take_while(|c| **c > 0 && **c == count[0]).count();
-        all.truncate(complete);
-        Ok((sums[..complete].iter().map(|sum| sum / count[0] as f64).collect(), all))
+        // A round that not all parts have reached is none.
+        let parts = tried[0].parts;
+        tried.truncate(tried.iter().take_while(|round| round.parts > 0 && round.parts == parts).count());
+        tried.iter_mut().for_each(|round| round.error /= f64::from(parts));
+        Ok(tried)
+    }
+
+    fn last_round(
+        &self,
+        rows: &Rows,
+        labels: &Labels,
+        rounds: usize,
+        counts: Option<&Weights>,
+        monitor: &Monitor,
+    ) -> Result<Round> {
+        let last = self.rounds_of(rows, labels, rounds, counts, monitor)?.pop();
+        last.ok_or_else(|| Error::Numerical("no round of input weights was made".into()))
     }
 
     /// Round 0, with all weights 1, and those after it.
@@ -320,11 +360,11 @@ fn next_weights(
     Ok(Some(next))
 }
 
-/// The rounds to use: another one only where the error falls clearly.
-fn fewest_rounds(errors: &[f64]) -> usize {
+/// The rounds to use: another one only where the error falls clearly, and below that of the mean.
+fn fewest_rounds(tried: &[Tried]) -> usize {
     let mut used = 0;
-    for round in 1..errors.len() {
-        if errors[round] < CLEARLY * errors[used] {
+    for round in 1..tried.len() {
+        if tried[round].error < CLEARLY * tried[used].error.min(1.0) {
             used = round;
         }
     }

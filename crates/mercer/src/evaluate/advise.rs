@@ -22,6 +22,7 @@ use super::evaluator::Evaluator;
 use super::folds::folds;
 use super::held_out::{self, Score};
 use super::measures::Measure;
+use crate::basis::input_weights::FoundWeights;
 use crate::basis::loo::{Tried, enough, spread, widths_tried};
 use crate::basis::{Basis, Method};
 use crate::checkpoint::Journal;
@@ -140,7 +141,7 @@ impl Adviser {
         if let Some((present, adviser)) = self.on_present() {
             return adviser.advise(&rows.select(&present), &labels.select(&present));
         }
-        let mut advice = self.advise_and_fit(rows, labels)?.0;
+        let mut advice = self.advise_and_fit(rows, labels, None)?.0;
         self.options.monitor.begin("trying it on rows held out", 0);
         advice.score = self.options.run(|| self.held_out_score(&rows.to_f64(), labels, &advice))?;
         if let Some(score) = advice.score {
@@ -172,16 +173,17 @@ impl Adviser {
         self.options.weights.as_ref().map(|weights| weights.select(rows))
     }
 
-    /// The advice, and what came of following it where all rows were looked at.
+    /// The advice, and what came of following it where all rows were looked at. Columns may be weighted already.
     pub(super) fn advise_and_fit(
         &self,
         rows: &Rows,
         labels: &Labels,
+        weighted: Option<&FoundWeights>,
     ) -> Result<(Advice, Option<FittedPipeline>)> {
         let rows = &*rows.to_f64();
         self.check(rows, labels)?;
         let mut journal = self.journal(rows, labels)?;
-        let advice = self.options.run(|| self.advise_with(rows, labels, &mut journal));
+        let advice = self.options.run(|| self.advise_with(rows, labels, weighted, &mut journal));
         // What was found before a stop is not lost.
         journal.save()?;
         advice
@@ -191,6 +193,7 @@ impl Adviser {
         &self,
         rows: &Rows,
         labels: &Labels,
+        weighted: Option<&FoundWeights>,
         journal: &mut Journal,
     ) -> Result<(Advice, Option<FittedPipeline>)> {
         labels.refuse_identifier("advise")?;
@@ -200,7 +203,7 @@ impl Adviser {
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
         // From here on only these rows are looked at.
         let of_these = Options { weights: self.weights_of(&chosen), ..self.options.clone() };
-        Self { options: of_these, ..self.clone() }.advise_on(rows, &labels, n_all, journal)
+        Self { options: of_these, ..self.clone() }.advise_on(rows, &labels, weighted, n_all, journal)
     }
 
     /// Advice for rows that are looked at, all of them.
@@ -208,6 +211,7 @@ impl Adviser {
         &self,
         rows: Rows<'static>,
         labels: &Labels,
+        weighted: Option<&FoundWeights>,
         n_all: usize,
         journal: &mut Journal,
     ) -> Result<(Advice, Option<FittedPipeline>)> {
@@ -244,7 +248,8 @@ impl Adviser {
         self.options.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, labels, &mut advice)?;
         self.options.monitor.begin("trying methods on inner folds", 0);
-        let fitted = self.best_method(choice, (&rows, unfilled.as_ref()), labels, &mut advice, journal)?;
+        let rows = (&rows, unfilled.as_ref());
+        let fitted = self.best_method(choice, rows, labels, weighted, &mut advice, journal)?;
         let all_rows = fitted.as_ref().is_some_and(|fitted| fitted.basis.n_rows == n_all);
         Ok((advice, fitted.filter(|_| all_rows)))
     }

@@ -157,7 +157,7 @@ pub struct Attempt {
     pub size: usize,
     /// Components with which its error was measured: as many, or fewer.
     pub tried_size: usize,
-    /// Squared error of left-out rows.
+    /// Squared error of rows that were left out, or held out where columns are weighted.
     pub error: f64,
     /// Whether it is a member of the predictor.
     pub is_member: bool,
@@ -244,7 +244,7 @@ impl Learner {
         let counts = seen.counts.as_ref();
         let error = squared_error(&left_out, &seen.labels, counts);
         let (sharpness, log_loss) = calibrate(&left_out, &seen.labels, counts);
-        let tried = attempts(&trials, &members);
+        let tried = attempts(&trials, &members, &seen);
         let all_rows = chosen.len() == rows.n();
         let mut maps = Vec::with_capacity(members.len());
         let mut first = None;
@@ -674,14 +674,14 @@ fn calibrate(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> (f
     (middle.exp(), Some(loss(middle)))
 }
 
-fn attempts(trials: &[Trial], members: &[usize]) -> Vec<Attempt> {
+fn attempts(trials: &[Trial], members: &[usize], seen: &Seen) -> Vec<Attempt> {
     let attempt = |(at, trial): (usize, &Trial)| Attempt {
         kernel: trial.shape.name(),
         weighted: trial.weights.is_some(),
         gamma: trial.gamma,
         size: trial.size,
         tried_size: trial.tried.size,
-        error: trial.tried.error,
+        error: squared_error(&seen.predictions[at], &seen.labels, seen.counts.as_ref()),
         is_member: members.contains(&at),
     };
     trials.iter().enumerate().map(attempt).collect()

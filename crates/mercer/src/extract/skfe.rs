@@ -333,7 +333,7 @@ impl Skfe {
             && last - before > RISING * last.abs()
         {
             directions.warnings.push(format!(
-                "`skfe` ended after max_iter = {} steps while the alignment, {last:.6}, still rose by {:.1e} per step\n\
+                "`skfe` of {q} features ended after max_iter = {} steps while the alignment, {last:.6}, still rose by {:.1e} per step\n\
                  hint: raise max_iter",
                 self.max_iter,
                 last - before

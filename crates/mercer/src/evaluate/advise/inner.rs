@@ -4,10 +4,12 @@
 use serde_json::{Value, json};
 
 use super::{Adviser, Choice, measure, short};
+use crate::basis::input_weights::{FoundWeights, InputWeights};
 use crate::checkpoint::Journal;
 use crate::data::encode::Medians;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::scale::Scaling;
 use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
@@ -59,12 +61,14 @@ impl Part {
 
 impl Adviser {
     /// Of the candidates whose scores are within a standard error of the best, the one with the fewest features. A
-    /// candidate must serve both evaluators: nobody knows yet which model will see its features.
+    /// candidate must serve both evaluators: nobody knows yet which model will see its features. Where columns are weighted,
+    /// each fold learns weights of its own, because those of all rows have seen the rows that are tested.
     pub(super) fn best_method(
         &self,
         choice: Choice,
         (rows, unfilled): (&Rows, Option<&Rows>),
         labels: &Labels,
+        weighted: Option<&FoundWeights>,
         advice: &mut Advice,
         journal: &mut Journal,
     ) -> Result<Option<FittedPipeline>> {
@@ -101,7 +105,15 @@ impl Adviser {
                 let medians = Medians::fit(&train.rows);
                 (train.rows, test.rows) = (medians.apply(&train.rows)?, medians.apply(&test.rows)?);
             }
+            if let Some(found) = weighted {
+                let plain = Scaling::of_factors(found.weights.iter().map(|weight| 1.0 / weight).collect());
+                (train.rows, test.rows) = (plain.apply(&train.rows)?, plain.apply(&test.rows)?);
+            }
             self.score(&train, &test, measure, &mut raw)?;
+            if let Some(found) = weighted {
+                let own = self.weights_after(found.rounds, &train)?;
+                (train.rows, test.rows) = (own.apply(&train.rows)?, own.apply(&test.rows)?);
+            }
             let (basis, z) = self.coordinates(choice, &train.rows, &train.labels, train.weights.as_ref())?;
             let options = Options { weights: train.weights.clone(), ..self.inner_options() };
             for (at, pipeline) in candidates.iter().enumerate() {
@@ -161,6 +173,13 @@ impl Adviser {
         advice.inner = inner;
         explain(advice, &raw, &scores[advised], measure);
         Ok(fitted)
+    }
+
+    /// Weights of the columns that are learned from these rows.
+    fn weights_after(&self, rounds: usize, part: &Part) -> Result<Scaling> {
+        let settings = InputWeights { seed: self.seed, ..InputWeights::default() };
+        let (counts, monitor) = (part.weights.as_ref(), &self.options.monitor);
+        settings.after(rounds, &part.rows, &part.labels, counts, monitor).map(Scaling::of_factors)
     }
 
     fn score(&self, train: &Part, test: &Part, measure: Measure, scores: &mut Scores) -> Result<()> {

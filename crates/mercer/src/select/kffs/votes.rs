@@ -277,14 +277,17 @@ impl ManyClasses {
 
     /// The rows that the ensemble is wrong about if this column is taken next, ascending.
     fn mistakes(&self, column: usize) -> impl Iterator<Item = usize> {
-        let rows = self.votes[column].iter().zip(&self.codes).zip(&self.leader).enumerate();
-        let is_wrong = |&(i, ((&vote, &class), &(leader, most))): &(usize, ((&u16, &u16), &(u16, u32)))| {
-            // The class voted for wins if it then comes within theta of the lead; else the leader does. Votes are counted only
-            // where it matters who wins: the table of counts is large.
-            let wins = || (self.counts[i * self.c + usize::from(vote)] + 1).saturating_add(self.theta) > most;
-            if vote == class { leader != class && !wins() } else { leader != class || wins() }
-        };
-        rows.filter(is_wrong).map(|(i, _)| i)
+        let votes = self.votes[column].iter().enumerate();
+        votes.filter(|&(i, &vote)| self.is_wrong(i, vote)).map(|(i, _)| i)
+    }
+
+    /// Whether the ensemble is wrong about a row if this is the next vote.
+    fn is_wrong(&self, i: usize, vote: u16) -> bool {
+        let (class, (leader, most)) = (self.codes[i], self.leader[i]);
+        // The class voted for wins if it then comes within theta of the lead; else the leader does. Votes are counted only where
+        // it matters who wins: the table of counts is large.
+        let wins = || (self.counts[i * self.c + usize::from(vote)] + 1).saturating_add(self.theta) > most;
+        if vote == class { leader != class && !wins() } else { leader != class || wins() }
     }
 
     fn take(&mut self, column: usize) -> Vec<u64> {
