@@ -112,9 +112,14 @@ fn summary(learned: &Learned, labels: &Labels, names: &[String]) -> String {
     let mut lines = vec![format!("predicts by ridge on {}", members.join(" and on "))];
     lines.push(match (labels, learned.missed, learned.log_loss) {
         (Labels::Classes { .. }, Some(missed), Some(loss)) => format!(
-            "{:.1} % of left-out rows are predicted right, log loss {} (slightly optimistic: the choices were made by the same rows)",
+            "{:.1} % of left-out rows are predicted right, log loss {} ({})",
             100.0 * (1.0 - missed),
-            short(loss)
+            short(loss),
+            if learned.weights.as_ref().is_some_and(|found| found.rounds > 0) {
+                "by models that saw fewer rows: this one may do better"
+            } else {
+                "slightly optimistic: the choices were made by the same rows"
+            }
         ),
         _ => format!("root mean squared error of left-out rows {}", short(learned.error.sqrt())),
     });

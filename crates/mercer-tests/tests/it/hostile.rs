@@ -256,6 +256,29 @@ fn a_parquet_schema_that_nests_without_end_is_refused() {
 }
 
 #[test]
+fn parquet_files_that_claim_more_than_they_hold_are_refused_before_they_are_decoded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let with_target = ReadOptions { target: Some("y".into()), ..options() };
+    for (bytes, what) in [
+        (
+            &include_bytes!("../../../../fuzz/corpus/parquet/schema_claims_a_billion_columns")[..],
+            "its metadata are damaged",
+        ),
+        (
+            include_bytes!("../../../../fuzz/corpus/parquet/metadata_list_two_billion_booleans"),
+            "its metadata are damaged",
+        ),
+        (
+            include_bytes!("../../../../fuzz/corpus/parquet/page_header_of_lists_within_lists"),
+            "the header of a page is damaged",
+        ),
+    ] {
+        let why = refusal(folder.path(), "a.parquet", bytes, &with_target);
+        assert!(why.contains(what), "{why}");
+    }
+}
+
+#[test]
 fn kernels_that_nest_without_end_or_name_every_column_are_refused() {
     let nested = format!("{}linear{}", "(".repeat(100_000), ")".repeat(100_000));
     let why = nested.parse::<Shape>().expect_err("nested").to_string();

@@ -117,7 +117,7 @@ fn seconds(time: &str) -> Option<f64> {
     let digits: String = zone[1..].chars().filter(|c| *c != ':').collect();
     let (hours, minutes) = match digits.len() {
         2 => (whole(&digits)?, 0),
-        4 => (whole(&digits[..2])?, whole(&digits[2..])?),
+        4 => (whole(digits.get(..2)?)?, whole(digits.get(2..)?)?),
         _ => return None,
     };
     (hours < 24 && minutes < 60).then_some(local - sign * (hours * 3600 + minutes * 60) as f64)
@@ -192,6 +192,7 @@ mod tests {
             "20240101",
             "2024-01-01T10:00:aa",
             "2024-01-01T10:00+9",
+            "2024-01-01T10:00+1Ü1",
             "é024-01-01",
             "2024-01-é1",
             "0000-01-01",

@@ -1,10 +1,11 @@
 //! What a Parquet file says of its own size, looked at before its decoder believes it.
 //!
-//! The decoder calls itself for every level of the schema, and allocates a page as large as its header claims and a dictionary
-//! of as many entries. It skips lists of any length in the header of a page, also past the end of the file, so that such a header
-//! is refused here. What else cannot be parsed is left to the decoder, which says what is wrong with it.
+//! The decoder calls itself for every level of the schema, allocates room for as many columns as one claims to have within it, a page
+//! as large as its header claims and a dictionary of as many entries. It skips lists of any length, in the header of a page past
+//! the end of the file, and takes no bytes for booleans in them. So metadata and headers that cannot be parsed here are refused;
+//! a file that does not end as Parquet does is left to the decoder, which says so.
 //!
-//! cost    some kB for each page
+//! cost    the metadata once, some kB for each page
 //! source  the Thrift compact protocol; `FileMetaData` and `PageHeader` of the Parquet format
 
 use std::fs::File;
@@ -20,28 +21,35 @@ use crate::error::{Error, Result};
 /// The bytes of a header that are looked at, and those of one whose statistics are long.
 const HEADER_BYTES: [u64; 2] = [1 << 12, 1 << 24];
 
-/// The most structs and lists within each other; a header has three.
-const MOST_NESTED: usize = 8;
+/// The most structs and lists within each other; a header has three, metadata have eight.
+const MOST_NESTED: usize = 12;
 
 /// The most levels of a schema.
 const MOST_LEVELS: usize = 100;
 
-/// An error if the schema nests deeper than the decoder's stack allows.
-pub(super) fn check_schema(path: &str, file: &File) -> Result<()> {
-    match footer(file).and_then(|footer| levels(&footer)) {
+/// An error if the metadata cannot be parsed, or the schema nests deeper than the decoder's stack allows.
+pub(super) fn check_metadata(path: &str, file: &File) -> Result<()> {
+    let Some(footer) = footer(file) else { return Ok(()) };
+    match levels(&footer) {
+        None => Err(damaged(path, "its metadata are damaged")),
         Some(levels) if levels > MOST_LEVELS => Err(Error::file(
             path,
             format!("columns within columns, {levels} levels deep; at most {MOST_LEVELS} can be read"),
         )),
-        _ => Ok(()),
+        Some(_) => Ok(()),
     }
 }
 
-/// The metadata at the end of the file.
+fn damaged(path: &str, what: &str) -> Error {
+    Error::file(path, format!("it cannot be read as Parquet: {what}\nhint: is the file whole?"))
+}
+
+/// The metadata at the end of the file; None if it does not end as a Parquet file does.
 fn footer(mut file: &File) -> Option<Vec<u8>> {
     let end = file.seek(SeekFrom::End(-8)).ok()?;
-    let mut length = [0; 4];
+    let (mut length, mut magic) = ([0; 4], [0; 4]);
     file.read_exact(&mut length).ok()?;
+    file.read_exact(&mut magic).ok().filter(|()| magic == *b"PAR1")?;
     let start = end.checked_sub(u32::from_le_bytes(length).into())?;
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut footer = Vec::new();
@@ -49,18 +57,23 @@ fn footer(mut file: &File) -> Option<Vec<u8>> {
     Some(footer)
 }
 
-/// How deep the schema nests. Its columns are a list in which each says how many of those after it are within it.
+/// How deep the schema nests; None for metadata that cannot be parsed.
 fn levels(footer: &[u8]) -> Option<usize> {
-    let mut thrift = Thrift { bytes: footer, at: 0 };
-    let mut id = 0;
-    loop {
-        match (thrift.field(&mut id)?, id) {
-            (Some(LIST), 2) => break,
-            (Some(kind), _) => thrift.skip(kind, 0)?,
-            (None, _) => return None,
+    let mut thrift = Thrift { bytes: footer, at: 0, has_lists: true };
+    let (mut id, mut levels) = (0, None);
+    while let Some(kind) = thrift.field(&mut id)? {
+        match (id, kind) {
+            (2, LIST) => levels = Some(levels_of_schema(&mut thrift)?),
+            (_, kind) => thrift.skip(kind, 0)?,
         }
     }
+    levels
+}
+
+/// The columns of a schema are a list in which each says how many of those after it are within it.
+fn levels_of_schema(thrift: &mut Thrift) -> Option<usize> {
     let (length, _) = thrift.list()?;
+    let mut unclaimed = length;
     let (mut open, mut deepest): (Vec<u64>, usize) = (Vec::new(), 0);
     for _ in 0..length {
         if let Some(left) = open.last_mut() {
@@ -73,6 +86,7 @@ fn levels(footer: &[u8]) -> Option<usize> {
                 (_, kind) => thrift.skip(kind, 0)?,
             }
         }
+        unclaimed = unclaimed.checked_sub(within)?;
         if within > 0 {
             open.push(within);
         }
@@ -101,7 +115,7 @@ pub(super) fn check(
         let wanted =
             || group.columns().iter().enumerate().filter(|(leaf, _)| is_wanted(*leaf)).map(|(_, c)| c);
         for column in wanted() {
-            let (largest, dictionary) = largest_pages(path, &file, column, group.num_rows())?;
+            let (largest, dictionary) = largest_pages(path, &file, column)?;
             all = all.saturating_add(largest).saturating_add(dictionary.bytes);
             if dictionary.entries > dictionary.bytes.saturating_add(1).saturating_mul(8) {
                 let Page { bytes, entries, .. } = dictionary;
@@ -121,23 +135,14 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The bytes of the largest page of a column chunk of so many rows, unpacked, and its largest dictionary.
-fn largest_pages(path: &str, file: &File, column: &ColumnChunkMetaData, rows: i64) -> Result<(u64, Page)> {
+/// The bytes of the largest page of a column chunk, unpacked, and its largest dictionary.
+fn largest_pages(path: &str, file: &File, column: &ColumnChunkMetaData) -> Result<(u64, Page)> {
     let (mut at, length) = column.byte_range();
     let end = at.saturating_add(length);
-    let claimed = u64::try_from(column.num_values().max(rows)).unwrap_or(0);
-    let (mut largest, mut dictionary, mut values) = (0, Page::default(), 0u64);
+    let (mut largest, mut dictionary) = (0, Page::default());
     while at < end {
-        let page = match HEADER_BYTES.iter().find_map(|count| Page::at(file, at, *count)) {
-            Some(page) => page,
-            // Nobody reads on.
-            None if values >= claimed => break,
-            None => {
-                let what =
-                    "it cannot be read as Parquet: the header of a page is damaged\nhint: is the file whole?";
-                return Err(Error::file(path, what));
-            }
-        };
+        let page = HEADER_BYTES.iter().find_map(|count| Page::at(file, at, *count));
+        let page = page.ok_or_else(|| damaged(path, "the header of a page is damaged"))?;
         if page.entries > 0 {
             dictionary = Page {
                 entries: page.entries.max(dictionary.entries),
@@ -147,7 +152,6 @@ fn largest_pages(path: &str, file: &File, column: &ColumnChunkMetaData, rows: i6
         } else {
             largest = page.bytes.max(largest);
         }
-        values = values.saturating_add(page.values);
         at = at.saturating_add(page.until_next);
     }
     Ok((largest, dictionary))
@@ -160,8 +164,6 @@ struct Page {
     bytes: u64,
     /// Entries of a dictionary; 0 for other pages.
     entries: u64,
-    /// Values of a page of data; 0 for others.
-    values: u64,
     /// Bytes of the header and of what follows it.
     until_next: u64,
 }
@@ -176,19 +178,18 @@ impl Page {
     }
 
     fn of_header(bytes: &[u8]) -> Option<Self> {
-        let mut thrift = Thrift { bytes, at: 0 };
+        let mut thrift = Thrift { bytes, at: 0, has_lists: false };
         let (mut page, mut stored, mut id) = (Self::default(), 0, 0);
         while let Some(kind) = thrift.field(&mut id)? {
             match (id, kind) {
                 (2, I32) => page.bytes = thrift.count()?,
                 (3, I32) => stored = thrift.count()?,
-                // Data, a dictionary, data of the second version.
-                (part @ (5 | 7 | 8), STRUCT) => {
+                // A dictionary.
+                (7, STRUCT) => {
                     let mut id = 0;
                     while let Some(kind) = thrift.field(&mut id)? {
                         match (id, kind) {
-                            (1, I32) if part == 7 => page.entries = thrift.count()?,
-                            (1, I32) => page.values = thrift.count()?,
+                            (1, I32) => page.entries = thrift.count()?,
                             (_, kind) => thrift.skip(kind, 0)?,
                         }
                     }
@@ -210,6 +211,8 @@ const STRUCT: u8 = 12;
 struct Thrift<'b> {
     bytes: &'b [u8],
     at: usize,
+    /// Whether there may be lists: the header of a page has none.
+    has_lists: bool,
 }
 
 impl Thrift<'_> {
@@ -267,11 +270,12 @@ impl Thrift<'_> {
                 let length = usize::try_from(self.varint()?).ok()?;
                 self.at = self.at.checked_add(length)?;
             }
-            LIST | 10 => {
+            LIST if self.has_lists => {
                 let (length, kind) = self.list()?;
                 for _ in 0..length {
-                    // Here a boolean has a byte.
-                    self.skip(kind.max(3), nested + 1)?;
+                    // No list has booleans, on whose bytes decoders do not agree.
+                    (kind > 2).then_some(())?;
+                    self.skip(kind, nested + 1)?;
                     self.bytes.get(self.at - 1)?;
                 }
             }
@@ -308,12 +312,37 @@ mod tests {
         let footer = |within: &[u8]| {
             let mut bytes = vec![0x15, 2, 0x19, 0xfc, within.len() as u8];
             within.iter().for_each(|count| bytes.extend([0x48, 1, b'a', 0x15, 2 * count, 0]));
+            bytes.push(0);
             bytes
         };
         assert_eq!(levels(&footer(&[2, 0, 0])), Some(1));
         assert_eq!(levels(&footer(&[2, 1, 0, 1, 1, 0])), Some(3));
         assert_eq!(levels(&footer(&[1; 120])), Some(120));
         assert_eq!(levels(&[]), None);
+        // Room is made for as many columns as are claimed.
+        assert_eq!(levels(&footer(&[2, 60, 0])), None);
+    }
+
+    #[test]
+    fn metadata_with_lists_past_their_end_or_of_booleans_cannot_be_parsed() {
+        let schema = [0x29, 0x1c, 0x48, 1, b'a', 0];
+        let and = |field: &[u8]| levels(&[&schema[..], field, &[0]].concat());
+        assert_eq!(and(&[]), Some(0));
+        // Lists of numbers, of whose numbers there are two.
+        assert_eq!(and(&[0x19, 0x25, 2, 4]), Some(0));
+        assert_eq!(and(&[0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 7, 2, 4]), None);
+        // One of two booleans, and one of two billion.
+        assert_eq!(and(&[0x19, 0x21, 1, 1]), None);
+        assert_eq!(and(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 7]), None);
+    }
+
+    #[test]
+    fn the_header_of_a_page_has_no_lists() {
+        // type 0, 8 bytes unpacked, 8 stored, and a field that no page has
+        let header =
+            |more: &[u8]| Page::of_header(&[&[0x15, 0, 0x15, 16, 0x15, 16][..], more, &[0]].concat());
+        assert!(header(&[]).is_some() && header(&[0x65, 2]).is_some());
+        assert!(header(&[0x69, 0x15, 2]).is_none());
     }
 
     #[test]
