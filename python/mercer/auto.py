@@ -95,8 +95,8 @@ class AutoFeatures(Mapped):
     basis_ : KernelBasis
         The fitted basis that the features are made from.
     inner_scores_ : list of (str, float, float)
-        Candidates with mean score and standard error on inner folds, best first; "raw" is the columns. Where columns are
-        weighted, each fold has weights of its own.
+        Candidates with mean score and standard error on inner folds, best first; "raw" is the columns. Where columns
+        are weighted, each fold has weights of its own.
     advice_ : Advice
         The advice that was followed, with its reasons.
     n_features_in_ : int

@@ -166,9 +166,10 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     error_ : float
         Squared error of left-out rows, of the members together.
     left_out_score_ : float
-        Share of left-out rows whose class is predicted right. Each is left out alone, or, where columns are weighted, with a
-        third of the rows (with 667 where there are more than 2000). It is optimistic where kernel and width were chosen by
-        the same rows, and pessimistic where more rows or a larger basis help: the predictor has all rows.
+        Share of left-out rows whose class is predicted right. Each is left out alone, or, where columns are weighted,
+        with a third of the rows (with 667 where there are more than 2000). It is optimistic where kernel and width
+        were chosen by the same rows, and pessimistic where more rows or a larger basis help: the predictor has all
+        rows.
     log_loss_ : float
         Mean negative logarithm of the true class' probability over left-out rows.
     input_weights_ : ndarray of shape (n_features_in_,) or None

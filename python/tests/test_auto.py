@@ -208,7 +208,7 @@ def test_bad_arguments_are_refused(circles):
 
 
 def test_weights_do_not_make_noise_look_right_on_inner_folds():
-    # By chance weights seem to help here; each inner fold learns its own, so that none has seen the rows that are tested.
+    # By chance weights seem to help here. Each inner fold learns its own, without the rows that are tested.
     X, y = np.random.default_rng(3).normal(size=(60, 400)), np.arange(60) % 2
     features = AutoFeatures(random_state=3).fit(X, y)
     assert features.input_weights_.std() > 0.1
