@@ -272,6 +272,10 @@ fn parquet_files_that_claim_more_than_they_hold_are_refused_before_they_are_deco
             include_bytes!("../../../../fuzz/corpus/parquet/page_header_of_lists_within_lists"),
             "the header of a page is damaged",
         ),
+        (
+            include_bytes!("../../../../fuzz/corpus/parquet/page_header_of_other_types"),
+            "the header of a page is damaged",
+        ),
     ] {
         let why = refusal(folder.path(), "a.parquet", bytes, &with_target);
         assert!(why.contains(what), "{why}");

@@ -2,8 +2,8 @@
 //!
 //! The decoder calls itself for every level of the schema, allocates room for as many columns as one claims to have within it, a page
 //! as large as its header claims and a dictionary of as many entries. It skips lists of any length, in the header of a page past
-//! the end of the file, and takes no bytes for booleans in them. So metadata and headers that cannot be parsed here are refused;
-//! a file that does not end as Parquet does is left to the decoder, which says so.
+//! the end of the file, takes no bytes for booleans in them, and reads fields as what they should be. So metadata and headers that
+//! cannot be parsed here are refused; a file that does not end as Parquet does is left to the decoder, which says so.
 //!
 //! cost    the metadata once, some kB for each page
 //! source  the Thrift compact protocol; `FileMetaData` and `PageHeader` of the Parquet format
@@ -182,18 +182,15 @@ impl Page {
         let (mut page, mut stored, mut id) = (Self::default(), 0, 0);
         while let Some(kind) = thrift.field(&mut id)? {
             match (id, kind) {
-                (2, I32) => page.bytes = thrift.count()?,
-                (3, I32) => stored = thrift.count()?,
-                // A dictionary.
-                (7, STRUCT) => {
-                    let mut id = 0;
-                    while let Some(kind) = thrift.field(&mut id)? {
-                        match (id, kind) {
-                            (1, I32) => page.entries = thrift.count()?,
-                            (_, kind) => thrift.skip(kind, 0)?,
-                        }
-                    }
-                }
+                (1 | 4, I32) => drop(thrift.varint()?),
+                (2, I32) => page.bytes = thrift.size()?,
+                (3, I32) => stored = thrift.size()?,
+                // Data, a dictionary, data of the second version.
+                (5, STRUCT) => drop(thrift.sizes(&[I32, I32, I32, I32, STRUCT])?),
+                (7, STRUCT) => page.entries = thrift.sizes(&[I32, I32, BOOLEAN])?,
+                (8, STRUCT) => drop(thrift.sizes(&[I32, I32, I32, I32, I32, I32, BOOLEAN, STRUCT])?),
+                // The decoder reads what a field should be, not what it says it is.
+                (1..=5 | 7 | 8, _) => return None,
                 (_, kind) => thrift.skip(kind, 0)?,
             }
         }
@@ -202,7 +199,8 @@ impl Page {
     }
 }
 
-// Types of the compact protocol.
+// Types of the compact protocol; a boolean has two.
+const BOOLEAN: u8 = 1;
 const I32: u8 = 5;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
@@ -233,6 +231,29 @@ impl Thrift<'_> {
     fn count(&mut self) -> Option<u64> {
         let zigzag = self.varint()?;
         (zigzag & 1 == 0).then_some(zigzag >> 1)
+    }
+
+    /// A size as the format has them, which are of 32 bits.
+    fn size(&mut self) -> Option<u64> {
+        self.count().filter(|size| i32::try_from(*size).is_ok())
+    }
+
+    /// The first number of a struct whose fields have these types, from the first on; 0 if it has none.
+    fn sizes(&mut self, kinds: &[u8]) -> Option<u64> {
+        let (mut id, mut first) = (0, 0);
+        while let Some(kind) = self.field(&mut id)? {
+            let at = usize::try_from(id).ok()?.checked_sub(1)?;
+            let known = kinds.get(at).copied();
+            if known.is_some_and(|known| known != kind && (known, kind) != (BOOLEAN, BOOLEAN + 1)) {
+                return None;
+            }
+            match known {
+                Some(I32) if at == 0 => first = self.size()?,
+                Some(I32) => drop(self.size()?),
+                _ => self.skip(kind, 0)?,
+            }
+        }
+        Some(first)
     }
 
     /// The type of the next field, whose id is updated; None at the end of the struct.
@@ -343,6 +364,15 @@ mod tests {
             |more: &[u8]| Page::of_header(&[&[0x15, 0, 0x15, 16, 0x15, 16][..], more, &[0]].concat());
         assert!(header(&[]).is_some() && header(&[0x65, 2]).is_some());
         assert!(header(&[0x69, 0x15, 2]).is_none());
+    }
+
+    #[test]
+    fn a_header_whose_fields_have_other_types_is_no_header() {
+        // A size that is text, one of more than 32 bits, and a dictionary whose entries are.
+        assert!(Page::of_header(&[0x28, 1, b'a', 0]).is_none());
+        assert!(Page::of_header(&[0x25, 0xfe, 0xff, 0xff, 0xff, 0x1f, 0]).is_none());
+        assert!(Page::of_header(&[0x7c, 0x15, 4, 0x15, 0, 0x12, 0, 0]).is_some());
+        assert!(Page::of_header(&[0x7c, 0x18, 1, b'a', 0, 0]).is_none());
     }
 
     #[test]
