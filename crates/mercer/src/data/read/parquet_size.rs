@@ -186,9 +186,9 @@ impl Page {
                 (2, I32) => page.bytes = thrift.size()?,
                 (3, I32) => stored = thrift.size()?,
                 // Data, a dictionary, data of the second version.
-                (5, STRUCT) => drop(thrift.sizes(&[I32, I32, I32, I32, STRUCT])?),
-                (7, STRUCT) => page.entries = thrift.sizes(&[I32, I32, BOOLEAN])?,
-                (8, STRUCT) => drop(thrift.sizes(&[I32, I32, I32, I32, I32, I32, BOOLEAN, STRUCT])?),
+                (5, STRUCT) => drop(thrift.first_size(&[I32, I32, I32, I32, STRUCT])?),
+                (7, STRUCT) => page.entries = thrift.first_size(&[I32, I32, BOOLEAN])?,
+                (8, STRUCT) => drop(thrift.first_size(&[I32, I32, I32, I32, I32, I32, BOOLEAN, STRUCT])?),
                 // The decoder reads what a field should be, not what it says it is.
                 (1..=5 | 7 | 8, _) => return None,
                 (_, kind) => thrift.skip(kind, 0)?,
@@ -239,7 +239,7 @@ impl Thrift<'_> {
     }
 
     /// The first number of a struct whose fields have these types, from the first on; 0 if it has none.
-    fn sizes(&mut self, kinds: &[u8]) -> Option<u64> {
+    fn first_size(&mut self, kinds: &[u8]) -> Option<u64> {
         let (mut id, mut first) = (0, 0);
         while let Some(kind) = self.field(&mut id)? {
             let at = usize::try_from(id).ok()?.checked_sub(1)?;
