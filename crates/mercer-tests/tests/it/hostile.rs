@@ -253,6 +253,29 @@ fn a_parquet_schema_that_nests_without_end_is_refused() {
     let bytes = include_bytes!("../../../../fuzz/corpus/parquet/schema_nests_2000_levels");
     let why = refusal(folder.path(), "a.parquet", bytes, &options());
     assert!(why.contains("2000 levels deep; at most 100 can be read"), "{why}");
+    // The decoder reads the first of two schemas as well.
+    let (list, within, last) = ([0x09, 4, 0xfc, 0xa0, 0x1f], [0x48, 1, b'a', 0x15, 2, 0], [0x48, 1, b'a', 0]);
+    let deep = [&list[..], &within.repeat(3_999), &last].concat();
+    let flat = [&[0x09, 4, 0x1c][..], &last].concat();
+    let footer = [&deep[..], &flat, &[0]].concat();
+    let why = refusal(folder.path(), "two.parquet", &parquet_file(&footer), &options());
+    assert!(why.contains("3999 levels deep; at most 100 can be read"), "{why}");
+}
+
+/// A Parquet file that has metadata and no more.
+fn parquet_file(footer: &[u8]) -> Vec<u8> {
+    [b"PAR1", footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
+}
+
+#[test]
+fn parquet_metadata_of_more_columns_than_memory_has_room_for_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // 200 000 columns, of which each takes 4 bytes here and some hundreds once it is read.
+    let (list, columns) = ([0x29, 0xfc, 0xc0, 0x9a, 0x0c], [0x48, 1, b'a', 0].repeat(200_000));
+    let footer = [&list[..], &columns, &[0]].concat();
+    let small = ReadOptions { memory: Some(64 << 20), ..options() };
+    let why = refusal(folder.path(), "a.parquet", &parquet_file(&footer), &small);
+    assert!(why.contains("its metadata take more memory than the 67 MB"), "{why}");
 }
 
 #[test]

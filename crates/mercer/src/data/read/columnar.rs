@@ -38,7 +38,7 @@ pub(super) fn read_parquet(path: &str, file: File, options: &ReadOptions) -> Res
         let broken = |e: &dyn std::fmt::Display| {
             Error::file(path, format!("it cannot be read as Parquet: {e}\nhint: is the file whole?"))
         };
-        parquet_size::check_metadata(path, &file)?;
+        parquet_size::check_metadata(path, &file, &Budget::new(path, options))?;
         let pages = file.try_clone().map_err(|e| broken(&e))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(&e))?;
         let mut batches = Batches::new(path, builder.schema(), options)?;
