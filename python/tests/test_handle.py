@@ -230,6 +230,8 @@ def test_the_memory_of_the_environment_is_kept_to_by_comparisons_and_advice(monk
     ):
         with pytest.raises(MemoryError, match="but the budget is"):
             work()
+    with pytest.raises(MemoryError, match=r"or raise the memory budget \(the environment variable MERCER_MEMORY\)"):
+        KernelBasis(n_components=20).fit(X)
     # What is given goes before.
     mercer.compare(X, y, methods=["gda"], evaluators="ridge", memory=2**30)
     monkeypatch.setenv("MERCER_MEMORY", "plenty")

@@ -31,15 +31,15 @@ pub(crate) fn report(error: &Error) {
 }
 
 /// The library's hints name parameters, as in `(drop = kind)`; here they are flags, as in `` (`--drop kind`) ``. The labels,
-/// `(y)`, are named by `--target`, and the columns to use, `(inputs)`, by `--inputs`.
+/// `(y)`, are named by `--target`, the columns to use, `(inputs)`, by `--inputs`.
 pub(crate) fn with_flags(text: &str) -> String {
     let Some((error, hint)) = text.split_once("\nhint: ") else { return text.to_string() };
     let parameter = |inside: &str| {
-        if inside == "y" {
-            return Some("`--target COL`".to_string());
-        }
-        if inside == "inputs" {
-            return Some("`--inputs COL,…`".to_string());
+        match inside {
+            "y" => return Some("`--target COL`".to_string()),
+            "inputs" => return Some("`--inputs COL,…`".to_string()),
+            "`memory`, MERCER_MEMORY" => return Some("`--memory`, MERCER_MEMORY".to_string()),
+            _ => {}
         }
         let (name, value) = inside.split_once(" = ")?;
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');

@@ -231,7 +231,10 @@ pub(crate) fn exception(error: Error) -> PyErr {
     match error {
         Error::Argument(text) | Error::Data(text) => PyValueError::new_err(text),
         Error::Numerical(text) => NumericalError::new_err(text),
-        Error::Memory(text) => PyMemoryError::new_err(text),
+        // Estimators have no such parameter.
+        Error::Memory(text) => {
+            PyMemoryError::new_err(text.replace("`memory`, MERCER", "the environment variable MERCER"))
+        }
         Error::Device(text) => DeviceError::new_err(text),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::Io { path, source } => os_error(path, &source),
