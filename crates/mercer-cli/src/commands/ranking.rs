@@ -179,6 +179,13 @@ pub(super) fn best(outcome: &Outcome) -> String {
     let Some((best, chosen)) = outcome.best().zip(outcome.recommended()) else {
         return "no method has a score on every split".into();
     };
+    if !outcome.is_above_chance() {
+        return format!(
+            "{}\n  best features, not recommended: {}",
+            nothing_found(outcome),
+            described(outcome, best)
+        );
+    }
     let mut lines = vec![if std::ptr::eq(best, chosen) {
         format!("best features: {}", described(outcome, best))
     } else {
@@ -198,17 +205,21 @@ pub(super) fn best(outcome: &Outcome) -> String {
         lines.push(format!("  {relation} {}", described(outcome, baseline)));
     }
     lines.extend(outcome.chance.map(|chance| {
-        let reached = value(outcome, chance.score);
-        if chance.p_value <= 0.05 {
-            format!("  with shuffled labels the best of all candidates has {reached}")
-        } else {
-            format!(
-                "no better than chance: with shuffled labels the best of all candidates has {reached} (p = {:.2})",
-                chance.p_value
-            )
-        }
+        format!("  with shuffled labels the best of all candidates has {}", value(outcome, chance.score))
     }));
     lines.join("\n")
+}
+
+/// Why no features are recommended.
+fn nothing_found(outcome: &Outcome) -> String {
+    match outcome.chance.filter(|chance| chance.p_value > 0.05) {
+        Some(chance) => format!(
+            "no better than chance: with shuffled labels the best of all candidates has {} (p = {:.2})",
+            value(outcome, chance.score),
+            chance.p_value
+        ),
+        None => "no better than the mean of the target: R² is not above 0".into(),
+    }
 }
 
 /// A candidate and its score.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mercer::data::{Column, Labels, Task, synth};
-use mercer::evaluate::{Comparison, advise::Adviser};
+use mercer::evaluate::{Comparison, Learner, advise::Adviser};
 use mercer::map::Model;
 use mercer::methods::{Stage, column_selector, names};
 use mercer::select::Columns;
@@ -179,6 +179,22 @@ fn named(n: usize, c: usize) -> (Rows<'static>, Labels) {
     let rows = synth::generate(&format!("ringnorm?n={n}&seed=2")).expect("rows").rows;
     let names = (0..n).map(|i| format!("id{}", i % c)).collect();
     (rows, Labels::decide(Column::Text(names), Task::Auto).expect("labels"))
+}
+
+#[test]
+fn a_target_with_a_class_for_every_row_looks_like_an_identifier() {
+    let (rows, labels) = named(60, 60);
+    let pipeline = Pipeline::new::<&str>("gda", &[]).expect("a pipeline");
+    let refusals = [
+        pipeline.fit(&rows, Some(&labels), &Options::default()).expect_err("gda"),
+        Learner::default().fit(&rows, &labels).expect_err("auto"),
+        Adviser::default().advise(&rows, &labels).expect_err("advice"),
+    ];
+    for text in refusals.map(|error| error.to_string()) {
+        assert!(text.contains("60 rows have 60 classes") && text.contains("identifier"), "{text}");
+    }
+    let (rows, labels) = named(60, 30);
+    Learner::default().fit(&rows, &labels).expect("30 classes of two rows");
 }
 
 #[test]

@@ -17,10 +17,13 @@ use crate::error::{Error, Result};
 const FEW_VALUES: usize = 20;
 
 /// A class has at least this many rows to learn from. Numbers become rare towards their ends.
-const ROWS_OF_A_CLASS: usize = 5;
+pub(super) const ROWS_OF_A_CLASS: usize = 5;
 
 /// More classes than this, with fewer than [`ROWS_OF_A_CLASS`] rows each on average, are names of rows rather than classes.
 const MOST_SMALL_CLASSES: usize = 500;
+
+/// So are more than [`FEW_VALUES`] classes with fewer rows each than this: most have no second row to be recognised by.
+const ROWS_TO_RECOGNISE: usize = 2;
 
 /// Whole numbers with more distinct values than this are read as numbers without a warning.
 const MANY_VALUES: usize = 100;
@@ -172,11 +175,16 @@ pub(crate) fn target_not_finite(row: usize) -> Error {
 
 /// An error, naming the method, if c classes of n rows look like an identifier of the rows.
 pub(crate) fn refuse_identifier(method: &str, n: usize, c: usize) -> Result<()> {
-    if c <= MOST_SMALL_CLASSES || n / ROWS_OF_A_CLASS >= c {
+    let least = match c {
+        0..=FEW_VALUES => return Ok(()),
+        _ if c <= MOST_SMALL_CLASSES => ROWS_TO_RECOGNISE,
+        _ => ROWS_OF_A_CLASS,
+    };
+    if n / least >= c {
         return Ok(());
     }
     Err(Error::data(format!(
-        "`{method}` looks at the target, but its {n} rows have {c} classes, fewer than {ROWS_OF_A_CLASS} rows each: it looks like an \
+        "`{method}` looks at the target, but its {n} rows have {c} classes, fewer than {least} rows each: it looks like an \
          identifier of the rows\n\
          hint: choose another target; if its values are amounts, override the choice (task = regression); if they are classes, \
          leave out or merge those with few rows"

@@ -3,6 +3,7 @@
 pub(crate) mod store;
 pub(crate) mod gpu_view;
 pub mod rows;
+mod copies;
 pub mod labels;
 pub mod needs;
 pub mod target;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::labels::{Column, Labels, Task, number_in, refuse_identifier};
+use super::labels::{Column, Labels, ROWS_OF_A_CLASS, Task, number_in, refuse_identifier};
 use super::needs::Needs;
 use crate::error::{Error, Result};
 
@@ -84,11 +84,15 @@ impl TargetSummary {
         }
     }
 
-    /// One label of each kind that there is, to ask what a method needs of labels.
+    /// One label of each kind that there is, to ask what a method needs of labels; with more of one class, so that there are as many for
+    /// each as there are rows, or enough.
     pub fn sample(&self) -> Labels {
         match self {
-            Self::Classes { names, .. } => {
-                Labels::Classes { codes: (0..names.len()).collect(), names: names.clone() }
+            Self::Classes { names, sizes } => {
+                let (c, n) = (names.len(), sizes.iter().sum::<usize>());
+                let enough = n.min(ROWS_OF_A_CLASS * c).max(c);
+                let codes = (0..enough).map(|i| if i < c { i } else { 0 }).collect();
+                Labels::Classes { codes, names: names.clone() }
             }
             Self::Numbers { range: (low, high), .. } => Labels::Numbers(vec![*low, *high]),
             Self::Several { count, constant } => {

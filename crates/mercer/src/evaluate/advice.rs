@@ -77,6 +77,9 @@ impl Advice {
             _ if self.score.is_some_and(|score| !score.is_above_chance()) => {
                 "Nothing here predicts the labels better than chance."
             }
+            Verdict::Helps if self.score.is_none() => {
+                "By leave-one-out errors a kernel helps here; no rows were held out to confirm it."
+            }
             Verdict::Helps => "A kernel helps here.",
             Verdict::MakesNoDifference => {
                 "A kernel makes no clear difference here: the plain columns do as well."

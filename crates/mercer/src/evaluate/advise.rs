@@ -18,6 +18,7 @@ mod inner;
 mod checkpoint;
 
 use super::advice::{Advice, Finding, Verdict};
+use super::copies::copied_rows;
 use super::evaluator::Evaluator;
 use super::folds::folds;
 use super::held_out::{self, Score};
@@ -225,6 +226,7 @@ impl Adviser {
         let unfilled = filled.is_some().then(|| scaled(rows.clone())).transpose()?;
         let rows = scaled(filled.unwrap_or(rows))?;
         let mut advice = Advice { rows: rows.n(), classes: labels.n_classes(), ..Advice::default() };
+        advice.warnings.extend(copied_rows(&rows, labels));
         self.options.monitor.begin("looking at kernels", 0);
         let few = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let (few_rows, few_labels) = (rows.select(&few), labels.select(&few));
@@ -583,6 +585,8 @@ fn chance_finding(score: Score) -> Finding {
         ),
         meaning: if score.is_above_chance() {
             "the features predict rows that they were not learned from".into()
+        } else if measure == Measure::R2 && p_value <= 0.05 {
+            "not above 0: the mean of the target predicts rows held out as well".into()
         } else {
             "no better than chance: the features do not predict rows that they were not learned from".into()
         },

@@ -20,7 +20,7 @@ mod apart;
 use std::sync::{Mutex, PoisonError};
 
 use super::evaluator::Evaluator;
-use super::folds::{Split, folds, splits};
+use super::folds::{Split, folds, splits, with_every_class};
 use super::measures::Measure;
 use super::outcome::{Entry, Outcome};
 use crate::data::labels::Labels;
@@ -222,11 +222,16 @@ impl Comparison {
                 "numbers of features must be at least 1, and at least one of them, or the method's own number, must be given",
             ));
         }
-        let (splits, mut warnings) = match (&self.splits, self.test_share) {
+        let (mut splits, mut warnings) = match (&self.splits, self.test_share) {
             (Some(given), _) => (checked(given, rows.n())?, Vec::new()),
             (None, Some(share)) => splits(labels, share, self.repeats, self.seed)?,
             (None, None) => folds(labels, self.folds, self.repeats, self.seed)?,
         };
+        if self.splits.is_none() && self.measures(labels)[0].is_mean_over_classes() {
+            let (whole, warning) = with_every_class(splits, labels);
+            splits = whole;
+            warnings.extend(warning);
+        }
         let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
         let plan = Plan::new(self, rows, labels, most)?;
         if self.fill_missing {

@@ -138,9 +138,9 @@ impl Score {
         Ok(Self { measure, value, chance: sum / SHUFFLES as f64, p_value })
     }
 
-    /// Whether fewer than one shuffle in twenty does as well.
+    /// Whether fewer than one shuffle in twenty does as well, and R² is above 0: below, the mean predicts better.
     pub fn is_above_chance(&self) -> bool {
-        self.p_value <= 0.05
+        self.p_value <= 0.05 && (self.measure != Measure::R2 || self.value > 0.0)
     }
 }
 

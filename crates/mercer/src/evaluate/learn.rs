@@ -36,6 +36,7 @@ use crate::map::{FeatureMap, Predictor};
 use crate::options::Options;
 use crate::random;
 
+use super::copies::copied_rows;
 use super::held_out::Score;
 use super::measures::{Measure, Predictions};
 
@@ -232,6 +233,7 @@ impl Learner {
         let sample =
             Sample { rows: rows.select(&chosen), labels: labels.select(&chosen), counts, learner: self };
         sample.labels.require_two("fit")?;
+        let copies = copied_rows(&sample.rows, &sample.labels);
         let (mut trials, weights) = sample.kernels()?;
         sample.grow(&mut trials)?;
         // Weights were tried by rows held out, so that they count for more than left-out errors given the weights.
@@ -271,7 +273,7 @@ impl Learner {
         let basis = first.basis.clone();
         let mut map = first.features(scaling)?;
         map.predictor = Some(Predictor { members: maps, classes, sharpness });
-        let warnings = map.warnings.clone();
+        let warnings = map.warnings.iter().cloned().chain(copies).collect();
         Ok(Learned { map, basis, tried, error, missed, log_loss, weights, left_out, warnings })
     }
 
@@ -303,6 +305,7 @@ impl Learner {
                 row + 1
             )));
         }
+        labels.refuse_identifier("auto")?;
         labels.require_two("fit")
     }
 
@@ -654,15 +657,26 @@ fn missed(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> f64 {
     sum / total(counts, codes.len())
 }
 
-/// What to multiply scores by so that left-out rows have the smallest mean −ln p of their class, and that loss.
+/// What to multiply scores by so that left-out rows have the smallest mean −ln p of their class, and that loss. A class of n rows
+/// is given (n+1)/(n+2) of a row's probability (Platt 1999): where all are right, no probability would be too large else.
 fn calibrate(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> (f64, Option<f64>) {
-    let Labels::Classes { codes, .. } = labels else { return (1.0, None) };
-    let loss = |log_sharpness: f64| {
+    let Labels::Classes { codes, names } = labels else { return (1.0, None) };
+    let mut sizes = vec![0.0; names.len()];
+    codes.iter().for_each(|&code| sizes[code] += 1.0);
+    let others = names.len().saturating_sub(1).max(1) as f64;
+    let loss_of = |log_sharpness: f64, shares: &dyn Fn(usize) -> f64| {
         let mut p = scores.clone();
         softmax(&mut p, log_sharpness.exp());
-        let of_row = |(i, &code): (usize, &usize)| -weight(counts, i) * p[(i, code)].max(1e-15).ln();
+        let ln = |i: usize, j: usize| p[(i, j)].max(1e-15).ln();
+        let of_row = |(i, &code): (usize, &usize)| {
+            let share = shares(code);
+            let rest = (1.0 - share) / others;
+            let all: f64 = if rest > 0.0 { (0..p.ncols()).map(|j| ln(i, j)).sum() } else { 0.0 };
+            -weight(counts, i) * ((share - rest) * ln(i, code) + rest * all)
+        };
         codes.iter().enumerate().map(of_row).sum::<f64>() / total(counts, codes.len())
     };
+    let loss = |log_sharpness: f64| loss_of(log_sharpness, &|code| (sizes[code] + 1.0) / (sizes[code] + 2.0));
     // The loss has one minimum: golden section.
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let (mut low, mut high) = (0.01f64.ln(), 1_000f64.ln());
@@ -671,7 +685,7 @@ fn calibrate(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> (f
         if loss(a) <= loss(b) { high = b } else { low = a }
     }
     let middle = f64::midpoint(low, high);
-    (middle.exp(), Some(loss(middle)))
+    (middle.exp(), Some(loss_of(middle, &|_| 1.0).max(0.0)))
 }
 
 fn attempts(trials: &[Trial], members: &[usize], seen: &Seen) -> Vec<Attempt> {

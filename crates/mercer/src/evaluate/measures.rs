@@ -128,6 +128,11 @@ impl Measure {
         matches!(self, Self::Accuracy | Self::BalancedAccuracy)
     }
 
+    /// Whether it is a mean over the classes, which a part without one of them does not have.
+    pub(super) fn is_mean_over_classes(self) -> bool {
+        matches!(self, Self::BalancedAccuracy | Self::RocAuc | Self::F1)
+    }
+
     /// Whether it is for classes.
     pub fn is_of_classes(self) -> bool {
         matches!(self, Self::Accuracy | Self::BalancedAccuracy | Self::RocAuc | Self::F1 | Self::LogLoss)

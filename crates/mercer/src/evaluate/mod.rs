@@ -14,6 +14,7 @@ pub mod svm;
 pub mod evaluator;
 pub mod outcome;
 pub mod held_out;
+mod copies;
 pub mod diagnostics;
 pub mod advice;
 pub mod compare;

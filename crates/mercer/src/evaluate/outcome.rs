@@ -253,6 +253,22 @@ impl Outcome {
         self.entries.iter().filter(near).reduce(|a, b| if size(b) < size(a) { b } else { a })
     }
 
+    /// Whether the best features predict anything: fewer than one shuffle of the labels in twenty does as well, and R² is above 0.
+    ///
+    /// ```
+    /// use mercer::evaluate::outcome::{Chance, Entry, Outcome};
+    ///
+    /// let entries = vec![Entry { method: "kpls".into(), scores: vec![-0.1, 0.05], ..Entry::default() }];
+    /// let chance = Some(Chance { score: -3.0, p_value: 0.01 });
+    /// let outcome = Outcome { measure: "r2".into(), entries, chance, ..Outcome::default() };
+    /// assert!(!outcome.is_above_chance());
+    /// ```
+    pub fn is_above_chance(&self) -> bool {
+        let is_above_mean =
+            self.measure != "r2" || self.best().and_then(Entry::mean).is_some_and(|r2| r2 > 0.0);
+        is_above_mean && self.chance.is_none_or(|chance| chance.p_value <= 0.05)
+    }
+
     /// The best candidate's score beside those that the best would have with shuffled labels: the best of many looks good by
     /// luck too.
     pub(super) fn by_chance(&self) -> Option<Chance> {

@@ -1,6 +1,5 @@
 //! The kernel matrix of the training rows: columns on demand, every value counted, and what a kernel asks of rows.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -195,36 +194,7 @@ impl<'a> Gram<'a> {
 
     /// Whether each row is a copy of an earlier one, bit by bit.
     pub(crate) fn copies(&self) -> Vec<bool> {
-        fn bits<T: Real>(row: &[T]) -> impl Iterator<Item = u64> {
-            row.iter().map(|v| v.double().to_bits())
-        }
-        let hash = |i: usize| {
-            let mut hasher = DefaultHasher::new();
-            match self.rows {
-                Rows::Dense(d) => bits(d.row(i)).for_each(|v| hasher.write_u64(v)),
-                Rows::DenseF32(d) => bits(d.row(i)).for_each(|v| hasher.write_u64(v)),
-                Rows::Sparse(s) => {
-                    let (columns, values) = s.row(i);
-                    columns.iter().for_each(|&j| hasher.write_u32(j));
-                    bits(values).for_each(|v| hasher.write_u64(v));
-                }
-            }
-            hasher.finish()
-        };
-        let equal = |i: usize, j: usize| match self.rows {
-            Rows::Dense(d) => bits(d.row(i)).eq(bits(d.row(j))),
-            Rows::DenseF32(d) => bits(d.row(i)).eq(bits(d.row(j))),
-            Rows::Sparse(s) => s.row(i).0 == s.row(j).0 && bits(s.row(i).1).eq(bits(s.row(j).1)),
-        };
-        let mut hashes: Vec<(u64, usize)> = (0..self.n()).into_par_iter().map(|i| (hash(i), i)).collect();
-        hashes.par_sort_unstable();
-        let mut copies = vec![false; self.n()];
-        for group in hashes.chunk_by(|a, b| a.0 == b.0) {
-            for (at, &(_, i)) in group.iter().enumerate() {
-                copies[i] = group[..at].iter().any(|&(_, j)| !copies[j] && equal(i, j));
-            }
-        }
-        copies
+        self.rows.first_equal().into_iter().enumerate().map(|(i, first)| first != i).collect()
     }
 
     /// All n² values, row-major.

@@ -118,6 +118,8 @@ impl ColumnSelection {
             let selection = scores.keep(self.keep);
             let mut warnings = [&scores.warnings[..], &selection.warnings].concat();
             let mut model = SelectedColumns::new(name, &scores, &selection);
+            // STIR's rank columns and are no probabilities: on noise they are tiny where classes differ in size.
+            model.pvalues = model.pvalues.filter(|_| name != "relieff");
             if self.permutations > 0 {
                 let labels = labels.ok_or_else(|| {
                     Error::argument(

@@ -179,7 +179,9 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
     else {
         return format!("Best is {}.", described(outcome, first));
     };
-    let mut text = if is_baseline(first) {
+    let mut text = if !outcome.is_above_chance() {
+        format!("No features are recommended. The best are {}", described(outcome, best))
+    } else if is_baseline(first) {
         format!(
             "Best is {}. Of the kernel features {} is recommended",
             described(outcome, first),

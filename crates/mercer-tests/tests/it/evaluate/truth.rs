@@ -80,6 +80,50 @@ fn what_is_no_noise_is_above_chance() {
 }
 
 #[test]
+fn splits_without_a_rare_class_do_not_count_as_right() {
+    let (rows, _) = noise(100);
+    let labels: Vec<&str> = (0..100).map(|i| if i < 2 { "rare" } else { "common" }).collect();
+    let labels = Labels::classes(&labels);
+    let comparison = Comparison { methods: vec!["gda".into()], ..Comparison::default() };
+    let outcome = comparison.run(&rows, &labels).expect("an outcome");
+    assert_eq!((outcome.measure.as_str(), outcome.n_splits), ("balanced_accuracy", 2));
+    let dummy = outcome.entries.iter().find(|entry| entry.method == "dummy").expect("dummy");
+    assert_eq!(dummy.mean(), Some(0.5));
+    assert!(outcome.warnings.iter().any(|text| text.contains("3 of 5 splits lack a class")));
+}
+
+#[test]
+fn numbers_that_their_mean_predicts_better_are_not_said_to_be_predicted() {
+    let truth: Vec<f64> = (0..40).map(f64::from).collect();
+    let too_far = Predictions::Numbers(truth.iter().map(|v| 10.0 * v).collect());
+    let score = Score::of(Measure::R2, &Labels::Numbers(truth), &too_far, 0).expect("a score");
+    assert!(score.value < 0.0 && score.p_value <= 0.05 && !score.is_above_chance(), "{score:?}");
+}
+
+#[test]
+fn probabilities_are_not_certain_because_few_rows_are_all_right() {
+    let values: Vec<f64> = (0..30).map(|i| f64::from(i % 2) * 4.0 + f64::from(i * 7 % 30) / 30.0).collect();
+    let labels: Vec<&str> = (0..30).map(|i| if i % 2 == 0 { "a" } else { "b" }).collect();
+    let (rows, labels) = (Rows::dense(values, 30, 1).expect("rows"), Labels::classes(&labels));
+    let learned = Learner::default().fit(&rows, &labels).expect("learned");
+    assert_eq!(learned.missed, Some(0.0));
+    // 15 rows of a class give 1/17 to the other one.
+    let loss = learned.log_loss.expect("classes");
+    assert!(loss > 0.02 && loss < 0.1, "{loss}");
+}
+
+#[test]
+fn rows_that_are_there_twice_are_told() {
+    let (rows, labels) = noise(150);
+    let twice: Vec<usize> = (0..300).map(|i| i % 150).collect();
+    let (rows, labels) = (rows.select(&twice), labels.select(&twice));
+    let is_told =
+        |warnings: &[String]| warnings.iter().any(|text| text.contains("150 of 300 rows are copies"));
+    assert!(is_told(&Learner::default().fit(&rows, &labels).expect("learned").warnings));
+    assert!(is_told(&Adviser::default().advise(&rows, &labels).expect("advice").warnings));
+}
+
+#[test]
 fn a_linear_target_is_not_said_to_need_a_kernel() {
     // Two classes on either side of a plane, a little noise: least squares on 0/1 misses more than the best plane does.
     let made = synth::generate("friedman?n=400&seed=1").expect("rows");

@@ -14,7 +14,7 @@ use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::folds::folds;
+use crate::evaluate::folds::{folds, with_every_class};
 use crate::evaluate::measures::Measure;
 use crate::evaluate::outcome;
 use crate::options::Options;
@@ -79,7 +79,10 @@ impl Adviser {
         let weights = self.weights_of(&chosen);
         let measure = measure(&labels, weights.as_ref());
         let candidates = candidates(choice, &labels)?;
-        let (splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
+        let (mut splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
+        if measure.is_mean_over_classes() {
+            splits = with_every_class(splits, &labels).0;
+        }
         let mut raw = Scores::default();
         let mut scores = vec![Scores::default(); candidates.len()];
         let mut failed: Vec<Option<Error>> = candidates.iter().map(|_| None).collect();
