@@ -55,6 +55,12 @@ def test_they_are_the_features_of_the_advice_times_one_number(circles):
     X, y = circles
     auto = AutoFeatures().fit(X, y)
     advice = advise(X, y, scale="none")
+    # Rows are held out for advice alone.
+    assert (auto.advice_.headline, advice.headline) == (
+        "By leave-one-out errors a kernel helps here; no rows were held out to confirm it.",
+        "A kernel helps here.",
+    )
+    advice.headline = auto.advice_.headline
     advice.findings = [finding for finding in advice.findings if finding.name != "rows held out"]
     assert str(auto.advice_) == str(advice)
     estimator = advice.estimator().fit(X, y)
