@@ -245,6 +245,8 @@ class Learned(TypedDict):
     error: float
     missed: float | None
     log_loss: float | None
+    left_out: dict[str, Any]
+    is_above_chance: bool
     weights: Numbers | None
     warnings: list[str]
 

@@ -86,8 +86,11 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         self.tried_ = found["tried"]
         self.error_ = found["error"]
         self.input_weights_ = found["weights"]
+        self.left_out_ = found["left_out"]
         self._found = found
         warn(found["warnings"], stacklevel=3)
+        if not found["is_above_chance"]:
+            warn([_no_better(self.left_out_)], stacklevel=3)
 
     @property
     def features_(self) -> FeatureMap:
@@ -120,6 +123,17 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _no_better(score: dict[str, Any]) -> str:
+    """Say that what was learned predicts nothing."""
+    name = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "r2": "R²"}[score["measure"]]
+    than = "by the mean of the target" if score["p_value"] <= 0.05 else "by chance"
+    return (
+        f"left-out rows are predicted no better than {than}: {name} {score['value']:.3f}, {score['chance']:.3f} with "
+        f"shuffled labels (p = {score['p_value']:.3f}); the columns may not say anything about the target, or the rows "
+        "are too few"
+    )
 
 
 class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
@@ -170,6 +184,9 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         with a third of the rows (with 667 where there are more than 2000). It is optimistic where kernel and width
         were chosen by the same rows, and pessimistic where more rows or a larger basis help: the predictor has all
         rows.
+    left_out_ : dict
+        How well left-out rows are predicted: `measure`, `value`, `chance` (the same for shuffled labels) and `p_value`.
+        Where that is no better than chance, `fit` warns.
     log_loss_ : float
         Mean negative logarithm of the true class' probability over left-out rows.
     input_weights_ : ndarray of shape (n_features_in_,) or None
@@ -330,6 +347,12 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         Number of training rows that a prediction needs: the landmarks of all members.
     error_ : float
         Squared error of left-out rows, of the members together.
+    left_out_score_ : float
+        R² of left-out rows, the mean over several targets. Each is left out alone, or, where columns are weighted, with
+        a third of the rows (with 667 where there are more than 2000).
+    left_out_ : dict
+        How well left-out rows are predicted: `measure`, `value`, `chance` (the same for shuffled labels) and `p_value`.
+        Where that is no better than chance, `fit` warns.
     input_weights_ : ndarray of shape (n_features_in_,) or None
         Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not
         tried.
@@ -382,6 +405,7 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         weights = row_weights(self, rows, y, sample_weight)
         self._n_targets = y.shape[1] if is_several(y) else None
         self._learn(rows, as_array(y, np.float64), "numbers", device, weights)
+        self.left_out_score_ = float(self.left_out_["value"])
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -77,6 +77,41 @@ def test_weights_do_not_make_left_out_rows_look_right():
     assert model.log_loss_ > 0.5
 
 
+@pytest.mark.parametrize("model", [AutoClassifier(), AutoRegressor()])
+def test_noise_is_warned_of(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 5)), np.arange(100) % 2
+    with pytest.warns(UserWarning, match=r"rows are predicted no better than by .* with shuffled labels \(p = "):
+        model.fit(X, y)
+    assert model.left_out_["value"] < 0.65
+
+
+def test_what_is_no_noise_is_not_warned_of(iris, recwarn):
+    X, _, y, _ = iris
+    model = AutoClassifier().fit(X, y)
+    assert not recwarn
+    assert model.left_out_["measure"] == "accuracy"
+    assert model.left_out_["value"] == pytest.approx(model.left_out_score_)
+    assert model.left_out_["chance"] < 0.5
+    assert model.left_out_["p_value"] < 0.01
+
+
+def test_probabilities_are_not_certain_because_few_left_out_rows_are_all_right():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(2030, 5)), np.arange(2030) % 2
+    X[:, 0] += 4 * y
+    model = AutoClassifier().fit(X[:30], y[:30])
+    assert log_loss(y[30:], model.predict_proba(X[30:])) < 0.2
+    assert model.log_loss_ > 0.02
+
+
+def test_rows_that_are_there_twice_are_warned_of():
+    rng = np.random.default_rng(0)
+    X, y = np.tile(rng.normal(size=(100, 5)), (2, 1)), np.tile(rng.integers(2, size=100), 2)
+    with pytest.warns(UserWarning, match="100 of 200 rows are copies of others with the same label"):
+        AutoClassifier().fit(X, y)
+
+
 def test_left_out_rows_are_predicted_as_well_as_new_ones():
     # Columns are weighted here, and a basis of 200 components, with which weights are found, is too small.
     rng = np.random.default_rng(0)

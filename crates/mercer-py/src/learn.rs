@@ -2,6 +2,7 @@
 
 use mercer::basis::input_weights::{FoundWeights, InputWeights};
 use mercer::data::Scale;
+use mercer::evaluate::held_out::Score;
 use mercer::evaluate::learn::{Learned, Learner};
 use mercer::kernel::Shape;
 use mercer::{FeatureMap, Options};
@@ -46,7 +47,7 @@ pub(crate) fn fit_predictor<'py>(
         learner.options.monitor = monitor.clone();
         learner.fit(&rows, &labels)
     })?;
-    let Learned { map, basis, tried, error, missed, log_loss, weights, warnings, .. } = learned;
+    let Learned { map, basis, tried, error, missed, log_loss, weights, left_out, warnings } = learned;
     let attempts = tried.iter().map(|attempt| {
         let out = PyDict::new(py);
         out.set_item("kernel", attempt.kernel)?;
@@ -63,10 +64,22 @@ pub(crate) fn fit_predictor<'py>(
     out.set_item("error", error)?;
     out.set_item("missed", missed)?;
     out.set_item("log_loss", log_loss)?;
+    out.set_item("left_out", score(py, left_out.score)?)?;
+    out.set_item("is_above_chance", left_out.score.is_above_chance())?;
     out.set_item("weights", weights.map(|found| PyArray1::from_vec(py, found.weights)))?;
     out.set_item("warnings", [label_warnings, warnings].concat())?;
     out.set_item("basis", Model::of_basis(basis, map.scaling.clone(), input_names.clone()))?;
     out.set_item("model", Model::new(FeatureMap { input_names, ..map }))?;
+    Ok(out)
+}
+
+/// A score of rows that were left out, beside shuffled labels.
+fn score(py: Python<'_>, found: Score) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("measure", found.measure.name().replace('-', "_"))?;
+    out.set_item("value", found.value)?;
+    out.set_item("chance", found.chance)?;
+    out.set_item("p_value", found.p_value)?;
     Ok(out)
 }
 
