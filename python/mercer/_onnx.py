@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from mercer import _core
-from mercer.model import _steps, _stored
+from mercer.model import FeatureMap, _steps, _stored
 from mercer.predict import AutoClassifier
 
 
@@ -108,7 +108,7 @@ def _classes(estimator: Any) -> list[tuple[str, int | None]] | None:
     """Return a classifier's classes in its order, each with the integer that the graph gives; None: the model's."""
     if isinstance(estimator, Pipeline):
         return _classes(_steps(estimator)[-1])
-    if not isinstance(estimator, AutoClassifier):
+    if not isinstance(estimator, AutoClassifier | FeatureMap) or not hasattr(estimator, "classes_"):
         return None
     classes = estimator.classes_.tolist()
     # Booleans are integers, too: ONNX's labels are integers or text.

@@ -10,9 +10,10 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
-from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags, check_array
+from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags, check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core, extract, select, systems
@@ -238,14 +239,21 @@ class FeatureMap(_Loaded):
         return features(self._model, self._rows(X, "transform"), device=device)
 
     @property
-    def classes_(self) -> NDArray[np.object_]:
-        """The classes that it predicts, as text; there is no such attribute where it predicts none."""
+    def classes_(self) -> NDArray[Any]:
+        """The classes that it predicts, as `predict` returns them; there is no such attribute where it predicts none.
+
+        A file holds their names. Where all are integers (int64), True and False, or floats as Python writes them
+        ("1.0"), they are that, else text. So labels that were text such as "0" and "1" come back as integers.
+        """
         if self._model.classes is None:
             raise AttributeError("the model predicts no classes: no classes_")
-        return np.asarray(self._model.classes, dtype=object)
+        return labels_named(self._model.classes)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class, as text, or the number of every row; for models that predict.
+        """Return the class or the number of every row; for models that predict.
+
+        Classes are what the labels were, as far as their names tell: integers, booleans, floats or text. Labels that
+        were text such as "0" and "1" come back as integers.
 
         Parameters
         ----------
@@ -262,10 +270,10 @@ class FeatureMap(_Loaded):
         >>> import mercer, os, tempfile
         >>> X = [[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]]
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     mercer.save(mercer.AutoClassifier().fit(X, list("aaabbb")), os.path.join(folder, "ab.mercer"))
-        ...     model = mercer.load(os.path.join(folder, "ab.mercer"))
+        ...     mercer.save(mercer.AutoClassifier().fit(X, [1, 1, 1, 2, 2, 2]), os.path.join(folder, "two.mercer"))
+        ...     model = mercer.load(os.path.join(folder, "two.mercer"))
         >>> model.predict([[0.2], [4.8]])
-        array(['a', 'b'], dtype=object)
+        array([1, 2])
         """
         device = device_for(X)
         scores = self._model.predict(as_given(self._rows(X, "each block")), device=device)
@@ -289,6 +297,31 @@ class FeatureMap(_Loaded):
         """
         device = device_for(X)
         return self._model.predict(as_given(self._rows(X, "each block")), probabilities=True, device=device)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose class is predicted right, or R² of predicted numbers; for models that predict.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows. Columns of a dataframe are matched by name, and those that the model does not know are ignored.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their labels. Where either these or the classes are text, names are compared.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts. None: all the same.
+
+        Returns
+        -------
+        score : float
+            At best 1.
+        """
+        predicted = self.predict(X)
+        if self._model.classes is None:
+            return float(r2_score(y, predicted, sample_weight=sample_weight))
+        truth: NDArray[Any] = column_or_1d(y)
+        if predicted.dtype == object or truth.dtype.kind not in "biuf":
+            truth, predicted = truth.astype(str), predicted.astype(str)
+        return float(accuracy_score(truth, predicted, sample_weight=sample_weight))
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return rows whose features come closest to the given ones, in the units of the training data.
@@ -550,6 +583,20 @@ class SelectedColumns(_Loaded):
 
     def __reduce__(self) -> tuple[type[SelectedColumns], tuple[_core.Columns]]:
         return SelectedColumns, (self._columns,)
+
+
+def labels_named(names: list[str]) -> NDArray[Any]:
+    """Return classes by their names in a file: integers, booleans or floats where all names are those of such."""
+    if set(names) <= {"False", "True"}:
+        return np.asarray([name == "True" for name in names])
+    for kind, dtype in ((int, np.int64), (float, np.float64)):
+        try:
+            values = np.asarray([kind(name) for name in names], dtype=dtype)
+        except (ValueError, OverflowError):
+            continue
+        if np.isfinite(values).all() and [str(value) for value in values.tolist()] == names:
+            return values
+    return np.asarray(names, dtype=object)
 
 
 def present(names: list[str], columns: Any, what: str) -> list[str]:

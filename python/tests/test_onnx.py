@@ -242,8 +242,9 @@ def test_classes_are_predicted_with_probabilities(labels):
     np.testing.assert_array_equal(got["label"], model.predict(X))
     assert run(mercer.to_onnx(model), X[:0])["label"].shape == (0,)
     check(model.features_, X, features=True)
-    # A model without the estimator knows its classes as text.
+    # A model without the estimator knows its classes by their names.
     got = run(mercer.to_onnx(model.features_), X)
+    assert got["label"].dtype == (object if labels == "text" else np.int64)
     np.testing.assert_array_equal(got["label"], model.features_.predict(X))
     np.testing.assert_allclose(got["probabilities"], model.features_.predict_proba(X), rtol=0, atol=1e-12)
 

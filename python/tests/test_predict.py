@@ -158,9 +158,51 @@ def test_files_predict_as_the_estimator_does(iris, tmp_path, before):
     mercer.save(model, tmp_path / "iris.mercer")
     again = mercer.load(tmp_path / "iris.mercer")
     np.testing.assert_allclose(again.predict_proba(fresh), model.predict_proba(fresh), atol=1e-12)
-    np.testing.assert_array_equal(again.predict(fresh), model.predict(fresh).astype(str))
+    np.testing.assert_array_equal(again.predict(fresh), model.predict(fresh))
     shuffled = fresh[fresh.columns[::-1]].assign(other=1.0)
     np.testing.assert_array_equal(again.predict(shuffled), again.predict(fresh))
+
+
+LABELS = {
+    "integers": ([-1, 9, 10], np.int64),
+    "booleans": ([False, True], np.bool_),
+    "floats": ([-2.0, 0.0, 1e17], np.float64),
+    "text": (["b", "10", "9"], object),
+    "text of integers that begin with 0": (["01", "02", "3"], object),
+    "text that is no finite number": (["1.0", "nan", "inf"], object),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_files_give_labels_back_as_what_they_were(kind, tmp_path):
+    names, dtype = LABELS[kind]
+    X, _ = make_moons(150, noise=0.1, random_state=0)
+    y = np.array(names)[np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6])[: len(names) - 1])]
+    model = AutoClassifier(input_weights=False).fit(X, y)
+    mercer.save(model, tmp_path / "model.mercer")
+    again = mercer.load(tmp_path / "model.mercer")
+    assert again.predict(X).dtype == again.classes_.dtype == dtype
+    np.testing.assert_array_equal(again.classes_, model.classes_)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), atol=1e-12)
+    assert again.score(X, y) == (again.predict(X) == y).mean() == model.score(X, y) > 0.9
+
+
+def test_text_of_integers_comes_back_from_a_file_as_integers(tmp_path):
+    X, y = make_moons(120, noise=0.2, random_state=0)
+    model = AutoClassifier(input_weights=False).fit(X, y.astype(str))
+    mercer.save(model, tmp_path / "model.mercer")
+    again = mercer.load(tmp_path / "model.mercer")
+    assert again.predict(X).dtype == np.int64
+    np.testing.assert_array_equal(again.predict(X).astype(str), model.predict(X))
+    assert again.score(X, y) == again.score(X, y.astype(str)) == model.score(X, y.astype(str))
+
+
+def test_numbers_from_a_file_are_scored_as_the_estimator_scores_them(tmp_path):
+    X, y = load_diabetes(return_X_y=True)
+    model = AutoRegressor(input_weights=False).fit(X, y)
+    mercer.save(model, tmp_path / "model.mercer")
+    assert mercer.load(tmp_path / "model.mercer").score(X, y) == pytest.approx(model.score(X, y))
 
 
 def test_a_model_without_a_predictor_says_so(iris, tmp_path):
