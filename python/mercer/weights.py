@@ -36,7 +36,8 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_features : int or None, default=None
-        How many of the heaviest columns to keep. None: all.
+        How many of the heaviest columns to keep. None: all. Where all weights are 1, no column ranks above another: the
+        first ones are kept, with a warning.
     rounds : int, default=3
         The most rounds.
     kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "rq"}, default="rbf"
@@ -164,6 +165,14 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.support_ = self.ranking_ <= (self.n_features or len(order))
+        if not self.support_.all() and (self.weights_ == self.weights_[0]).all():
+            why = "do not help to predict left-out rows" if self.rounds else "were not learned (rounds = 0)"
+            text = (
+                f"weights of the columns {why}, so all are 1 and no column ranks above another: the first "
+                f"{self.n_features} of {len(order)} are kept\n"
+                "hint: leave n_features out to keep all, or select with another method"
+            )
+            warn([text], stacklevel=2)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -267,6 +267,18 @@ def test_weights_of_noise_are_one():
     np.testing.assert_array_equal(weights.weights_, np.ones(8))
 
 
+def test_keeping_some_of_equal_weights_is_warned_of():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(150, 8)), rng.normal(size=150)
+    words = "no column ranks above another: the first 3 of 8 are kept\nhint: leave n_features out"
+    with pytest.warns(UserWarning, match=f"do not help to predict left-out rows, so all are 1 and {words}"):
+        weights = InputWeights(3).fit(X, y)
+    np.testing.assert_array_equal(weights.get_support(indices=True), [0, 1, 2])
+    with pytest.warns(UserWarning, match=rf"were not learned \(rounds = 0\), so all are 1 and {words}"):
+        InputWeights(3, rounds=0).fit(X, y)
+    InputWeights(8).fit(X, y)  # without a warning, which would be an error here
+
+
 def test_weights_do_not_depend_on_a_columns_unit():
     # Weights make up for units: the weighted columns are the same, whatever the columns were measured in.
     X, y = make_friedman1(300, n_features=8, noise=0.1, random_state=1)
