@@ -114,10 +114,11 @@ def compare(
         Rows of one group, such as those of one patient, are never on both sides of a split. Without `cv` they make
         `folds` folds.
     score : str or callable, default=None
-        What candidates are compared by: "accuracy", "balanced_accuracy", "roc_auc", "f1" (mean over the classes),
-        "log_loss" (evaluators "knn" and "ridge"), "r2", "rmse", "mae" or "mse". None: accuracy, balanced accuracy
-        where the smallest class has less than half of an even share, or R². A function of your own gets the labels and
-        the predictions of a split's test rows, and higher is better; there is no score by chance then.
+        What candidates are compared by: "accuracy", "balanced_accuracy", "roc_auc", "f1", "log_loss" (evaluators "knn"
+        and "ridge"), "r2", "rmse", "mae" or "mse". "f1" is macro-averaged: the mean over the classes, also where there
+        are two. None: accuracy, balanced accuracy where the smallest class has less than half of an even share, or R².
+        A function of your own gets the labels and the predictions of a split's test rows, and higher is better; there
+        is no score by chance then.
     estimators : dict, default=None
         Models of your own, by name, fitted and scored on the same splits; they see the columns as they are given, so
         put a scaler before a model that needs one. Their `method` is the name, and "own" is their evaluator.

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_circles, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -64,6 +65,17 @@ def test_scores_are_those_of_scikit_learn(score):
         assert raw["mean"] < same["mean"]
     else:
         np.testing.assert_allclose(raw["scores"], same["scores"], atol=1e-12)
+
+
+def test_f1_of_two_classes_is_the_mean_over_both():
+    X, y = make_classification(200, 6, weights=[0.8], random_state=0)
+    frame, same = (
+        compare(X, y, methods="kobl", evaluators="knn", folds=3, score=score)
+        for score in ("f1", lambda truth, predicted: f1_score(truth, predicted, average="macro"))
+    )
+    for method in ("kobl", "raw"):
+        of = [f[(f["method"] == method) & (f["evaluator"] == "knn")].iloc[0]["scores"] for f in (frame, same)]
+        np.testing.assert_allclose(*of, atol=1e-12)
 
 
 @pytest.mark.parametrize("score", ["r2", "rmse", "mae", "mse"])
