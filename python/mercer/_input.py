@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
@@ -64,6 +65,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     refuse_collections(type(estimator).__name__, call, X=X, y=y)
     refuse_masked(X=X, y=y)
     y = to_host(y)  # one number a row
+    if checks.get("dtype", FLOATS) is not None and not checks.get("skip_check_array"):
+        refuse_dates(X)
     if is_several(y):
         if not getattr(estimator, "_takes_several", False):
             raise ValueError(
@@ -81,8 +84,14 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
     return found
 
 
-def refuse_not_finite(rows: Any, names: Any, *, allow_nan: bool = False) -> None:
-    """Refuse NaN and infinity in rows of a frame by the column's name, which Rust is not told."""
+_FILL = {
+    "NaN": "fill them (mercer.TableEncoder does, with medians), or drop such rows",
+    "infinity": "fill or drop such rows first",
+}
+
+
+def refuse_not_finite(rows: Any, names: Any = None, *, allow_nan: bool = False) -> None:
+    """Refuse NaN and infinity in rows, of a frame by the column's name, which Rust is not told."""
     if sparse.issparse(rows):
         return
     with np.errstate(over="ignore", invalid="ignore"):
@@ -93,10 +102,42 @@ def refuse_not_finite(rows: Any, names: Any, *, allow_nan: bool = False) -> None
         row, column = divmod(int(found[0]), rows.shape[1])
         what = "NaN" if np.isnan(rows[row, column]) else "infinity"
         allowed = "numbers, and NaN for missing values, are" if allow_nan else "only finite numbers are"
+        also = "" if names is None else f" (`{names[column]}`)"
         raise ValueError(
-            f"Input contains {what} at row {row + 1}, column {column + 1} (`{names[column]}`); {allowed} allowed\n"
-            "hint: fill or drop such rows first"
+            f"Input contains {what} at row {row + 1}, column {column + 1}{also}; {allowed} allowed\nhint: {_FILL[what]}"
         )
+
+
+def refuse_dates(X: Any) -> None:
+    """Refuse columns of dates and of durations, which NumPy would read as numbers in whatever unit they are kept in."""
+    if is_frame(X):
+        kinds = {dtype: _kind_of_time(dtype) for dtype in set(X.dtypes)}
+        if not any(kinds.values()):
+            return
+        found = [(str(name), kinds[dtype]) for name, dtype in zip(X.columns, X.dtypes, strict=True) if kinds[dtype]]
+        kind = found[0][1]
+        names = [f"`{name}`" for name, of in found if of == kind]
+        where = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        kind, where = _kind_of_time(X.dtype), f"X has the type {X.dtype}"
+    else:
+        return
+    raise ValueError(f"columns of {kind} cannot be compared as numbers: {where}\nhint: {_AS_NUMBERS[kind]}")
+
+
+_ENCODE = "encode them (mercer.TableEncoder), or drop them"
+_AS_NUMBERS = {
+    "dates": _ENCODE,
+    "durations": "make seconds of them (`.dt.total_seconds()` of a frame's column), or drop them",
+}
+
+
+def _kind_of_time(dtype: Any) -> str:
+    """Return what a column of this type holds: "dates", which may be periods, "durations" or, neither, ""."""
+    name = str(dtype).lower()
+    if name.startswith(("timedelta", "duration")):
+        return "durations"
+    return "dates" if name.startswith(("date", "timestamp", "period")) else ""
 
 
 def _on_gpu(estimator: Any, rows: GpuRows, y: Any, *, reset: bool = True, **checks: Any) -> Any:
@@ -145,6 +186,8 @@ def checked_array(caller: str, X: Any, call: str = "nothing", **checks: Any) -> 
     """Return a matrix that is no estimator's input as scikit-learn's `check_array` does; refuse Dask collections."""
     refuse_collections(caller, call, **{checks.get("input_name", "X"): X})
     refuse_masked(**{checks.get("input_name", "X"): X})
+    if checks.get("dtype", FLOATS) is not None:
+        refuse_dates(X)
     with refusal_explained(X):
         return check_array(to_host(X), **checks)
 
@@ -348,12 +391,9 @@ def with_categories(X: Any, chosen: Any) -> tuple[Any, list[int]]:
     return X, columns
 
 
-_TEXT_FOR_RELIEF = 'the Relief family takes them with categorical_features="auto"; else '
-
-
 @contextmanager
-def text_explained(X: Any, *, by_relief: bool = True) -> Iterator[None]:
-    """Say which columns hold text where that is why rows are refused; `by_relief`: the Relief family can take them."""
+def text_explained(X: Any) -> Iterator[None]:
+    """Say which columns hold text where that is why a frame is refused whose rows are some of many."""
     try:
         yield
     except ValueError as error:
@@ -362,13 +402,13 @@ def text_explained(X: Any, *, by_relief: bool = True) -> Iterator[None]:
         text = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if _is_text(dtype)]
         raise ValueError(
             f"columns of text cannot be compared as numbers: {', '.join(f'`{name}`' for name in text[:5])}\n"
-            f"hint: {_TEXT_FOR_RELIEF if by_relief else ''}encode or drop them"
+            "hint: encode or drop them"
         ) from error
 
 
 @contextmanager
 def refusal_explained(X: Any, estimator: Any = None) -> Iterator[None]:
-    """Say at which row and column text, NaN or infinity is, where that is why rows are refused.
+    """Say at which row and column text, a date, NaN or infinity is, where that is why rows are refused.
 
     Within, arrays of other libraries become NumPy's, whatever scikit-learn's `array_api_dispatch` says.
     """
@@ -378,41 +418,62 @@ def refusal_explained(X: Any, estimator: Any = None) -> Iterator[None]:
                 yield
         else:
             yield
-    except ValueError as error:
-        text = "could not convert string" in str(error)
-        kind = re.match(r"Input X contains (NaN|infinity)", str(error))
-        place = _first_text(X) if text else None if kind is None else _first_that_is(X, kind[1])
+    except TypeError as error:
+        place = _first_where(X, lambda value: bool(_kind_of_object(value)))
         if place is None:
             raise
         row, column, value = place
-        named = f"`{X.columns[column]}`" if is_frame(X) else f"column {column + 1}"
+        kind = _kind_of_object(value)
+        raise ValueError(
+            f"columns of {kind} cannot be compared as numbers: {_named(X, column)} has `{value}` at row {row + 1}\n"
+            f"hint: {_AS_NUMBERS[kind]}"
+        ) from error
+    except ValueError as error:
+        text = "could not convert string" in str(error)
+        bad = re.match(r"Input X contains (NaN|infinity)", str(error))
+        place = _first_where(X, _is_word) if text else None if bad is None else _first_that_is(X, bad[1])
+        if place is None:
+            raise
+        row, column, value = place
         if text:
             relief = hasattr(estimator, "categorical_features") and is_frame(X)
             raise ValueError(
-                f"columns of text cannot be compared as numbers: {named} has {value!r} at row {row + 1}\n"
-                f"hint: {_TEXT_AS_NAMES if relief else ''}encode them (mercer.TableEncoder), or drop them"
+                f"columns of text cannot be compared as numbers: {_named(X, column)} has {value!r} at row {row + 1}\n"
+                f"hint: {_TEXT_AS_NAMES if relief else ''}{_ENCODE}"
             ) from error
-        also = f" ({named})" if is_frame(X) else ""
+        also = f" ({_named(X, column)})" if is_frame(X) else ""
         raise ValueError(
             f"Input contains {value} at row {row + 1}, column {column + 1}{also}; only finite numbers are allowed\n"
-            "hint: fill or drop such rows first"
+            f"hint: {_FILL[value]}"
         ) from error
 
 
 _TEXT_AS_NAMES = 'categorical_features="auto" compares them as names; else '
 
 
-def _first_text(X: Any) -> tuple[int, int, Any] | None:
-    """Return row, column and value of the first text that is no number, of a frame the first in its first column."""
+def _named(X: Any, column: int) -> str:
+    return f"`{X.columns[column]}`" if is_frame(X) else f"column {column + 1}"
+
+
+def _first_where(X: Any, is_wanted: Callable[[Any], bool]) -> tuple[int, int, Any] | None:
+    """Return row, column and value of the first object that is wanted, of a frame the first in its first column."""
     places: Iterable[tuple[int, int, Any]] = ()
     if is_frame(X):
         text = [j for j, dtype in enumerate(X.dtypes) if _is_text(dtype)]
         columns = ((j, X.iloc[:, j] if hasattr(X, "iloc") else X.to_series(j)) for j in text)
         places = ((row, j, value) for j, column in columns for row, value in enumerate(column))
-    elif np.ndim(X) == 2:
+    elif not sparse.issparse(X) and np.ndim(X) == 2:
         rows = np.asarray(X, dtype=object)
         places = ((row, j, rows[row, j]) for row, j in np.ndindex(rows.shape))
-    return next((place for place in places if _is_word(place[2])), None)
+    return next((place for place in places if is_wanted(place[2])), None)
+
+
+def _kind_of_object(value: Any) -> str:
+    """Return what an object is, as `_kind_of_time` has it."""
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return "durations"
+    is_date = isinstance(value, datetime.date | np.datetime64) or type(value).__name__ == "Period"
+    return "dates" if is_date else ""
 
 
 def _is_word(value: Any) -> bool:
@@ -467,12 +528,15 @@ def _places(chosen: NDArray[Any], names: list[Any], p: int) -> list[int]:
 def _codes(values: Any) -> NDArray[np.float64]:
     """Return a number for every category, and NaN for a missing one."""
     known: dict[Any, int] = {}
-
-    def is_missing(value: Any) -> bool:
-        return value is None or type(value).__name__ == "NAType" or value != value
-
-    codes = [np.nan if is_missing(value) else known.setdefault(value, len(known)) for value in values]
+    codes = [np.nan if _is_missing(value) else known.setdefault(value, len(known)) for value in values]
     return np.asarray(codes, dtype=np.float64)
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether this is None, NaN, or what pandas has for a missing value."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
 def check_names_in(estimator: Any, input_features: Any) -> None:

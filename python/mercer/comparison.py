@@ -26,9 +26,10 @@ from mercer._input import (
     as_rows,
     as_target,
     is_frame,
+    refusal_explained,
     refuse_collections,
+    refuse_dates,
     refuse_not_finite,
-    text_explained,
 )
 from mercer._words import Scale
 from mercer.kernel import AnyKernel, functions, kernel_text
@@ -375,14 +376,14 @@ def _score_again(
 
 
 def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
-    """Return rows and labels as `_core` takes them; NaN and infinity are refused there, with row and column."""
-    with text_explained(X):
+    """Return rows and labels as `_core` takes them; what is missing is refused with its row and column."""
+    refuse_dates(X)
+    with refusal_explained(X):
         rows = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
     if y is None:
         raise ValueError("y is missing: the labels\nhint: pass one label per row")
     check_consistent_length(rows, y)
-    if is_frame(X):
-        refuse_not_finite(rows, X.columns)
+    refuse_not_finite(rows, X.columns if is_frame(X) else None)
     return as_rows(rows), as_target(y)
 
 

@@ -473,7 +473,7 @@ def _dtype_of(frame: Any) -> Any:
 
 def _numbers(frame: Any) -> Any:
     """Return the numbers of a dataframe; missing ones are NaN."""
-    with text_explained(frame, by_relief=False):
+    with text_explained(frame):
         return frame.to_numpy(dtype=_dtype_of(frame), na_value=np.nan)
 
 

@@ -28,6 +28,7 @@ from mercer._input import (
     is_frame,
     refusal_explained,
     refuse_collections,
+    refuse_dates,
 )
 from mercer._kept import Kept, weighted
 from mercer._mapped import Mapped, important_points
@@ -374,6 +375,7 @@ class FeatureMap(_Loaded):
         return GpuRows.of(X) if is_on_gpu(X) else self._check(self._choose_columns(X, call))
 
     def _check(self, X: Any) -> Any:
+        refuse_dates(X)
         with refusal_explained(X):
             return check_array(X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False)
 

@@ -36,7 +36,6 @@ from mercer._input import (
     refuse_collections,
     row_weights,
     same_task,
-    text_explained,
     validated,
     validated_shape,
     with_categories,
@@ -134,14 +133,13 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
         for name in ("support_", "_sums"):  # A fit that fails leaves nothing fitted.
             self.__dict__.pop(name, None)
-        with text_explained(X):
-            if self._needs_y:
-                X, y = validated(self, X, categories_as_text(y), ensure_min_samples=2, **checks)
-                weights = row_weights(self, X, y, sample_weight)
-                y = as_target(y)
-            else:
-                X, y = validated(self, X, ensure_min_samples=2, **checks), None
-                weights = row_weights(self, X, y, sample_weight)
+        if self._needs_y:
+            X, y = validated(self, X, categories_as_text(y), ensure_min_samples=2, **checks)
+            weights = row_weights(self, X, y, sample_weight)
+            y = as_target(y)
+        else:
+            X, y = validated(self, X, ensure_min_samples=2, **checks), None
+            weights = row_weights(self, X, y, sample_weight)
         self._count_neighbors(X)
         found = _core.fit_selector(
             as_rows(X),
@@ -1219,8 +1217,7 @@ class FScore(_Selector):
         refuse_collections(type(self).__name__, "fit", X=X, y=y)
         first = not hasattr(self, "_sums")
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
-        with text_explained(X):
-            X, y = validated(self, X, categories_as_text(y), reset=first, **checks)
+        X, y = validated(self, X, categories_as_text(y), reset=first, **checks)
         y = as_target(y)
         names, doubts = self._names_of_classes(y, classes) if first else (self._classes, [])
         if not first and classes is not None and names != self._names_of_classes(y, classes)[0]:

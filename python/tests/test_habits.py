@@ -271,6 +271,59 @@ def test_text_is_told_with_row_and_column(estimator, kind):
         fitted(estimator, words)
 
 
+TIMES = {
+    "datetime": (pd.Timestamp("2020-01-01"), "dates"),
+    "zone": (pd.Timestamp("2020-01-01", tz="UTC"), "dates"),
+    "period": (pd.Period("2020-01", "M"), "dates"),
+    "timedelta": (pd.Timedelta(days=1), "durations"),
+}
+REMEDY = {"dates": "encode them .mercer.TableEncoder.", "durations": "make seconds of them"}
+
+
+@every
+@pytest.mark.parametrize("kind", TIMES)
+def test_dates_are_refused_by_the_columns_name(estimator, kind):
+    value, words = TIMES[kind]
+    match = f"columns of {words} cannot be compared as numbers: `c`\nhint: {REMEDY[words]}"
+    for given in FRAME.assign(c=value), pd.DataFrame({"c": [value] * len(FRAME)}):
+        with pytest.raises(ValueError, match=match):
+            fitted(estimator, given)
+
+
+@pytest.mark.parametrize("call", [mercer.compare, mercer.advise, AutoClassifier().fit, Relief().fit])
+def test_dates_are_refused_however_they_are_kept(call):
+    date = pd.Timestamp("2020-01-01")
+    words = "columns of dates cannot be compared as numbers: "
+    labels = Y[: len(FRAME)]
+    frame = FRAME.assign(c=date)
+    for given, place in (
+        (frame, "`c`"),
+        (pl.DataFrame({"b": FRAME["b"].to_numpy(), "c": frame["c"].to_numpy()}), "`c`"),
+        (frame[["c"]].to_numpy(), "X has the type datetime64"),
+        (frame.to_numpy(dtype=object), "column 3 has `2020-01-01 00:00:00` at row 1"),
+        (FRAME.assign(c=pd.Series([date.date()] * len(FRAME), dtype=object)), "`c` has `2020-01-01` at row 1"),
+    ):
+        with pytest.raises(ValueError, match=f"{words}{place}.*\nhint: encode them .mercer.TableEncoder."):
+            call(given, labels)
+
+
+def test_dates_are_not_categories_of_the_relief_family():
+    frame = FRAME.assign(c=pd.Timestamp("2020-01-01"))
+    with pytest.raises(ValueError, match=r"columns of dates cannot be compared as numbers: `c`\nhint: .*TableEncoder"):
+        ReliefF(categorical_features="auto").fit(frame, Y[: len(frame)])
+
+
+@pytest.mark.parametrize("call", [mercer.compare, mercer.advise])
+def test_comparisons_name_what_encodes_text_and_fills_gaps(call):
+    frame = pd.DataFrame(X.copy(), columns=list("abcdef"))
+    with pytest.raises(ValueError, match=r"`b` has 'blue' at row 1\nhint: encode them \(mercer.TableEncoder\)"):
+        call(frame.assign(b="blue"), Y)
+    frame.loc[3, "b"] = np.nan
+    for given in frame, frame.to_numpy():
+        with pytest.raises(ValueError, match=r"NaN at row 4, column 2.*\nhint: fill them \(mercer.TableEncoder does"):
+            call(given, Y)
+
+
 @every
 def test_a_lazy_frame_is_refused_in_words(estimator):
     lazy = pl.DataFrame(FRAME.to_dict("list")).lazy()
