@@ -74,6 +74,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -
                 f"{np.asarray(y).shape[1]} columns\nhint: fit each column by itself, or use {', '.join(_TAKE_SEVERAL)}"
             )
         checks["multi_output"] = True
+    refuse_missing_labels(y)
     if is_on_gpu(X) and hasattr(estimator, "device"):
         return _on_gpu(estimator, GpuRows.of(X), y, **checks)
     with refusal_explained(X, estimator):
@@ -106,6 +107,33 @@ def refuse_not_finite(rows: Any, names: Any = None, *, allow_nan: bool = False) 
         raise ValueError(
             f"Input contains {what} at row {row + 1}, column {column + 1}{also}; {allowed} allowed\nhint: {_FILL[what]}"
         )
+
+
+def refuse_missing_labels(y: Any) -> None:
+    """Refuse labels of which some are missing, with the row of the first."""
+    if y is None or isinstance(y, str) or sparse.issparse(y):
+        return
+    values = np.asarray(y)
+    if values.dtype.kind in "biu" or (values is y and values.dtype.kind in "US") or values.ndim not in (1, 2):
+        return
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    else:  # not those of `values`, in which NaN among text may be text
+        values = np.asarray(y, dtype=object)
+        missing = np.array([_is_missing(value) for value in values.ravel()], dtype=bool).reshape(values.shape)
+    table = missing.reshape(len(missing), -1)
+    rows = np.flatnonzero(table.any(axis=1))
+    if not len(rows):
+        return
+    first = values.reshape(table.shape)[rows[0], table[rows[0]].argmax()]
+    what = "NaN" if isinstance(first, float | np.floating) else str(first)
+    mask = "pandas.isna(y).any(axis=1)" if values.ndim == 2 else "pandas.isna(y)"
+    kept = "X.filter(keep) and y.filter(keep)" if _is_of_polars(y) else "X[keep] and y[keep]"
+    kept = kept.replace("y[", "numpy.array(y)[") if isinstance(y, list | tuple) else kept
+    raise ValueError(
+        f"Input y contains {what} at row {rows[0] + 1}; {len(rows)} of {len(values)} labels "
+        f"{'is' if len(rows) == 1 else 'are'} missing\nhint: drop such rows: keep = ~{mask}, then {kept}"
+    )
 
 
 def refuse_dates(X: Any) -> None:
@@ -232,7 +260,11 @@ def is_collection(values: Any) -> bool:
 
 def is_lazy(values: Any) -> bool:
     """Return whether this is a frame of polars that is not computed yet; polars itself is not imported."""
-    return type(values).__name__ == "LazyFrame" and type(values).__module__.partition(".")[0] == "polars"
+    return type(values).__name__ == "LazyFrame" and _is_of_polars(values)
+
+
+def _is_of_polars(values: Any) -> bool:
+    return type(values).__module__.partition(".")[0] == "polars"
 
 
 def as_array(values: Any, dtype: Any = None) -> NDArray[Any]:

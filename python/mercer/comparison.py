@@ -29,6 +29,7 @@ from mercer._input import (
     refusal_explained,
     refuse_collections,
     refuse_dates,
+    refuse_missing_labels,
     refuse_not_finite,
 )
 from mercer._words import Scale
@@ -384,6 +385,7 @@ def rows_and_target(X: Any, y: Any) -> tuple[_core.Rows, _core.Target]:
         raise ValueError("y is missing: the labels\nhint: pass one label per row")
     check_consistent_length(rows, y)
     refuse_not_finite(rows, X.columns if is_frame(X) else None)
+    refuse_missing_labels(y)
     return as_rows(rows), as_target(y)
 
 

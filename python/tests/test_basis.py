@@ -555,7 +555,7 @@ def test_bad_labels_are_refused_in_words():
         KernelBasis("csi").fit(X, [0, 1])
     with pytest.raises(ValueError, match="y contains NaN"):
         KernelBasis("csi").fit(X, np.full(len(X), np.nan))
-    with pytest.raises(ValueError, match="y has the type object"):
+    with pytest.raises(ValueError, match="Input y contains None at row 1"):
         KernelBasis("csi").fit(X, np.array([None, "a"] * (len(X) // 2), dtype=object))
     with pytest.raises(ValueError, match="must be numbers"):
         KernelBasis("csi").fit(X, np.full((len(X), 2), "a"))

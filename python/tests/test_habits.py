@@ -324,6 +324,41 @@ def test_comparisons_name_what_encodes_text_and_fills_gaps(call):
             call(given, Y)
 
 
+MISSING = {
+    "NaN": lambda y: y.astype(float).where(y.index != 3),
+    "NaN in an array": lambda y: y.astype(float).where(y.index != 3).to_numpy(),
+    "NaN among text": lambda y: y.astype(str).astype(object).where(y.index != 3, np.nan),
+    "NaN in a list": lambda y: [float("nan") if at == 3 else f"class {label}" for at, label in enumerate(y)],
+    "None": lambda y: y.astype(str).astype(object).where(y.index != 3, None).to_numpy(),
+    "None in polars": lambda y: pl.Series(y.astype(str).astype(object).where(y.index != 3, None).tolist()),
+    "NA": lambda y: y.astype("Int64").where(y.index != 3).astype(str).astype("string").where(y.index != 3),
+    "category": lambda y: y.astype("category").where(y.index != 3),
+}
+
+
+@pytest.mark.parametrize("call", [mercer.compare, mercer.advise, AutoClassifier().fit, FScore().fit, GDA().fit])
+@pytest.mark.parametrize("kind", MISSING)
+def test_a_missing_label_is_told_with_its_row(call, kind):
+    y = MISSING[kind](pd.Series(Y))
+    what = "None" if "None" in kind else "<NA>" if kind == "NA" else "NaN"
+    words = f"Input y contains {what} at row 4; 1 of {len(X)} labels is missing\nhint: drop such rows: keep = ~"
+    with pytest.raises(ValueError, match=words):
+        call(X, y)
+
+
+@pytest.mark.parametrize("y", [np.where(Y == 0, np.nan, Y), pd.Series(Y).astype(float).where(Y != 0)])
+def test_the_hint_for_missing_labels_drops_them(y):
+    import numpy
+    import pandas
+
+    with pytest.raises(ValueError, match="labels are missing") as told:
+        FScore(2).fit(X, y)
+    mask, kept = str(told.value).split("keep = ")[1].split(", then ")
+    keep = eval(mask, {"pandas": pandas, "y": y})
+    rows, labels = (eval(part, {"numpy": numpy, "X": X, "y": y, "keep": keep}) for part in kept.split(" and "))
+    assert len(rows) == len(labels) == (Y != 0).sum()
+
+
 @every
 def test_a_lazy_frame_is_refused_in_words(estimator):
     lazy = pl.DataFrame(FRAME.to_dict("list")).lazy()
