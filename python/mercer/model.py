@@ -269,9 +269,9 @@ class FeatureMap(_Loaded):
         Examples
         --------
         >>> import mercer, os, tempfile
-        >>> X = [[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]]
+        >>> X = [[0.0], [0.2], [0.5], [0.8], [1.0], [4.0], [4.2], [4.5], [4.8], [5.0]]
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     mercer.save(mercer.AutoClassifier().fit(X, [1, 1, 1, 2, 2, 2]), os.path.join(folder, "two.mercer"))
+        ...     mercer.save(mercer.AutoClassifier().fit(X, 5 * [1] + 5 * [2]), os.path.join(folder, "two.mercer"))
         ...     model = mercer.load(os.path.join(folder, "two.mercer"))
         >>> model.predict([[0.2], [4.8]])
         array([1, 2])

@@ -258,8 +258,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         Examples
         --------
         >>> from mercer import AutoClassifier
-        >>> X = [[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]]
-        >>> AutoClassifier().fit(X, list("aaabbb")).predict([[0.2], [4.8]])
+        >>> X = [[0.0], [0.2], [0.5], [0.8], [1.0], [4.0], [4.2], [4.5], [4.8], [5.0]]
+        >>> AutoClassifier().fit(X, list("aaaaabbbbb")).predict([[0.2], [4.8]])
         array(['a', 'b'], dtype='<U1')
         """
         self._validate_params()

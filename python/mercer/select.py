@@ -478,7 +478,8 @@ class ReliefF(_Selector):
     n_features_ : int
         Number of columns kept.
     pvalues_ : ndarray of shape (n_features_in_,)
-        Probability of differences as large by chance (STIR: a t-test of misses against hits).
+        STIR's, of a t-test of misses against hits. They rank columns and are no probabilities: on noise they are tiny
+        where classes differ in size or columns are many.
     n_neighbors_ : int
         Number of neighbours of each kind that a row was compared with.
     n_features_in_ : int

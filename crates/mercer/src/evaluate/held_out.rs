@@ -117,7 +117,7 @@ impl Score {
     }
 
     /// [`of`](Self::of) by what each row counts: a shuffle moves a label with its weight.
-    fn of_by(
+    pub(super) fn of_by(
         measure: Measure,
         truth: &Labels,
         predicted: &Predictions,

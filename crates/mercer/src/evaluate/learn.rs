@@ -269,7 +269,7 @@ impl Learner {
             Labels::Numbers(_) | Labels::Several { .. } => None,
         };
         let missed = classes.as_ref().map(|_| missed(&left_out, &seen.labels, seen.counts.as_ref()));
-        let left_out = LeftOut::of(&left_out, seen.labels, self.seed)?;
+        let left_out = LeftOut::of(&left_out, seen.labels, seen.counts.as_ref(), self.seed)?;
         let basis = first.basis.clone();
         let mut map = first.features(scaling)?;
         map.predictor = Some(Predictor { members: maps, classes, sharpness });
@@ -541,7 +541,7 @@ impl Sample<'_> {
 }
 
 impl LeftOut {
-    fn of(scores: &Mat<f64>, labels: Labels, seed: u64) -> Result<Self> {
+    fn of(scores: &Mat<f64>, labels: Labels, counts: Option<&Weights>, seed: u64) -> Result<Self> {
         let largest = |i: usize| {
             (0..scores.ncols())
                 .reduce(|a, b| if scores[(i, b)] > scores[(i, a)] { b } else { a })
@@ -554,15 +554,17 @@ impl LeftOut {
                 // All targets in their standard deviations, one after the other: their R² is the mean of all.
                 let (truth, c, units) = labels.centered();
                 let means = labels.target_means(None);
+                let places: Vec<usize> = (0..scores.nrows() * c).map(|at| at / c).collect();
+                let counts = counts.map(|counts| counts.select(&places));
                 let scaled = |i: usize, j: usize| (scores[(i, j)] - means[j]) / units[j];
                 let predicted = (0..scores.nrows()).flat_map(|i| (0..c).map(move |j| (i, j)));
                 let predictions = Predictions::Numbers(predicted.map(|(i, j)| scaled(i, j)).collect());
                 let labels = Labels::Numbers(truth);
-                let score = Score::of(Measure::R2, &labels, &predictions, seed)?;
+                let score = Score::of_by(Measure::R2, &labels, &predictions, counts.as_ref(), seed)?;
                 return Ok(Self { labels, predictions, score });
             }
         };
-        let score = Score::of(Measure::usual(&labels), &labels, &predictions, seed)?;
+        let score = Score::of_by(Measure::usual_by(&labels, counts), &labels, &predictions, counts, seed)?;
         Ok(Self { labels, predictions, score })
     }
 }
