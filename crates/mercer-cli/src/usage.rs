@@ -221,7 +221,7 @@ pub(crate) fn join_flag_values(words: impl IntoIterator<Item = OsString>) -> Vec
 }
 
 /// The methods that a model can be fitted with.
-fn fits() -> impl Iterator<Item = &'static MethodSpec> {
+pub(crate) fn fits() -> impl Iterator<Item = &'static MethodSpec> {
     methods::all().filter(|spec| spec.stage != Stage::Select)
 }
 

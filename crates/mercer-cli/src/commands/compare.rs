@@ -168,7 +168,7 @@ fn parse_methods(names: Vec<String>) -> Result<Vec<String>> {
         };
     }
     for name in &names {
-        super::check_no_selector(name, "--methods")?;
+        super::check_makes_features(name, "--methods", "all")?;
     }
     Ok(names)
 }

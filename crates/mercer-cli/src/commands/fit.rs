@@ -110,7 +110,7 @@ pub(crate) fn check(args: &ArgMatches, context: &Context) -> Result<()> {
 /// The pipeline that `--method` and the parameters' flags describe, with the kernel's columns looked up where names are known.
 fn read_pipeline(args: &ArgMatches, names: &[String]) -> Result<Pipeline> {
     let method = args::required(args, "method")?;
-    super::check_no_selector(method, "--method")?;
+    super::check_makes_features(method, "--method", learn::NAME)?;
     let mut settings: Vec<(String, String)> =
         args::settings(args).into_iter().map(|(name, text)| (name.into(), text.into())).collect();
     if !names.is_empty() {

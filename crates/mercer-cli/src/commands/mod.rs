@@ -24,11 +24,12 @@ use std::io::Read;
 
 use clap::ArgMatches;
 use mercer::data::read::{EncodeMode, MOST_COLUMNS, ReadOptions};
+use mercer::data::table::nearest_name;
 use mercer::map::Model;
 use mercer::methods::{self as catalogue, Stage};
 use mercer::{Error, FeatureMap, Result};
 
-use crate::{args, quote};
+use crate::{args, quote, usage};
 
 /// How rows for a model are read: its inputs by name, or by position where it has no names; encoded as its training rows were.
 fn options_for(args: &ArgMatches, model: &FeatureMap) -> Result<ReadOptions> {
@@ -88,13 +89,23 @@ fn file_name(source: &str) -> &str {
     if source == "-" { "standard input" } else { quote::name(source) }
 }
 
-/// An error that names the flags unless this is a method that makes features.
-fn check_no_selector(name: &str, flag: &str) -> Result<()> {
-    if catalogue::method(name)?.stage != Stage::Select {
-        return Ok(());
+/// An error unless this is a method that makes features. It names the flag, and the methods with the word that the flag takes, too.
+fn check_makes_features(name: &str, flag: &str, other: &str) -> Result<()> {
+    match catalogue::all().find(|spec| spec.name == name) {
+        Some(spec) if spec.stage != Stage::Select => Ok(()),
+        Some(_) => Err(Error::Argument(format!(
+            "`{name}` is a selector: it scores columns, and needs a basis for coordinates in kernel space\n\
+             hint: `{flag} eks --selector {name}`; `mercer select --method {name}` keeps columns of the data"
+        ))),
+        None => {
+            let names: Vec<&str> = [other].into_iter().chain(usage::fits().map(|spec| spec.name)).collect();
+            let nearest = nearest_name(names.iter().copied(), name);
+            let hint =
+                nearest.map(|nearest| format!("\nhint: did you mean `{nearest}`?")).unwrap_or_default();
+            Err(Error::Argument(format!(
+                "method = `{name}` is not known; use one of {}{hint}",
+                names.join(", ")
+            )))
+        }
     }
-    Err(Error::Argument(format!(
-        "`{name}` is a selector: it scores columns, and needs a basis for coordinates in kernel space\n\
-         hint: `{flag} eks --selector {name}`; `mercer select --method {name}` keeps columns of the data"
-    )))
 }

@@ -128,7 +128,7 @@ fn bad_usage_and_failure_have_different_exit_codes() {
     let folder = folder();
     let fit = |more: &[&str]| refused(folder.path(), 2, &[&FIT[..], more].concat());
     let error = refused(folder.path(), 2, &["fit", "train.csv", "--method", "kobI", "-o", "model.mercer"]);
-    for spec in mercer::methods::all() {
+    for spec in mercer::methods::all().filter(|spec| spec.stage != mercer::methods::Stage::Select) {
         assert!(error.contains(spec.name), "{error}");
     }
     let error = fit(&["--nu", "0.2"]);
@@ -269,4 +269,17 @@ fn sums_and_products_of_kernels_on_named_columns() {
             refused(folder.path(), 2, &[&args[..], &["--kernel", kernel, "-o", "o.mercer"]].concat());
         assert!(stderr.contains(part), "{kernel}: {stderr}");
     }
+}
+
+#[test]
+fn a_method_that_is_misspelt_is_suggested_among_those_that_fit_takes() {
+    let folder = folder();
+    let refusal = |method: &str| {
+        refused(folder.path(), 2, &["fit", "train.csv", "--target", "kind", "--method", method, "-o", "m"])
+    };
+    let error = refusal("dga");
+    assert!(error.contains("method = `dga` is not known; use one of auto, gram-schmidt, kobl,"), "{error}");
+    assert!(error.ends_with("\nhint: did you mean `gda`?\n") && !error.contains("relieff"), "{error}");
+    assert!(refusal("aut").ends_with("hint: did you mean `auto`?\n"));
+    assert!(!refusal("perceptron").contains("hint"));
 }

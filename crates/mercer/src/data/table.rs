@@ -57,3 +57,38 @@ pub fn shown(name: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(name),
     }
 }
+
+/// The name that may have been meant by one that is not there: another by a letter or two.
+///
+/// ```
+/// use mercer::data::table::nearest_name;
+///
+/// assert_eq!(nearest_name(["gda", "klfe"], "dga"), Some("gda"));
+/// assert_eq!(nearest_name(["gda", "klfe"], "ridge"), None);
+/// ```
+pub fn nearest_name<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+    let most = 1 + name.chars().count() / 5;
+    let (distance, nearest) =
+        names.into_iter().map(|n| (edits(n, name), n)).min_by_key(|(edits, _)| *edits)?;
+    (distance <= most).then_some(nearest)
+}
+
+/// How many letters of the first 64 differ, are missing, too many or swapped with the next, ignoring case.
+pub(crate) fn edits(a: &str, b: &str) -> usize {
+    let letters = |s: &str| s.chars().take(64).flat_map(char::to_lowercase).collect::<Vec<_>>();
+    let (a, b) = (letters(a), letters(b));
+    let (mut above, mut last) = (Vec::new(), (0..=b.len()).collect::<Vec<usize>>());
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(above[j - 2] + 1);
+            }
+            row.push(least);
+        }
+        above = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}

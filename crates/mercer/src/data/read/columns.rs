@@ -8,7 +8,7 @@ use super::ReadOptions;
 use super::budget::Budget;
 use crate::data::rows::F64Rows;
 use crate::data::store::Growing;
-use crate::data::table::{plain_names, shown};
+use crate::data::table::{edits, plain_names, shown};
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
@@ -206,22 +206,6 @@ fn nearest(names: &[String], name: &str) -> String {
     let mut order: Vec<&String> = names.iter().collect();
     order.sort_by_cached_key(|n| edits(n, name));
     format!("the closest of {} columns are {}", names.len(), quoted(&order[..3]))
-}
-
-/// Levenshtein distance of the first 64 characters, ignoring case.
-fn edits(a: &str, b: &str) -> usize {
-    let letters = |s: &str| s.chars().take(64).flat_map(char::to_lowercase).collect::<Vec<_>>();
-    let (a, b) = (letters(a), letters(b));
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// A source that is read completely before its columns are chosen.
