@@ -28,19 +28,25 @@ pub(super) fn formatted(found: &FittedColumns, resamples: usize, form: Form) -> 
     Ok(about_noise(found).map_or(table.clone(), |noise| format!("{table}\n{noise}\n")))
 }
 
-/// A sentence if halves of the rows agree on the columns no more than by chance.
+/// A sentence if halves of the rows agree on the columns no more than by chance. Where none or all are kept, chance would do
+/// the same.
 pub(super) fn about_noise(found: &FittedColumns) -> Option<String> {
-    let Overlap { mean, by_chance, .. } = found.overlap.filter(|overlap| overlap.may_be_chance)?;
+    let Overlap { mean, by_chance, .. } = found.overlap.filter(|_| may_be_noise(found))?;
     Some(format!(
         "The columns kept change from one half of the rows to the other (overlap {mean:.SHARE_DIGITS$}, by chance \
          {by_chance:.SHARE_DIGITS$}): these scores may be noise, or many columns equally good."
     ))
 }
 
+fn may_be_noise(found: &FittedColumns) -> bool {
+    let some_are_kept = (1..found.model.n_inputs).contains(&found.model.n_features());
+    some_are_kept && found.overlap.is_some_and(|overlap| overlap.may_be_chance)
+}
+
 fn json(found: &FittedColumns, resamples: usize) -> Value {
     let model = &found.model;
-    let resamples = found.overlap.map(|Overlap { mean, by_chance, may_be_chance }| {
-        json!({ "count": resamples, "overlap": mean, "by_chance": by_chance, "may_be_noise": may_be_chance })
+    let resamples = found.overlap.map(|Overlap { mean, by_chance, .. }| {
+        json!({ "count": resamples, "overlap": mean, "by_chance": by_chance, "may_be_noise": may_be_noise(found) })
     });
     json!({ "method": model.method, "rows": model.facts.rows, "inputs": model.n_inputs, "kept": model.feature_names(),
             "resamples": resamples, "columns": entries(model) })
