@@ -324,7 +324,8 @@ fn compare() -> Command {
         )))
         .arg(
             Arg::new("score").long("score").value_name("NAME").help(format!(
-                "What methods are compared by: {} [default: accuracy, balanced-accuracy where classes are uneven, r2]",
+                "What methods are compared by: {}; f1 is the mean over the classes (macro) [default: accuracy, balanced-accuracy where \
+                 classes are uneven, r2]",
                 Measure::ALL.map(Measure::name).join(", ")
             )),
         )
