@@ -6,6 +6,7 @@ use super::raw::{Cell, RawColumn, RawRows};
 use super::{
     DatePart, EncodeSettings, Encoded, EncodedColumn, Encoder, Encoding, Medians, Missing, boolean, shortened,
 };
+use crate::data::table::shown;
 use crate::error::{Error, Result};
 
 /// Text with no more distinct values than this is a category in a table of any size; in a long table up to √n of them are.
@@ -16,6 +17,9 @@ const MOST_CATEGORIES: usize = 1_000;
 
 /// In fewer rows, a column may count from 0 or 1, or have a value of its own in each row, by chance.
 const ROWS_TO_TELL: usize = 10;
+
+/// A column is meant to hold numbers if at most one in so many of its values is text.
+const NUMBERS_PER_TEXT: usize = 10;
 
 /// Names of columns that number the rows, in lower case.
 const INDEX_NAMES: [&str; 10] =
@@ -109,12 +113,15 @@ fn check_categorical(raw: &RawRows, settings: &EncodeSettings) -> Result<()> {
     }
 }
 
-/// Columns that were dropped, by why.
+/// Columns that the user should know of, by why.
 #[derive(Default)]
 struct Learned {
     row_numbers: Vec<String>,
     too_many: Vec<String>,
+    nearly_numbers: Vec<String>,
     other: Vec<String>,
+    /// Columns that were not dropped: categories that are nearly all numbers.
+    categories: Vec<String>,
 }
 
 impl Learned {
@@ -161,13 +168,20 @@ impl Learned {
         let limit = FEW_VALUES.max(n.isqrt());
         let values = raw.values_of(j, limit);
         let ids = values.as_ref().is_some_and(|v| v.len() == n - column.missing && n >= ROWS_TO_TELL);
+        let stray = raw.stray_cells(j);
         if let Some(values) = values.filter(|_| !ids) {
+            self.categories.extend(stray.map(|why| entry(column, &why)));
             return Ok(Encoding::Category { values, indicator });
+        }
+        if let Some(why) = stray {
+            return Ok(leave_out(&mut self.nearly_numbers, column, why));
         }
         let example = column.distinct.first().map_or("", String::as_str);
         let many =
             if ids { "another one in every row".to_string() } else { format!("more than {limit} values") };
-        Ok(leave_out(&mut self.too_many, column, format!("holds text (`{example}`), {many}")))
+        let advice =
+            looks_like(&column.distinct).filter(|_| words_only && !column.categories).unwrap_or_default();
+        Ok(leave_out(&mut self.too_many, column, format!("holds text (`{example}`), {many}{advice}")))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -185,8 +199,25 @@ impl Learned {
 
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
+        let name = |first: &String| first.split('`').nth(1).unwrap_or_default().to_string();
+        if let Some(first) = self.nearly_numbers.first() {
+            warnings.push(format!(
+                "dropped {}\nhint: mend such cells, or empty them: an empty cell is a gap; or leave the column out without \
+                 this warning (drop = {})",
+                shortened(&self.nearly_numbers),
+                name(first)
+            ));
+        }
+        if let Some(first) = self.categories.first() {
+            warnings.push(format!(
+                "read as categories: {}\nhint: mend such cells, or empty them: an empty cell is a gap; if they are \
+                 categories, say so (categorical = {})",
+                shortened(&self.categories),
+                name(first)
+            ));
+        }
         if let Some(first) = self.too_many.first() {
-            let name = first.split('`').nth(1).unwrap_or_default();
+            let name = name(first);
             let them = if self.too_many.len() == 1 { "it" } else { "them" };
             warnings.push(format!(
                 "dropped {}\nhint: leave {them} out without this warning (drop = {name}), or use {them} as categories \
@@ -202,8 +233,34 @@ impl Learned {
 }
 
 fn leave_out(list: &mut Vec<String>, column: &RawColumn, why: String) -> Encoding {
-    list.push(format!("column `{}`: it {why}", column.name));
+    list.push(entry(column, &why));
     Encoding::Dropped { why }
+}
+
+fn entry(column: &RawColumn, why: &str) -> String {
+    format!("column `{}`: it {why}", column.name)
+}
+
+/// What texts seem to be that are no words.
+fn looks_like(texts: &[String]) -> Option<&'static str> {
+    let is_date = |text: &String| {
+        let digits = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        text.split(['.', '/', '-']).count() == 3 && text.split(['.', '/', '-']).all(digits)
+    };
+    if texts.iter().all(is_date) {
+        return Some("; these look like dates: write them as 2024-02-29");
+    }
+    // The sign before and the unit behind are those of the first text.
+    let first = texts.first()?;
+    let is_digit = |c: char| c.is_ascii_digit();
+    let (before, after) = (&first[..first.find(is_digit)?], &first[first.rfind(is_digit)? + 1..]);
+    let before = before.trim_end_matches(['-', '+', '.', ',']);
+    let is_number = |text: &String| {
+        let number = text.strip_prefix(before).and_then(|text| text.strip_suffix(after));
+        number.is_some_and(|number| number.replace([',', '\'', ' '], "").parse().is_ok_and(f64::is_finite))
+    };
+    let plain = !before.contains(char::is_alphanumeric) && texts.iter().all(is_number);
+    plain.then_some("; these look like numbers: write them without sign, unit and thousands separator")
 }
 
 impl RawRows {
@@ -234,6 +291,24 @@ impl RawRows {
         // Zero and minus zero are called the same.
         values.dedup();
         Some(values)
+    }
+
+    /// How few cells of a column of numbers are text, and the first of them; None where it is no such column.
+    fn stray_cells(&self, j: usize) -> Option<String> {
+        let column = &self.columns[j];
+        let (texts, values) = (column.texts, self.n() - column.missing);
+        if column.dates || column.categories || texts.saturating_mul(NUMBERS_PER_TEXT) > values {
+            return None;
+        }
+        let is_text = |(_, cell): &(usize, Cell)| matches!(cell, Cell::Text(_));
+        let (row, cell) = self.column(j).map(Cell::of).enumerate().find(is_text)?;
+        let text = column.text_of(cell).unwrap_or_default();
+        let (are, first) = if texts == 1 { ("is not one", "") } else { ("are not", "the first is ") };
+        Some(format!(
+            "holds numbers, but {texts} of its {values} values {are} ({first}`{}` at row {})",
+            shown(&text),
+            row + 1
+        ))
     }
 
     /// The parts of a date that differ between rows; the days where none do.
