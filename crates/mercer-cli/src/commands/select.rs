@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clap::ArgMatches;
-use mercer::data::Table;
+use mercer::data::{Encoder, Table};
 use mercer::map::{Facts, SelectedColumns};
 use mercer::methods;
 use mercer::pipeline::ColumnSelection;
@@ -67,13 +67,9 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         warn(text);
     }
 
-    let raw = encoder.filter(|_| output.is_some()).map(|encoder| encoder.inputs());
-    let made = |name: &String| raw.as_ref().is_some_and(|raw| !raw.contains(name));
-    if let Some(name) = found.model.feature_names().into_iter().find(made) {
-        return Err(Error::Data(format!(
-            "`{name}` is made of a column that holds no numbers, and a model keeps columns as they are\n\
-             hint: leave `--model` out, or choose among other columns (`--drop`, `--inputs`)"
-        )));
+    let encoder = encoder.filter(|_| output.is_some());
+    if let Some(encoder) = &encoder {
+        check_not_made(&found.model, encoder)?;
     }
 
     let text = column_table::formatted(&found, selection.resamples, form)?;
@@ -90,9 +86,30 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         found.model.input_names = found.model.input_names.filter(|_| named);
         output.write_columns(context, &found.model)?;
         summary += &["\nwrote ", output.name()].concat();
+        if encoder.is_some_and(|encoder| has_gaps(&found.model, &encoder)) {
+            summary += ", which keeps columns as they are: missing values were filled to score them, but stay missing";
+        }
     }
     context.info(&format!("{summary}\n{:.2} s", started.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// An error if a column is kept that is not in the file.
+fn check_not_made(model: &SelectedColumns, encoder: &Encoder) -> Result<()> {
+    let raw = encoder.inputs();
+    match model.feature_names().into_iter().find(|name| !raw.contains(name)) {
+        Some(name) => Err(Error::Data(format!(
+            "`{name}` is made of a column that holds text, dates or gaps, and a model keeps columns as they are\n\
+             hint: leave `--model` out, or choose among other columns (`--drop`, `--inputs`)"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Whether values of the columns kept are missing.
+fn has_gaps(model: &SelectedColumns, encoder: &Encoder) -> bool {
+    let made = encoder.names();
+    model.feature_names().iter().any(|name| made.contains(&format!("{name} missing")))
 }
 
 /// What is checked without rows.

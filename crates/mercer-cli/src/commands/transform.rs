@@ -1,7 +1,7 @@
 //! `mercer transform`: a model and rows in, features or selected columns out.
 
 use clap::ArgMatches;
-use mercer::data::read::{self, ReadOptions};
+use mercer::data::read::{self, EncodeMode, ReadOptions};
 use mercer::data::{Table, write};
 use mercer::map::Model;
 use mercer::{Error, Result};
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         Model::Features(map) => super::options_for(args, map),
         Model::Columns(selected) => {
             super::options_for_inputs(args, selected.input_names.clone(), selected.n_inputs)
+                .map(|options| ReadOptions { encode: EncodeMode::Keep, ..options })
         }
     }?;
     let table = read::read(data, &ReadOptions { keep, ..options })?;

@@ -239,3 +239,57 @@ fn permutations_fill_in_p_values_and_all_columns_leave_no_choice() {
     let (table, stderr) = done(folder.path(), &select("noise.csv", &["--method", "fwe", "--level", "1e-9"]));
     assert!(table.contains("no ") && stderr.contains("warning: no column is kept"), "{table}{stderr}");
 }
+
+/// `gaps.csv`: `signal` decides `kind`, but is missing in every ninth row; `ok` is yes or no.
+fn gaps(folder: &Path) {
+    let line = |i: usize| {
+        let signal = if i.is_multiple_of(9) { String::new() } else { format!("{}.25", i % 2 * 50 + i % 7) };
+        let ok = if i.is_multiple_of(3) { "yes" } else { "no" };
+        format!("{signal},{},{ok},{}\n", i * 7 % 11, ["even", "odd"][i % 2])
+    };
+    let text: String = std::iter::once("signal,b,ok,kind\n".into()).chain((0..60).map(line)).collect();
+    fs::write(folder.join("gaps.csv"), text).expect("written");
+}
+
+#[test]
+fn a_model_of_columns_reads_its_own_file_and_gaps_stay_gaps() {
+    let folder = folder();
+    gaps(folder.path());
+    for (inputs, kept) in [("signal,b", "signal"), ("ok", "ok")] {
+        let (_, stderr) = done(
+            folder.path(),
+            &select(
+                "gaps.csv",
+                &["--inputs", inputs, "--method", "f", "--n-features", "1", "-m", "m.mercer"],
+            ),
+        );
+        let told =
+            "which keeps columns as they are: missing values were filled to score them, but stay missing";
+        assert_eq!(stderr.contains(told), kept == "signal", "{stderr}");
+        let (out, stderr) = done(folder.path(), &["transform", "m.mercer", "gaps.csv"]);
+        let (head, rows) = csv(&out);
+        assert_eq!((head, rows.len()), (vec![kept], 60));
+        match kept {
+            "signal" => {
+                assert_eq!(rows.iter().filter(|row| row[0] == "NaN").count(), 7, "{out}");
+                assert!(stderr.contains("7 values are missing (`signal` 7); they stay missing"), "{stderr}");
+            }
+            _ => assert_eq!((&rows[0][0], &rows[1][0]), (&"1", &"0")),
+        }
+    }
+}
+
+#[test]
+fn nothing_is_said_of_chance_where_no_column_or_every_column_is_kept() {
+    let folder = folder();
+    data(folder.path());
+    for more in [["--method", "fwe", "--level", "1e-9"], ["--method", "fpr", "--level", "0.999"]] {
+        let (table, stderr) = done(folder.path(), &select("noise.csv", &more));
+        assert!(!table.contains("by chance") && !stderr.contains("by chance"), "{more:?}: {table}{stderr}");
+        let (json, _) =
+            done(folder.path(), &select("noise.csv", &[&more[..], &["--format", "json"]].concat()));
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        assert!([0, 5].contains(&json["kept"].as_array().map_or(1, Vec::len)), "{more:?}: {json}");
+        assert_eq!(json["resamples"]["may_be_noise"], false, "{more:?}");
+    }
+}

@@ -71,6 +71,31 @@ impl Encoder {
     }
 }
 
+#[cfg(feature = "formats")]
+impl RawRows {
+    /// The cells as they are, NaN where one is missing; true and false, or yes and no, are 1 and 0.
+    pub(crate) fn keep(&self) -> Result<Encoded> {
+        let column = |column: &RawColumn| {
+            let booleans = column.holds_booleans(self.n());
+            let indicator = false;
+            let encoding =
+                if booleans { Encoding::Boolean { indicator } } else { Encoding::Number { indicator } };
+            match &column.unusable {
+                None => Ok(EncodedColumn { name: column.name.clone(), encoding }),
+                Some(kind) => Err(Error::data(format!(
+                    "column `{}` holds values of the type {kind}, but it must hold numbers",
+                    column.name
+                ))),
+            }
+        };
+        let columns = self.columns.iter().map(column).collect::<Result<_>>()?;
+        let encoder = Encoder { columns, by_place: true, medians: None };
+        let (rows, counts) = encoder.encode(self)?;
+        let notes = counts.missing(&encoder).map(|missing| format!("{missing}; they stay missing"));
+        Ok(Encoded { rows, notes: notes.into_iter().collect(), warnings: Vec::new() })
+    }
+}
+
 /// The error for a value that the column's encoding has no number for.
 fn refuse(column: &EncodedColumn, source: &RawColumn, cell: Cell, row: usize) -> Error {
     let was = match column.encoding {
@@ -148,7 +173,7 @@ impl Step {
                 out[0] = value;
                 1
             }
-            // A column of numbers may come as text, and one of dates too.
+            // A column of numbers may come as text, and one of booleans or dates too.
             (What::Number, Cell::Text(place)) => {
                 let number = source.distinct.get(place)?.parse().ok();
                 out[0] = number.filter(|value: &f64| value.is_finite())?;
@@ -227,19 +252,20 @@ impl Counts {
     }
 
     /// How many values are missing, and where.
-    pub(super) fn missing_note(&self, encoder: &Encoder) -> Option<String> {
+    fn missing(&self, encoder: &Encoder) -> Option<String> {
         let columns: Vec<String> = (self.missing.iter().zip(&encoder.columns))
             .filter(|(count, _)| **count > 0)
             .map(|(count, column)| format!("`{}` {count}", column.name))
             .collect();
         let total: usize = self.missing.iter().sum();
         let (values, are) = if total == 1 { ("value", "is") } else { ("values", "are") };
-        (total > 0).then(|| {
-            format!(
-                "{total} {values} {are} missing ({}); numbers are filled by the medians of the training rows",
-                shortened(&columns)
-            )
-        })
+        (total > 0).then(|| format!("{total} {values} {are} missing ({})", shortened(&columns)))
+    }
+
+    /// What became of missing values.
+    pub(super) fn missing_note(&self, encoder: &Encoder) -> Option<String> {
+        let missing = self.missing(encoder)?;
+        Some(format!("{missing}; numbers are filled by the medians of the training rows"))
     }
 
     /// Which values no training row had.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::raw::{Cell, RawColumn, RawRows};
 use super::{
-    DatePart, EncodeSettings, Encoded, EncodedColumn, Encoder, Encoding, Medians, Missing, boolean, shortened,
+    DatePart, EncodeSettings, Encoded, EncodedColumn, Encoder, Encoding, Medians, Missing, shortened,
 };
 use crate::data::table::shown;
 use crate::error::{Error, Result};
@@ -157,7 +157,7 @@ impl Learned {
             });
         }
         let words_only = column.texts + column.missing == n;
-        if words_only && column.distinct.iter().all(|text| boolean(text).is_some()) {
+        if column.holds_booleans(n) {
             return Ok(Encoding::Boolean { indicator });
         }
         let is_number = |text: &String| text.parse().is_ok_and(f64::is_finite);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::date;
+use super::{boolean, date};
 use crate::data::store::{Growing, Store};
 use crate::error::{Error, Result};
 
@@ -149,6 +149,12 @@ impl RawColumn {
             }
         };
         Cell::Text(place).to_f64()
+    }
+
+    /// Whether all of its values, in n rows, are true and false, or yes and no.
+    pub(super) fn holds_booleans(&self, n: usize) -> bool {
+        let words_only = self.texts > 0 && self.texts + self.missing == n;
+        words_only && self.distinct.iter().all(|text| boolean(text).is_some())
     }
 
     /// A cell as text; None for a missing value and for one of too many texts.

@@ -12,8 +12,10 @@ impl ReadOptions {
         if matches!(self.encode, EncodeMode::Off) {
             return None;
         }
-        // A source without names has those of the columns that are wanted of it.
-        let names = self.columns.clone().filter(|wanted| wanted.len() == names.len()).unwrap_or(names);
+        // A source without names has those of the columns that are wanted of it, where these have some.
+        let has_names =
+            |wanted: &Vec<String>| wanted.len() == names.len() && wanted.iter().all(|n| !n.is_empty());
+        let names = self.columns.clone().filter(has_names).unwrap_or(names);
         Some(names.iter().map(|name| RawColumn::new(name)).collect())
     }
 
@@ -21,6 +23,7 @@ impl ReadOptions {
     pub(super) fn refuses_missing(&self) -> bool {
         match &self.encode {
             EncodeMode::Off => true,
+            EncodeMode::Keep => false,
             EncodeMode::Learn(settings) => settings.missing == crate::data::encode::Missing::Refuse,
             EncodeMode::Apply(encoder) => encoder.medians.is_none(),
         }
@@ -38,6 +41,7 @@ impl ReadOptions {
         let wanted = match &self.encode {
             EncodeMode::Off => false,
             EncodeMode::Apply(_) => true,
+            EncodeMode::Keep => !rows.is_sparse() && rows.check_finite(None).is_err(),
             EncodeMode::Learn(settings) => {
                 let missing = rows.check_finite(None).is_err() && !self.refuses_missing();
                 !settings.categorical.is_empty() || (missing && !rows.is_sparse())
@@ -80,6 +84,7 @@ impl ReadOptions {
         let (encoder, Encoded { rows, notes, warnings }) = match &self.encode {
             EncodeMode::Apply(encoder) => (encoder.clone(), encoder.apply(&raw).map_err(in_file)?),
             EncodeMode::Off => return plain(raw, named),
+            EncodeMode::Keep => return kept(&raw, named).map_err(in_file),
             EncodeMode::Learn(settings) => {
                 let settings = EncodeSettings {
                     by_place: !named,
@@ -95,6 +100,12 @@ impl ReadOptions {
         let names = encoder.names();
         Ok(Table { named, encoder: Some(encoder), notes, warnings, ..Table::of_rows(rows, names) })
     }
+}
+
+/// Numbers and gaps, which need no encoder.
+fn kept(raw: &RawRows, named: bool) -> Result<Table> {
+    let Encoded { rows, notes, .. } = raw.keep()?;
+    Ok(Table { named, notes, ..Table::of_rows(rows, raw.names()) })
 }
 
 fn plain(raw: RawRows, named: bool) -> Result<Table> {

@@ -86,6 +86,9 @@ pub enum EncodeMode {
     /// They are encoded as training rows were. `columns` are the encoder's [`inputs`](Encoder::inputs).
     Apply(Encoder),
 }
+    /// They stay as they are: missing values are NaN, and a column of true and false, or yes and no, is 1 and 0. Other text is
+    /// refused.
+    Keep,
 
 /// Reads a file, CSV from standard input (`-`), or a generator (`synth:…`).
 ///
