@@ -38,6 +38,8 @@ pub(crate) fn with_flags(text: &str) -> String {
         match inside {
             "y" => return Some("`--target COL`".to_string()),
             "inputs" => return Some("`--inputs COL,…`".to_string()),
+            "header = true" => return Some("`--header`".to_string()),
+            "header = false" => return Some("`--no-header`".to_string()),
             "`memory`, MERCER_MEMORY" => return Some("`--memory`, MERCER_MEMORY".to_string()),
             _ => {}
         }

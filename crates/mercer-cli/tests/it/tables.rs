@@ -143,3 +143,37 @@ fn a_target_that_was_forgotten_is_asked_about() {
         "{stderr}"
     );
 }
+
+#[test]
+fn a_model_of_columns_that_are_called_by_numbers_reads_its_own_file() {
+    let folder = folder();
+    let row = |i: usize| [(i * 37 % 101) as f64 / 7.0, (i * i % 31) as f64 / 3.0, (i % 13) as f64 / 9.0];
+    let kind = |i: usize| if row(i)[0] > 7.0 { "up" } else { "down" };
+    let (mut train, mut new) = ("0,1,2,y\n".to_string(), "2,0,1\n".to_string());
+    for i in 0..60 {
+        let [a, b, c] = row(i);
+        train.extend([format!("{a},{b},{c},{}\n", kind(i))]);
+        new.extend([format!("{c},{a},{b}\n")]);
+    }
+    fs::write(folder.path().join("numbers.csv"), &train).expect("written");
+    fs::write(folder.path().join("other_order.csv"), new).expect("written");
+    let (_, stderr) = run(folder.path(), "fit numbers.csv --target y --method auto -o m.mercer");
+    assert!(stderr.contains("read 60 rows of 3 inputs and a target of 2 classes"), "{stderr}");
+    let (own, _) = run(folder.path(), "predict m.mercer numbers.csv");
+    let (other, _) = run(folder.path(), "predict m.mercer other_order.csv");
+    assert_eq!((csv(&own).1.len(), &own), (60, &other));
+    let (_, stderr) = run(folder.path(), "fit other_order.csv --header --target 1 --method kobl -o k.mercer");
+    assert!(stderr.contains("read 60 rows of 2 inputs"), "{stderr}");
+    let (_, stderr) = run(folder.path(), "fit numbers.csv --drop -1 --method kobl -o k.mercer");
+    insta::assert_snapshot!(stderr.lines().take(3).collect::<Vec<_>>().join("\n"), @r"
+    the first line (0, 1, 2, …) holds names, as pandas numbers columns
+    hint: if it is a row, say so (`--no-header`)
+    read 60 rows of 3 inputs and no target
+    ");
+    let (_, stderr) = run(folder.path(), "fit other_order.csv --method kobl -o k.mercer");
+    insta::assert_snapshot!(stderr.lines().take(3).collect::<Vec<_>>().join("\n"), @r"
+    warning: the first line (2, 0, 1) was taken as a row, but it holds whole numbers, and most columns below it do not
+    hint: if it holds names, say so (`--header`)
+    read 61 rows of 3 inputs and no target
+    ");
+}

@@ -8,7 +8,7 @@ use arrow::array::{
 };
 use arrow::datatypes::Int8Type;
 use faer::{Mat, MatRef, mat};
-use mercer::data::read::{ReadOptions, read};
+use mercer::data::read::{EncodeMode, ReadOptions, read};
 use mercer::data::synth::{GENERATORS, generate};
 use mercer::data::write::{check_kept, check_output, write_csv, write_features};
 use mercer::data::{Column, Labels, Table, Task};
@@ -202,6 +202,116 @@ fn a_header_is_detected_unless_told() {
 }
 
 #[test]
+fn names_that_are_numbers_are_no_row() {
+    // What pandas writes for `DataFrame(X)`, with and without its index.
+    for (text, names) in [
+        ("0,1,2\n0.5,1.5,2.5\n3.5,4.5,5.5\n", &["0", "1", "2"][..]),
+        (",0,1\n0,1.5,2.5\n1,4.5,5.5\n", &["x1", "0", "1"]),
+    ] {
+        let table = csv(text, &ReadOptions::default()).expect("read");
+        assert_eq!((table.named, table.rows.n(), &table.names[..]), (true, 2, &texts(names)[..]));
+        assert!(table.notes[0].starts_with("the first line ("), "{:?}", table.notes);
+        assert!(
+            table.notes[0].ends_with("hint: if it is a row, say so (header = false)"),
+            "{:?}",
+            table.notes
+        );
+    }
+    let told = ReadOptions { header: Some(false), ..ReadOptions::default() };
+    assert_eq!(csv("0,1\n0.5,1.5\n", &told).expect("read").rows.n(), 2);
+    let table = csv("0,1,2,y\n0.5,1.5,2.5,n\n3.5,4.5,5.5,m\n", &target("y")).expect("read");
+    assert_eq!((table.rows.n(), table.names, table.notes), (2, texts(&["0", "1", "2"]), Vec::new()));
+    // A column that the user names, unless it may be a place.
+    let years = "2019,2020,2\n0.5,1.5,2.5\n3.5,4.5,5.5\n";
+    let table = csv(years, &target("2020")).expect("read");
+    assert_eq!((table.names, table.target), (texts(&["2019", "2"]), Some(Column::Numbers(vec![1.5, 4.5]))));
+    assert_eq!(csv(years, &target("2")).expect("read").target, Some(Column::Numbers(vec![2020.0, 1.5, 4.5])));
+    // The inputs of a model, in another order.
+    let table = csv("7,5,6\n0.7,0.5,0.6\n", &columns(&["5", "6"])).expect("read");
+    assert_eq!(table.rows.to_dense(), [0.5, 0.6]);
+}
+
+#[test]
+fn a_first_row_of_whole_numbers_over_fractions_is_doubted() {
+    let warnings = |text: &str| csv(text, &ReadOptions::default()).expect("read").warnings;
+    assert_eq!(
+        warnings("2019,2020,2021,2022\n0.5,1.5,2.5,3.5\n"),
+        [
+            "the first line (2019, 2020, 2021, …) was taken as a row, but it holds whole numbers, and most columns below it do \
+          not\nhint: if it holds names, say so (header = true)"
+        ]
+    );
+    for fine in ["5,3,1\n4,1,0\n", "5,3,1\n4.5,1,0\n", "5,5\n0.5,0.5\n", "5\n0.5\n"] {
+        assert_eq!(warnings(fine), Vec::<String>::new(), "{fine}");
+    }
+    let told = ReadOptions { header: Some(false), ..ReadOptions::default() };
+    assert_eq!(csv("2019,2020\n0.5,1.5\n", &told).expect("read").warnings, Vec::<String>::new());
+}
+
+#[test]
+fn a_comment_or_a_line_for_excel_before_the_header_is_named() {
+    let error = csv_error("# made by tool\na,b,y\n1,2,3\n", &target("y"));
+    assert!(error.contains("there is no column `y`"), "{error}");
+    assert!(
+        error.ends_with("hint: the first line starts with `#`; if it is a comment, delete it"),
+        "{error}"
+    );
+    let error = csv_error("# made by tool\na,b,y\n1,2,3\n", &ReadOptions::default());
+    assert!(error.contains("line 2 has 3 fields, but") && error.contains("if it is a comment"), "{error}");
+    let error = csv_error("sep=;\na;b;y\n1;2;3\n", &target("y"));
+    assert!(error.ends_with("hint: the first line starts with `sep=`, which only Excel reads; delete it"));
+}
+
+#[test]
+fn booleans_that_were_numbers_when_a_model_was_fitted_are_numbers_as_text() {
+    let table = csv("flag,a\nTrue,1\nFALSE,2\n", &columns(&["flag", "a"])).expect("read");
+    assert_eq!(table.rows.to_dense(), [1.0, 1.0, 0.0, 2.0]);
+    let error = csv_error("flag,a\nTrue,1\nno,2\n", &columns(&["flag", "a"]));
+    assert!(error.contains("column `flag` holds text (`no` at row 2)"), "{error}");
+}
+
+#[test]
+fn a_missing_target_is_counted_and_not_called_a_number() {
+    let error = csv_error("a,y\n1,\n2,yes\n3,NA\n", &target("y"));
+    assert_eq!(
+        error,
+        "t.csv: the target `y` is missing in 2 of 3 rows, first at row 1; every row needs one\n\
+         hint: fill in these cells, or take these rows out of the file"
+    );
+    let a: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));
+    let targets: [ArrayRef; 3] = [
+        Arc::new(StringArray::from(vec![Some("u"), None, None])),
+        Arc::new(Int32Array::from(vec![Some(1), None, None])),
+        Arc::new(Float64Array::from(vec![Some(1.5), None, Some(f64::NAN)])),
+    ];
+    for y in targets {
+        let batch = RecordBatch::try_from_iter([("a", a.clone()), ("y", y)]).expect("a batch");
+        let mut parquet =
+            parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).expect("a writer");
+        parquet.write(&batch).expect("written");
+        let error = read_bytes("t.parquet", parquet.into_inner().expect("whole"), &target("y"));
+        let error = error.expect_err("refused");
+        assert!(error.contains("the target `y` is missing in 2 of 3 rows, first at row 2"), "{error}");
+    }
+}
+
+#[test]
+fn gaps_stay_gaps_where_columns_are_kept_as_they_are() {
+    let keep = |names: &[&str]| ReadOptions { encode: EncodeMode::Keep, ..columns(names) };
+    let table = csv("a,b,kind,ok\n1,,x,yes\nn/a,2,y,\n3,4,x,no\n", &keep(&["b", "a", "ok"])).expect("read");
+    let values = table.rows.to_dense();
+    assert_eq!(
+        values.iter().map(|v| v.is_nan()).collect::<Vec<_>>()[..6],
+        [true, false, false, false, true, true]
+    );
+    assert_eq!(values[6..], [4.0, 3.0, 0.0]);
+    assert_eq!(table.notes, ["3 values are missing (`b` 1, `a` 1, `ok` 1); they stay missing"]);
+    assert!(table.encoder.is_none());
+    let error = csv_error("a,b\n1,2\n3,no\n", &keep(&["a", "b"]));
+    assert!(error.contains("column `b` holds `no` at row 2, but it held numbers"), "{error}");
+}
+
+#[test]
 fn a_target_is_found_by_name_and_by_place() {
     let text = "a,b,c\n1,2,3\n4,5,6\n";
     let numbers = |name: &str| csv(text, &target(name)).expect("read").target;
@@ -236,7 +346,7 @@ fn missing_and_infinite_values_are_named_by_row_and_column() {
         assert!(error.contains("a value is missing") && error.contains("at row 2, column `b`"), "{error}");
         assert!(error.ends_with("hint: fill or drop such rows first"), "{error}");
         let error = csv_error(&format!("a,b\n1,2\n3,{value}\n"), &target("b"));
-        assert!(error.contains("a value is missing") && error.contains("at row 2, column `b`"), "{error}");
+        assert!(error.contains("the target `b` is missing in 1 of 2 rows, at row 2; every row"), "{error}");
     }
     for value in ["inf", "-Infinity", "1e999"] {
         for options in [ReadOptions::default(), target("b")] {

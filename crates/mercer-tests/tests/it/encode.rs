@@ -186,6 +186,70 @@ fn text_of_many_values_is_dropped_with_a_warning_and_refused_where_nothing_is_le
 }
 
 #[test]
+fn a_stray_cell_in_a_column_of_numbers_is_named_with_the_way_out() {
+    let cells = |stray: &str, number: fn(usize) -> String| -> Vec<String> {
+        let lines = lines_of(40, |i| {
+            format!("{},{}\n", if i == 8 { stray.to_string() } else { number(i) }, (i * i) % 7)
+        });
+        csv(&format!("a,b\n{lines}")).warnings
+    };
+    assert_eq!(
+        cells("12O", |i| format!("{}.5", i * 3)),
+        ["dropped column `a`: it holds numbers, but 1 of its 40 values is not one (`12O` at row 9)\n\
+             hint: mend such cells, or empty them: an empty cell is a gap; or leave the column out without this warning (drop = a)"]
+    );
+    assert_eq!(
+        cells("n.a.", |i| (i % 9).to_string()),
+        [
+            "read as categories: column `a`: it holds numbers, but 1 of its 40 values is not one (`n.a.` at row 9)\n\
+          hint: mend such cells, or empty them: an empty cell is a gap; if they are categories, say so (categorical = a)"
+        ]
+    );
+    assert_eq!(cells("", |i| format!("{}.5", i * 3)), Vec::<String>::new(), "an empty cell is a gap");
+    let several = lines_of(40, |i| if i % 20 == 3 { "<0.1\n".to_string() } else { format!("{i}.5\n") });
+    let several = csv(&format!("a,b\n{}", several.replace('\n', ",1\n"))).warnings;
+    assert!(several[0].contains("2 of its 40 values are not (the first is `<0.1` at row 4)"), "{several:?}");
+}
+
+#[test]
+fn text_that_looks_like_dates_or_numbers_is_said_to() {
+    let warnings = |text: fn(usize) -> String| {
+        csv(&format!("a;b\n{}", lines_of(40, |i| format!("{};{}\n", text(i), (i * i) % 7)))).warnings
+    };
+    for text in [|i| format!("{:02}.03.2020", i % 28 + 1), |i: usize| format!("{}/3/20", i % 28 + 1)] {
+        assert!(warnings(text)[0].contains("; these look like dates: write them as 2024-02-29\n"));
+    }
+    let numbers: [fn(usize) -> String; 4] =
+        [|i| format!("{i}.5 €"), |i| format!("${i}.50"), |i| format!("{i} kg"), |i| format!("{i}'100.5")];
+    for text in numbers {
+        let said = warnings(text);
+        assert!(said[0].contains("; these look like numbers: write them without sign, unit"), "{said:?}");
+    }
+    for text in [|i| format!("n{i}"), |i: usize| format!("{i}{}", ["a", "b"][i % 2])] {
+        assert!(!warnings(text)[0].contains("look like"));
+    }
+}
+
+#[test]
+fn booleans_that_were_numbers_when_the_encoding_was_learned_are_numbers_as_text() {
+    let columns: [(&str, ArrayRef); 2] = [
+        ("flag", Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]))),
+        ("a", Arc::new(Float64Array::from(vec![1.0, 2.0, 4.0]))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).expect("a batch");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet").display().to_string();
+    let file = std::fs::File::create(&path).expect("a file");
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.close().expect("whole");
+    let table = read(&path, &learn(EncodeSettings::default())).expect("read");
+    let new = again(&table, "flag,a\nTrue,1\nFALSE,2\n").expect("read");
+    assert_eq!(new.rows.to_dense(), [1.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
+    assert!(again(&table, "flag,a\nmaybe,1\n").expect_err("refused").contains("holds `maybe` at row 1"));
+}
+
+#[test]
 fn row_numbers_are_no_inputs_unless_they_are_named() {
     let lines = |number: fn(usize) -> usize| -> String {
         lines_of(12, |i| format!("{},{}\n", number(i), (i * i) % 7))

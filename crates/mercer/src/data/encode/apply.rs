@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::date;
 use super::raw::{Cell, RawColumn, RawRows};
-use super::{DatePart, Encoded, EncodedColumn, Encoder, Encoding, boolean, shortened};
+use super::{DatePart, Encoded, EncodedColumn, Encoder, Encoding, boolean, shortened, truth};
 use crate::data::Rows;
 use crate::data::store::Growing;
 use crate::error::{Error, Result};
@@ -175,8 +175,9 @@ impl Step {
             }
             // A column of numbers may come as text, and one of booleans or dates too.
             (What::Number, Cell::Text(place)) => {
-                let number = source.distinct.get(place)?.parse().ok();
-                out[0] = number.filter(|value: &f64| value.is_finite())?;
+                let text = source.distinct.get(place)?;
+                let number = text.parse().ok().filter(|value: &f64| value.is_finite());
+                out[0] = number.or_else(|| truth(text))?;
                 1
             }
             (What::Boolean, Cell::Value(value)) if !source.dates && (value == 0.0 || value == 1.0) => {
@@ -184,7 +185,7 @@ impl Step {
                 1
             }
             (What::Boolean, Cell::Text(place)) => {
-                out[0] = f64::from(u8::from(boolean(source.distinct.get(place)?)?));
+                out[0] = boolean(source.distinct.get(place)?)?;
                 1
             }
             (What::Date(parts), Cell::Missing) => {

@@ -77,7 +77,8 @@ pub struct EncodeSettings {
 /// What one column becomes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Encoding {
-    /// One column of the numbers; `indicator`: and one that says where they are missing.
+    /// One column of the numbers; `true` is 1 and `false` is 0, as in columns of booleans that are stored as text.
+    /// `indicator`: and one that says where they are missing.
     Number {
         /// Whether training rows had missing values.
         indicator: bool,
@@ -263,14 +264,13 @@ fn shortened<T: AsRef<str>>(names: &[T]) -> String {
     format!("{}{}", shown.join(", "), if names.len() > NAMES_SHOWN { ", …" } else { "" })
 }
 
-/// `true` and `yes` are Some(true), whatever their case.
-fn boolean(text: &str) -> Option<bool> {
-    let is = |word: &str| text.eq_ignore_ascii_case(word);
-    if is("true") || is("yes") {
-        Some(true)
-    } else if is("false") || is("no") {
-        Some(false)
-    } else {
-        None
-    }
+/// `true` is 1 and `false` is 0, whatever their case.
+pub(crate) fn truth(text: &str) -> Option<f64> {
+    [("true", 1.0), ("false", 0.0)].iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, v)| *v)
+}
+
+/// As [`truth`], and `yes` is 1 and `no` is 0.
+fn boolean(text: &str) -> Option<f64> {
+    let words = [("yes", 1.0), ("no", 0.0)];
+    truth(text).or_else(|| words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, v)| *v))
 }

@@ -18,7 +18,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::arrow_size::ArrowSize;
 use super::budget::Budget;
 use super::columns::Choice;
-use super::{ReadOptions, caught, not_finite, parquet_size, text_inputs};
+use super::{MissingTargets, ReadOptions, caught, not_finite, parquet_size, text_inputs};
 use crate::data::encode::{RawColumn, is_missing};
 use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
@@ -98,6 +98,7 @@ struct Batches<'a> {
     n: usize,
     values: Growing<f64>,
     target: Option<Column>,
+    missing_targets: MissingTargets,
     /// Whether the target is of the type UInt64.
     is_u64: bool,
     kept: Vec<Vec<String>>,
@@ -149,7 +150,20 @@ impl<'a> Batches<'a> {
         let kept = vec![Vec::new(); choice.kept.len()];
         let (values, refuses_missing) = (options.growing(), options.refuses_missing());
         let budget = Budget::new(path, options);
-        Ok(Self { path, choice, wanted, n: 0, values, target, is_u64, kept, raw, refuses_missing, budget })
+        Ok(Self {
+            path,
+            choice,
+            wanted,
+            n: 0,
+            values,
+            target,
+            missing_targets: MissingTargets::default(),
+            is_u64,
+            kept,
+            raw,
+            refuses_missing,
+            budget,
+        })
     }
 
     fn extend(
@@ -186,6 +200,7 @@ impl<'a> Batches<'a> {
         let p = self.choice.inputs.len();
         let mut rows = vec![0.0; batch.num_rows() * p];
         let (mut raw, mut budget) = (self.raw.take(), self.budget.clone());
+        let mut missing = self.missing_targets;
         let mut take = |text: &str| budget.take(size_of::<String>() + text.len(), TEXTS);
         for (at, &j) in self.choice.inputs.iter().enumerate().filter(|_| batch.num_rows() > 0) {
             let places = rows[at..].iter_mut().step_by(p);
@@ -195,18 +210,17 @@ impl<'a> Batches<'a> {
             }
         }
         match (self.choice.target, &mut self.target) {
-            (Some(j), Some(Column::Integers(values))) => column(j)?.integers(values)?,
-            (Some(j), Some(Column::Numbers(values))) => {
-                let mut new = vec![0.0; batch.num_rows()];
-                column(j)?.numbers(new.iter_mut())?;
-                values.append(&mut new);
-            }
+            (Some(j), Some(Column::Integers(values))) => column(j)?.integers(values, &mut missing)?,
+            (Some(j), Some(Column::Numbers(values))) => column(j)?.target_numbers(values, &mut missing)?,
             (Some(j), Some(Column::Text(values))) => {
-                let texts = column(j)?;
-                texts.each_text(|i, text| {
-                    let text = text.ok_or_else(|| texts.missing(i))?;
-                    take(&text)?;
-                    values.push(text);
+                column(j)?.each_text(|i, text| {
+                    match text {
+                        Some(text) => {
+                            take(&text)?;
+                            values.push(text);
+                        }
+                        None => missing.add(self.n + i + 1),
+                    }
                     Ok(())
                 })?;
             }
@@ -224,7 +238,7 @@ impl<'a> Batches<'a> {
             let now = raw.iter().map(RawColumn::text_bytes).sum::<usize>();
             budget.take(now - raw_bytes, TEXTS)?;
         }
-        (self.raw, self.budget) = (raw, budget);
+        (self.raw, self.budget, self.missing_targets) = (raw, budget, missing);
         self.n += batch.num_rows();
         self.values.extend(&rows)
     }
@@ -232,6 +246,9 @@ impl<'a> Batches<'a> {
     fn finish(self, options: &ReadOptions) -> Result<Table> {
         if self.n == 0 {
             return Err(Error::file(self.path, "there are no rows"));
+        }
+        if let Some(j) = self.choice.target {
+            self.missing_targets.check(self.path, &self.choice.names[j], self.n)?;
         }
         let kept = self.choice.kept.iter().map(|&j| self.choice.names[j].clone());
         let kept = kept.zip(self.kept).collect();
@@ -323,10 +340,27 @@ impl BatchColumn<'_> {
         Ok(())
     }
 
-    fn integers(&self, values: &mut Vec<i64>) -> Result<()> {
+    /// The integers of a target, without those that are missing.
+    fn integers(&self, values: &mut Vec<i64>, missing: &mut MissingTargets) -> Result<()> {
         let integers = cast(self.array, &DataType::Int64).map_err(|e| (self.broken)(&e))?;
         for (i, v) in integers.as_primitive::<Int64Type>().iter().enumerate() {
-            values.push(v.ok_or_else(|| self.missing(i))?);
+            match v {
+                Some(v) => values.push(v),
+                None => missing.add(self.before + i + 1),
+            }
+        }
+        Ok(())
+    }
+
+    /// The finite numbers of a target, without those that are missing.
+    fn target_numbers(&self, values: &mut Vec<f64>, missing: &mut MissingTargets) -> Result<()> {
+        let numbers = cast(self.array, &DataType::Float64).map_err(|e| (self.broken)(&e))?;
+        for (i, v) in numbers.as_primitive::<Float64Type>().iter().enumerate() {
+            match v.filter(|v| !v.is_nan()) {
+                Some(v) if v.is_finite() => values.push(v),
+                Some(v) => return Err(not_finite(self.path, self.before + i + 1, self.name, &v.to_string())),
+                None => missing.add(self.before + i + 1),
+            }
         }
         Ok(())
     }

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ReadOptions;
 use super::budget::Budget;
+use super::{MissingTargets, ReadOptions};
 use crate::data::rows::F64Rows;
 use crate::data::store::Growing;
 use crate::data::table::{edits, plain_names, shown};
@@ -179,21 +179,22 @@ fn by_count(path: &str, mut free: Vec<usize>, wanted: usize, target_known: bool)
 
 /// The column of this name or at this position: `-1` is the last; without names `1` is the first.
 fn find(path: &str, names: &[String], named: bool, name: &str) -> Result<usize> {
-    let by_place = || {
-        let place: i64 = name.parse().ok()?;
-        let count = usize::try_from(place.unsigned_abs()).ok()?;
-        let j = if place < 0 {
-            names.len().checked_sub(count)?
-        } else if named {
-            return None;
-        } else {
-            count.checked_sub(1)?
-        };
-        (j < names.len()).then_some(j)
-    };
-    names.iter().position(|n| n == name).or_else(by_place).ok_or_else(|| {
+    let found = names.iter().position(|n| n == name).or_else(|| place(name, names.len(), named));
+    found.ok_or_else(|| {
         Error::file(path, format!("there is no column `{}`; {}", shown(name), nearest(names, name)))
     })
+}
+
+/// The place among p columns that a number means.
+pub(super) fn place(number: &str, p: usize, named: bool) -> Option<usize> {
+    let place: i64 = number.parse().ok()?;
+    let count = usize::try_from(place.unsigned_abs()).ok()?;
+    let j = match place {
+        ..0 => p.checked_sub(count)?,
+        _ if named => return None,
+        _ => count.checked_sub(1)?,
+    };
+    (j < p).then_some(j)
 }
 
 /// Suggestions for an error: all columns of a narrow source, the three most similar names of a wide one.
@@ -263,7 +264,8 @@ impl<'a> Source<'a> {
                 F64Rows::Sparse(_) => choose_sparse(&self.rows, &choice.inputs, choice.inputs.len())?,
             }
         };
-        check_target(self.path, target.as_ref())?;
+        let target_name = choice.target.map_or("target", |j| &choice.names[j]);
+        check_target(self.path, target_name, target.as_ref())?;
         let (named, names) = (choice.named, choice.into_input_names());
         let table = if let Some(table) = options.encoded_array(self.path, &rows, &names, named)? {
             table
@@ -345,16 +347,22 @@ fn choose_sparse(rows: &Rows, inputs: &[usize], p: usize) -> Result<Rows<'static
 }
 
 /// A target read from an array of numbers may hold NaN.
-fn check_target(path: &str, target: Option<&Column>) -> Result<()> {
+fn check_target(path: &str, name: &str, target: Option<&Column>) -> Result<()> {
+    let mut missing = MissingTargets::default();
     match target {
-        Some(Column::Numbers(values)) => match values.iter().position(|v| !v.is_finite()) {
-            Some(i) => Err(super::not_finite(path, i + 1, "target", &values[i].to_string())),
-            None => Ok(()),
-        },
-        Some(Column::Text(values)) => match values.iter().position(String::is_empty) {
-            Some(i) => Err(super::not_finite(path, i + 1, "target", "an empty text")),
-            None => Ok(()),
-        },
-        _ => Ok(()),
+        Some(Column::Numbers(values)) => {
+            for (i, v) in values.iter().enumerate().filter(|(_, v)| !v.is_finite()) {
+                if v.is_infinite() {
+                    return Err(super::not_finite(path, i + 1, name, &v.to_string()));
+                }
+                missing.add(i + 1);
+            }
+        }
+        Some(Column::Text(values)) => {
+            let empty = values.iter().enumerate().filter(|(_, text)| text.is_empty());
+            empty.for_each(|(i, _)| missing.add(i + 1));
+        }
+        _ => {}
     }
+    missing.check(path, name, target.map_or(0, Column::len))
 }

@@ -12,10 +12,11 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::budget::{Budget, Metered};
 use super::columns::{Choice, MOST_COLUMNS};
-use super::{ReadOptions, not_finite, text_inputs, unreadable};
-use crate::data::encode::{RawColumn, is_missing};
+use super::header::{FirstLine, stray_line};
+use super::{MissingTargets, ReadOptions, not_finite, text_inputs, unreadable};
+use crate::data::encode::{RawColumn, is_missing, truth};
 use crate::data::sniff::{SAMPLE_BYTES, Style};
-use crate::data::store::Growing;
+use crate::data::store::{Growing, Store};
 use crate::data::{Column, Rows, Table};
 use crate::error::{Error, Result};
 
@@ -24,7 +25,7 @@ const TEXTS: &str = "columns of text";
 
 /// One field of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Field<'a> {
+pub(super) enum Field<'a> {
     Number(f64),
     Missing(&'a str),
     Text(&'a str),
@@ -42,7 +43,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn of_bytes(bytes: &'a [u8], style: Style) -> Self {
+    pub(super) fn of_bytes(bytes: &'a [u8], style: Style) -> Self {
         std::str::from_utf8(bytes).map_or(Self::Text("(not UTF-8)"), |text| Self::of(text, style))
     }
 }
@@ -94,11 +95,14 @@ fn read_records(mut records: Records<'_>, style: Style, options: &ReadOptions) -
             format!("{} columns; at most {MOST_COLUMNS} can be read", first.len()),
         ));
     }
-    let header = options.header.unwrap_or_else(|| is_header(&first, two.then_some(&second), style));
-    let names = if header { Ok(header_names(path, &first)?) } else { Err(first.len()) };
-    let choice = Choice::of_columns(path, names, options)?;
+    let first_line = FirstLine::of(&first, two.then_some(&second), style, options);
+    let names = if first_line.holds_names() { Ok(header_names(path, &first)?) } else { Err(first.len()) };
+    let stray_line = stray_line(&first).unwrap_or_default();
+    let choice = Choice::of_columns(path, names, options).map_err(|e| with_hint(e, stray_line))?;
     let mut table = Lines::new(path, &choice, style, options, records.budget.clone());
-    if header {
+    (table.stray_line, table.doubt) = (stray_line, first_line.doubt(&first));
+    let note = first_line.note(&first);
+    if first_line.holds_names() {
         table.note_columns_without_name(&first);
     } else {
         table.push(&first)?;
@@ -109,7 +113,17 @@ fn read_records(mut records: Records<'_>, style: Style, options: &ReadOptions) -
             table.push(&first)?;
         }
     }
-    table.finish(options)
+    let mut table = table.finish(options)?;
+    table.notes.splice(0..0, note);
+    Ok(table)
+}
+
+/// An error in the file, with a hint if it has none.
+fn with_hint(error: Error, hint: &str) -> Error {
+    match error {
+        Error::File { path, reason } if !reason.contains("\nhint: ") => Error::file(path, reason + hint),
+        error => error,
+    }
 }
 
 /// The records of a file, each with the line it starts at.
@@ -142,14 +156,6 @@ impl Records<'_> {
         }
         Ok(more)
     }
-}
-
-/// A header has text where the next line has a number, or only text.
-fn is_header(first: &ByteRecord, second: Option<&ByteRecord>, style: Style) -> bool {
-    let is_text = |field: &[u8]| matches!(Field::of_bytes(field, style), Field::Text(_));
-    let is_number = |field: &[u8]| matches!(Field::of_bytes(field, style), Field::Number(_));
-    let over_number = |second: &ByteRecord| first.iter().zip(second).any(|(a, b)| is_text(a) && is_number(b));
-    second.is_some_and(over_number) || (first.iter().any(is_text) && !first.iter().any(is_number))
 }
 
 fn header_names(path: &str, record: &ByteRecord) -> Result<Vec<String>> {
@@ -207,12 +213,19 @@ struct Lines<'a> {
     /// What is known of the inputs, where they are encoded.
     raw: Option<Vec<RawColumn>>,
     refuses_missing: bool,
+    /// Whether the inputs are those of a model, whose columns of booleans are numbers.
+    for_model: bool,
     n: usize,
     values: Growing<f64>,
     target: Texts,
+    missing_targets: MissingTargets,
     kept: Vec<Texts>,
     doubtful: Vec<Doubtful>,
     budget: Budget<'a>,
+    /// The hint where the first line may be no part of the table.
+    stray_line: &'static str,
+    /// The warning if the first row may be names.
+    doubt: Option<String>,
 }
 
 impl<'a> Lines<'a> {
@@ -231,8 +244,23 @@ impl<'a> Lines<'a> {
             .collect();
         let kept = choice.kept.iter().map(|_| Texts::default()).collect();
         let (values, refuses_missing) = (options.growing(), options.refuses_missing());
-        let target = Texts::default();
-        Self { path, choice, style, raw, refuses_missing, n: 0, values, target, kept, doubtful, budget }
+        Self {
+            path,
+            choice,
+            style,
+            raw,
+            refuses_missing,
+            for_model: options.columns.is_some(),
+            n: 0,
+            values,
+            target: Texts::default(),
+            missing_targets: MissingTargets::default(),
+            kept,
+            doubtful,
+            budget,
+            stray_line: "",
+            doubt: None,
+        }
     }
 
     fn note_columns_without_name(&mut self, header: &ByteRecord) {
@@ -247,9 +275,10 @@ impl<'a> Lines<'a> {
         let width = self.choice.names.len();
         if record.len() != width {
             let reason = format!(
-                "line {} has {} fields, but the first line has {width}; every line needs as many",
+                "line {} has {} fields, but the first line has {width}; every line needs as many{}",
                 line(record),
-                record.len()
+                record.len(),
+                self.stray_line
             );
             return Err(Error::file(self.path, reason));
         }
@@ -268,8 +297,9 @@ impl<'a> Lines<'a> {
         }
         if let Some(j) = choice.target {
             let text = text(j)?.trim();
-            if let Field::Missing(found) = Field::of(text, self.style) {
-                return Err(missing(self.path, self.n, &choice.names[j], found));
+            if let Field::Missing(_) = Field::of(text, self.style) {
+                self.missing_targets.add(self.n);
+                return Ok(());
             }
             self.budget.take(size_of::<usize>() + text.len(), TEXTS)?;
             self.target.push(text);
@@ -311,6 +341,9 @@ impl<'a> Lines<'a> {
             let doubt = doubtful.next_if(|d| d.at == at);
             match (Field::of_bytes(&record[j], self.style), doubt) {
                 (Field::Number(v), _) if v.is_finite() => self.values.push(v)?,
+                (Field::Text(text), _) if self.for_model && truth(text).is_some() => {
+                    self.values.push(truth(text).unwrap_or_default())?;
+                }
                 (Field::Text(_), Some(doubt)) => {
                     doubt.text = true;
                     self.values.push(0.0)?;
@@ -347,6 +380,9 @@ impl<'a> Lines<'a> {
         if self.n == 0 {
             return Err(Error::file(self.path, "there are no rows below the header"));
         }
+        if let Some(j) = self.choice.target {
+            self.missing_targets.check(self.path, &self.choice.names[j], self.n)?;
+        }
         let target =
             self.choice.target.map(|j| target(self.path, &self.choice.names[j], &self.target, self.style));
         let target = target.transpose()?;
@@ -355,17 +391,19 @@ impl<'a> Lines<'a> {
             .map(|(&j, texts)| (self.choice.names[j].clone(), texts.iter().map(String::from).collect()))
             .collect();
         let (n, named) = (self.n, self.choice.named);
-        let table = match self.raw.take() {
-            Some(raw) => options.encoded(self.path, raw, self.values.finish()?, n, named)?,
-            None => self.finish_numbers()?,
+        let values = std::mem::replace(&mut self.values, Growing::new(0)).finish()?;
+        let doubt = self.doubt.take().filter(|_| mostly_fractions(&values, self.choice.inputs.len()));
+        let mut table = match self.raw.take() {
+            Some(raw) => options.encoded(self.path, raw, values, n, named)?,
+            None => self.finish_numbers(values)?,
         };
+        table.warnings.splice(0..0, doubt);
         Ok(Table { named, target, kept, ..table })
     }
 
-    fn finish_numbers(self) -> Result<Table> {
+    fn finish_numbers(self, mut values: Store<'static, f64>) -> Result<Table> {
         let mut names = self.choice.input_names();
         let stays = self.columns_that_stay(&mut names)?;
-        let mut values = self.values.finish()?;
         if !stays.iter().all(|s| *s) {
             let mut left = Growing::like(&values);
             for (v, stays) in values.iter().zip(stays.iter().cycle()) {
@@ -399,6 +437,21 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// Whether most columns hold numbers that are not whole below the first row.
+fn mostly_fractions(cells: &[f64], p: usize) -> bool {
+    let mut fractions = vec![false; p];
+    for row in cells.chunks_exact(p).skip(1) {
+        fractions
+            .iter_mut()
+            .zip(row)
+            .for_each(|(found, cell)| *found |= !cell.is_nan() && cell.fract() != 0.0);
+        if 2 * fractions.iter().filter(|found| **found).count() > p {
+            return true;
+        }
+    }
+    false
+}
+
 fn missing(path: &str, row: usize, column: &str, found: &str) -> Error {
     let what = if found.is_empty() {
         "a value is missing".into()
@@ -417,26 +470,5 @@ fn target(path: &str, name: &str, texts: &Texts, style: Style) -> Result<Column>
     match numbers.iter().position(|v| !v.is_finite()) {
         Some(i) => Err(not_finite(path, i + 1, name, &numbers[i].to_string())),
         None => Ok(Column::Numbers(numbers)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn header(first: &[&str], second: &[&str]) -> bool {
-        let style = Style { separator: b',', decimal: b'.' };
-        is_header(&ByteRecord::from(first.to_vec()), Some(&ByteRecord::from(second.to_vec())), style)
-    }
-
-    #[test]
-    fn a_header_is_detected_from_the_first_two_lines() {
-        assert!(header(&["a", "b", "kind"], &["1", "2", "yes"]));
-        assert!(header(&["", "b"], &["1", "2"]));
-        assert!(header(&["a", "b"], &["x", "y"]));
-        assert!(!header(&["1", "2", "yes"], &["3", "4", "no"]));
-        assert!(!header(&["NA", "2"], &["3", "4"]));
-        assert!(!header(&["1", "2"], &["3", "4"]));
-        assert!(header(&["0", "b"], &["1", "2"]));
     }
 }

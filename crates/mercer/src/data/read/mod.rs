@@ -7,6 +7,7 @@ mod budget;
 mod columns;
 mod encoded;
 mod csv;
+mod header;
 mod libsvm;
 mod arrow_size;
 mod parquet_delta;
@@ -27,6 +28,7 @@ use self::columns::Source;
 use super::encode::{EncodeSettings, Encoder};
 use super::format::Format;
 use super::store::Growing;
+use super::table::shown;
 use super::{Table, synth};
 use crate::error::{Error, Result};
 
@@ -41,7 +43,8 @@ pub struct ReadOptions {
     pub drop: Vec<String>,
     /// Columns to return as text in [`Table::kept`]. They remain inputs unless they hold text, are the target or are dropped.
     pub keep: Vec<String>,
-    /// Whether the first line of a text file holds column names; None: detected.
+    /// Whether the first line of a text file holds column names; None: detected from its kind, and from names that are known:
+    /// those of a model's inputs, of the target and of other columns that are named here.
     pub header: Option<bool>,
     /// The inputs by name, in this order; other columns are ignored. A source without names must have as many columns,
     /// or one more at the end, a target.
@@ -83,12 +86,12 @@ pub enum EncodeMode {
     Off,
     /// They are encoded, as these rows suggest; see [`Encoder::learn`].
     Learn(EncodeSettings),
-    /// They are encoded as training rows were. `columns` are the encoder's [`inputs`](Encoder::inputs).
-    Apply(Encoder),
-}
     /// They stay as they are: missing values are NaN, and a column of true and false, or yes and no, is 1 and 0. Other text is
     /// refused.
     Keep,
+    /// They are encoded as training rows were. `columns` are the encoder's [`inputs`](Encoder::inputs).
+    Apply(Encoder),
+}
 
 /// Reads a file, CSV from standard input (`-`), or a generator (`synth:…`).
 ///
@@ -162,6 +165,41 @@ fn not_finite(path: &str, row: usize, column: &str, what: &str) -> Error {
              hint: fill or drop such rows first"
         ),
     )
+}
+
+/// Rows whose target is missing.
+#[derive(Clone, Copy, Debug, Default)]
+struct MissingTargets {
+    count: usize,
+    /// The first of them, counted from 1.
+    first: usize,
+}
+
+impl MissingTargets {
+    /// One more, at this row, counted from 1.
+    fn add(&mut self, row: usize) {
+        self.count += 1;
+        if self.count == 1 {
+            self.first = row;
+        }
+    }
+
+    /// An error if there are any among n rows.
+    fn check(self, path: &str, column: &str, n: usize) -> Result<()> {
+        let Self { count, first } = self;
+        if count == 0 {
+            return Ok(());
+        }
+        let at = if count == 1 { "at" } else { "first at" };
+        Err(Error::file(
+            path,
+            format!(
+                "the target `{}` is missing in {count} of {n} rows, {at} row {first}; every row needs one\n\
+                 hint: fill in these cells, or take these rows out of the file",
+                shown(column)
+            ),
+        ))
+    }
 }
 
 /// The error for inputs that hold text; `example` is the content of the first of them. `free`: whether the user may still
