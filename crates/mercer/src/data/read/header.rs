@@ -18,6 +18,9 @@ use crate::data::table::shown;
 /// Fields of a line that a message shows.
 const FIELDS_SHOWN: usize = 3;
 
+/// So many numbered columns of whole numbers have names rather than a first row that counts.
+const NAMES_OVER_WHOLE_NUMBERS: usize = 5;
+
 /// What the first line of a text table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FirstLine {
@@ -128,7 +131,7 @@ fn has_named_column(first: &ByteRecord, options: &ReadOptions) -> bool {
 }
 
 /// Whether the fields are 0, 1, 2, …, at least two of them, after an index without a name and before text, if at all. Text that
-/// the next line has, too, is no name.
+/// the next line has, too, is no name. Over whole numbers a row may begin with 0, 1 by chance: there must be more.
 fn is_numbered(first: &ByteRecord, second: Option<&ByteRecord>, style: Style) -> bool {
     let index = usize::from(first.get(0).is_some_and(|field| field.trim_ascii().is_empty()));
     let count = texts(first).skip(index).zip(0u32..).take_while(|(text, j)| *text == j.to_string()).count();
@@ -136,7 +139,10 @@ fn is_numbered(first: &ByteRecord, second: Option<&ByteRecord>, style: Style) ->
         matches!(Field::of_bytes(field, style), Field::Text(_))
             && second.is_none_or(|second| second.get(j) != Some(field))
     };
-    count >= 2 && first.iter().enumerate().skip(index + count).all(is_name)
+    let is_whole = |text: &str| text.parse::<i64>().is_ok();
+    let over_whole = second.is_none_or(|second| texts(second).skip(index).take(count).all(is_whole));
+    let least = if over_whole { NAMES_OVER_WHOLE_NUMBERS } else { 2 };
+    count >= least && first.iter().enumerate().skip(index + count).all(is_name)
 }
 
 fn has_distinct_whole_numbers(first: &ByteRecord) -> bool {
@@ -181,6 +187,9 @@ mod tests {
         assert_eq!(plain(&["0", "1", "3"], &["0.5", "1", "2"]), FirstLine::RowOfWholeNumbers);
         assert_eq!(plain(&["0", "1", "NA"], &["0.5", "1", "2"]), FirstLine::Row);
         assert_eq!(plain(&["0", "1", "n"], &["1", "0", "n"]), FirstLine::Row, "a class, not a name");
+        assert_eq!(plain(&["0", "1", "yes"], &["1", "0", "no"]), FirstLine::Row, "a row of 0 and 1");
+        let pixels = ["0", "1", "2", "3", "4", "5"];
+        assert_eq!(plain(&pixels, &["0", "0", "16", "9", "0", "0"]), FirstLine::NumberedNames);
     }
 
     #[test]
