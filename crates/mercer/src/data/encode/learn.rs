@@ -19,7 +19,7 @@ const MOST_CATEGORIES: usize = 1_000;
 const ROWS_TO_TELL: usize = 10;
 
 /// A column is meant to hold numbers if at most one in so many of its values is text.
-const NUMBERS_PER_TEXT: usize = 10;
+const VALUES_PER_TEXT: usize = 5;
 
 /// Names of columns that number the rows, in lower case.
 const INDEX_NAMES: [&str; 10] =
@@ -202,7 +202,7 @@ impl Learned {
         let name = |first: &String| first.split('`').nth(1).unwrap_or_default().to_string();
         if let Some(first) = self.nearly_numbers.first() {
             warnings.push(format!(
-                "dropped {}\nhint: mend such cells, or empty them: an empty cell is a gap; or leave the column out without \
+                "dropped {}\nhint: mend such cells, empty them (an empty cell is a gap), or take such lines out; or leave the column out without \
                  this warning (drop = {})",
                 shortened(&self.nearly_numbers),
                 name(first)
@@ -210,7 +210,7 @@ impl Learned {
         }
         if let Some(first) = self.categories.first() {
             warnings.push(format!(
-                "read as categories: {}\nhint: mend such cells, or empty them: an empty cell is a gap; if they are \
+                "read as categories: {}\nhint: mend such cells, empty them (an empty cell is a gap), or take such lines out; if they are \
                  categories, say so (categorical = {})",
                 shortened(&self.categories),
                 name(first)
@@ -297,7 +297,7 @@ impl RawRows {
     fn stray_cells(&self, j: usize) -> Option<String> {
         let column = &self.columns[j];
         let (texts, values) = (column.texts, self.n() - column.missing);
-        if column.dates || column.categories || texts.saturating_mul(NUMBERS_PER_TEXT) > values {
+        if column.dates || column.categories || texts.saturating_mul(VALUES_PER_TEXT) > values {
             return None;
         }
         let is_text = |(_, cell): &(usize, Cell)| matches!(cell, Cell::Text(_));
