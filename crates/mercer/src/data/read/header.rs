@@ -18,8 +18,8 @@ use crate::data::table::shown;
 /// Fields of a line that a message shows.
 const FIELDS_SHOWN: usize = 3;
 
-/// So many numbered columns of whole numbers have names rather than a first row that counts.
-const NAMES_OVER_WHOLE_NUMBERS: usize = 5;
+/// So many numbered columns over whole numbers have names rather than a first row that counts: alone, and with text after them.
+const NAMES_OVER_WHOLE_NUMBERS: [usize; 2] = [5, 3];
 
 /// What the first line of a text table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,10 @@ fn is_numbered(first: &ByteRecord, second: Option<&ByteRecord>, style: Style) ->
     };
     let is_whole = |text: &str| text.parse::<i64>().is_ok();
     let over_whole = second.is_none_or(|second| texts(second).skip(index).take(count).all(is_whole));
-    let least = if over_whole { NAMES_OVER_WHOLE_NUMBERS } else { 2 };
+    let least = match (over_whole, first.len() > index + count) {
+        (false, _) => 2,
+        (true, has_text) => NAMES_OVER_WHOLE_NUMBERS[usize::from(has_text)],
+    };
     count >= least && first.iter().enumerate().skip(index + count).all(is_name)
 }
 
@@ -188,6 +191,8 @@ mod tests {
         assert_eq!(plain(&["0", "1", "NA"], &["0.5", "1", "2"]), FirstLine::Row);
         assert_eq!(plain(&["0", "1", "n"], &["1", "0", "n"]), FirstLine::Row, "a class, not a name");
         assert_eq!(plain(&["0", "1", "yes"], &["1", "0", "no"]), FirstLine::Row, "a row of 0 and 1");
+        assert_eq!(plain(&["0", "1", "2", "y"], &["0", "0", "0", "no"]), FirstLine::NumberedNames);
+        assert_eq!(plain(&["0", "1", "2"], &["2", "0", "1"]), FirstLine::RowOfWholeNumbers);
         let pixels = ["0", "1", "2", "3", "4", "5"];
         assert_eq!(plain(&pixels, &["0", "0", "16", "9", "0", "0"]), FirstLine::NumberedNames);
     }
