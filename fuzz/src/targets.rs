@@ -126,6 +126,7 @@ fn read_as(extension: &str, bytes: &[u8]) {
     let path = path.to_str().expect("a plain name");
     let plain = ReadOptions { memory: Some(BUDGET), ..ReadOptions::default() };
     let _ = read(path, &plain);
+    let _ = read(path, &ReadOptions { encode: EncodeMode::Keep, ..plain.clone() });
     let encode = EncodeMode::Learn(EncodeSettings::default());
     let train = ReadOptions { target: Some("-1".into()), encode, ..plain.clone() };
     let Ok(table) = read(path, &train) else { return };
