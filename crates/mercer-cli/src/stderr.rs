@@ -31,7 +31,7 @@ pub(crate) fn report(error: &Error) {
 }
 
 /// The library's hints name parameters, as in `(drop = kind)`; here they are flags, as in `` (`--drop kind`) ``. The labels,
-/// `(y)`, are named by `--target`, the columns to use, `(inputs)`, by `--inputs`.
+/// `(y)`, are named by `--target`, the columns to use, `(inputs)`, by `--inputs`, and header and memory by flags of their own.
 pub(crate) fn with_flags(text: &str) -> String {
     let Some((error, hint)) = text.split_once("\nhint: ") else { return text.to_string() };
     let parameter = |inside: &str| {

@@ -38,7 +38,7 @@ pub(super) fn copied_rows(rows: &Rows, labels: &Labels) -> Option<String> {
     (0..rows.p()).any(is_measured).then(|| {
         format!(
             "{copies} of {n} rows are copies of others with the same label: a row that is left out is then predicted from its copy, and \
-             scores look better than they are for new rows; drop the copies, or give each row the number of its copies as weight"
+             scores look better than they are for new rows; drop the copies; their number may be the weight of the row that is left"
         )
     })
 }

@@ -6,7 +6,7 @@
 //!
 //! cost    n a repeat
 //! differs a class with fewer rows than folds is dealt out all the same, with a warning; of a class of one row
-//!         [`splits`] keeps that row for training
+//!         [`splits`] keeps that row for training. Where the measure is a mean over the classes, splits that lack one are left out
 
 use rand::seq::SliceRandom;
 
