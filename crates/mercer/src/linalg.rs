@@ -101,9 +101,16 @@ pub(crate) fn lower_product<T: Real>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<
 
 /// Copies the lower half of a square matrix to the upper one.
 pub(crate) fn mirror(a: &mut Mat<f64>) {
-    for j in 1..a.ncols() {
-        for i in 0..j {
-            a[(i, j)] = a[(j, i)];
+    // In square tiles, which stay in the cache; whole rows would not.
+    const TILE: usize = 64;
+    let n = a.ncols();
+    for left in (0..n).step_by(TILE) {
+        for top in (left..n).step_by(TILE) {
+            for i in top..n.min(top + TILE) {
+                for j in left..i.min(left + TILE) {
+                    a[(j, i)] = a[(i, j)];
+                }
+            }
         }
     }
 }
@@ -208,12 +215,12 @@ impl Cholesky {
         interruptible(a.nrows(), monitor, move || Ok(Self::new(a)))
     }
 
-    /// Overwrites B by L⁻¹B.
     /// L_ii.
     pub(crate) fn diagonal(&self, i: usize) -> f64 {
         self.0[(i, i)]
     }
 
+    /// Overwrites B by L⁻¹B.
     pub(crate) fn forward(&self, b: MatMut<'_, f64>) {
         solve_lower_triangular_in_place(self.0.as_ref(), b, Par::Seq);
     }

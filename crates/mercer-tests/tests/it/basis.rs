@@ -219,6 +219,23 @@ fn rpcholesky_in_blocks_has_the_law_of_one_pivot_at_a_time() {
 }
 
 #[test]
+fn rpcholesky_leaves_out_rows_whose_coefficients_are_too_large() {
+    // Twins so near to rows of their own that more than rounding is left of them, and their coefficients are beyond 1e5.
+    let groups = naive::random_rows(40, 3, 9);
+    let twin = |row: &Vec<f64>| row.iter().map(|v| v + 1e-5).collect::<Vec<f64>>();
+    let x: Matrix = groups.iter().flat_map(|row| [row.clone(), twin(row)]).collect();
+    for seed in 0..5 {
+        let fitted = basis(Method::Rpcholesky, 1.0).n_components(80).seed(seed).fit(&rows(&x)).expect("fits");
+        assert_eq!((fitted.n_components(), fitted.stop), (40, Stop::Rank));
+        let mut found: Vec<usize> = fitted.pivots.iter().map(|pivot| pivot / 2).collect();
+        found.sort_unstable();
+        assert_eq!(found, (0..40).collect::<Vec<_>>(), "one of each pair");
+        assert!(fitted.residual > 1e-11, "{}: something is left of the twins", fitted.residual);
+        assert!(fitted.orthogonality_loss(None).expect("loss") < 1e-10);
+    }
+}
+
+#[test]
 fn kfa_takes_the_best_of_the_candidates_drawn() {
     for (n, p, candidates, seed) in [
         (60, 2, Some(10), 1),

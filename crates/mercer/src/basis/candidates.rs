@@ -3,8 +3,8 @@
 //! A's next rows are (e − ℓA)/r, ℓ a pivot's row of G and r its residual norm. The part of ℓA that belongs to pivots of earlier
 //! passes is one matrix product for many rows: one vector at a time would read all of A for every pivot.
 //!
-//! cost    |rows| kernel values and |rows|·(j + pending) flops a pivot, and no pass over the data; 2·|pivots|·j² flops a pass for
-//!         A, 2·|rows|·j² where rows are asked whether they are sound
+//! cost    |rows| kernel values and |rows|·(j + pending) flops a pivot, and no pass over the data; |pivots|·j² flops a pass for A,
+//!         |rows|·j² where rows are asked whether they are sound before they are taken
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -14,7 +14,6 @@ use super::factor_rows::{FactorRows, Plan, Selected, Steps};
 use super::pivoted::{PENDING, Pivoted, next_coefficients};
 use crate::data::rows::Rows;
 use crate::error::Result;
-use crate::linalg::product;
 
 /// Up to so many rows, ℓA is computed for all of them as soon as one is asked whether it is sound.
 const AT_ONCE: usize = 4 * PENDING;
@@ -131,12 +130,17 @@ impl Candidates {
             return Ok(sound);
         }
         if self.rows.len() <= AT_ONCE && self.earlier_parts.is_none() {
-            self.earlier_parts = Some(times(self.g.as_ref(), &factor.coefficients()));
+            self.earlier_parts = Some(times(self.g.as_ref(), &factor.coefficients));
         }
         self.coefficients(factor);
         let known = self.earlier_parts.as_ref().map(|parts| parts.row(position).iter().copied().collect());
         let part = known.unwrap_or_else(|| factor.earlier_part(self.g.row(position).iter().copied()));
         Ok(factor.is_small(&self.next_coefficients(part, position, self.residual[position].sqrt())))
+    }
+
+    /// Whether the coefficients of all that were eliminated are small enough for the precision.
+    pub(super) fn are_sound<R: FactorRows>(&mut self, factor: &Pivoted<R>) -> bool {
+        self.coefficients(factor).iter().all(|next| factor.is_small(next))
     }
 
     /// The row that a candidate adds to A, from its part of earlier passes.
@@ -158,7 +162,7 @@ impl Candidates {
                 let part = factor.earlier_part(self.g.row(open[0]).iter().copied());
                 Mat::from_fn(1, part.len(), |_, k| part[k])
             }
-            None => times(rows_of(self.g.as_ref()).as_ref(), &factor.coefficients()),
+            None => times(rows_of(self.g.as_ref()).as_ref(), &factor.coefficients),
         };
         for (part, position) in open.into_iter().enumerate() {
             let norm = self.columns[self.coefficients.len()][position];
@@ -270,12 +274,25 @@ impl Candidates {
     }
 }
 
-/// ℓA for many rows ℓ, in fixed groups of rows, so that the bits do not depend on the number of threads.
-fn times(rows: MatRef<'_, f64>, a: &Mat<f64>) -> Mat<f64> {
+/// ℓA for many rows ℓ, in fixed groups of rows, so that the bits do not depend on the number of threads. A is triangular: a
+/// block of its rows ends with the last of their numbers.
+fn times(rows: MatRef<'_, f64>, a: &[Vec<f64>]) -> Mat<f64> {
     const GROUP: usize = 64;
-    let mut out = Mat::zeros(rows.nrows(), a.ncols());
-    out.par_row_chunks_mut(GROUP)
-        .zip(rows.par_row_chunks(GROUP))
-        .for_each(|(mut out, rows)| out.copy_from(product(rows, a.as_ref())));
+    const BLOCK: usize = 256;
+    let mut out = Mat::zeros(rows.nrows(), a.len());
+    let mut numbers = Vec::new();
+    for (at, block) in a.chunks(BLOCK).enumerate() {
+        let (start, width) = (at * BLOCK, at * BLOCK + block.len());
+        numbers.clear();
+        for row in block {
+            numbers.extend_from_slice(row);
+            numbers.resize(numbers.len() + width - row.len(), 0.0);
+        }
+        let own = MatRef::from_row_major_slice(&numbers, block.len(), width);
+        out.par_row_chunks_mut(GROUP).zip(rows.par_row_chunks(GROUP)).for_each(|(out, rows)| {
+            let (out, rows) = (out.subcols_mut(0, width), rows.subcols(start, block.len()));
+            matmul(out, Accum::Add, rows, own, 1.0, Par::Seq);
+        });
+    }
     out
 }

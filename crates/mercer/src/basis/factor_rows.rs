@@ -614,6 +614,20 @@ impl<'a> LocalRows<'a> {
     }
 }
 
+/// Rows of j numbers as a matrix.
+fn gathered<'r>(count: usize, j: usize, row: impl Fn(usize) -> &'r [f64]) -> Mat<f64> {
+    // A part of each row at a time: rows lie far apart, and whole columns would touch all of them for every number.
+    const PART: usize = 64;
+    let mut out = Mat::zeros(count, j);
+    for start in (0..j).step_by(PART) {
+        let end = j.min(start + PART);
+        for a in 0..count {
+            row(a)[start..end].iter().enumerate().for_each(|(c, v)| out[(a, start + c)] = *v);
+        }
+    }
+    out
+}
+
 /// t − G(rows)·gᵀ in the place of t, where G lies in blocks of columns and g has the rows of G of t's columns.
 fn subtract_shared(
     t: &mut [f64],
@@ -675,7 +689,8 @@ impl FactorRows for LocalRows<'_> {
     fn kept_factor_rows(&self, rows: &[usize], j: usize) -> Option<Mat<f64>> {
         match &self.g {
             Factor::F64(columns) => {
-                Some(Mat::from_fn(rows.len(), j, |a, c| columns.row(rows[a] - self.first, c + 1)[c]))
+                let of = |a: usize| columns.row(rows[a] - self.first, j);
+                Some(gathered(rows.len(), j, of))
             }
             _ => None,
         }

@@ -42,8 +42,13 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
         generator = random::generator_at(seed, *position);
         retired.extend(rows.iter().map(|&row| row as usize));
     }
+    let mut again = false;
     while factor.room() > 0 {
         factor.check()?;
+        // Whether rows are sound is asked of those taken, when all are, and of one after the other only where one was not.
+        let one_by_one =
+            std::mem::take(&mut again) || factor.rows.is_f32() || factor.rows.keeps_coefficients();
+        let start = random::position(&generator);
         let uniform: Vec<f64> = (0..block).map(|_| random::uniform(&mut generator)).collect();
         let proposals = factor.rows.draw(&uniform, floor, &retired)?;
         if proposals.is_empty() {
@@ -85,11 +90,16 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
             if !is_accepted {
                 continue;
             }
-            if candidates.is_sound(factor, position)? {
+            if !one_by_one || candidates.is_sound(factor, position)? {
                 candidates.eliminate(factor, position)?;
             } else {
                 retired.insert(candidates.rows[position]);
             }
+        }
+        if !one_by_one && !candidates.are_sound(factor) {
+            generator = random::generator_at(seed, start);
+            again = true;
+            continue;
         }
         factor.flush(&mut candidates)?;
         factor.save(|| {
