@@ -5,7 +5,8 @@
 //! A round is one pass of that. γ is searched anew in every round, and folds decide how many rounds are used: 0 leaves all
 //! columns as they are. Weights have a mean square of 1.
 //!
-//! cost    4·(rounds + 1) searches of γ by leave-one-out on at most 2 000 rows, and their slopes, n·p·m·c flops a round
+//! cost    4·(rounds + 1) searches of γ by leave-one-out on at most 2 000 rows, all but the first among the neighbours of the last
+//!         one's result, and their slopes, n·p·m·c flops a round
 //! source  Radhakrishnan et al. 2024 (recursive feature machines, the diagonal); SKFE, sec. 3 (kernel parameters as a
 //!         choice of features)
 //! differs left-out error is that of rows which neither θ nor the ridge has seen: leave-one-out given θ is too kind, as θ
@@ -13,7 +14,7 @@
 
 use super::expansion::Expansion;
 use super::kobl::Threshold;
-use super::loo::{best, widths_tried};
+use super::loo::{Looked, best_place};
 use super::predict::ridge_on;
 use super::settings::Basis;
 use crate::data::labels::Labels;
@@ -117,6 +118,8 @@ struct Tried {
 struct Round {
     weights: Vec<f64>,
     gamma: f64,
+    /// The place of γ among the widths.
+    width: usize,
     expansion: Expansion,
 }
 
@@ -148,10 +151,11 @@ impl InputWeights {
         let (rows, labels) = (rows.to_f64().select(&chosen), labels.select(&chosen));
         let counts = counts.map(|counts| counts.select(&chosen));
         labels.require_two("input_weights")?;
-        let mut tried = self.held_out(&rows, &labels, counts.as_ref(), monitor)?;
+        let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
+        let (mut tried, width) = self.held_out(looked, monitor)?;
         let used = fewest_rounds(&tried);
         let errors = tried.iter().map(|round| round.error).collect();
-        let last = self.last_round(&rows, &labels, used, counts.as_ref(), monitor)?;
+        let last = self.last_round(looked, used, width, monitor)?;
         let held_out = if tried.is_empty() { Vec::new() } else { tried.swap_remove(used).held_out };
         let mut found =
             FoundWeights { weights: last.weights, rounds: used, errors, gamma: last.gamma, held_out };
@@ -174,7 +178,8 @@ impl InputWeights {
             return Ok(vec![1.0; rows.p()]);
         }
         let counts = counts.map(|counts| counts.select(&chosen));
-        Ok(self.last_round(&rows, &labels, rounds, counts.as_ref(), monitor)?.weights)
+        let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
+        Ok(self.last_round(looked, rounds, None, monitor)?.weights)
     }
 
     /// The rows of n that are looked at.
@@ -221,16 +226,12 @@ impl InputWeights {
         labels.require_two("input_weights")
     }
 
-    /// How rows that were held out fare after 0, 1, … rounds.
-    fn held_out(
-        &self,
-        rows: &Rows,
-        labels: &Labels,
-        counts: Option<&Weights>,
-        monitor: &Monitor,
-    ) -> Result<Vec<Tried>> {
+    /// How rows that were held out fare after 0, 1, … rounds, and the place of the width that is best for all columns alike.
+    fn held_out(&self, looked: Looked, monitor: &Monitor) -> Result<(Vec<Tried>, Option<usize>)> {
+        let Looked { rows, labels, weights: counts } = looked;
+        let mut width = None;
         if self.rounds == 0 || rows.p() == 1 {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), width));
         }
         let mut tried = vec![Tried::default(); self.rounds + 1];
         let order = random::permutation(rows.n(), self.seed);
@@ -249,12 +250,13 @@ impl InputWeights {
             let (train_rows, train_labels) = (rows.select(&train), labels.select(&train));
             // From labels that are all the same nothing can be learned.
             if train_labels.require_two("input_weights").is_err() {
-                return Ok(Vec::new());
+                return Ok((Vec::new(), width));
             }
             let of = |part: &[usize]| counts.map(|counts| counts.select(part));
             let (train_counts, test_counts) = (of(&train), of(&test));
-            let rounds =
-                self.rounds_of(&train_rows, &train_labels, self.rounds, train_counts.as_ref(), monitor)?;
+            let train = Looked { rows: &train_rows, labels: &train_labels, weights: train_counts.as_ref() };
+            let rounds = self.rounds_of(train, self.rounds, width, monitor)?;
+            width = rounds.first().map(|round| round.width);
             let means = train_labels.target_means(train_counts.as_ref());
             let (test_rows, test_labels) = (rows.select(&test), labels.select(&test));
             for (at, round) in rounds.into_iter().enumerate() {
@@ -279,49 +281,57 @@ impl InputWeights {
         let parts = tried[0].parts;
         tried.truncate(tried.iter().take_while(|round| round.parts > 0 && round.parts == parts).count());
         tried.iter_mut().for_each(|round| round.error /= f64::from(parts));
-        Ok(tried)
+        Ok((tried, width))
     }
 
     fn last_round(
         &self,
-        rows: &Rows,
-        labels: &Labels,
+        looked: Looked,
         rounds: usize,
-        counts: Option<&Weights>,
+        width: Option<usize>,
         monitor: &Monitor,
     ) -> Result<Round> {
-        let last = self.rounds_of(rows, labels, rounds, counts, monitor)?.pop();
+        let last = self.rounds_of(looked, rounds, width, monitor)?.pop();
         last.ok_or_else(|| Error::Numerical("no round of input weights was made".into()))
     }
 
-    /// Round 0, with all weights 1, and those after it.
+    /// Round 0, with all weights 1, and those after it. Widths are tried near `width`, and then near that of the round before;
+    /// None: all in round 0.
     fn rounds_of(
         &self,
-        rows: &Rows,
-        labels: &Labels,
+        looked: Looked,
         rounds: usize,
-        counts: Option<&Weights>,
+        mut width: Option<usize>,
         monitor: &Monitor,
     ) -> Result<Vec<Round>> {
+        let Looked { rows, labels, weights: counts } = looked;
         let mut weights = vec![1.0; rows.p()];
         let mut found: Vec<Round> = Vec::with_capacity(rounds + 1);
         loop {
             let scaling = Scaling::of_factors(weights.clone());
             let weighted = scaling.apply(rows)?;
             let widths = if self.shape.uses_gamma() { grid(self.shape, &weighted)? } else { vec![1.0] };
-            let tried = widths_tried(self.shape, &widths, COMPONENTS, &weighted, labels, counts, monitor)?;
-            let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
+            monitor.begin("looking at the columns", 0);
+            let looked = Looked { rows: &weighted, ..looked };
+            let place = if let Some(near) = width {
+                looked.best_near(near, self.shape, &widths, COMPONENTS, monitor)?.0
+            } else {
+                let tried = looked.widths_tried(self.shape, &widths, COMPONENTS, monitor)?;
+                best_place(&tried).map_or(0, |(place, _)| place)
+            };
+            let gamma = widths[place];
+            width = Some(place);
             let settings = Basis::kobl(Kernel { shape: self.shape, gamma })
                 .n_components(COMPONENTS.min(rows.n()))
                 .threshold(Threshold::Constant(0.0));
             let options = Options::watched(monitor).with_coordinates();
             let (basis, z) = settings.fit_with(&weighted, None, &options)?;
             let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-            let expansion = ridge_on(&basis.expansion, &z, labels, counts, monitor)?.expansion;
+            let expansion = ridge_on(&basis.expansion, &z, labels, counts, None, monitor)?.expansion;
             let seen = weighted.select(&random::sample(rows.n(), SLOPE_ROWS, self.seed));
             let last = found.len() == rounds;
             let next = if last { None } else { next_weights(&weights, &expansion, &seen, monitor)? };
-            found.push(Round { weights, gamma, expansion });
+            found.push(Round { weights, gamma, width: place, expansion });
             match next {
                 Some(next) => weights = next,
                 None => return Ok(found),

@@ -9,11 +9,13 @@
 //! differs classes are one-hot columns and the error is squared; all n left-out predictions are exact given the basis,
 //!         whose pivots were chosen without the labels; of more than 128 classes the error is that of 128 random signs
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 
 use super::kobl::{self, StopRule, Threshold};
 use super::pivoted::{FactorStorage, Pivoted};
+use super::predict::missed;
 use super::ridge::Ridge;
+use super::ridge_near::{DECOMPOSED, RidgeNear};
 use super::rpcholesky;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -62,13 +64,20 @@ pub(crate) fn resolve(shape: Shape, rows: &dyn RowSample, seed: u64, monitor: &M
     let weights = rows.weights(&places);
     let (rows, labels) = rows.some(&places)?;
     let labels = require_labels(Gamma::Loo, labels.as_ref())?;
-    let tried = widths_tried(shape, &widths, LOO_COMPONENTS, &rows, labels, weights.as_ref(), monitor)?;
+    let looked = Looked { rows: &rows, labels, weights: weights.as_ref() };
+    let tried = looked.widths_tried(shape, &widths, LOO_COMPONENTS, monitor)?;
     Ok(best(&tried).map_or(widths[0], |best| best.gamma))
 }
 
 /// The one with the smallest error, the first of equals.
 pub(crate) fn best(tried: &[Tried]) -> Option<Tried> {
-    tried.iter().copied().filter(|t| t.error.is_finite()).reduce(|a, b| if b.error < a.error { b } else { a })
+    best_place(tried).map(|(_, best)| best)
+}
+
+/// The same, with its place.
+pub(crate) fn best_place(tried: &[Tried]) -> Option<(usize, Tried)> {
+    let all = tried.iter().copied().enumerate().filter(|(_, t)| t.error.is_finite());
+    all.reduce(|a, b| if b.1.error < a.1.error { b } else { a })
 }
 
 /// Of the same rows' bases, smallest first, the first whose squared error is within a factor of the smallest, and which misses
@@ -85,40 +94,88 @@ pub(crate) fn spread(share: f64, n: usize) -> f64 {
     (share * (1.0 - share) / n as f64).max(0.0).sqrt()
 }
 
-/// Every width in an `rpcholesky` basis of at most `size` components, or of all rows. An error only if no width makes a kernel.
-pub(crate) fn widths_tried(
-    shape: Shape,
-    widths: &[f64],
-    size: usize,
-    rows: &Rows,
-    labels: &Labels,
-    weights: Option<&Weights>,
-    monitor: &Monitor,
-) -> Result<Vec<Tried>> {
-    let shared = shared(shape, widths, rows, monitor)?;
-    let mut tried = Vec::with_capacity(widths.len());
-    let mut failed = None;
-    for &gamma in widths {
-        match try_width(Kernel { shape, gamma }, shared.as_ref(), size, rows, labels, weights, monitor) {
-            Ok(one) => tried.push(one),
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            // A width at which the kernel overflows or is not positive semi-definite is no candidate.
-            Err(error) => {
-                failed = Some(error);
-                tried.push(Tried {
-                    gamma,
-                    error: f64::INFINITY,
-                    missed: 1.0,
-                    penalty: 1.0,
-                    absolute: 1.0,
-                    size: 0,
-                });
+/// Rows that are looked at, their labels, and what each counts.
+#[derive(Clone, Copy)]
+pub(crate) struct Looked<'a> {
+    pub(crate) rows: &'a Rows<'a>,
+    pub(crate) labels: &'a Labels,
+    pub(crate) weights: Option<&'a Weights>,
+}
+
+impl Looked<'_> {
+    /// Every width in an `rpcholesky` basis of at most `size` components, or of all rows. An error only if no width makes a kernel.
+    pub(crate) fn widths_tried(
+        self,
+        shape: Shape,
+        widths: &[f64],
+        size: usize,
+        monitor: &Monitor,
+    ) -> Result<Vec<Tried>> {
+        let shared = shared(shape, widths, self.rows, monitor)?;
+        let mut failed = None;
+        let all = widths
+            .iter()
+            .map(|&gamma| self.try_one(Kernel { shape, gamma }, shared.as_ref(), size, &mut failed, monitor));
+        let tried: Vec<Tried> = all.collect::<Result<_>>()?;
+        match failed {
+            Some(error) if best(&tried).is_none() => Err(error),
+            _ => Ok(tried),
+        }
+    }
+
+    /// The place of the best width near one, and how it did: widths beside the best are tried while the error falls; all of them
+    /// where the first make no kernel. There may be a better one farther away.
+    pub(crate) fn best_near(
+        self,
+        start: usize,
+        shape: Shape,
+        widths: &[f64],
+        size: usize,
+        monitor: &Monitor,
+    ) -> Result<(usize, Tried)> {
+        let shared = shared(shape, widths, self.rows, monitor)?;
+        let mut tried: Vec<Option<Tried>> = vec![None; widths.len()];
+        let mut failed = None;
+        let mut place = start.min(widths.len().saturating_sub(1));
+        loop {
+            for at in place.saturating_sub(1)..widths.len().min(place + 2) {
+                if tried[at].is_none() {
+                    let kernel = Kernel { shape, gamma: widths[at] };
+                    tried[at] = Some(self.try_one(kernel, shared.as_ref(), size, &mut failed, monitor)?);
+                }
+            }
+            let done = tried.iter().enumerate().filter_map(|(at, tried)| tried.map(|tried| (at, tried)));
+            match done.reduce(|a, b| if b.1.error < a.1.error { b } else { a }) {
+                Some((at, one)) if at == place && one.error.is_finite() => return Ok((at, one)),
+                Some((at, one)) if one.error.is_finite() => place = at,
+                _ => {
+                    let all = self.widths_tried(shape, widths, size, monitor)?;
+                    return best_place(&all)
+                        .ok_or_else(|| Error::Numerical("no width makes a kernel".into()));
+                }
             }
         }
     }
-    match failed {
-        Some(error) if best(&tried).is_none() => Err(error),
-        _ => Ok(tried),
+
+    /// A width at which the kernel overflows or is not positive semi-definite is no candidate.
+    fn try_one(
+        self,
+        kernel: Kernel,
+        shared: Option<&Widths>,
+        size: usize,
+        failed: &mut Option<Error>,
+        monitor: &Monitor,
+    ) -> Result<Tried> {
+        let Self { rows, labels, weights } = self;
+        match try_width(kernel, shared, size, rows, labels, weights, monitor) {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) => {
+                *failed = Some(error);
+                let (error, gamma) = (f64::INFINITY, kernel.gamma);
+                Ok(Tried { gamma, error, missed: 1.0, penalty: 1.0, absolute: 1.0, size: 0 })
+            }
+            tried => tried,
+        }
     }
 }
 
@@ -156,7 +213,9 @@ fn try_kernel(
     weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<Tried> {
-    let mut factor = Pivoted::new(gram, size.min(gram.n()), FactorStorage::Returned, monitor)?;
+    // Its pivots are no steps of the work that it is a part of.
+    let part = monitor.part();
+    let mut factor = Pivoted::new(gram, size.min(gram.n()), FactorStorage::Returned, &part)?;
     if size < gram.n() {
         rpcholesky::grow(&mut factor, 0)?;
     } else {
@@ -167,7 +226,8 @@ fn try_kernel(
     best_penalty(&features, labels, weights, monitor).map(|found| Tried { gamma, ..found })
 }
 
-/// The penalty among 10^{−8, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features.
+/// The penalty among 10^{−8, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features; where they are
+/// many, the next such minimum.
 pub(crate) fn best_penalty(
     features: &Rows,
     labels: &Labels,
@@ -177,6 +237,14 @@ pub(crate) fn best_penalty(
     let sketch = sketched(labels, weights);
     let y = sketch.as_ref().map_or_else(|| labels.centered_by(weights).0, Clone::clone);
     let y = MatRef::from_row_major_slice(&y, features.n(), y.len() / features.n().max(1));
+    if features.p() > DECOMPOSED
+        && let Some(ridge) = RidgeNear::new(features, y, weights, None, monitor)?
+    {
+        let predicted = ridge.left_out(features, y, weights, monitor)?;
+        let missed =
+            if sketch.is_some() { 0.0 } else { missed_about_means(predicted.left_out, labels, weights) };
+        return Ok(ridge.tried(predicted.error, missed));
+    }
     let ridge = Ridge::new(features, y, weights, monitor)?;
     let penalties = ridge.penalties();
     let found = match sketch {
@@ -184,6 +252,17 @@ pub(crate) fn best_penalty(
         Some(_) => ridge.errors(features, y, &penalties, monitor)?.into_iter().map(|e| (e, 0.0)).collect(),
     };
     Ok(best_of(&ridge, &penalties, &found))
+}
+
+/// The share of rows that scores about the labels' means miss; 0 for numbers.
+fn missed_about_means(mut scores: Mat<f64>, labels: &Labels, weights: Option<&Weights>) -> f64 {
+    if !matches!(labels, Labels::Classes { .. }) {
+        return 0.0;
+    }
+    for (column, mean) in scores.col_iter_mut().zip(labels.target_means(weights)) {
+        column.iter_mut().for_each(|v| *v += mean);
+    }
+    missed(&scores, labels, weights)
 }
 
 /// Where classes are many, random signs of each in place of its column, row-major and centred: squared errors of fits to them
@@ -248,5 +327,29 @@ mod tests {
         let expected = best_of(&ridge, &penalties, &errors);
         assert!((found.error / expected.error - 1.0).abs() < 0.1, "{found:?} {expected:?}");
         assert!((found.penalty / expected.penalty).log10().abs() < 1.1, "{found:?} {expected:?}");
+    }
+
+    #[test]
+    fn from_widths_near_the_best_the_neighbours_lead_to_it() {
+        let table = crate::data::synth::generate("ringnorm?n=150&seed=4").expect("rows");
+        let labels = Labels::decide(table.target.expect("classes"), crate::data::labels::Task::Auto);
+        let labels = labels.expect("labels");
+        let looked = Looked { rows: &table.rows, labels: &labels, weights: None };
+        let widths = crate::kernel::gamma::grid(Shape::Rbf, &table.rows).expect("widths");
+        let monitor = Monitor::default();
+        let all = looked.widths_tried(Shape::Rbf, &widths, 100, &monitor).expect("errors");
+        let expected = best_place(&all).expect("a best one");
+        assert_eq!(expected.0, 4);
+        for start in 2..widths.len() + 2 {
+            let found = looked.best_near(start, Shape::Rbf, &widths, 100, &monitor).expect("errors");
+            assert_eq!(found, expected, "from {start}");
+        }
+        // The widest have a minimum of their own.
+        assert_eq!(looked.best_near(0, Shape::Rbf, &widths, 100, &monitor).expect("errors"), (0, all[0]));
+        // Where it begins no width makes a kernel: all are tried.
+        let broken = [f64::NAN, f64::NAN, f64::NAN, widths[4]];
+        let found = looked.best_near(0, Shape::Rbf, &broken, 100, &monitor).expect("errors");
+        assert_eq!(found.0, 3);
+        assert!(looked.best_near(0, Shape::Rbf, &broken[..2], 100, &monitor).is_err());
     }
 }

@@ -41,6 +41,7 @@ pub(crate) mod kmeans;
 pub(crate) mod csi;
 pub(crate) mod loo;
 pub(crate) mod ridge;
+mod ridge_near;
 pub(crate) mod predict;
 pub mod input_weights;
 pub(crate) mod preimage;

@@ -9,9 +9,10 @@ use faer::{Mat, MatRef};
 use super::expansion::Expansion;
 use super::loo::{Tried, best_of};
 use super::ridge::Ridge;
+use super::ridge_near::{DECOMPOSED, RidgeNear};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::data::weights::Weights;
+use crate::data::weights::{Weights, total, weight};
 use crate::error::Result;
 use crate::linalg::product;
 use crate::monitor::Monitor;
@@ -26,33 +27,63 @@ pub(crate) struct Predictions {
     pub(crate) left_out: Mat<f64>,
 }
 
-/// Ridge on the coordinates z, which an expansion gives its rows.
+/// Ridge on the coordinates z, which an expansion gives its rows. Where they are many the penalty is sought near this one, such as
+/// that of fewer.
 pub(crate) fn ridge_on(
     coordinates: &Expansion,
     z: &Rows,
     labels: &Labels,
     weights: Option<&Weights>,
+    near: Option<f64>,
     monitor: &Monitor,
 ) -> Result<Predictions> {
     let (y, c, units) = labels.centered_by(weights);
     let y = MatRef::from_row_major_slice(&y, z.n(), c);
+    let target = (&units[..], &labels.target_means(weights)[..]);
+    if z.p() > DECOMPOSED
+        && let Some(ridge) = RidgeNear::new(z, y, weights, near, monitor)?
+    {
+        let predicted = ridge.left_out(z, y, weights, monitor)?;
+        let (line, tried) = ((&ridge.means[..], ridge.slopes()), ridge.tried(predicted.error, 0.0));
+        let mut found = Predictions::new(coordinates, line, target, tried, predicted.left_out);
+        found.tried.missed = missed(&found.left_out, labels, weights);
+        return Ok(found);
+    }
     let ridge = Ridge::new(z, y, weights, monitor)?;
     let penalties = ridge.penalties();
     let (turned, z) = ridge.turned(z, monitor)?;
     let found = turned.left_out(&z, y, labels, &penalties, monitor)?;
     let tried = best_of(&ridge, &penalties, &found);
     let slopes = ridge.weights(tried.absolute);
-    let means = labels.target_means(weights);
-    let directions = Mat::from_fn(c, slopes.nrows(), |j, d| units[j] * slopes[(d, j)]);
-    let mut left_out = turned.left_out_predictions(&z, y, tried.absolute, monitor)?;
-    for (j, column) in left_out.col_iter_mut().enumerate() {
-        column.iter_mut().for_each(|v| *v = units[j] * *v + means[j]);
+    let left_out = turned.left_out_predictions(&z, y, tried.absolute, monitor)?;
+    Ok(Predictions::new(coordinates, (&ridge.means, &slopes), target, tried, left_out))
+}
+
+/// The share of rows whose largest score is not that of their class; 0 for numbers.
+pub(crate) fn missed(scores: &Mat<f64>, labels: &Labels, weights: Option<&Weights>) -> f64 {
+    let Labels::Classes { codes, .. } = labels else { return 0.0 };
+    let wrong = |&(i, &code): &(usize, &usize)| {
+        (0..scores.ncols()).any(|j| j != code && scores[(i, j)] >= scores[(i, code)])
+    };
+    let sum: f64 = codes.iter().enumerate().filter(wrong).map(|(i, _)| weight(weights, i)).sum();
+    sum / total(weights, codes.len())
+}
+
+impl Predictions {
+    /// From the features' means and weights, the labels' units and means, and what is predicted, in these units, about the mean.
+    fn new(
+        coordinates: &Expansion,
+        (means, slopes): (&[f64], &Mat<f64>),
+        (units, y_means): (&[f64], &[f64]),
+        tried: Tried,
+        mut left_out: Mat<f64>,
+    ) -> Self {
+        let directions = Mat::from_fn(units.len(), slopes.nrows(), |j, d| units[j] * slopes[(d, j)]);
+        for (j, column) in left_out.col_iter_mut().enumerate() {
+            column.iter_mut().for_each(|v| *v = units[j] * *v + y_means[j]);
+        }
+        Self { expansion: coordinates.regression(directions.as_ref(), means, y_means), tried, left_out }
     }
-    Ok(Predictions {
-        expansion: coordinates.regression(directions.as_ref(), &ridge.means, &means),
-        tried,
-        left_out,
-    })
 }
 
 impl Expansion {

@@ -34,9 +34,19 @@ pub(crate) struct Ridge {
     row_weights: Option<Weights>,
 }
 
-impl Ridge {
-    /// From rows (n×m) and labels (n×c) with mean 0, by what each row counts.
-    pub(crate) fn new(
+/// Sums over rows (n×m) and labels (n×c) with mean 0.
+pub(super) struct Sums {
+    /// Of the features; what is subtracted before anything else.
+    pub(super) means: Vec<f64>,
+    /// Σ (z − z̄)(z − z̄)ᵀ, m×m.
+    pub(super) scatter: Mat<f64>,
+    /// Σ (z − z̄)yᵀ, m×c.
+    pub(super) across: Mat<f64>,
+}
+
+impl Sums {
+    /// By what each row counts.
+    pub(super) fn new(
         rows: &Rows,
         y: MatRef<'_, f64>,
         weights: Option<&Weights>,
@@ -45,24 +55,39 @@ impl Ridge {
         let (m, c) = (rows.p(), y.ncols());
         let means = means(rows, weights);
         let (mut scatter, mut across) = (Mat::zeros(m, m), Mat::zeros(m, c));
+        // A panel's scatter takes as long to add up as 200 rows of it to compute: panels are higher where it is large.
+        let height = PANEL * (m / PANEL).clamp(1, 4);
         let part = |at: usize| {
-            let mut z = centered(rows, at, &means);
-            let y = y.subrows(at * PANEL, z.nrows());
+            let mut z = centered(rows, at * height, height, &means);
+            let y = y.subrows(at * height, z.nrows());
             let Some(weights) = weights else {
                 return (self_product(z.as_ref()), product(z.transpose(), y));
             };
-            let root = |i: usize| weights[at * PANEL + i].sqrt();
+            let root = |i: usize| weights[at * height + i].sqrt();
             for column in z.col_iter_mut() {
                 column.iter_mut().enumerate().for_each(|(i, v)| *v *= root(i));
             }
             let y = Mat::from_fn(z.nrows(), c, |i, j| root(i) * y[(i, j)]);
             (self_product(z.as_ref()), product(z.transpose(), y.as_ref()))
         };
-        in_order(rows.n().div_ceil(PANEL), 8 * m * (m + c), monitor, part, |(s, a)| {
+        in_order(rows.n().div_ceil(height), 8 * m * (m + c), monitor, part, |(s, a)| {
             scatter += s;
             across += a;
             Ok(())
         })?;
+        Ok(Self { means, scatter, across })
+    }
+}
+
+impl Ridge {
+    /// From rows (n×m) and labels (n×c) with mean 0, by what each row counts.
+    pub(crate) fn new(
+        rows: &Rows,
+        y: MatRef<'_, f64>,
+        weights: Option<&Weights>,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let Sums { means, scatter, across } = Sums::new(rows, y, weights, monitor)?;
         let (values, vectors) = eigen(scatter, monitor)?;
         let toward = product(vectors.transpose(), across.as_ref());
         let values = values.into_iter().map(|v| v.max(0.0)).collect();
@@ -78,7 +103,7 @@ impl Ridge {
     /// The same for rows turned along the eigenvectors, and these rows: a second look at them then costs no product.
     pub(crate) fn turned(&self, rows: &Rows, monitor: &Monitor) -> Result<(Self, Rows<'static>)> {
         let (n, m) = (rows.n(), self.values.len());
-        let part = |at: usize| self.along(centered(rows, at, &self.means));
+        let part = |at: usize| self.along(centered(rows, at * PANEL, PANEL, &self.means));
         let mut turned = Vec::with_capacity(n * m);
         in_order(n.div_ceil(PANEL), 8 * PANEL * m, monitor, part, |z| {
             turned.extend((0..z.nrows()).flat_map(|i| z.row(i).iter().copied()));
@@ -154,23 +179,29 @@ impl Ridge {
         let shrunk =
             Mat::from_fn(m, c * penalties.len(), |d, at| self.toward[(d, at % c)] * shares[(d, at / c)]);
         let part = |at: usize| {
-            let mut z = self.along(centered(rows, at, &self.means));
+            let mut z = self.along(centered(rows, at * PANEL, PANEL, &self.means));
             let fitted = product(z.as_ref(), shrunk.as_ref());
             z.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v *= *v));
             let own = product(z.as_ref(), shares.as_ref());
             let mut sums = vec![(0.0, 0.0); penalties.len()];
+            let mut fits = vec![0.0; c];
             for i in 0..z.nrows() {
                 let row = at * PANEL + i;
                 let count = weight(weights, row);
                 for (penalty, sum) in sums.iter_mut().enumerate() {
                     // 1/n is the intercept's part.
                     let left = (1.0 - count * own[(i, penalty)] - count / all).max(1e-10);
-                    let off = |j: usize| (y[(row, j)] - fitted[(i, penalty * c + j)]) / left;
-                    sum.0 += count * (0..c).map(|j| off(j).powi(2)).sum::<f64>();
+                    let mut squares = 0.0;
+                    for j in 0..c {
+                        let off = (y[(row, j)] - fitted[(i, penalty * c + j)]) / left;
+                        squares += off * off;
+                        fits[j] = y[(row, j)] - off + shares_of_classes[j];
+                    }
+                    sum.0 += count * squares;
                     if let Some(&code) = codes.get(row) {
-                        let fit = |j: usize| y[(row, j)] - off(j) + shares_of_classes[j];
-                        sum.1 +=
-                            count * f64::from(u8::from((0..c).any(|j| j != code && fit(j) >= fit(code))));
+                        let own = fits[code];
+                        let is_missed = fits.iter().enumerate().any(|(j, fit)| j != code && *fit >= own);
+                        sum.1 += count * f64::from(u8::from(is_missed));
                     }
                 }
             }
@@ -199,7 +230,7 @@ impl Ridge {
         let shares = Mat::from_fn(m, 1, |d, _| 1.0 / (self.values[d] + penalty));
         let shrunk = Mat::from_fn(m, c, |d, j| self.toward[(d, j)] * shares[(d, 0)]);
         let part = |at: usize| {
-            let mut z = self.along(centered(rows, at, &self.means));
+            let mut z = self.along(centered(rows, at * PANEL, PANEL, &self.means));
             let fitted = product(z.as_ref(), shrunk.as_ref());
             z.col_iter_mut().for_each(|column| column.iter_mut().for_each(|v| *v *= *v));
             let own = product(z.as_ref(), shares.as_ref());
@@ -250,9 +281,9 @@ pub(crate) fn means(rows: &Rows, weights: Option<&Weights>) -> Vec<f64> {
     sums.iter().map(|sum| sum / all).collect()
 }
 
-/// A panel of the rows less their means.
-fn centered(rows: &Rows, panel: usize, means: &[f64]) -> Mat<f64> {
-    let rows = rows.slice(panel * PANEL..rows.n().min((panel + 1) * PANEL));
+/// At most so many rows from one on, less their means.
+pub(super) fn centered(rows: &Rows, start: usize, height: usize, means: &[f64]) -> Mat<f64> {
+    let rows = rows.slice(start..rows.n().min(start + height));
     let p = rows.p();
     match rows.as_f64() {
         F64Rows::Dense(d) => Mat::from_fn(rows.n(), p, |i, j| d.row(i)[j] - means[j]),

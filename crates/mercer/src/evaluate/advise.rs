@@ -24,7 +24,7 @@ use super::folds::folds;
 use super::held_out::{self, Score};
 use super::measures::Measure;
 use crate::basis::input_weights::FoundWeights;
-use crate::basis::loo::{Tried, enough, spread, widths_tried};
+use crate::basis::loo::{Looked, Tried, enough, spread};
 use crate::basis::{Basis, Method};
 use crate::checkpoint::Journal;
 use crate::data::encode::Medians;
@@ -35,7 +35,6 @@ use crate::data::weights::{Weights, total, weight};
 use crate::error::{Error, Result};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
-use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
@@ -59,6 +58,9 @@ const CLEARLY: f64 = 0.95;
 
 /// Between the laplacian and the rbf kernel, and between a size and the next, this share of the error is a difference.
 const SOMEWHAT: f64 = 0.98;
+
+/// A finer width that errs by less than this factor of the best may be the better one with a larger basis.
+const NEAR: f64 = 1.1;
 
 /// The smallest size whose error is within this factor of the smallest error will do.
 const NEARLY: f64 = 1.01;
@@ -103,26 +105,6 @@ impl Default for Adviser {
             seed: 0,
             options: Options::default(),
         }
-    }
-}
-
-/// Rows that are looked at, their labels, and what each counts.
-#[derive(Clone, Copy)]
-struct Looked<'a> {
-    rows: &'a Rows<'a>,
-    labels: &'a Labels,
-    weights: Option<&'a Weights>,
-}
-
-impl Looked<'_> {
-    fn widths_tried(
-        self,
-        shape: Shape,
-        widths: &[f64],
-        size: usize,
-        monitor: &Monitor,
-    ) -> Result<Vec<Tried>> {
-        widths_tried(shape, widths, size, self.rows, self.labels, self.weights, monitor)
     }
 }
 
@@ -242,8 +224,8 @@ impl Adviser {
             // The errors that larger bases are held against are those of all rows.
             let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
             choice.tried = tried(journal, "all rows", || {
-                let weights = self.options.weights.as_ref();
-                widths_tried(shape, &[gamma], size, &rows, labels, weights, &self.options.monitor)
+                let seen = Looked { rows: &rows, labels, weights: self.options.weights.as_ref() };
+                seen.widths_tried(shape, &[gamma], size, &self.options.monitor)
             })?[0];
         }
         let choice = self.best_size(choice, &rows, labels, n_all, &mut advice, journal)?;
@@ -392,7 +374,7 @@ impl Adviser {
     ) -> Result<Choice> {
         let mut best = start;
         let seen = Looked { rows, labels, weights: self.options.weights.as_ref() };
-        let (mut cap, mut finer) = (self.first_size(rows), true);
+        let (mut cap, mut finer) = (self.first_size(rows), 2);
         for next in LARGER_SIZES {
             let next = next.min(self.max_components).min(rows.n());
             // The basis ended by itself, or there is no room for a larger one.
@@ -400,13 +382,10 @@ impl Adviser {
                 break;
             }
             cap = next;
-            // More coordinates resolve finer structure; the next width is tried while it gains.
-            let gamma = best.tried.gamma;
-            let widths = if best.shape.uses_gamma() && finer {
-                vec![gamma, gamma * 10f64.sqrt()]
-            } else {
-                vec![gamma]
-            };
+            // More coordinates resolve finer structure: finer widths are tried, two at first, then one if it came near.
+            let finer_widths = if best.shape.uses_gamma() { finer } else { 0 };
+            let widths: Vec<f64> =
+                (0..=finer_widths).map(|step| best.tried.gamma * 10f64.powf(f64::from(step) / 2.0)).collect();
             let tried = tried(journal, &format!("size {next}"), || {
                 seen.widths_tried(best.shape, &widths, next, &self.options.monitor)
             })?;
@@ -416,7 +395,8 @@ impl Adviser {
             if !fell {
                 break;
             }
-            finer = found.gamma > best.tried.gamma;
+            let next_finer = tried.iter().find(|tried| tried.gamma > found.gamma);
+            finer = i32::from(next_finer.is_none_or(|next| next.error < NEAR * found.error));
             best.tried = found;
         }
         best.tried.gamma = short(best.tried.gamma);

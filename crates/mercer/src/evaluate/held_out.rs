@@ -257,7 +257,7 @@ impl Parts {
     fn importance(&self, map: &FeatureMap, monitor: &Monitor) -> Result<Vec<f64>> {
         let z = Rows::from_mat(map.transform(&self.train.0)?.as_ref());
         let weights = self.weights.as_ref().map(|[train, _]| train);
-        let predictor = ridge_on(&map.expansion, &z, &self.train.1, weights, monitor)?.expansion;
+        let predictor = ridge_on(&map.expansion, &z, &self.train.1, weights, None, monitor)?.expansion;
         let predictor = FeatureMap { expansion: predictor, ..map.clone() };
         let slopes = match predictor.input_importance(&self.test.0, monitor) {
             Ok(slopes) => slopes,

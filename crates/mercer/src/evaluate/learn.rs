@@ -7,9 +7,9 @@
 //! Members are maps whose features are scores, so that the whole is a [`Predictor`] in a [`FeatureMap`]; the map's own features
 //! are the coordinates of the best member.
 //!
-//! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, as much again four times for input weights on 2000, then 4·n·m²
-//!         a size up to 2000, and 2·n·m² (6·n·m² up to 2000 rows) at the last where columns are weighted; in the end 2·n·m² on all
-//!         rows; memory n·m numbers for the rows looked at
+//! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, 16 searches of about 3 widths × n·200² for input weights on 2000,
+//!         then 4·n·m² a size up to 2000 (7·n·m² where the basis is `kfa`), and 2·n·m² at the last where columns are weighted; in the
+//!         end 2·n·m² on all rows; memory n·m numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); Platt 1999 and Guo et al. 2017 (calibration)
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
 //!         with the rows. The largest size is taken without being tried
@@ -19,8 +19,8 @@ use std::borrow::Cow;
 use faer::Mat;
 
 use crate::basis::input_weights::{FoundWeights, HeldOut, InputWeights};
-use crate::basis::loo::{Tried, best, widths_tried};
-use crate::basis::predict::ridge_on;
+use crate::basis::loo::{Looked, Tried, best};
+use crate::basis::predict::{missed, ridge_on};
 use crate::basis::{Basis, Expansion, FittedBasis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -64,6 +64,12 @@ const COMPARABLE: f64 = 1.1;
 
 /// A kernel that errs by more than this factor of the best is no member.
 const WORSE: f64 = 1.3;
+
+/// By this factor more a kernel's error may fall with a larger basis than the best one's.
+const CATCH_UP: f64 = 1.05;
+
+/// A finer width that errs by less than this factor of the best may be the better one with a larger basis.
+const NEAR: f64 = 1.1;
 
 /// Larger targets are refused: errors are squared and added up.
 const LARGEST_TARGET: f64 = 1e150;
@@ -193,6 +199,8 @@ struct Sample<'a> {
     labels: Labels,
     /// What each row counts.
     counts: Option<Weights>,
+    /// Of the bases, by the number of all rows.
+    method: Method,
     learner: &'a Learner,
 }
 
@@ -230,8 +238,14 @@ impl Learner {
     fn fit_scaled(&self, rows: &Rows, labels: &Labels, scaling: Option<&Scaling>) -> Result<Learned> {
         let chosen = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let counts = self.options.weights.as_ref().map(|counts| counts.select(&chosen));
-        let sample =
-            Sample { rows: rows.select(&chosen), labels: labels.select(&chosen), counts, learner: self };
+        let method = Method::of_rows(rows.n());
+        let sample = Sample {
+            rows: rows.select(&chosen),
+            labels: labels.select(&chosen),
+            counts,
+            method,
+            learner: self,
+        };
         sample.labels.require_two("fit")?;
         let copies = copied_rows(&sample.rows, &sample.labels);
         let (mut trials, weights) = sample.kernels()?;
@@ -309,12 +323,12 @@ impl Learner {
         labels.require_two("fit")
     }
 
-    /// The basis of a trial on n rows: all of them, or so many landmarks.
-    fn basis(&self, kernel: Kernel, size: usize, n: usize) -> Basis {
+    /// The basis of a trial on n rows: all of them, or so many landmarks by the method that suits all rows in the end.
+    fn basis(&self, kernel: Kernel, size: usize, n: usize, method: Method) -> Basis {
         if size >= n {
             return Basis::kobl(kernel).threshold(Threshold::Constant(0.0)).seed(self.seed);
         }
-        Basis::new(Method::of_rows(n), kernel).n_components(size).seed(self.seed)
+        Basis::new(method, kernel).n_components(size).seed(self.seed)
     }
 
     /// Whether a basis of m components, the coordinates of n rows and their copies fit into memory.
@@ -333,7 +347,8 @@ impl Learner {
         let weighted = weigh(rows, trial.weights.as_deref())?;
         let mut options = self.inner_options().device(self.options.device.where_it_can());
         options.weights.clone_from(&self.options.weights);
-        let (basis, expansion) = self.regression(&trial, trial.size, &weighted, labels, options)?;
+        let (basis, expansion) =
+            self.regression(&trial, (trial.size, Method::of_rows(rows.n())), &weighted, labels, options)?;
         Ok(Trial { basis, expansion, ..trial })
     }
 
@@ -341,13 +356,13 @@ impl Learner {
     fn regression(
         &self,
         trial: &Trial,
-        size: usize,
+        (size, method): (usize, Method),
         weighted: &Rows,
         labels: &Labels,
         mut options: Options,
     ) -> Result<(FittedBasis, Expansion)> {
         let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
-        let settings = self.basis(kernel, size, weighted.n());
+        let settings = self.basis(kernel, size, weighted.n(), method);
         let placed = settings.placed(weighted, &options)?;
         let weighted = placed.as_ref().unwrap_or(weighted);
         if self.fits(weighted.n(), size) {
@@ -379,7 +394,7 @@ impl Sample<'_> {
             if self.rows.is_sparse() { &[Shape::Rbf] } else { &[Shape::Rbf, Shape::Laplacian] };
         let mut found: Vec<Trial> = Vec::new();
         for &shape in shapes {
-            found.push(self.best_width(shape, None)?);
+            found.push(self.best_width(shape)?);
         }
         let better = |a: &Trial, b: &Trial| a.tried.error.total_cmp(&b.tried.error);
         let shape = found.iter().min_by(|a, b| better(a, b)).map_or(Shape::Rbf, |best| best.shape);
@@ -390,7 +405,7 @@ impl Sample<'_> {
         let settings = InputWeights { shape, seed: self.learner.seed, ..InputWeights::default() };
         let weights = settings.find_by(&self.rows, &self.labels, self.counts.as_ref(), monitor)?;
         if weights.rounds > 0 {
-            found.push(self.best_width(shape, Some(weights.weights.clone()))?);
+            found.push(self.weighted_width(shape, &weights)?);
         }
         Ok((found, Some(weights)))
     }
@@ -399,32 +414,45 @@ impl Sample<'_> {
         FIRST_SIZE.min(self.learner.max_components).min(self.rows.n())
     }
 
-    fn best_width(&self, shape: Shape, weights: Option<Vec<f64>>) -> Result<Trial> {
-        let rows = weigh(&self.rows, weights.as_deref())?;
-        let monitor = &self.learner.options.monitor;
-        let widths = grid(shape, &rows)?;
-        let tried = widths_tried(
-            shape,
-            &widths,
-            self.first_size(),
-            &rows,
-            &self.labels,
-            self.counts.as_ref(),
-            monitor,
-        )?;
+    fn best_width(&self, shape: Shape) -> Result<Trial> {
+        let (widths, monitor) = (grid(shape, &self.rows)?, &self.learner.options.monitor);
+        let tried = self.looked(&self.rows).widths_tried(shape, &widths, self.first_size(), monitor)?;
         let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
-        self.attempt(shape, weights, gamma, self.first_size())
+        self.attempt(shape, None, gamma, self.first_size(), None)
     }
 
-    /// One kernel at one width and size.
-    fn attempt(&self, shape: Shape, weights: Option<Vec<f64>>, gamma: f64, size: usize) -> Result<Trial> {
+    /// A kernel on weighted columns, at the best width near the one that was found with the weights.
+    fn weighted_width(&self, shape: Shape, found: &FoundWeights) -> Result<Trial> {
+        let rows = weigh(&self.rows, Some(&found.weights))?;
+        let widths = grid(shape, &rows)?;
+        let apart = |at: &usize| (widths[*at] / found.gamma).ln().abs();
+        let near = (0..widths.len()).min_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(0);
+        let monitor = &self.learner.options.monitor;
+        let (_, best) = self.looked(&rows).best_near(near, shape, &widths, self.first_size(), monitor)?;
+        self.attempt(shape, Some(found.weights.clone()), best.gamma, self.first_size(), None)
+    }
+
+    fn looked<'a>(&'a self, rows: &'a Rows<'a>) -> Looked<'a> {
+        Looked { rows, labels: &self.labels, weights: self.counts.as_ref() }
+    }
+
+    /// One kernel at one width and size; the penalty is sought near this one.
+    fn attempt(
+        &self,
+        shape: Shape,
+        weights: Option<Vec<f64>>,
+        gamma: f64,
+        size: usize,
+        penalty: Option<f64>,
+    ) -> Result<Trial> {
         let rows = weigh(&self.rows, weights.as_deref())?;
         let mut options = self.learner.inner_options().with_coordinates();
         options.weights.clone_from(&self.counts);
-        let settings = self.learner.basis(Kernel { shape, gamma }, size, rows.n());
+        let settings = self.learner.basis(Kernel { shape, gamma }, size, rows.n(), self.method);
         let (basis, z) = settings.fit_with(&rows, Some(&self.labels), &options)?;
         let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-        let found = ridge_on(&basis.expansion, &z, &self.labels, self.counts.as_ref(), &options.monitor)?;
+        let (expansion, counts, monitor) = (&basis.expansion, self.counts.as_ref(), &options.monitor);
+        let found = ridge_on(expansion, &z, &self.labels, counts, penalty, monitor)?;
         let tried = Tried { gamma, ..found.tried };
         Ok(Trial {
             shape,
@@ -448,46 +476,62 @@ impl Sample<'_> {
         else {
             return Err(Error::Numerical("no kernel could be tried on these rows".into()));
         };
-        let (mut size, mut finer) = (self.first_size(), true);
+        let (mut size, mut finer, first_error) = (self.first_size(), true, trials[best].tried.error);
         let next_size = |size: usize, next: usize, trial: &Trial| {
             let next = next.min(self.learner.max_components).min(self.rows.n());
             (trial.tried.size >= size && next > size + size / 5 && self.learner.fits(self.rows.n(), next))
                 .then_some(next)
         };
-        let mut falls = false;
+        let (mut falls, mut others_error) = (false, first_error);
         for next in LARGER_SIZES {
             let Some(next) = next_size(size, next, &trials[best]) else { break };
             size = next;
-            let found = self.larger(&trials[best], size, finer)?;
-            finer = found.gamma > trials[best].gamma;
+            let found;
+            (found, finer) = self.larger(&trials[best], size, finer)?;
             falls = found.tried.error < LARGER * trials[best].tried.error;
             if !falls {
                 break;
             }
             trials[best] = found;
+            if size <= OTHERS {
+                others_error = trials[best].tried.error;
+            }
         }
         if let Some(next) = next_size(size, LARGEST, &trials[best]).filter(|_| falls) {
             trials[best].size = next;
         }
         let reached = trials[best].tried.size.min(OTHERS);
+        // A kernel whose error falls as the best one's did, and is still too large for a member then, stays as it is.
+        let is_first = trials.iter().all(|trial| trial.weights.is_none()) || trials[best].weights.is_some();
+        let most = CATCH_UP * COMPARABLE * trials[best].tried.error * first_error / others_error;
         for at in (0..trials.len()).filter(|&at| at != best) {
             let Trial { shape, gamma, tried, .. } = trials[at];
-            if tried.size < reached {
-                trials[at] = self.attempt(shape, trials[at].weights.clone(), gamma, reached)?;
+            if tried.size < reached && !(is_first && tried.error > most) {
+                let weights = trials[at].weights.clone();
+                trials[at] = self.attempt(shape, weights, gamma, reached, Some(tried.absolute))?;
             }
         }
         Ok(())
     }
 
-    /// A trial with a larger basis, which resolves finer structure: the better of its width and, while that gains, the next.
-    fn larger(&self, trial: &Trial, size: usize, finer: bool) -> Result<Trial> {
-        let (shape, weights) = (trial.shape, &trial.weights);
-        let same = self.attempt(shape, weights.clone(), trial.gamma, size)?;
+    /// A trial with a larger basis, which resolves finer structure: the best of its width and, where asked for, finer ones. Then
+    /// whether the next finer one is near enough to be tried with a still larger basis.
+    fn larger(&self, trial: &Trial, size: usize, finer: bool) -> Result<(Trial, bool)> {
+        let attempt = |gamma: f64, penalty: f64| {
+            self.attempt(trial.shape, trial.weights.clone(), gamma, size, Some(penalty))
+        };
+        let mut best = attempt(trial.gamma, trial.tried.absolute)?;
         if !finer {
-            return Ok(same);
+            return Ok((best, false));
         }
-        let finer = self.attempt(shape, weights.clone(), trial.gamma * 10f64.sqrt(), size)?;
-        Ok(if finer.tried.error < same.tried.error { finer } else { same })
+        loop {
+            let next = attempt(best.gamma * 10f64.sqrt(), best.tried.absolute)?;
+            if next.tried.error >= best.tried.error {
+                let is_near = next.tried.error < NEAR * best.tried.error;
+                return Ok((best, is_near));
+            }
+            best = next;
+        }
     }
 
     /// What trials predict for rows that they have not seen. Rows left out are not unseen where weights were learned from
@@ -531,7 +575,8 @@ impl Sample<'_> {
             let mut options = self.learner.inner_options();
             options.weights = self.counts.as_ref().map(|counts| counts.select(&others));
             let (seen, labels) = (weighted.select(&others), self.labels.select(&others));
-            let (_, expansion) = self.learner.regression(trial, trial.tried.size, &seen, &labels, options)?;
+            let (_, expansion) =
+                self.learner.regression(trial, (trial.tried.size, self.method), &seen, &labels, options)?;
             let predicted = expansion.transform(&weighted.select(rows))?;
             predictions.subrows_mut(at, rows.len()).copy_from(&predicted);
             at += rows.len();
@@ -647,16 +692,6 @@ fn squared_error(predicted: &Mat<f64>, labels: &Labels, counts: Option<&Weights>
     let off = |i: usize, j: usize| (labels.target(i, j) - predicted[(i, j)]).powi(2);
     let of_row = |i: usize| weight(counts, i) * (0..c).map(|j| off(i, j)).sum::<f64>();
     (0..n).map(of_row).sum::<f64>() / (total(counts, n) * c as f64)
-}
-
-/// The share of rows whose largest score is not that of their class.
-fn missed(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> f64 {
-    let Labels::Classes { codes, .. } = labels else { return 0.0 };
-    let wrong = |&(i, &code): &(usize, &usize)| {
-        (0..scores.ncols()).any(|j| j != code && scores[(i, j)] >= scores[(i, code)])
-    };
-    let sum: f64 = codes.iter().enumerate().filter(wrong).map(|(i, _)| weight(counts, i)).sum();
-    sum / total(counts, codes.len())
 }
 
 /// What to multiply scores by so that left-out rows have the smallest mean −ln p of their class, and that loss. A class of n rows
