@@ -466,7 +466,8 @@ impl Sample<'_> {
         })
     }
 
-    /// Larger bases, while the best kernel's error falls; then the other kernels at that size.
+    /// Larger bases, while the best kernel's error falls; then the other kernels at that size, or at the first size at which it did
+    /// not fall, where theirs may.
     fn grow(&self, trials: &mut Vec<Trial>) -> Result<()> {
         self.learner.options.monitor.begin("looking at sizes", 0);
         let least = trials.iter().map(|t| t.tried.error).fold(f64::INFINITY, f64::min);
@@ -500,7 +501,11 @@ impl Sample<'_> {
         if let Some(next) = next_size(size, LARGEST, &trials[best]).filter(|_| falls) {
             trials[best].size = next;
         }
-        let reached = trials[best].tried.size.min(OTHERS);
+        let reached = size.min(OTHERS);
+        if reached <= self.first_size() {
+            return Ok(());
+        }
+        let fell = trials[best].tried.size >= reached;
         // A kernel whose error falls as the best one's did, and is still too large for a member then, stays as it is.
         let is_first = trials.iter().all(|trial| trial.weights.is_none()) || trials[best].weights.is_some();
         let most = CATCH_UP * COMPARABLE * trials[best].tried.error * first_error / others_error;
@@ -508,7 +513,10 @@ impl Sample<'_> {
             let Trial { shape, gamma, tried, .. } = trials[at];
             if tried.size < reached && !(is_first && tried.error > most) {
                 let weights = trials[at].weights.clone();
-                trials[at] = self.attempt(shape, weights, gamma, reached, Some(tried.absolute))?;
+                let found = self.attempt(shape, weights, gamma, reached, Some(tried.absolute))?;
+                if fell || found.tried.error < LARGER * tried.error {
+                    trials[at] = found;
+                }
             }
         }
         Ok(())
