@@ -53,8 +53,8 @@ pub(super) struct Predicted {
 }
 
 impl RidgeNear {
-    /// From rows (n×m) and labels (n×c) with mean 0, by what each row counts, and a penalty to begin with; None where no penalty near
-    /// that one can be solved for.
+    /// From rows (n×m) and labels (n×c) with mean 0, by what each row counts, and a penalty to begin with; None where it cannot be
+    /// solved for there.
     pub(super) fn new(
         rows: &Rows,
         y: MatRef<'_, f64>,
@@ -65,10 +65,11 @@ impl RidgeNear {
         let (n, m) = (rows.n(), rows.p());
         let sums = Sums::new(rows, y, weights, monitor)?;
         let mean_value = (0..m).map(|d| sums.scatter[(d, d)]).sum::<f64>() / m.max(1) as f64;
-        let start = near.map_or(USUAL, |near| (near / mean_value).log10().round() as i32);
-        if !(mean_value > 0.0 && near.is_none_or(|near| near > 0.0)) {
+        // Inverses of the smallest penalty must be numbers.
+        if !(mean_value > 1e-280 && mean_value.is_finite() && near.is_none_or(|near| near > 0.0)) {
             return Ok(None);
         }
+        let start = near.map_or(USUAL, |near| (near / mean_value).log10().round() as i32);
         let chosen = random::sample(n, COMPARED, 0);
         let few = rows.select(&chosen);
         let few_y = Mat::from_fn(chosen.len(), y.ncols(), |i, j| y[(chosen[i], j)]);
@@ -94,6 +95,9 @@ impl RidgeNear {
             if best.decade != start {
                 break;
             }
+        }
+        if !best.predicted.error.is_finite() {
+            return Ok(None);
         }
         let penalty = 10f64.powi(best.decade);
         Ok(Some(Self { means: sums.means, absolute: mean_value * penalty, penalty, best }))
