@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::basis::input_weights::InputWeights;
 use crate::basis::{Basis, Method};
+use crate::data::table::nearest_name;
 use crate::error::{Error, Result};
 use crate::extract::{self, Extractor, Queries};
 use crate::select::{self, Keep, Selector};
@@ -182,13 +183,16 @@ pub fn column_selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result
     let entry = column_selectors().find(|(spec, _)| spec.name == name);
     let (spec, build) = entry.ok_or_else(|| {
         let names: Vec<&str> = column_selectors().map(|(spec, _)| spec.name).collect();
-        let other = method(name).map(|_| {
-            format!("\nhint: `{name}` makes features in kernel space: `mercer fit --method {name}`")
-        });
+        let hint = match (method(name), nearest_name(names.iter().copied(), name)) {
+            (Ok(_), _) => {
+                format!("\nhint: `{name}` makes features in kernel space: `mercer fit --method {name}`")
+            }
+            (Err(_), Some(nearest)) => format!("\nhint: did you mean `{nearest}`?"),
+            (Err(_), None) => String::new(),
+        };
         Error::argument(format!(
-            "method = `{name}` selects no columns; use one of {}{}",
-            names.join(", "),
-            other.unwrap_or_default()
+            "method = `{name}` selects no columns; use one of {}{hint}",
+            names.join(", ")
         ))
     })?;
     let values = Values::new(&[spec], settings)?;

@@ -62,7 +62,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         N_QUERIES,
         SEED,
     ],
-    help: "ReliefF: Relief with k neighbours of the own and of each other class, by column range; with p-values",
+    help: "ReliefF: Relief with k neighbours of the own and of each other class, by column range",
 };
 
 impl FromValues for ReliefF {

@@ -17,6 +17,7 @@ fn columns_that_cannot_be_selected() {
                 "select",
                 "select wave.csv",
                 "select wave.csv --method best",
+                "select wave.csv --method multisurff",
                 "select wave.csv --method gda --target kind",
                 "select wave.csv --method f --n-features 0 --target kind",
                 "select wave.csv --method f --n-neighbors 3 --target kind",
