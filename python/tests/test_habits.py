@@ -313,6 +313,18 @@ def test_dates_are_not_categories_of_the_relief_family():
         ReliefF(categorical_features="auto").fit(frame, Y[: len(frame)])
 
 
+@pytest.mark.parametrize("estimator", [mercer.KernelBasis(), mercer.KPCA(), mercer.AutoClassifier(), mercer.FScore(2)])
+def test_estimators_name_what_fills_gaps(estimator):
+    gaps = X.copy()
+    gaps[3, 1] = np.nan
+    for given in gaps, pd.DataFrame(gaps):
+        with pytest.raises(ValueError, match=r"NaN at row 4, column 2.*\nhint: fill them \(mercer.TableEncoder does"):
+            estimator.fit(given, Y)
+    gaps[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"infinity at row 4, column 2.*\nhint: fill or drop such rows first"):
+        estimator.fit(gaps, Y)
+
+
 @pytest.mark.parametrize("call", [mercer.compare, mercer.advise])
 def test_comparisons_name_what_encodes_text_and_fills_gaps(call):
     frame = pd.DataFrame(X.copy(), columns=list("abcdef"))

@@ -229,6 +229,11 @@ fn write(py: Python<'_>, text: &str) -> PyResult<()> {
 /// The exception that an error is in Python.
 pub(crate) fn exception(error: Error) -> PyErr {
     match error {
+        // The command line and Rust fill gaps in other ways.
+        Error::Data(text) if text.starts_with("Input contains NaN") => PyValueError::new_err(text.replace(
+            "hint: fill or drop such rows first",
+            "hint: fill them (mercer.TableEncoder does, with medians), or drop such rows",
+        )),
         Error::Argument(text) | Error::Data(text) => PyValueError::new_err(text),
         Error::Numerical(text) => NumericalError::new_err(text),
         // Estimators have no such parameter.
