@@ -30,6 +30,9 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
     help: "randomly pivoted Cholesky: rows drawn in proportion to their squared distance from the span so far",
 };
 
+/// From one retired row in so many pivots on, rows are asked whether they are sound before they are taken.
+const MANY_RETIRED: usize = 8;
+
 /// Grows the factor to its end.
 pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<Stop> {
     let mut generator = random::generator(seed);
@@ -45,9 +48,12 @@ pub(crate) fn grow<R: FactorRows>(factor: &mut Pivoted<R>, seed: u64) -> Result<
     let mut again = false;
     while factor.room() > 0 {
         factor.check()?;
-        // Whether rows are sound is asked of those taken, when all are, and of one after the other only where one was not.
-        let one_by_one =
-            std::mem::take(&mut again) || factor.rows.is_f32() || factor.rows.keeps_coefficients();
+        // Whether rows are sound is asked of those taken, when all are, and of one after the other only where one was not, or where
+        // many were not before.
+        let one_by_one = std::mem::take(&mut again)
+            || retired.len() > factor.pivots.len() / MANY_RETIRED
+            || factor.rows.is_f32()
+            || factor.rows.keeps_coefficients();
         let start = random::position(&generator);
         let uniform: Vec<f64> = (0..block).map(|_| random::uniform(&mut generator)).collect();
         let proposals = factor.rows.draw(&uniform, floor, &retired)?;
