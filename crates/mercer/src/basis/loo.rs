@@ -15,7 +15,7 @@ use super::kobl::{self, StopRule, Threshold};
 use super::pivoted::{FactorStorage, Pivoted};
 use super::predict::missed;
 use super::ridge::Ridge;
-use super::ridge_near::{DECOMPOSED, RidgeNear};
+use super::ridge_near::{COMPARED, DECOMPOSED, RidgeNear};
 use super::rpcholesky;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -237,8 +237,9 @@ pub(crate) fn best_penalty(
     let sketch = sketched(labels, weights);
     let y = sketch.as_ref().map_or_else(|| labels.centered_by(weights).0, Clone::clone);
     let y = MatRef::from_row_major_slice(&y, features.n(), y.len() / features.n().max(1));
+    // All rows decide, so that errors of many features can be held against those of few.
     if features.p() > DECOMPOSED
-        && let Some(ridge) = RidgeNear::new(features, y, weights, None, monitor)?
+        && let Some(ridge) = RidgeNear::new(features, y, weights, None, features.n(), monitor)?
     {
         let predicted = ridge.left_out(features, y, weights, monitor)?;
         let missed =
@@ -252,6 +253,23 @@ pub(crate) fn best_penalty(
         Some(_) => ridge.errors(features, y, &penalties, monitor)?.into_iter().map(|e| (e, 0.0)).collect(),
     };
     Ok(best_of(&ridge, &penalties, &found))
+}
+
+/// The penalty of [`best_penalty`] alone, where some rows decide if features are many.
+pub(crate) fn penalty_alone(
+    features: &Rows,
+    labels: &Labels,
+    weights: Option<&Weights>,
+    monitor: &Monitor,
+) -> Result<f64> {
+    if features.p() > DECOMPOSED {
+        let y = sketched(labels, weights).unwrap_or_else(|| labels.centered_by(weights).0);
+        let y = MatRef::from_row_major_slice(&y, features.n(), y.len() / features.n().max(1));
+        if let Some(ridge) = RidgeNear::new(features, y, weights, None, COMPARED, monitor)? {
+            return Ok(ridge.absolute);
+        }
+    }
+    best_penalty(features, labels, weights, monitor).map(|found| found.absolute)
 }
 
 /// The share of rows that scores about the labels' means miss; 0 for numbers.

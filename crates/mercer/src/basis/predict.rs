@@ -9,7 +9,7 @@ use faer::{Mat, MatRef};
 use super::expansion::Expansion;
 use super::loo::{Tried, best_of};
 use super::ridge::Ridge;
-use super::ridge_near::{DECOMPOSED, RidgeNear};
+use super::ridge_near::{COMPARED, DECOMPOSED, RidgeNear};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::weights::{Weights, total, weight};
@@ -41,7 +41,7 @@ pub(crate) fn ridge_on(
     let y = MatRef::from_row_major_slice(&y, z.n(), c);
     let target = (&units[..], &labels.target_means(weights)[..]);
     if z.p() > DECOMPOSED
-        && let Some(ridge) = RidgeNear::new(z, y, weights, near, monitor)?
+        && let Some(ridge) = RidgeNear::new(z, y, weights, near, COMPARED, monitor)?
     {
         let predicted = ridge.left_out(z, y, weights, monitor)?;
         let (line, tried) = ((&ridge.means[..], ridge.slopes()), ridge.tried(predicted.error, 0.0));

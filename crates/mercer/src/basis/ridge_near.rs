@@ -6,7 +6,7 @@
 //! From there the left-out error of some rows is followed downhill, by the same decades as in `ridge`; at its least, all rows can
 //! be left out.
 //!
-//! cost    m³/3 + 1000·m² flops a penalty, usually three, and 2·n·m² in all
+//! cost    m³/3 + k·m² flops a penalty, usually three, for the k rows that are compared, and 2·n·m² in all
 //! source  Allen 1974 (PRESS)
 //! differs of several minima of the error it may not be the lowest
 
@@ -25,8 +25,9 @@ use crate::random;
 /// Up to so many features a decomposition of their scatter for all penalties is as fast.
 pub(super) const DECOMPOSED: usize = 500;
 
-/// Rows by whose left-out errors penalties are compared.
-const COMPARED: usize = 1_000;
+/// Rows by whose left-out errors penalties are compared where they are compared for one set of features. Rows that count
+/// differently are all compared: a few may count for most.
+pub(super) const COMPARED: usize = 1_000;
 
 /// The penalties that may be found, in decades of the features' mean eigenvalue, and where the best one usually is.
 const LOWEST: i32 = -8;
@@ -41,6 +42,8 @@ pub(super) struct RidgeNear {
     pub(super) absolute: f64,
     pub(super) penalty: f64,
     best: Attempt,
+    /// Whether all rows were left out.
+    is_complete: bool,
 }
 
 /// What is predicted for rows that were left out.
@@ -53,13 +56,14 @@ pub(super) struct Predicted {
 }
 
 impl RidgeNear {
-    /// From rows (n×m) and labels (n×c) with mean 0, by what each row counts, and a penalty to begin with; None where it cannot be
-    /// solved for there.
+    /// From rows (n×m) and labels (n×c) with mean 0, by what each row counts, a penalty to begin with, and the number of rows that
+    /// decide; None where it cannot be solved for there.
     pub(super) fn new(
         rows: &Rows,
         y: MatRef<'_, f64>,
         weights: Option<&Weights>,
         near: Option<f64>,
+        compared: usize,
         monitor: &Monitor,
     ) -> Result<Option<Self>> {
         let (n, m) = (rows.n(), rows.p());
@@ -70,7 +74,7 @@ impl RidgeNear {
             return Ok(None);
         }
         let start = near.map_or(USUAL, |near| (near / mean_value).log10().round() as i32);
-        let chosen = random::sample(n, COMPARED, 0);
+        let chosen = random::sample(n, if weights.is_some() { n } else { compared }, 0);
         let few = rows.select(&chosen);
         let few_y = Mat::from_fn(chosen.len(), y.ncols(), |i, j| y[(chosen[i], j)]);
         let few_weights = weights.map(|weights| weights.select(&chosen));
@@ -100,7 +104,8 @@ impl RidgeNear {
             return Ok(None);
         }
         let penalty = 10f64.powi(best.decade);
-        Ok(Some(Self { means: sums.means, absolute: mean_value * penalty, penalty, best }))
+        let is_complete = chosen.len() == n;
+        Ok(Some(Self { means: sums.means, absolute: mean_value * penalty, penalty, best, is_complete }))
     }
 
     /// Weights of the features, m×c.
@@ -122,11 +127,10 @@ impl RidgeNear {
         weights: Option<&Weights>,
         monitor: &Monitor,
     ) -> Result<Predicted> {
-        let n = rows.n();
-        if n <= COMPARED {
+        if self.is_complete {
             return Ok(self.best.predicted.clone());
         }
-        LeftOut { y, weights, total: total(weights, n), means: &self.means, monitor }
+        LeftOut { y, weights, total: total(weights, rows.n()), means: &self.means, monitor }
             .of(rows, &self.best.solved)
     }
 }
@@ -242,10 +246,10 @@ mod tests {
             let expected = best_of(&ridge, &penalties, &errors);
             for near in [Some(1e-3), Some(1.0), Some(1e3), None] {
                 let near = near.map(|factor| factor * expected.absolute);
-                let found = RidgeNear::new(&table.rows, y, weights.as_ref(), near, &monitor);
+                let found = RidgeNear::new(&table.rows, y, weights.as_ref(), near, COMPARED, &monitor);
                 let found = found.expect("ridge").expect("a solution");
                 let penalty = found.absolute;
-                if n <= COMPARED {
+                if n <= COMPARED || weighted {
                     assert!((penalty / expected.absolute - 1.0).abs() < 1e-9, "{source} from {near:?}");
                 }
                 let slopes = ridge.weights(penalty);
@@ -265,7 +269,8 @@ mod tests {
     fn rows_that_are_all_alike_have_no_solution() {
         let rows = Rows::dense(vec![2.0; 30], 10, 3).expect("rows");
         let y = Mat::from_fn(10, 1, |i, _| i as f64 - 4.5);
-        let found = RidgeNear::new(&rows, y.as_ref(), None, None, &Monitor::default()).expect("ridge");
+        let found =
+            RidgeNear::new(&rows, y.as_ref(), None, None, COMPARED, &Monitor::default()).expect("ridge");
         assert!(found.is_none());
     }
 }

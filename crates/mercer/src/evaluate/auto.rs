@@ -9,7 +9,7 @@ use super::advice::Advice;
 use super::advise::Adviser;
 use crate::basis::Method;
 use crate::basis::input_weights::{FoundWeights, InputWeights};
-use crate::basis::loo::best_penalty;
+use crate::basis::loo::penalty_alone;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
@@ -74,8 +74,7 @@ impl Adviser {
             },
         };
         let features = Rows::from_mat(fitted.map.transform(rows)?.as_ref());
-        let penalty =
-            best_penalty(&features, labels, self.options.weights.as_ref(), &self.options.monitor)?.absolute;
+        let penalty = penalty_alone(&features, labels, self.options.weights.as_ref(), &self.options.monitor)?;
         fitted.map.multiply(1.0 / penalty.sqrt());
         fitted.map = fitted.map.after(scaling.as_ref())?;
         fitted.warnings.splice(0..0, warnings);

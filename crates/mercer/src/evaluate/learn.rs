@@ -328,6 +328,8 @@ impl Learner {
         if size >= n {
             return Basis::kobl(kernel).threshold(Threshold::Constant(0.0)).seed(self.seed);
         }
+        // Where most rows are landmarks, it matters little which.
+        let method = if size > OTHERS && 2 * size > n { Method::Rpcholesky } else { method };
         Basis::new(method, kernel).n_components(size).seed(self.seed)
     }
 
@@ -505,13 +507,14 @@ impl Sample<'_> {
         if reached <= self.first_size() {
             return Ok(());
         }
-        let fell = trials[best].tried.size >= reached;
+        let fell = trials[best].tried.size > self.first_size();
         // A kernel whose error falls as the best one's did, and is still too large for a member then, stays as it is.
         let is_first = trials.iter().all(|trial| trial.weights.is_none()) || trials[best].weights.is_some();
         let most = CATCH_UP * COMPARABLE * trials[best].tried.error * first_error / others_error;
         for at in (0..trials.len()).filter(|&at| at != best) {
             let Trial { shape, gamma, tried, .. } = trials[at];
-            if tried.size < reached && !(is_first && tried.error > most) {
+            // A basis that ended by itself does not grow.
+            if tried.size == self.first_size() && !(is_first && tried.error > most) {
                 let weights = trials[at].weights.clone();
                 let found = self.attempt(shape, weights, gamma, reached, Some(tried.absolute))?;
                 if fell || found.tried.error < LARGER * tried.error {

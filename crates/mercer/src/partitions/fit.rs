@@ -13,7 +13,7 @@ use super::select::Scored;
 use crate::basis::expansion::{Expansion, Landmarks};
 use crate::basis::factor_rows::FactorRows;
 use crate::basis::kobl::{self, StopRule};
-use crate::basis::loo::best_penalty;
+use crate::basis::loo::penalty_alone;
 use crate::basis::pivoted::Pivoted;
 use crate::basis::sparse::{self, Novelty};
 use crate::basis::variance::variance_of;
@@ -240,7 +240,7 @@ impl Parted<'_> {
             let (rows, labels) = self.sample(rows, settings.seed)?;
             let labels = labels.ok_or_else(|| missing_labels("ridge"))?;
             let features = Rows::from_mat(map.transform(&rows)?.as_ref());
-            map.multiply(1.0 / best_penalty(&features, &labels, None, monitor)?.absolute.sqrt());
+            map.multiply(1.0 / penalty_alone(&features, &labels, None, monitor)?.sqrt());
         }
         map.scaling = weights.as_ref().map(|found| found.weights.clone()).or(given).map(Scaling::of_factors);
         map.warnings.clone_from(&warnings);
