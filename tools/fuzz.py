@@ -29,6 +29,10 @@ RUNS_A_PROCESS = 1_000_000
 # Breaks after which a target is given up.
 MOST_BREAKS = 20
 
+# Inputs of these reach so much code that libFuzzer's count of how rare each feature is ("entropic") takes half of the
+# time: without it `advice` runs 2.3 times as often and reaches more edges. The others reach fewer edges without it.
+WITHOUT_ENTROPIC = ("advice",)
+
 # Targets that come first where there are more jobs than targets.
 SLOW = ("checkpoint", "npz", "parquet", "model", "arrow")
 
@@ -65,6 +69,7 @@ def run(args: argparse.Namespace, target: str, worker: int) -> dict[str, int]:
             command = [args.program, folder / "corpus", args.corpus / target, *LIMITS, f"-max_total_time={left}"]
             command += [f"-runs={min(more, RUNS_A_PROCESS)}"]
             command += [f"-artifact_prefix={folder}/", "-print_final_stats=1", "-reload=1"]
+            command += [f"-entropic={int(target not in WITHOUT_ENTROPIC)}"]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
             if done.returncode != 0 or part == 0:
                 (folder / f"log-{worker}-{part}.txt").write_text(done.stderr[-100_000:])

@@ -51,7 +51,7 @@ class _Predictor(BaseEstimator):  # type: ignore[misc]
         self,
         *,
         scale: Scale = "standard",
-        max_components: int = 4000,
+        max_components: int = 8000,
         input_weights: bool = True,
         random_state: RandomState = None,
         device: str = "cpu",
@@ -140,16 +140,17 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     """Predict classes without choices: kernel, width, size and penalty are those that predict left-out rows best.
 
     Ridge on the coordinates of a kernel's space. The rbf and the laplacian kernel are tried at eight widths each,
-    weights of the input columns are learned and kept if rows left out gain by them, bases grow while the error falls,
-    and the kernels that predict better together are averaged. Probabilities are calibrated on left-out rows.
+    weights of the input columns are learned and kept if rows left out gain by them, landmarks are added while the error
+    falls, up to all training rows, and the kernels that predict better together are averaged. Probabilities are calibrated on left-out rows.
 
     Parameters
     ----------
     scale : {"standard", "min-max", "unit", "none"}, default="standard"
         How columns are scaled first, or with "unit" rows, each of which is divided by its length; the scaling is part
         of the model. Sparse columns are not centred.
-    max_components : int, default=4000
-        The most landmarks of a basis that are tried. More take more time and make a larger model.
+    max_components : int, default=8000
+        The most landmarks of a kernel. Up to so many training rows can all be landmarks; of more rows at most 4000 are.
+        Where fewer predict left-out rows nearly as well, fewer are used. More take more time and make a larger model.
     input_weights : bool, default=True
         Whether weights of the input columns are tried.
     class_weight : dict, "balanced" or None, default=None
@@ -169,8 +170,8 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     classes_ : ndarray of shape (n_classes,)
         The classes.
     features_ : FeatureMap
-        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. The default penalty of 1 of ridge
-        is right for them.
+        Coordinates of the best kernel, as a fitted map: `features_.transform(X)`; 1000 of them where all rows of many
+        are landmarks of the predictor. The default penalty of 1 of ridge is right for them.
     tried_ : list of dict
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
         size with which the error was measured, which is smaller where the basis was enlarged in the end), squared
@@ -221,7 +222,7 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         self,
         *,
         scale: Scale = "standard",
-        max_components: int = 4000,
+        max_components: int = 8000,
         input_weights: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         random_state: RandomState = None,
@@ -321,8 +322,9 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     scale : {"standard", "min-max", "unit", "none"}, default="standard"
         How columns are scaled first, or with "unit" rows, each of which is divided by its length; the scaling is part
         of the model. Sparse columns are not centred.
-    max_components : int, default=4000
-        The most landmarks of a basis that are tried. More take more time and make a larger model.
+    max_components : int, default=8000
+        The most landmarks of a kernel. Up to so many training rows can all be landmarks; of more rows at most 4000 are.
+        Where fewer predict left-out rows nearly as well, fewer are used. More take more time and make a larger model.
     input_weights : bool, default=True
         Whether weights of the input columns are tried.
     random_state : int, RandomState instance or None, default=None
@@ -337,8 +339,8 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     Attributes
     ----------
     features_ : FeatureMap
-        The coordinates of the best kernel, as a fitted map: `features_.transform(X)`. The default penalty of 1 of ridge
-        is right for them.
+        Coordinates of the best kernel, as a fitted map: `features_.transform(X)`; 1000 of them where all rows of many
+        are landmarks of the predictor. The default penalty of 1 of ridge is right for them.
     tried_ : list of dict
         The kernels that were tried, best first: kernel, whether columns are weighted, gamma, size of the basis (and the
         size with which the error was measured, which is smaller where the basis was enlarged in the end), squared

@@ -79,6 +79,76 @@ def test_weights_do_not_make_left_out_rows_look_right():
     assert model.log_loss_ > 0.5
 
 
+def chessboard(n, seed):
+    """Return rows in squares of 0.5, and their colour: more structure than a few hundred landmarks resolve."""
+    X = np.random.default_rng(seed).uniform(0, 10, size=(n, 2))
+    return X, np.where(np.floor(2 * X).sum(axis=1) % 2 == 0, "black", "white")
+
+
+@pytest.fixture(scope="module")
+def on_chessboard():
+    return AutoClassifier().fit(*chessboard(1400, 0))
+
+
+def test_all_rows_are_landmarks_where_that_predicts_better(on_chessboard):
+    model = on_chessboard
+    assert model.tried_[0]["n_components"] == model.tried_[0]["n_components_tried"] == 1400
+    assert model.n_support_ == 1400
+    X, y = chessboard(2000, 1)
+    assert model.score(X, y) == pytest.approx(model.left_out_score_, abs=0.04)
+    fewer = AutoClassifier(max_components=1200).fit(*chessboard(1400, 0))
+    assert fewer.n_support_ <= 1200
+    assert model.score(X, y) > fewer.score(X, y)
+
+
+def test_scores_are_those_of_kernel_ridge_on_all_rows(on_chessboard):
+    from sklearn.kernel_ridge import KernelRidge
+
+    model, (X, y) = on_chessboard, chessboard(1400, 0)
+    best = model.tried_[0]
+    scaler = StandardScaler().fit(X)
+    weights = model.input_weights_ if best["weighted"] else np.ones(2)
+    fresh = chessboard(300, 2)[0]
+    Z, fresh_z = scaler.transform(X) * weights, scaler.transform(fresh) * weights
+    signs, agree = np.where(y == "white", 1.0, 0.0), []
+    for penalty in 10.0 ** np.arange(-9, 3):
+        ridge = KernelRidge(kernel=best["kernel"], gamma=best["gamma"], alpha=penalty).fit(Z, signs - signs.mean())
+        agree.append(np.mean((ridge.predict(fresh_z) + signs.mean() > 0.5) == (model.predict(fresh) == "white")))
+    assert max(agree) > 0.97
+
+
+def test_a_predictor_on_all_rows_is_stored_and_read(on_chessboard, tmp_path):
+    X = chessboard(50, 3)[0]
+    mercer.save(on_chessboard, tmp_path / "board.mercer")
+    loaded = mercer.load(tmp_path / "board.mercer")
+    np.testing.assert_array_equal(loaded.predict(X), on_chessboard.predict(X))
+    again = pickle.loads(pickle.dumps(on_chessboard))
+    np.testing.assert_array_equal(again.predict_proba(X), on_chessboard.predict_proba(X))
+    assert on_chessboard.features_.transform(X).shape == (50, 1000)
+
+
+def test_rows_that_count_differently_can_all_be_landmarks():
+    X, y = chessboard(1250, 4)
+    counts = np.where(np.arange(1250) < 100, 2.0, 1.0)
+    settings = {"input_weights": False, "scale": "none"}
+    weighted = AutoClassifier(**settings).fit(X, y, sample_weight=counts)
+    assert weighted.n_support_ == 1250
+    assert weighted.score(*chessboard(1000, 5)) > 0.6
+
+
+@pytest.mark.slow
+def test_more_rows_than_are_looked_at_are_all_landmarks():
+    X, y = chessboard(5300, 0)
+    model = AutoClassifier().fit(X, y)
+    assert model.tried_[0]["n_components"] == model.n_support_ == 5300
+    assert model.tried_[0]["n_components_tried"] == 5000
+    fresh = chessboard(3000, 1)
+    assert model.score(*fresh) > 0.8
+    few = AutoClassifier(max_components=5100).fit(X, y)
+    assert few.n_support_ == 4000
+    assert few.score(*fresh) > 0.8
+
+
 @pytest.mark.parametrize("model", [AutoClassifier(), AutoRegressor()])
 def test_noise_is_warned_of(model):
     rng = np.random.default_rng(0)

@@ -341,6 +341,12 @@ impl InputWeights {
 }
 
 impl FoundWeights {
+    /// Makes all weights 1, because they are of no use.
+    pub(crate) fn leave_out(&mut self) {
+        self.weights.fill(1.0);
+        self.rounds = 0;
+    }
+
     /// Rows by their places in a larger set.
     fn renumber(&mut self, places: &[usize]) {
         for part in &mut self.held_out {

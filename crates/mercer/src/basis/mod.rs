@@ -42,6 +42,7 @@ pub(crate) mod csi;
 pub(crate) mod loo;
 pub(crate) mod ridge;
 mod ridge_near;
+pub(crate) mod kernel_ridge;
 pub(crate) mod predict;
 pub mod input_weights;
 pub(crate) mod preimage;

@@ -7,18 +7,21 @@
 //! Members are maps whose features are scores, so that the whole is a [`Predictor`] in a [`FeatureMap`]; the map's own features
 //! are the coordinates of the best member.
 //!
-//! cost    2 kernels × 8 widths × n·300² on at most 5000 rows, 16 searches of about 3 widths × n·200² for input weights on 2000,
-//!         then 4·n·m² a size up to 2000 (7·n·m² where the basis is `kfa`), and 2·n·m² at the last where columns are weighted; in the
-//!         end 2·n·m² on all rows; memory n·m numbers for the rows looked at
+//! cost    2 kernels × 8 widths × n·300² on at most 2500 rows, 16 searches of about 3 widths × n·200² for input weights on 2000,
+//!         4·n·m² for 1000 components of at most 5000 rows, and n³ where all rows are landmarks; in the end n³/3 on all
+//!         rows, or 2·n·m² where they are too many; memory 3·n² numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); Platt 1999 and Guo et al. 2017 (calibration)
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
-//!         with the rows. The largest size is taken without being tried
+//!         with the rows. Of more rows than may all be landmarks, the largest size is taken without being tried
+
+mod sizes;
 
 use std::borrow::Cow;
 
 use faer::Mat;
 
 use crate::basis::input_weights::{FoundWeights, HeldOut, InputWeights};
+use crate::basis::kernel_ridge::KernelRidge;
 use crate::basis::loo::{Looked, Tried, best};
 use crate::basis::predict::{missed, ridge_on};
 use crate::basis::{Basis, Expansion, FittedBasis, Method, Threshold};
@@ -32,7 +35,7 @@ use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
 use crate::linalg::Cholesky;
 use crate::map::predictor::softmax;
-use crate::map::{FeatureMap, Predictor};
+use crate::map::{Facts, FeatureMap, Predictor};
 use crate::options::Options;
 use crate::random;
 
@@ -40,36 +43,20 @@ use super::copies::copied_rows;
 use super::held_out::Score;
 use super::measures::{Measure, Predictions};
 
-/// Rows and components with which kernels and widths are compared.
+/// Rows that are looked at, those of them with which widths are compared, and components of the first bases.
 const FIRST_ROWS: usize = 5_000;
+const WIDTH_ROWS: usize = 2_500;
 const FIRST_SIZE: usize = 300;
 
-/// Sizes tried after that, while the error falls.
-const LARGER_SIZES: [usize; 2] = [1_000, 2_000];
+/// The most components that are tried unless told otherwise: up to so many rows can all be landmarks.
+const MAX_COMPONENTS: usize = 8_000;
 
-/// The size that is taken where the error still fell at the last of these. It is not tried: its left-out predictions would
-/// cost more than all the others together.
-const LARGEST: usize = 4_000;
-
-/// The most components of kernels that are not the best.
-const OTHERS: usize = 1_000;
-
-/// A larger basis, and one more member, must leave at most this share of the error.
-const LARGER: f64 = 0.98;
+/// One more member must leave at most this share of the error.
 const ONE_MORE: f64 = 0.995;
 
 /// A member's left-out error is at most this factor of the best kernel's: rows that were held out for weights are predicted
 /// from fewer rows than those left out, which would speak for weaker members.
 const COMPARABLE: f64 = 1.1;
-
-/// A kernel that errs by more than this factor of the best is no member.
-const WORSE: f64 = 1.3;
-
-/// By this factor more a kernel's error may fall with a larger basis than the best one's.
-const CATCH_UP: f64 = 1.05;
-
-/// A finer width that errs by less than this factor of the best may be the better one with a larger basis.
-const NEAR: f64 = 1.1;
 
 /// Larger targets are refused: errors are squared and added up.
 const LARGEST_TARGET: f64 = 1e150;
@@ -108,7 +95,7 @@ impl Default for Learner {
     fn default() -> Self {
         Self {
             scale: Scale::Standard,
-            max_components: LARGEST,
+            max_components: MAX_COMPONENTS,
             input_weights: true,
             seed: 0,
             options: Options::default(),
@@ -178,7 +165,10 @@ struct Trial {
     tried: Tried,
     /// Components that it is fitted with in the end: those tried, or more.
     size: usize,
+    /// With fewer components where all rows are landmarks.
     basis: FittedBasis,
+    /// The penalty of ridge on this basis' coordinates.
+    basis_penalty: f64,
     expansion: Expansion,
     /// n×c.
     left_out: Mat<f64>,
@@ -248,8 +238,8 @@ impl Learner {
         };
         sample.labels.require_two("fit")?;
         let copies = copied_rows(&sample.rows, &sample.labels);
-        let (mut trials, weights) = sample.kernels()?;
-        sample.grow(&mut trials)?;
+        let (mut trials, mut weights) = sample.kernels()?;
+        sample.grow(&mut trials, weights.as_mut(), rows.n())?;
         // Weights were tried by rows held out, so that they count for more than left-out errors given the weights.
         trials.sort_by(|a, b| {
             b.weights.is_some().cmp(&a.weights.is_some()).then(a.tried.error.total_cmp(&b.tried.error))
@@ -328,8 +318,8 @@ impl Learner {
         if size >= n {
             return Basis::kobl(kernel).threshold(Threshold::Constant(0.0)).seed(self.seed);
         }
-        // Where most rows are landmarks, it matters little which.
-        let method = if size > OTHERS && 2 * size > n { Method::Rpcholesky } else { method };
+        // Of many landmarks it matters less which, and these are found in half the time.
+        let method = if size > FIRST_SIZE { Method::Rpcholesky } else { method };
         Basis::new(method, kernel).n_components(size).seed(self.seed)
     }
 
@@ -349,9 +339,34 @@ impl Learner {
         let weighted = weigh(rows, trial.weights.as_deref())?;
         let mut options = self.inner_options().device(self.options.device.where_it_can());
         options.weights.clone_from(&self.options.weights);
-        let (basis, expansion) =
-            self.regression(&trial, (trial.size, Method::of_rows(rows.n())), &weighted, labels, options)?;
+        let method = Method::of_rows(rows.n());
+        if trial.size < rows.n() {
+            let (basis, expansion) =
+                self.regression(&trial, (trial.size, method), &weighted, labels, options)?;
+            return Ok(Trial { basis, basis_penalty: trial.tried.absolute, expansion, ..trial });
+        }
+        let counts = self.options.weights.as_ref();
+        let expansion = self.regression_on_all(&trial, &weighted, labels, counts)?;
+        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
+        let settings = self.basis(kernel, trial.basis.n_components(), rows.n(), method);
+        let basis = settings.fit_with(&weighted, Some(labels), &options)?.0;
         Ok(Trial { basis, expansion, ..trial })
+    }
+
+    /// Ridge with a trial's kernel and penalty, and all of these rows, whose columns are weighted, as landmarks.
+    fn regression_on_all(
+        &self,
+        trial: &Trial,
+        weighted: &Rows,
+        labels: &Labels,
+        counts: Option<&Weights>,
+    ) -> Result<Expansion> {
+        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
+        let monitor = &self.options.monitor;
+        let ridge = KernelRidge { kernel, rows: weighted, labels, weights: counts, monitor };
+        ridge.at(trial.tried.absolute)?.ok_or_else(|| {
+            Error::Numerical("the rows are too nearly dependent for their kernel ridge to be solved".into())
+        })
     }
 
     /// Ridge with a trial's kernel and penalty on a basis of these rows, whose columns are weighted.
@@ -418,7 +433,11 @@ impl Sample<'_> {
 
     fn best_width(&self, shape: Shape) -> Result<Trial> {
         let (widths, monitor) = (grid(shape, &self.rows)?, &self.learner.options.monitor);
-        let tried = self.looked(&self.rows).widths_tried(shape, &widths, self.first_size(), monitor)?;
+        let few = random::sample(self.rows.n(), WIDTH_ROWS, self.learner.seed);
+        let (rows, labels) = (self.rows.select(&few), self.labels.select(&few));
+        let counts = self.counts.as_ref().map(|counts| counts.select(&few));
+        let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
+        let tried = looked.widths_tried(shape, &widths, self.first_size().min(few.len()), monitor)?;
         let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
         self.attempt(shape, None, gamma, self.first_size(), None)
     }
@@ -463,86 +482,10 @@ impl Sample<'_> {
             tried,
             size: tried.size,
             basis,
+            basis_penalty: tried.absolute,
             expansion: found.expansion,
             left_out: found.left_out,
         })
-    }
-
-    /// Larger bases, while the best kernel's error falls; then the other kernels at that size, or at the first size at which it did
-    /// not fall, where theirs may.
-    fn grow(&self, trials: &mut Vec<Trial>) -> Result<()> {
-        self.learner.options.monitor.begin("looking at sizes", 0);
-        let least = trials.iter().map(|t| t.tried.error).fold(f64::INFINITY, f64::min);
-        trials.retain(|trial| trial.tried.error <= WORSE * least);
-        let Some(best) =
-            (0..trials.len()).min_by(|&a, &b| trials[a].tried.error.total_cmp(&trials[b].tried.error))
-        else {
-            return Err(Error::Numerical("no kernel could be tried on these rows".into()));
-        };
-        let (mut size, mut finer, first_error) = (self.first_size(), true, trials[best].tried.error);
-        let next_size = |size: usize, next: usize, trial: &Trial| {
-            let next = next.min(self.learner.max_components).min(self.rows.n());
-            (trial.tried.size >= size && next > size + size / 5 && self.learner.fits(self.rows.n(), next))
-                .then_some(next)
-        };
-        let (mut falls, mut others_error) = (false, first_error);
-        for next in LARGER_SIZES {
-            let Some(next) = next_size(size, next, &trials[best]) else { break };
-            size = next;
-            let found;
-            (found, finer) = self.larger(&trials[best], size, finer)?;
-            falls = found.tried.error < LARGER * trials[best].tried.error;
-            if !falls {
-                break;
-            }
-            trials[best] = found;
-            if size <= OTHERS {
-                others_error = trials[best].tried.error;
-            }
-        }
-        if let Some(next) = next_size(size, LARGEST, &trials[best]).filter(|_| falls) {
-            trials[best].size = next;
-        }
-        let reached = size.min(OTHERS);
-        if reached <= self.first_size() {
-            return Ok(());
-        }
-        let fell = trials[best].tried.size > self.first_size();
-        // A kernel whose error falls as the best one's did, and is still too large for a member then, stays as it is.
-        let is_first = trials.iter().all(|trial| trial.weights.is_none()) || trials[best].weights.is_some();
-        let most = CATCH_UP * COMPARABLE * trials[best].tried.error * first_error / others_error;
-        for at in (0..trials.len()).filter(|&at| at != best) {
-            let Trial { shape, gamma, tried, .. } = trials[at];
-            // A basis that ended by itself does not grow.
-            if tried.size == self.first_size() && !(is_first && tried.error > most) {
-                let weights = trials[at].weights.clone();
-                let found = self.attempt(shape, weights, gamma, reached, Some(tried.absolute))?;
-                if fell || found.tried.error < LARGER * tried.error {
-                    trials[at] = found;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A trial with a larger basis, which resolves finer structure: the best of its width and, where asked for, finer ones. Then
-    /// whether the next finer one is near enough to be tried with a still larger basis.
-    fn larger(&self, trial: &Trial, size: usize, finer: bool) -> Result<(Trial, bool)> {
-        let attempt = |gamma: f64, penalty: f64| {
-            self.attempt(trial.shape, trial.weights.clone(), gamma, size, Some(penalty))
-        };
-        let mut best = attempt(trial.gamma, trial.tried.absolute)?;
-        if !finer {
-            return Ok((best, false));
-        }
-        loop {
-            let next = attempt(best.gamma * 10f64.sqrt(), best.tried.absolute)?;
-            if next.tried.error >= best.tried.error {
-                let is_near = next.tried.error < NEAR * best.tried.error;
-                return Ok((best, is_near));
-            }
-            best = next;
-        }
     }
 
     /// What trials predict for rows that they have not seen. Rows left out are not unseen where weights were learned from
@@ -562,7 +505,7 @@ impl Sample<'_> {
         self.learner.options.monitor.begin("looking at rows held out", 0);
         let of_rows = |trial: &Trial| match &trial.weights {
             Some(_) => self.held_out(trial, parts),
-            None => Ok(Mat::from_fn(rows.len(), trial.left_out.ncols(), |i, j| trial.left_out[(rows[i], j)])),
+            None => Ok(select_rows(&trial.left_out, &rows)),
         };
         Ok(Seen {
             predictions: trials.iter().map(of_rows).collect::<Result<_>>()?,
@@ -583,11 +526,14 @@ impl Sample<'_> {
             rows.iter().for_each(|&row| is_held_out[row] = true);
             let others: Vec<usize> = (0..n).filter(|&row| !is_held_out[row]).collect();
             let weighted = weigh(&self.rows, Some(weights))?;
-            let mut options = self.learner.inner_options();
-            options.weights = self.counts.as_ref().map(|counts| counts.select(&others));
+            let counts = self.counts.as_ref().map(|counts| counts.select(&others));
             let (seen, labels) = (weighted.select(&others), self.labels.select(&others));
-            let (_, expansion) =
-                self.learner.regression(trial, (trial.tried.size, self.method), &seen, &labels, options)?;
+            let expansion = if trial.tried.size >= n {
+                self.learner.regression_on_all(trial, &seen, &labels, counts.as_ref())?
+            } else {
+                let options = Options { weights: counts, ..self.learner.inner_options() };
+                self.learner.regression(trial, (trial.tried.size, self.method), &seen, &labels, options)?.1
+            };
             let predicted = expansion.transform(&weighted.select(rows))?;
             predictions.subrows_mut(at, rows.len()).copy_from(&predicted);
             at += rows.len();
@@ -660,6 +606,12 @@ impl Trial {
         let mut map = FeatureMap::from(self.basis.clone());
         map.facts.basis = Some(std::mem::replace(&mut map.method, "ridge".into()));
         map.facts.coordinates = Some(self.basis.n_components());
+        let l = self.expansion.landmarks.len();
+        if l > self.basis.n_components() && l == self.basis.n_rows {
+            // All rows, in their order, and no basis.
+            (map.pivots, map.pivot_norms) = (Vec::new(), Vec::new());
+            map.facts = Facts { rows: Some(l), ..Facts::default() };
+        }
         map.feature_names = names;
         map.expansion = self.expansion.clone();
         map.scaling = self.weights.clone().map(Scaling::of_factors);
@@ -671,10 +623,15 @@ impl Trial {
     /// for them.
     fn features(self, scaling: Option<&Scaling>) -> Result<FeatureMap> {
         let mut map = FeatureMap::from(self.basis);
-        map.multiply(1.0 / self.tried.absolute.sqrt());
+        map.multiply(1.0 / self.basis_penalty.sqrt());
         map.scaling = self.weights.map(Scaling::of_factors);
         map.after(scaling)
     }
+}
+
+/// The rows of a matrix at these places.
+fn select_rows(all: &Mat<f64>, rows: &[usize]) -> Mat<f64> {
+    Mat::from_fn(rows.len(), all.ncols(), |i, j| all[(rows[i], j)])
 }
 
 /// Rows with weighted columns.

@@ -1,6 +1,7 @@
 //! The page about a predictor.
 
 use crate::evaluate::learn::{Attempt, Learned};
+use crate::map::Predictor;
 
 use super::About;
 use super::features::{measured, weights};
@@ -26,7 +27,7 @@ pub fn learned(learned: &Learned, input_names: &[String], about: &About) -> Stri
     let members = learned.tried.iter().filter(|attempt| attempt.is_member).count();
     page.facts(&[
         ("kernels averaged", members.to_string()),
-        ("landmarks", learned.map.expansion.landmarks.len().to_string()),
+        ("landmarks", learned.map.predictor.as_ref().map_or(0, Predictor::n_support).to_string()),
         ("rows", learned.left_out.labels.len().to_string()),
     ]);
     page.warnings(&learned.warnings);
