@@ -43,7 +43,7 @@ use super::copies::copied_rows;
 use super::held_out::Score;
 use super::measures::{Measure, Predictions};
 
-/// Rows that are looked at, those of them with which widths are compared, and components of the first bases.
+/// Rows that are looked at, those of them with which widths and weights are compared, and components of the first bases.
 const FIRST_ROWS: usize = 5_000;
 const WIDTH_ROWS: usize = 2_500;
 const FIRST_SIZE: usize = 300;

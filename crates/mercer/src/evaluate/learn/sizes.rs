@@ -7,10 +7,14 @@ use crate::basis::input_weights::FoundWeights;
 use crate::basis::kernel_ridge::{KernelRidge, bytes_for};
 use crate::basis::loo::Tried;
 use crate::basis::predict::missed;
+use crate::data::labels::Labels;
+use crate::data::rows::Rows;
+use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::random;
 
-use super::{COMPARABLE, Sample, Trial, select_rows, squared_error, weigh};
+use super::{COMPARABLE, Sample, Trial, WIDTH_ROWS, squared_error, weigh};
 
 /// The size with which all kernels go on that may be members; the best one may grow further.
 const SECOND_SIZE: usize = 1_000;
@@ -24,10 +28,6 @@ const LARGEST: usize = 4_000;
 
 /// A larger basis must leave at most this share of the error.
 const LARGER: f64 = 0.98;
-
-/// Weights of the input columns must leave at most this share of the error of many rows: with all rows as landmarks they help less
-/// than they do with fewer.
-const STILL_HELP: f64 = 0.95;
 
 /// A kernel that errs by more than this factor of the best is no member.
 const WORSE: f64 = 1.3;
@@ -50,6 +50,7 @@ impl Sample<'_> {
         self.learner.options.monitor.begin("looking at sizes", 0);
         let least = trials.iter().map(|t| t.tried.error).fold(f64::INFINITY, f64::min);
         trials.retain(|trial| trial.tried.error <= WORSE * least);
+        self.leave_out_weights_of_no_use(trials, weights)?;
         let best = least_error(trials, |_| true)
             .ok_or_else(|| Error::Numerical("no kernel could be tried on these rows".into()))?;
         let first = trials[best].tried;
@@ -58,11 +59,9 @@ impl Sample<'_> {
         };
         let (found, finer) = self.larger(&trials[best], size, true)?;
         let falls = found.tried.error < LARGER * first.error;
-        let mut best = best;
         let mut most = CATCH_UP * COMPARABLE * first.error;
         if falls {
             trials[best] = found;
-            best = self.without_weights_of_no_use(trials, best, weights, size)?;
             let second = trials[best].tried;
             self.grow_further(&mut trials[best], size, finer, n_all)?;
             most *= trials[best].tried.error / second.error;
@@ -96,35 +95,59 @@ impl Sample<'_> {
     }
 
     /// Weights are learned from a part of many rows and tried with few components. With more of both they help less, or not at all:
-    /// then they are left out. Rows that they have not seen decide. Returns the place of the best kernel.
-    fn without_weights_of_no_use(
+    /// then they are left out.
+    fn leave_out_weights_of_no_use(
         &self,
         trials: &mut Vec<Trial>,
-        best: usize,
         weights: Option<&mut FoundWeights>,
-        size: usize,
-    ) -> Result<usize> {
+    ) -> Result<()> {
         let weighted = trials.iter().position(|trial| trial.weights.is_some());
-        let (Some(weighted), Some(found)) = (weighted, weights) else { return Ok(best) };
-        let looked_at: usize = found.held_out.iter().map(|part| part.rows.len()).sum();
         let plain = least_error(trials, |trial| trial.weights.is_none());
-        let (true, Some(plain)) = (looked_at < self.rows.n(), plain) else { return Ok(best) };
-        for at in [plain, weighted] {
-            if trials[at].tried.size == self.first_size() {
-                trials[at] = self.with_size(&trials[at], size)?;
-            }
+        let (Some(weighted), Some(plain), Some(found)) = (weighted, plain, weights) else { return Ok(()) };
+        let looked_at: usize = found.held_out.iter().map(|part| part.rows.len()).sum();
+        if looked_at == self.rows.n() || bytes_for(WIDTH_ROWS) > self.learner.options.memory {
+            return Ok(());
         }
-        let part = &found.held_out[..1];
-        let rows = &part[0].rows;
-        let (labels, counts) = (self.labels.select(rows), self.counts.as_ref().map(|all| all.select(rows)));
-        let with = squared_error(&self.held_out(&trials[weighted], part)?, &labels, counts.as_ref());
-        let without = squared_error(&select_rows(&trials[plain].left_out, rows), &labels, counts.as_ref());
-        if with < STILL_HELP * without {
-            return Ok(best);
+        let part = &found.held_out[0];
+        let with = self.error_on_all(&trials[weighted], Some(&part.weights), &part.rows)?;
+        if with >= self.error_on_all(&trials[plain], None, &part.rows)? {
+            trials.remove(weighted);
+            found.leave_out();
         }
-        trials.remove(weighted);
-        found.leave_out();
-        Ok(plain - usize::from(weighted < plain))
+        Ok(())
+    }
+
+    /// Squared error of these rows with some of the others, all of which are landmarks, for a trial's kernel and width.
+    fn error_on_all(&self, trial: &Trial, weights: Option<&[f64]>, rows: &[usize]) -> Result<f64> {
+        let mut is_held_out = vec![false; self.rows.n()];
+        rows.iter().for_each(|&row| is_held_out[row] = true);
+        let mut others = random::permutation(self.rows.n(), self.learner.seed);
+        others.retain(|&row| !is_held_out[row]);
+        others.truncate(WIDTH_ROWS);
+        let weighted = weigh(&self.rows, weights)?;
+        let of = |rows: &[usize]| {
+            let counts = self.counts.as_ref().map(|counts| counts.select(rows));
+            (weighted.select(rows), self.labels.select(rows), counts)
+        };
+        let (seen, labels, counts) = of(&others);
+        let Some(found) =
+            self.kernel_ridge(trial, &seen, &labels, counts.as_ref()).near(trial.tried.absolute)?
+        else {
+            return Ok(f64::INFINITY);
+        };
+        let (unseen, labels, counts) = of(rows);
+        Ok(squared_error(&found.expansion.transform(&unseen)?, &labels, counts.as_ref()))
+    }
+
+    fn kernel_ridge<'a>(
+        &'a self,
+        trial: &Trial,
+        rows: &'a Rows<'a>,
+        labels: &'a Labels,
+        weights: Option<&'a Weights>,
+    ) -> KernelRidge<'a> {
+        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
+        KernelRidge { kernel, rows, labels, weights, monitor: &self.learner.options.monitor }
     }
 
     /// All rows as landmarks, or else more components while the error falls.
@@ -154,13 +177,7 @@ impl Sample<'_> {
     fn on_all(&self, trial: &Trial) -> Result<Option<Trial>> {
         let rows = weigh(&self.rows, trial.weights.as_deref())?;
         let counts = self.counts.as_ref();
-        let ridge = KernelRidge {
-            kernel: Kernel { shape: trial.shape, gamma: trial.gamma },
-            rows: &rows,
-            labels: &self.labels,
-            weights: counts,
-            monitor: &self.learner.options.monitor,
-        };
+        let ridge = self.kernel_ridge(trial, &rows, &self.labels, counts);
         let Some(found) = ridge.near(trial.tried.absolute)? else { return Ok(None) };
         let missed = missed(&found.left_out, &self.labels, counts);
         let size = self.rows.n();
