@@ -210,14 +210,15 @@ fn harmless_start(input: &mut impl Read) -> Reasoned<Vec<u8>> {
     if !start.starts_with(b"\x93NUMPY") {
         return Err("not an NPY array: it does not start with `\\x93NUMPY`".into());
     }
-    let length = match start[6..] {
-        [1, _, a, b, ..] => u32::from_le_bytes([a, b, 0, 0]),
-        [_, _, a, b, c, d, ..] => u32::from_le_bytes([a, b, c, d]),
+    let (length, text) = match start[6..] {
+        [1, _, a, b, ..] => (u32::from_le_bytes([a, b, 0, 0]), &start[10..]),
+        [_, _, a, b, c, d, ..] => (u32::from_le_bytes([a, b, c, d]), &start[12..]),
         _ => return Err("not a whole NPY array: it ends inside its header".into()),
     };
-    let header = &start[..start.len().min((length as usize).saturating_add(12))];
-    let brackets = header.iter().filter(|b| b"([{".contains(b)).count();
-    if length as usize > MAX_HEADER_BYTES - 12 || brackets > MAX_BRACKETS || depth(header) > MAX_DEPTH {
+    let text = &text[..text.len().min(length as usize)];
+    let brackets = text.iter().filter(|b| b"([{".contains(b)).count();
+    let is_plain = brackets <= MAX_BRACKETS && depth(text).is_some_and(|depth| depth <= MAX_DEPTH);
+    if length as usize > MAX_HEADER_BYTES - 12 || !is_plain {
         return Err(format!(
             "a header of {length} bytes, which no plain array has; store each column of records, or one matrix"
         ));
@@ -225,18 +226,27 @@ fn harmless_start(input: &mut impl Read) -> Reasoned<Vec<u8>> {
     Ok(start)
 }
 
-/// The most brackets that are open at a time.
-fn depth(header: &[u8]) -> usize {
-    let (mut open, mut most) = (0usize, 0);
-    for byte in header {
-        match byte {
-            b'(' | b'[' | b'{' => open += 1,
-            b')' | b']' | b'}' => open = open.saturating_sub(1),
+/// The most brackets that are open at a time; None where quotes are not as NumPy writes them, so that it cannot be told which
+/// brackets are text to the parser.
+fn depth(header: &[u8]) -> Option<usize> {
+    let text = header.trim_ascii_end();
+    let has = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
+    if [&b"\\"[..], b"\n", b"\r", b"'''", b"\"\"\""].into_iter().any(has) {
+        return None;
+    }
+    let (mut open, mut most, mut quote) = (0usize, 0, None);
+    for &byte in text {
+        match (byte, quote) {
+            // In text, too: the parser may not get as far as to see that it is text.
+            (b'(' | b'[' | b'{', _) => open += 1,
+            (b')' | b']' | b'}', None) => open = open.saturating_sub(1),
+            (b'\'' | b'"', None) => quote = Some(byte),
+            (_, Some(opened)) if byte == opened => quote = None,
             _ => {}
         }
         most = most.max(open);
     }
-    most
+    quote.is_none().then_some(most)
 }
 
 #[cfg(test)]
@@ -251,6 +261,22 @@ mod tests {
             let why = Array::open(&array("<f8", &shape, "False", &[])[..]).err().expect("refused");
             assert!(why.starts_with("a header of "), "{why}");
         }
+    }
+
+    #[test]
+    fn closing_brackets_in_text_close_nothing() {
+        // 178 bytes took 4 seconds.
+        for text in ["')))))'", r"'\')))))'", "''')))))'''", "\")))))\"", "')))))\n", "')))))"] {
+            let shape = format!("(3, [{{ {text}, [{{ {text}, [{{ {text}, [{{");
+            let why = Array::open(&array("<f8", &shape, "False", &[])[..]).err().expect("refused");
+            assert!(why.starts_with("a header of "), "{text}: {why}");
+        }
+    }
+
+    #[test]
+    fn names_of_columns_may_have_quotes_and_closing_brackets() {
+        let header = br#"{'descr': [('a)', '<f8'), ("it's", '<f8')], 'shape': (2,), }  "#;
+        assert_eq!(depth(header), Some(3));
     }
 
     fn array(descr: &str, shape: &str, order: &str, data: &[u8]) -> Vec<u8> {
