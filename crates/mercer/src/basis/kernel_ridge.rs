@@ -223,7 +223,7 @@ mod tests {
     fn what_is_left_out_is_predicted_by_the_other_rows() {
         let table = synth::generate("friedman?n=40&seed=3").expect("rows");
         let labels = Labels::decide(table.target.expect("labels"), Task::Auto).expect("labels");
-        let weights = Weights::new((0..40).map(|i| 1.0 + (i % 4) as f64).collect()).expect("weights");
+        let weights = Weights::new((0..40).map(|i| 1.0 + f64::from(i % 4)).collect()).expect("weights");
         let (kernel, monitor, penalty) = (Kernel::rbf(0.5), Monitor::default(), 0.1);
         let fit = |rows: &Rows, labels: &Labels, weights: &Weights| {
             KernelRidge { kernel, rows, labels, weights: Some(weights), monitor: &monitor }.at(penalty)
