@@ -155,7 +155,9 @@ impl Sample<'_> {
         let most = self.learner.max_components;
         let may_all_be_landmarks = |n: usize| n <= most && bytes_for(n) <= self.learner.options.memory;
         if may_all_be_landmarks(self.rows.n()) {
-            if self.next_size(trial, size, self.rows.n()).is_some()
+            let has_reached_size = trial.tried.size >= size;
+            if has_reached_size
+                && self.rows.n() > size + size / 5
                 && let Some(mut found) = self.on_all(trial)?
                 && found.tried.error < LARGER * trial.tried.error
             {
