@@ -140,6 +140,7 @@ def checkout(tmp_path):
 
 def test_a_version_is_set_everywhere_and_heads_the_changelog(checkout):
     changelog = checkout / "CHANGELOG.md"
+    before = release.notes("Unreleased", checkout)
     changelog.write_text(
         changelog.read_text(encoding="utf-8").replace("## Unreleased\n", "## Unreleased\n\n- One.\n", 1),
         encoding="utf-8",
@@ -147,7 +148,7 @@ def test_a_version_is_set_everywhere_and_heads_the_changelog(checkout):
     release.set_version("7.8.9", checkout)
     release.set_address("https://example.org/mercer", checkout)
     assert release.problems("v7.8.9", checkout) == []
-    assert release.notes("7.8.9", checkout) == "- One."
+    assert release.notes("7.8.9", checkout) == f"- One.\n\n{before}".strip()
     assert release.notes("Unreleased", checkout) == ""
 
 
